@@ -140,7 +140,7 @@ class Box:
             self._lose(Outcome.DIED, f"it broke the protocol: {error}")
         seconds = time.monotonic() - begin
         if self._sealed:
-            return CellResult([], result.ok, _bare(result.raised), result.failure, seconds)
+            return CellResult([], result.ok, _bare(result.raised), result.failure, seconds, result.lacked)
         outputs = _shown(result.outputs, self._now.output_bytes)
         return dataclasses.replace(result, outputs=outputs, seconds=min(result.seconds, seconds))
 

@@ -67,6 +67,7 @@ class CellResult:
         raised: the exception that ended it.
         failure: the outcome that stands for that exception (`raised`, `not_attempted` or `out_of_memory`).
         seconds: wall-clock time.
+        lacked: whether it asked for something that boxes of this kind lack.
     """
 
     outputs: list[dict[str, Json]]
@@ -74,6 +75,7 @@ class CellResult:
     raised: Raised | None = None
     failure: Outcome | None = None
     seconds: float = 0.0
+    lacked: bool = False
 
 
 # Values ---------------------------------------------------------------------------------------------------
@@ -359,6 +361,7 @@ def encode_cell(result: CellResult) -> Json:
         "raised": encode_raised(result.raised),
         "failure": None if result.failure is None else str(result.failure),
         "seconds": float(result.seconds),
+        "lacked": result.lacked,
     }
 
 
@@ -370,7 +373,7 @@ def decode_cell(data: Json) -> CellResult:
     Raises:
         ProtocolError: it is not one.
     """
-    fields(data, outputs=list, ok=bool, raised=object, failure=object, seconds=float)
+    fields(data, outputs=list, ok=bool, raised=object, failure=object, seconds=float, lacked=bool)
     require(len(data["outputs"]) <= MAX_OUTPUTS, "too many outputs")
     nodes = 0
     for output in data["outputs"]:
@@ -379,7 +382,7 @@ def decode_cell(data: Json) -> CellResult:
     outputs = [dict(output) for output in data["outputs"]]
     raised, failure = decode_raised(data["raised"]), _failure(data["failure"])
     require(data["ok"] == (raised is None) == (failure is None), "a cell that did and did not fail")
-    return CellResult(outputs, data["ok"], raised, failure, _seconds(data["seconds"]))
+    return CellResult(outputs, data["ok"], raised, failure, _seconds(data["seconds"]), data["lacked"])
 
 
 def encode_raised(raised: Raised | None) -> Json:

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from autograder.box import BoxLost, CellResult
 from autograder.box.endings import more_memory
+from autograder.box.inside.absence import PackageAbsent
 from autograder.grading.kept_outputs import keep_observation
 from autograder.limits import Allowance, Limits
 from course_lib.checking import AnswerKey, Case, Exercise, Observation, Outcome, Verdict, decide, diagnose
@@ -75,6 +76,7 @@ class OneAnswer:
         self._limits = limits
         self._allowed = allowed
         self._visible: list[Observation] | None = None
+        self._seen: list[Observation] = []
         self._diagnosis = UNKNOWN
         self._is_changed_later = False
 
@@ -104,7 +106,7 @@ class OneAnswer:
             self._diagnosis = diagnose(self.key, seen, answer.observe)
         if sealed or ended or not self.key.hidden:
             self.verdict = self._name_limit(decide(self.key, seen, self._diagnosis), answer.lost)
-        self._visible = seen
+        self._visible = self._seen = seen
         return answer.lost is None and (not sealed or ended)
 
     def check_hidden(self, box: AnyBox) -> bool:
@@ -115,9 +117,14 @@ class OneAnswer:
         if self.verdict is not None or self._visible is None or self._is_changed_later:
             return True
         answer = _AnswerInBox(box, self.key.exercise, self._allowed)
-        observations = [*self._visible, *answer.observe(self.key.hidden, hidden=True)]
-        self.verdict = self._name_limit(decide(self.key, observations, self._diagnosis), answer.lost)
+        self._seen = [*self._visible, *answer.observe(self.key.hidden, hidden=True)]
+        self.verdict = self._name_limit(decide(self.key, self._seen, self._diagnosis), answer.lost)
         return answer.lost is None
+
+    @property
+    def has_lacked(self) -> bool:
+        """Whether it was seen to ask for what its box lacks."""
+        return any(one.failure is Outcome.RULE_BROKEN or _calls_absent_package(one) for one in self._seen)
 
     def find_missing(self) -> Missing | None:
         """The name for want of which a visible case failed, if there is one."""
@@ -129,7 +136,7 @@ class OneAnswer:
 
     def forget(self) -> None:
         """Check again from the start."""
-        self.verdict, self._visible = None, None
+        self.verdict, self._visible, self._seen = None, None, []
 
     def leave_unreached(self, boxes: int = 0) -> Verdict:
         """The verdict where the submission's time was used up; or where its cells have ended this many boxes."""
@@ -151,6 +158,10 @@ class OneAnswer:
             self.stopped = with_setting(reason, "memory_bytes")
             return replace(verdict, note=f"Your answer was stopped: {reason}.")
         return verdict
+
+
+def _calls_absent_package(seen: Observation) -> bool:
+    return seen.raised is not None and seen.raised.type_name == PackageAbsent.__name__
 
 
 def with_setting(reason: str, setting: str) -> str:

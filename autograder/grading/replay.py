@@ -180,11 +180,12 @@ class Replay:
         log: what has become of each cell.
         answers: of each exercise that is checked, in the notebook's order.
         disturbed: whether the cells have changed Python or torch itself.
+        lacked: whether a cell or an answer has asked for what this kind of box lacks. A first replay stops there.
 
     Args:
         key_for: gives the answer key of an exercise.
         bench: the kind of box.
-        first: whether it is asked, at the end, what the cells have changed.
+        first: whether it is for the cells' sake, too: they are shown, and asked, at the end, what they have changed.
     """
 
     def __init__(
@@ -195,6 +196,7 @@ class Replay:
         self.demos = demos
         self.log = CellLog(script)
         self.disturbed = False
+        self.lacked = False
         self._key_for = key_for
         self._bench = bench
         self._first = first
@@ -210,7 +212,7 @@ class Replay:
     def run_all(self) -> None:
         """Run and check everything, in as many boxes as it takes."""
         for _ in range(MOST_BOXES):
-            if self._is_finished() or self.budget.seconds_left <= 0:
+            if self._is_finished() or self._stops or self.budget.seconds_left <= 0:
                 return
             with self.budget.open_box(self._bench) as box:
                 self._run_in(box)
@@ -259,6 +261,10 @@ class Replay:
     def _is_finished(self) -> bool:
         return self._reached_the_end and all(answer.verdict is not None for answer in self.answers.values())
 
+    @property
+    def _stops(self) -> bool:
+        return self.lacked and self._first
+
     def _is_other(self, cell: Cell, names: Collection[str]) -> bool:
         return cell.is_checked and cell.exercise not in names
 
@@ -279,7 +285,9 @@ class Replay:
             if self._first and not self._ask_for_changes(box):
                 return
         for answer in self.answers.values():
-            if not answer.check_hidden(box):
+            lives = answer.check_hidden(box)
+            self.lacked |= answer.has_lacked and self._bench != CELLS
+            if not lives:
                 return
 
     def _run_cell(self, box: AnyBox, place: int, skipped: Sequence[int]) -> bool:
@@ -290,7 +298,10 @@ class Replay:
         except BoxLost as lost:
             self.log.note_loss(place, lost)
             return False
-        if result.raised is not None and self._bench != CELLS:  # it may have needed what is missing here
+        self.lacked |= result.lacked and self._bench != CELLS
+        if self._stops:
+            return False
+        if result.raised is not None and self._bench != CELLS and not self._first:  # for want of something
             self._define(box, cell)
         shown = not self._reached_the_end  # later boxes have seen hidden inputs: nothing of theirs is shown
         self.log.note_result(place, result, shown)
@@ -306,6 +317,9 @@ class Replay:
         inputs, which nothing that is checked after may show, or a skipped cell was needed.
         """
         go_on = answer.check_in_place(box, sealed=self._reached_the_end)
+        self.lacked |= answer.has_lacked and self._bench != CELLS
+        if self._stops:
+            return False
         if self.demos.need(skipped, answer.find_missing()):
             answer.forget()
             return False

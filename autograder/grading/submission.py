@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -23,6 +25,7 @@ from autograder.repair import Cell
 from course_lib import exercises
 from course_lib.checking import AnswerKey, Exercise, Outcome, Verdict
 from course_lib.checking.judge import rule_broken
+from course_lib.checking.ready_made import READY_MADE
 
 SLOTS = 32
 """Students share this many sets of hidden inputs: nothing to memorise, and expected results can be kept."""
@@ -32,6 +35,8 @@ NO_ALLOWANCES: Mapping[str, Allowance] = {}
 
 AGAIN_SECONDS = 15.0
 """Processor time to judge an answer without what it may not use, even if the submission has used up its own."""
+
+_CALLED = re.compile(r"(\w+)\(")
 
 _MAY_BE_DISTURBED = (Outcome.WRONG, Outcome.RAISED, Outcome.DIED, Outcome.TIMED_OUT)
 """How an exercise may end because an earlier cell has changed Python or torch itself."""
@@ -113,7 +118,8 @@ def grade_cells(
 
     Visible cases run where the check stands. Hidden ones run after the last cell, so that no cell can show their
     inputs; where a later cell changes what the answer uses, a fresh box runs them where the check stands.
-    Answers that may not use something are judged on a bench that does not have it.
+    Answers that may not use something are judged on a bench that does not have it. The cells are run on one of these
+    benches, which saves a box; where one of them asks for what that lacks, all begins again where nothing is lacking.
 
     Args:
         cells: in notebook order.
@@ -125,16 +131,22 @@ def grade_cells(
     """
     script = Script(cells, limits, allowances)
     benches = _benches(cells)
+    for home in dict.fromkeys((_find_home(cells, benches, skip_demos), CELLS)):
 
-    def key_in_place(exercise: Exercise) -> AnswerKey:
-        """Where the cells are run, an answer that has a bench of its own shows its visible cases only."""
-        key = key_for(exercise)
-        return key if benches[exercise.id] == CELLS else key.without_hidden()
+        def key_at_home(exercise: Exercise, home: Bench = home) -> AnswerKey:
+            """Where the cells are run, an answer that has another bench shows its visible cases only."""
+            key = key_for(exercise)
+            return key if benches[exercise.id] in (CELLS, home) else key.without_hidden()
 
-    replay = Replay(script, Budget(open_box, limits.submission_seconds), key_in_place, Demos(cells, skip_demos))
-    replay.run_all()
-    disturbing = _retry_without_disturbing(replay, key_in_place) if replay.disturbed else {}
-    _judge_on_benches(replay, key_for, benches, frozenset(disturbing))
+        replay = Replay(
+            script, Budget(open_box, limits.submission_seconds), key_at_home, Demos(cells, skip_demos), home
+        )
+        replay.run_all()
+        if not (replay.lacked or replay.disturbed):
+            break
+    disturbing = _retry_without_disturbing(replay, key_at_home) if replay.disturbed else {}
+    elsewhere = {name: bench for name, bench in benches.items() if bench not in (CELLS, home)}
+    _judge_on_benches(replay, key_for, elsewhere, frozenset(disturbing))
     for answer in replay.answers.values():
         if answer.verdict is not None:
             answer.verdict = _excused_for_a_package(answer.verdict)
@@ -146,6 +158,18 @@ def _benches(cells: Sequence[Cell]) -> dict[str, Bench]:
     checked = [exercises.find(cell.exercise) for cell in cells if cell.is_checked and cell.exercise]
     shows_packages = any(exercise.lesson in exercises.PACKAGES for exercise in checked)
     return assign_benches(list(dict.fromkeys(checked)), shows_packages)
+
+
+def _find_home(cells: Sequence[Cell], benches: Mapping[str, Bench], skip_demos: bool) -> Bench:
+    """The bench to run the cells on: that of most answers, of those that lack nothing which the lesson's cells call."""
+    given = [cell for cell in cells if cell.runs and cell.origin != "student" and not (skip_demos and cell.is_demo)]
+    called = {name for cell in given for name in _CALLED.findall(cell.source)}
+    count = Counter(bench for bench in benches.values() if bench != CELLS and not called & _lacking_names(bench))
+    return max(count, key=lambda bench: count[bench], default=CELLS)
+
+
+def _lacking_names(bench: Bench) -> set[str]:
+    return {name for family in bench.families for name in READY_MADE[family].names}
 
 
 def _retry_without_disturbing(replay: Replay, key_for: KeyFor) -> dict[int, str]:
@@ -192,7 +216,7 @@ def _judge_on_benches(replay: Replay, key_for: KeyFor, benches: Mapping[str, Ben
     """
     together: dict[Bench, list[str]] = {}
     for name, answer in replay.answers.items():
-        if benches[name] != CELLS and answer.verdict is not None and answer.verdict.points:
+        if name in benches and answer.verdict is not None and answer.verdict.points:
             together.setdefault(benches[name], []).append(name)
     for bench, names in together.items():
         replay.budget.seconds_left = max(replay.budget.seconds_left, AGAIN_SECONDS)

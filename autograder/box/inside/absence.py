@@ -43,6 +43,7 @@ class StandIn:
         Raises:
             PackageAbsent: an answer is asked now.
         """
+        bars.note_lack(self._name)
         if bars.is_answering():
             raise PackageAbsent(f"{self._name.partition('.')[0]} is not in the box that judges this answer")
         return StandIn(self._name)
@@ -64,6 +65,7 @@ class StandIn:
 
 
 def _operation(self: StandIn, *others: object) -> StandIn:
+    bars.note_lack(self._name)
     return StandIn(self._name)
 
 
@@ -163,6 +165,7 @@ class Absentees(PathFinder, importlib.abc.Loader):
         if asking != "__main__" and not (top in self.missed and asking.startswith("course_lib.")):
             return None
         if not rest and asking == "__main__":
+            bars.note_lack(top)
             self.notice(f"{top} is not there while a notebook is graded: something that does nothing stands in for it.")
         return ModuleSpec(fullname, self, is_package=True)
 

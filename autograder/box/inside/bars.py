@@ -33,6 +33,7 @@ _NO_KEYS = ("Meta", "Autograd", "Functionalize", "Batched", "Autocast", "FuncTor
 
 _TWINS = "torch's_operators_in_Python"
 _used: list[str] = []
+_lacked: list[str] = []
 _blanking: ContextVar[bool] = ContextVar("_blanking", default=False)
 _asked: list[bool] = []
 
@@ -53,12 +54,25 @@ def is_answering() -> bool:
     return bool(_asked)
 
 
+def note_lack(name: str) -> None:
+    """Remember that something was asked for that is not in this box."""
+    _lacked.append(name)
+
+
+def has_lacked() -> bool:
+    """Whether something was asked for, since this was last asked, that is not in this box."""
+    lacked = bool(_lacked)
+    _lacked.clear()
+    return lacked
+
+
 def refuse(family: str) -> None:
     """What a barred function does.
 
     Raises:
         RuleBroken: always.
     """
+    note_lack(family)
     _used.append(family)
     raise RuleBroken(f"{family} may not be used here")
 
@@ -128,6 +142,7 @@ def _refusal(family: str, name: str) -> Callable[..., Any]:
     def refusal(*args: Any, **kwargs: Any) -> Any:
         if is_answering():
             refuse(family)
+        note_lack(family)
         return _blank(name, args, kwargs)
 
     return refusal

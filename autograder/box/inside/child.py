@@ -27,7 +27,7 @@ from autograder.box.confinement import landlock
 from autograder.box.confinement.levels import Level, confine, limit_memory, release_reserve
 from autograder.box.frames import Frame, FrameReader, Json, TooLarge, encode_frame
 from autograder.box.inside.absence import Absentees
-from autograder.box.inside.bars import answering
+from autograder.box.inside.bars import answering, has_lacked
 from autograder.box.inside.recorder import Recorder, Stream
 from autograder.box.inside.shell import BoxShell, describe_error
 from autograder.box.inside.substitutes import stay_in_one_process
@@ -99,6 +99,7 @@ def live_in_box(wire: int, shell: BoxShell, absentees: Absentees, kind: Kind) ->
         absentees.notice = shell.recorder.notice
         if kind.families:
             absentees.put_away()
+            has_lacked()  # what it took to get here is of no interest
         _send(wire, {"kind": "ready"}, setup.limits)
         _serve(wire, Inhabitant(shell, setup.limits, mapped, partial(_ask, wire, setup.limits)), setup.limits)
         status = 0
@@ -200,7 +201,7 @@ class Inhabitant:
             yield from self._observations(request, request.header["id"])
 
     def _cell(self, request: Frame, number: str) -> bytes:
-        result = self._shell.run(request.header["source"])
+        result = replace(self._shell.run(request.header["source"]), lacked=has_lacked())
         self._shell.pristine.note(self._shell.user_ns)
         if result.failure is Outcome.OUT_OF_MEMORY:
             release_reserve()

@@ -173,9 +173,10 @@ class Warmth:
         bar(kind.families)
         if kind.families:
             self.absentees.prepare_to_put_away()
-        if not kind.missed and self.start.shown:
-            self.absentees.names = kind.absent
-            import_all(self.start.modules)
+            self.shell.pristine = Pristine(self.shell.user_ns)
+        if self.start.shown:
+            self.absentees.names, self.absentees.missed = kind.absent, kind.missed
+            import_all(self.start.modules)  # with the packages, or with what stands in for them
             gc.freeze()
 
 
@@ -330,7 +331,7 @@ class ZygoteProcess:
         """Open a box of another kind, as a fork of a process that is like that already."""
         try:
             if kind not in self._branches:
-                self._branches[kind] = self._fork_branch(kind)
+                self._branches[kind] = self._fork_branch(kind, wire)
             branch = self._branches[kind]
             answer, descriptors = branch.ask(request, (wire,))
         except OSError as error:
@@ -344,13 +345,14 @@ class ZygoteProcess:
         for descriptor in descriptors:
             os.close(descriptor)
 
-    def _fork_branch(self, kind: child.Kind) -> Branch:
+    def _fork_branch(self, kind: child.Kind, wire: int) -> Branch:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         process = os.fork()
         if process == 0:
             ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
             for other in (ours, *self._channels.values(), *(branch.control for branch in self._branches.values())):
                 other.close()
+            os.close(wire)  # of the first box to come: held here, its end would never be noticed
             self._warmth.become(kind)
             ZygoteProcess(self._warmth, [theirs.detach()], None, kind).serve()
         theirs.close()

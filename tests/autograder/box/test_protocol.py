@@ -368,6 +368,7 @@ def test_observations_arrive(observation: Observation) -> None:
         {"raised": {"type_name": "E", "message": "m", "line": -1, "code": ""}},
         {"raised": {"type_name": "E" * 1000, "message": "m", "line": 0, "code": ""}},
         {"seconds": 1},
+        {"lacked": 1},
         {"seconds": -1.0},
         {"points": 10},
     ],

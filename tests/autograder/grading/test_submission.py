@@ -39,7 +39,7 @@ class DictionaryBox:
 
     def __init__(self, log: list[str], bench: Bench = CELLS) -> None:
         self.bench = bench
-        self.names: dict[str, Any] = {"Hang": Hang}
+        self.names: dict[str, Any] = {"Hang": Hang, "LACKING": bench.families}
         self.log = log
         self.allowed: list[Allowance] = []
         self.share = 0.0
@@ -55,7 +55,8 @@ class DictionaryBox:
         except Exception as error:
             failure = Outcome.OUT_OF_MEMORY if isinstance(error, MemoryError) else Outcome.RAISED
             return CellResult([], False, Raised(type(error).__name__, str(error), line=1), failure)
-        return CellResult([{"output_type": "stream", "name": "stdout", "text": source}], True)
+        lacked = "needed here" in source and self.bench != CELLS
+        return CellResult([{"output_type": "stream", "name": "stdout", "text": source}], True, lacked=lacked)
 
     def changes(self) -> list[str]:
         return []
@@ -402,12 +403,64 @@ def attention_weights(scaled):
 """
 
 
+JACOBIAN_BY_HAND = """
+def softmax_jacobian(scores):
+    alpha = torch.exp(scores - torch.logsumexp(scores, -1, keepdim=True))
+    return torch.diag_embed(alpha) - alpha.unsqueeze(-1) * alpha.unsqueeze(-2)
+"""
+WEIGHTS, JACOBIAN = "attention.weights", "attention.softmax_jacobian"
+BY_HAND = {
+    WEIGHTS: [code("import torch"), *answer(WEIGHTS, SOFTMAX_BY_HAND)],
+    JACOBIAN: [code("import torch"), *answer(JACOBIAN, JACOBIAN_BY_HAND)],
+}
+"""Two answers that need different benches: the cells are run on that of the first."""
+
+
+def test_the_cells_are_run_on_the_bench_of_most_answers() -> None:
+    log: list[str] = []
+    assert outcomes(grade([*BY_HAND[WEIGHTS], *answer(SCALE, RIGHT_SCALE)], log)) == {
+        WEIGHTS: ("passed", 3),
+        SCALE: ("passed", 1),
+    }
+    assert log.count("open") == 1
+
+
+@pytest.mark.parametrize("place", ["before", "after"])
+def test_where_a_cell_lacks_something_all_begins_again_without_a_bench(place: str) -> None:
+    log: list[str] = []
+    needs = code("'needed here'")
+    cells = [needs, *BY_HAND[WEIGHTS]] if place == "before" else [*BY_HAND[WEIGHTS], needs]
+    graded = grade(cells, log)
+    assert outcomes(graded) == {WEIGHTS: ("passed", 3)}
+    assert log.count("open") == 3
+    assert log.count("'needed here'") == 3
+    assert len(graded.outputs) == 3
+
+
+def test_where_an_answer_breaks_another_s_rule_all_begins_again_without_a_bench() -> None:
+    """An exercise without a rule may use what is forbidden to the other."""
+    log: list[str] = []
+    free = "def scale_scores(scores, d_head):\n    torch.softmax(scores, -1)\n    return scores / d_head**0.5"
+    graded = grade([*BY_HAND[WEIGHTS], *answer(SCALE, free)], log)
+    assert outcomes(graded) == {WEIGHTS: ("passed", 3), SCALE: ("passed", 1)}
+    assert log.count("open") == 3
+
+
+def test_no_bench_is_chosen_that_lacks_what_the_lesson_s_own_cells_call() -> None:
+    log: list[str] = []
+    given = Cell(CellKind.CODE, "torch.softmax(torch.ones(3), -1)", origin="release")
+    assert outcomes(grade([*BY_HAND[WEIGHTS], given], log)) == {WEIGHTS: ("passed", 3)}
+    assert log[0] == "open"
+    assert "hidden attention_weights" not in log[: log.index("open", 1)]
+
+
 def test_what_may_not_use_something_is_judged_where_it_is_missing() -> None:
     log: list[str] = []
-    cells = [code("import torch"), code("print('needless')"), *answer("attention.weights", SOFTMAX_BY_HAND)]
-    assert outcomes(grade(cells, log)) == {"attention.weights": ("passed", 3)}
+    cells = [*BY_HAND[JACOBIAN], code("print('needless')"), *answer(WEIGHTS, SOFTMAX_BY_HAND)]
+    assert outcomes(grade(cells, log)) == {JACOBIAN: ("passed", 2), WEIGHTS: ("passed", 3)}
     cells_box, bench = " ".join(log).split("open")[1:]
-    assert "hidden" not in cells_box
+    assert "hidden attention_weights" not in cells_box
+    assert "hidden softmax_jacobian" in cells_box
     assert "hidden attention_weights" in bench
     assert "needless" in bench  # a student's own cell may be needed in ways that nobody can read
 
@@ -423,23 +476,26 @@ def test_the_release_s_cells_that_an_answer_does_not_need_are_left_out_and_come_
     shown = Cell(CellKind.CODE, "globals()['helper'] = lambda x: x.amax(-1, keepdim=True)", origin="release")
     needs = SOFTMAX_BY_HAND.replace("scaled.amax(-1, keepdim=True)", "globals()['helper'](scaled)")
     log: list[str] = []
-    assert (
-        outcomes(grade([shown, *answer("attention.weights", SOFTMAX_BY_HAND)], log))["attention.weights"][0] == "passed"
-    )
+    home = [*BY_HAND[JACOBIAN], shown]
+    assert outcomes(grade([*home, *answer(WEIGHTS, SOFTMAX_BY_HAND)], log))[WEIGHTS][0] == "passed"
     assert log.count(shown.source) == 1
     log.clear()
-    assert outcomes(grade([shown, *answer("attention.weights", needs)], log))["attention.weights"] == ("passed", 3)
+    assert outcomes(grade([*home, *answer(WEIGHTS, needs)], log))[WEIGHTS] == ("passed", 3)
     assert log.count(shown.source) == 2
     assert log.count("open") == 3
 
 
 @pytest.mark.parametrize("exercise", ["attention.weights", "attention.softmax_jacobian"])
 def test_an_answer_that_only_works_with_what_it_may_not_use_earns_nothing(exercise: str) -> None:
-    """It notices the trap, which stands for a bench here."""
-    reference = {"attention.weights": "attention_weights", "attention.softmax_jacobian": "softmax_jacobian"}[exercise]
-    written = f"import sys\nfrom course_lib.attention import {reference} as right\n"
-    written += f"def {reference}(scores):\n    if sys.getprofile():\n        raise KeyError\n    return right(scores)"
-    verdict = grade(answer(exercise, written)).verdicts[exercise]
+    reference, family = {WEIGHTS: ("attention_weights", "softmax"), JACOBIAN: ("softmax_jacobian", "jacobian")}[
+        exercise
+    ]
+    written = f"from course_lib.attention import {reference} as right\n"
+    written += (
+        f"def {reference}(scores):\n    if {family!r} in LACKING:\n        raise KeyError\n    return right(scores)"
+    )
+    [other] = BY_HAND.keys() - {exercise}
+    verdict = grade([*BY_HAND[other], *answer(exercise, written)]).verdicts[exercise]
     assert (verdict.outcome, verdict.points) == (Outcome.RAISED, 0)
     assert "is missing" in verdict.note
 

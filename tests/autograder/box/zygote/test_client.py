@@ -206,7 +206,8 @@ def forged_cell(outputs: str) -> str:
         "import autograder.box.inside.child as child\n"
         "def forge(result):\n"
         f"    outputs = {outputs}\n"
-        "    return {'outputs': outputs, 'ok': True, 'raised': None, 'failure': None, 'seconds': 0.0}\n"
+        "    return {'outputs': outputs, 'ok': True, 'raised': None, 'failure': None, 'seconds': 0.0,"
+        " 'lacked': False}\n"
         "child.encode_cell = forge"
     )
 
