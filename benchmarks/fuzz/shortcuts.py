@@ -399,8 +399,8 @@ def _judged(zygote: Zygote, exercise: Exercise, found: Found) -> Shortcut | None
     if not free.points and 2 * sum(result.passed for result in free.cases) < len(key.cases):
         return None
     barred = Code([source]).broken_rule(exercise.name, exercise.forbidden_names) is not None
-    if exercise.forbidden and not barred:
-        bench = own_bench(exercise, exercise.lesson in exercises.PACKAGES)
+    bench = own_bench(exercise, exercise.lesson in exercises.PACKAGES)
+    if bench != CELLS and not barred:
         barred = not decide(key, _observed(zygote, exercise, source, key.cases, bench)).points
     return Shortcut(found.calls, call, found.operators, free.points, barred)
 

@@ -226,4 +226,5 @@ EXERCISE = Exercise(
         ),
     ),
     withheld=WITHHELD,
+    allowed=("cross_entropy",),
 )

@@ -303,4 +303,5 @@ EXERCISE = Exercise(
         ),
     ),
     withheld=(*WITHHELD, "course_lib.from_scratch.scoring"),
+    allowed=("log_prob",),
 )

@@ -227,4 +227,5 @@ EXERCISE = Exercise(
         ),
     ),
     withheld=WITHHELD,
+    allowed=("softmax",),
 )

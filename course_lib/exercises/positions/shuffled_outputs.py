@@ -120,4 +120,5 @@ EXERCISE = Exercise(
         ),
     ),
     withheld=WITHHELD,
+    allowed=("take", "_apply_permutation"),
 )

@@ -119,4 +119,5 @@ EXERCISE = Exercise(
         ),
     ),
     withheld=WITHHELD,
+    allowed=("sym_sum",),
 )
