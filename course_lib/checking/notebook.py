@@ -13,7 +13,8 @@ from importlib.util import find_spec
 from course_lib.checking.answer_key import AnswerKey
 from course_lib.checking.exercise import Exercise, Value
 from course_lib.checking.judge import judge, rule_broken
-from course_lib.checking.observation import Outcome, observe, raised_by, with_article
+from course_lib.checking.last_run import log_of_notebook
+from course_lib.checking.observation import Outcome, Raised, observe, raised_by, with_article
 from course_lib.checking.rules import Code
 from course_lib.checking.verdict import Verdict
 
@@ -47,6 +48,10 @@ def check(exercise_id: str, answer: Callable[..., Value] | None = None, *, hidde
     exercise = exercises.find(exercise_id)
     namespace, cells = _notebook()
     written: Value = namespace.get(exercise.name) if answer is None else answer
+    log = log_of_notebook()
+    failed = log.failed_to_define(exercise.name) if log is not None and answer is None else None
+    if failed is not None:
+        return did_not_run(exercise, failed)
     if written is None:
         return never_defined(exercise)
     if not callable(written):
@@ -66,6 +71,17 @@ def check(exercise_id: str, answer: Callable[..., Value] | None = None, *, hidde
 def never_defined(exercise: Exercise) -> Verdict:
     """The verdict where the name does not exist (yet)."""
     note = f"There is no {exercise.name} yet. Run the cell that defines it, and look for a typo in its name."
+    return Verdict(exercise, Outcome.NEVER_DEFINED, 0.0, note=note)
+
+
+def did_not_run(exercise: Exercise, raised: Raised) -> Verdict:
+    """The verdict where the cell that writes the answer was stopped by an exception before it had defined it."""
+    line = f" in line {raised.line}" if raised.line else ""
+    said = f": {raised.message}" if raised.message else ""
+    note = (
+        f"The cell that defines {exercise.name} did not run: it stopped with {raised.type_name}{line}{said}. Nothing "
+        "was checked. Mend that cell, run it, then check again."
+    )
     return Verdict(exercise, Outcome.NEVER_DEFINED, 0.0, note=note)
 
 
@@ -93,6 +109,9 @@ def _notebook() -> tuple[dict[str, Value], list[str]]:
     if shell is None:
         return vars(sys.modules["__main__"]), []
     return shell.user_ns, list(shell.user_ns.get("In", []))
+
+
+log_of_notebook()  # the first cell has imported this: the runs of all others are known
 
 
 @contextlib.contextmanager

@@ -1,3 +1,8 @@
+"""What `check` finds in a notebook, and how its cells ran.
+
+Tests `notebook.py`, `last_run.py`.
+"""
+
 from collections.abc import Iterator
 
 import pytest
@@ -32,6 +37,32 @@ def test_a_missing_answer_is_never_defined(shell: InteractiveShell) -> None:
     verdict = check("sample.double")
     assert verdict is not None
     assert verdict.outcome is Outcome.NEVER_DEFINED
+
+
+RIGHT = "def double(x):\n    return x + x"
+
+
+@pytest.mark.parametrize(
+    ("cell", "said"),
+    [
+        ("def double(x):\n    return x +", "SyntaxError in line 2: invalid syntax"),
+        ("def double(x):\nreturn x + x", "IndentationError in line 2"),
+        ("import torhc\ndef double(x):\n    return x + x", "ModuleNotFoundError in line 1: No module named 'torhc'"),
+    ],
+)
+def test_an_answer_whose_cell_did_not_run_is_not_judged(shell: InteractiveShell, cell: str, said: str) -> None:
+    check("sample.double")
+    verdict = verdict_after(shell, RIGHT, cell)
+    assert verdict.outcome is Outcome.NEVER_DEFINED
+    assert verdict.note.startswith(f"The cell that defines double did not run: it stopped with {said}")
+    assert verdict_after(shell, RIGHT).passed
+
+
+@pytest.mark.parametrize("later", ["assert double(1) == 3", "double = "])
+def test_an_answer_is_judged_that_was_defined_before_something_else_failed(shell: InteractiveShell, later: str) -> None:
+    check("sample.double")
+    cells = [f"{RIGHT}\n{later}"] if later.startswith("assert") else [RIGHT, later]
+    assert verdict_after(shell, *cells).passed
 
 
 def test_a_broken_rule_is_told_with_its_line_and_forgotten_once_mended(shell: InteractiveShell) -> None:
