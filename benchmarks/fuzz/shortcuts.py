@@ -453,7 +453,7 @@ _HEADER = """\
 # `call` uses the exercise's own names, `how` are the operators that torch's dispatcher runs for it, `points` is what
 # it earns where nothing is barred (0 where it is right in most cases, not in all), `barred` whether grading refuses it
 # today, and `others` come to the same. Where `points` is missing the exercise is a class, and the call was compared
-# without being graded. `walked` is the number of callables; below 5,000 they were public ones of torch only.
+# without being graded. `walked` is the number of callables.
 """
 
 
