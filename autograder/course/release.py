@@ -39,6 +39,7 @@ from autograder.course.filters import BADGE_ADDRESS
 from autograder.errors import BadInput
 from autograder.words import count
 from course_lib.checking.exercise import Exercise
+from course_lib.checking.notebook import IMPORTED_CHECK
 from course_lib.exercises import LESSONS
 
 BADGE = "katze-badge"
@@ -249,6 +250,8 @@ def _clean_cell(lesson: str, cell: NotebookNode) -> NotebookNode:
         raise BadInput(f"{lesson}: {role.grade_id} needs a region ### BEGIN SOLUTION ... ### END SOLUTION")
     if role.kind == "written" and "BEGIN SOLUTION" not in cell.source:  # nbgrader would replace the marker as well
         cell.source = f"### BEGIN SOLUTION\n{cell.source}\n### END SOLUTION"
+    if role.kind == "check":
+        cell.source = f"{IMPORTED_CHECK}\n{cell.source}"
     separator = "\n\n" if role.kind == "written" else "\n"
     cell.source = f"{role.marker}{separator}{cell.source}"
     return cell

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
+from course_lib.checking.notebook import IMPORTED_CHECK
 from course_lib.checking.rules import syntax_tree
 
 _MARKER = re.compile(
@@ -22,8 +23,9 @@ def marker(source: str) -> tuple[str, str]:
 
 
 def plain(source: str) -> str:
-    """A source without markers and outer or trailing white space: what two cells must share to be the same."""
-    return "\n".join(line.rstrip() for line in _MARKER.sub("", source).split("\n")).strip()
+    """A source without what a release adds, and without white space around it: what two equal cells share."""
+    lines = (line.rstrip() for line in _MARKER.sub("", source).split("\n"))
+    return "\n".join(line for line in lines if line != IMPORTED_CHECK).strip()
 
 
 def defined(source: str) -> set[str]:

@@ -20,6 +20,7 @@ from autograder.course.release import BADGE, INSTALL, Role, check_release, relea
 from autograder.errors import BadInput
 from course_lib import exercises
 from course_lib.checking import Case, Exercise
+from course_lib.checking.notebook import IMPORTED_CHECK
 
 REPOSITORY = Path(__file__).parents[3]
 
@@ -125,7 +126,8 @@ def test_students_get_stubs_and_visible_checks_with_markers_first(course: Course
         '# katze: toy.double answer\ndef double(x):\n    """Twice x."""\n'
         "    # YOUR CODE HERE\n    raise NotImplementedError()"
     )
-    assert cells["toy-double-check"].source == '# katze: toy.double check\ncheck("toy.double")'
+    check = cells["toy-double-check"].source
+    assert check == f'# katze: toy.double check\n{IMPORTED_CHECK}\ncheck("toy.double")'
     assert cells["toy-why_double-written"].source == "<!-- katze: toy.why_double written -->\n\nYOUR ANSWER HERE"
 
 

@@ -23,6 +23,7 @@ from autograder.intake.submission import (
     read_notebook,
 )
 from autograder.repair import CellKind, Release, repair
+from course_lib.checking.notebook import IMPORTED_CHECK
 from tests.autograder.small_lesson import (
     IN_ORDER,
     RELEASE,
@@ -72,6 +73,14 @@ def test_everything_deleted_still_has_its_checks():
     repaired = mended(notebook)
     assert order(repaired) == ["code", "check:small.one", "check:small.two", "written:small.why"]
     assert any("no answer cell for small.one and small.two" in sentence for sentence in repaired.repairs)
+
+
+def test_whether_a_check_imports_itself_is_a_matter_of_the_release_s_age():
+    notebook = filled()
+    for name in ("one-c", "two-c"):
+        check = by_id(notebook, name)
+        check["source"] = check["source"].replace("check(", f"{IMPORTED_CHECK}\ncheck(")
+    assert mended(notebook).repairs == ()
 
 
 @pytest.mark.parametrize("source", ["2", 'check("small.two")', "", "# nothing", "check = print"])
