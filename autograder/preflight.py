@@ -138,7 +138,7 @@ def preflight(file: Path, lesson: str | None = None, release: Path | None = None
         run: run it in a box, and check every answer on the visible cases.
 
     Raises:
-        BadInput: the file or the release cannot be opened, or there is no box to run it in.
+        BadInput: the file or the release cannot be opened, or are the same, or there is no box to run it in.
         Unreadable: the notebook could not be graded.
     """
     content = _content(file)
@@ -151,7 +151,8 @@ def preflight(file: Path, lesson: str | None = None, release: Path | None = None
                 f"{file} is not a notebook; check one answer in it with `katze check EXERCISE_ID {file}`"
             ) from None
         raise
-    released = _releases(file, release)
+    files = _released_files(file, release)
+    released = {name: _loaded(path) for name, path in files.items()}
     own = _lesson_of(submission, released)
     meant = lesson or own
     if meant is None:
@@ -160,6 +161,11 @@ def preflight(file: Path, lesson: str | None = None, release: Path | None = None
         )
     if meant not in released:
         raise BadInput(f"no lesson {meant!r}; there are: {', '.join(released)}")
+    if file.exists() and file.samefile(files[meant]):
+        raise BadInput(
+            f"{file} is the released notebook itself: there is nothing to compare it with. Write your answers in a "
+            f"copy, such as `cp -r {file.parent} work`; what you have written in it already comes along."
+        )
     require_lesson(submission, released[meant], meant)
     repaired = repair(submission, released[meant])
     answers = _answers(repaired, released[meant])
@@ -212,21 +218,21 @@ def _content(file: Path) -> bytes:
         raise BadInput(f"cannot read {file}: {error.strerror}") from error
 
 
-def _releases(file: Path, release: Path | None) -> dict[str, Release]:
+def _released_files(file: Path, release: Path | None) -> dict[str, Path]:
     """The released notebooks that can be found, by lesson."""
     if release is not None:
-        return {release.stem: _loaded(release)}
+        return {release.stem: release}
     for place in (Path.cwd(), file.resolve().parent, REPOSITORY):
         try:
             course = Course.find(place)
         except BadInput:
             continue
         if course.lessons():
-            return {lesson: _loaded(course.release_notebook(lesson)) for lesson in course.lessons()}
+            return {lesson: course.release_notebook(lesson) for lesson in course.lessons()}
     installed = sorted(path for path in INSTALLED.glob("*/*.ipynb") if path.stem == path.parent.name)
     if not installed:
         raise BadInput("the released notebooks were not found; name the one you were given with --release FILE.ipynb")
-    return {path.stem: _loaded(path) for path in installed}
+    return {path.stem: path for path in installed}
 
 
 def _loaded(path: Path) -> Release:

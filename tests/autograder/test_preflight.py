@@ -55,6 +55,18 @@ def test_an_untouched_notebook_is_to_be_looked_at(save: Save) -> None:
     assert f"Look at this before you submit: {len(EXERCISES) + 1} exercises." in shown(found)
 
 
+def test_the_release_itself_is_not_compared_with_itself(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"is the released notebook itself: .* in a copy, such as `cp -r \S+ work`"):
+        preflight(RELEASED)
+    link = tmp_path / "mine.ipynb"
+    link.symlink_to(RELEASED)
+    with pytest.raises(BadInput, match="is the released notebook itself"):
+        preflight(link)
+    link.unlink()
+    link.write_bytes(RELEASED.read_bytes())
+    assert preflight(link).lesson == LESSON
+
+
 @pytest.mark.parametrize(
     ("source", "state", "said"),
     [

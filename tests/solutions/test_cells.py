@@ -12,6 +12,7 @@ from nbformat import NotebookNode
 
 from autograder.course.release import BADGE, INSTALL
 from course_lib import exercises
+from course_lib.checking.notebook import IMPORTED_CHECK
 from tests.solutions.reading import ROOT
 
 STUB = "raise NotImplementedError()"
@@ -249,9 +250,8 @@ def filled_in(released: str, solved: str) -> str:
 
 
 def plain(source: str) -> str:
-    """A cell without the markers that only the source, or only the release, has."""
+    """A cell without what only the source, or only the release, has."""
     source = re.sub(r"### BEGIN HIDDEN TESTS.*?### END HIDDEN TESTS", "", source, flags=re.S)
     lines = [line.rstrip() for line in source.splitlines()]
-    return "\n".join(
-        line for line in lines if line and not re.match(r" *(### (BEGIN|END) SOLUTION|# katze:|# YOUR CODE HERE)", line)
-    )
+    added = re.compile(rf" *(### (BEGIN|END) SOLUTION|# katze:|# YOUR CODE HERE)|{re.escape(IMPORTED_CHECK)}$")
+    return "\n".join(line for line in lines if line and not added.match(line))
