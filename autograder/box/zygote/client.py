@@ -158,13 +158,13 @@ class Zygote:
         wish: dict[str, Json] = {"bench": [list(bench.families), bench.bare]}
         ours, theirs = socket.socketpair()
         try:
+            ours.sendall(encode_frame(Frame(setup), limits.frame_bytes))  # to the box itself
             with theirs:
                 if self.start == "fork":
                     keeper: Keeper = self._channels[channel].fork(theirs, wish, alone)
                 else:
                     keeper = Spawned(self._run([theirs], wish), alone)
             keeper = self._grouped(keeper, limits)
-            ours.sendall(encode_frame(Frame(setup), limits.frame_bytes))  # to the box itself
         except BaseException:
             ours.close()
             remove(folder)
