@@ -38,7 +38,7 @@ class RunLog:
     def __init__(self, shell: Shell) -> None:
         self._runs: list[Run] = []
         self._shell = shell
-        self._before: dict[str, Any] = {}
+        self._before: dict[str, int] = {}
         shell.events.register("pre_run_cell", self._begin)
         shell.events.register("post_run_cell", self._end)
 
@@ -49,24 +49,32 @@ class RunLog:
         return None if last is None or name in last.defined else last.raised
 
     def _begin(self, info: Any) -> None:
-        self._before = dict(self._shell.user_ns)
+        self._before = self._identities()
 
     def _end(self, result: Any) -> None:
         before, self._before = self._before, {}
         error = result.error_before_exec or result.error_in_exec
-        now = self._shell.user_ns
-        defined = frozenset(name for name, value in now.items() if before.get(name) is not value)
+        defined = frozenset(name for name, identity in self._identities().items() if before.get(name) != identity)
         if result.info is not None:
             self._runs.append(Run(result.info.raw_cell, None if error is None else raised_by(error), defined))
+
+    def _identities(self) -> dict[str, int]:
+        """Which object each name stands for. The objects are not kept: a cell may want to free its tensors."""
+        return {name: id(value) for name, value in self._shell.user_ns.items()}
 
 
 _logs: WeakKeyDictionary[Shell, RunLog] = WeakKeyDictionary()
 
 
+def running_shell() -> Shell | None:
+    """The IPython that this runs in, if it runs in one."""
+    ipython = sys.modules.get("IPython")
+    return ipython.get_ipython() if ipython is not None else None
+
+
 def log_of_notebook() -> RunLog | None:
     """The log of the notebook that this runs in, from the first time on that it is asked for; None elsewhere."""
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None else None
+    shell = running_shell()
     if shell is None:
         return None
     if shell not in _logs:

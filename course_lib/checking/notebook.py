@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from course_lib.checking.answer_key import AnswerKey
 from course_lib.checking.exercise import Exercise, Value
 from course_lib.checking.judge import judge, rule_broken
-from course_lib.checking.last_run import log_of_notebook
+from course_lib.checking.last_run import log_of_notebook, running_shell
 from course_lib.checking.observation import Outcome, Raised, observe, raised_by, with_article
 from course_lib.checking.rules import Code
 from course_lib.checking.verdict import Verdict
@@ -107,14 +107,10 @@ def _stopped(exercise: Exercise, interrupt: KeyboardInterrupt) -> KeyboardInterr
 
 def _notebook() -> tuple[dict[str, Value], list[str]]:
     """The names defined in the notebook, and the code of the cells that were run; of `__main__` in a script."""
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None else None
+    shell = running_shell()
     if shell is None:
         return vars(sys.modules["__main__"]), []
     return shell.user_ns, list(shell.user_ns.get("In", []))
-
-
-log_of_notebook()  # the first cell has imported this: the runs of all others are known
 
 
 @contextlib.contextmanager
@@ -124,3 +120,6 @@ def _quiet() -> Iterator[io.StringIO]:
     with warnings.catch_warnings(), contextlib.redirect_stderr(nowhere), contextlib.redirect_stdout(nowhere):
         warnings.simplefilter("ignore")
         yield nowhere
+
+
+log_of_notebook()  # the first cell has imported this: the runs of all others are known

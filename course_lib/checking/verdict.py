@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,6 +13,7 @@ from course_lib.checking import render
 from course_lib.checking.answer_key import is_refusal
 from course_lib.checking.compare import Difference, Kind, difference, refusal_difference
 from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.checking.last_run import running_shell
 from course_lib.checking.observation import Observation, Outcome, Unfit, argument_name, with_article
 from course_lib.checking.relation import relation
 from course_lib.checking.torch_words import explained, speaks_of_shapes
@@ -227,8 +227,7 @@ class Verdict:
 
 def _in_a_terminal() -> bool:
     """Whether this is an IPython without a kernel, which shows nothing but the plain text."""
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None else None
+    shell = running_shell()
     return shell is not None and getattr(shell, "kernel", None) is None
 
 
