@@ -161,10 +161,10 @@ def preflight(file: Path, lesson: str | None = None, release: Path | None = None
         )
     if meant not in released:
         raise BadInput(f"no lesson {meant!r}; there are: {', '.join(released)}")
-    if file.exists() and file.samefile(files[meant]):
+    if file.samefile(files[meant]):
         raise BadInput(
             f"{file} is the released notebook itself: there is nothing to compare it with. Write your answers in a "
-            f"copy, such as `cp -r {file.parent} work`; what you have written in it already comes along."
+            f"copy. If some are in it already: `mkdir -p work && cp {file} work && git restore {file}`"
         )
     require_lesson(submission, released[meant], meant)
     repaired = repair(submission, released[meant])

@@ -56,7 +56,9 @@ def test_an_untouched_notebook_is_to_be_looked_at(save: Save) -> None:
 
 
 def test_the_release_itself_is_not_compared_with_itself(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"is the released notebook itself: .* in a copy, such as `cp -r \S+ work`"):
+    with pytest.raises(
+        BadInput, match=r"is the released notebook itself: .* `mkdir -p work && cp \S+ work && git restore"
+    ):
         preflight(RELEASED)
     link = tmp_path / "mine.ipynb"
     link.symlink_to(RELEASED)
