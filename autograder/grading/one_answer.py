@@ -124,7 +124,7 @@ class OneAnswer:
     @property
     def has_lacked(self) -> bool:
         """Whether it was seen to ask for what its box lacks."""
-        return any(one.failure is Outcome.RULE_BROKEN or _calls_absent_package(one) for one in self._seen)
+        return any(one.failure is Outcome.RULE_BROKEN or is_absence(one.raised) for one in self._seen)
 
     def find_missing(self) -> Missing | None:
         """The name for want of which a visible case failed, if there is one."""
@@ -160,8 +160,9 @@ class OneAnswer:
         return verdict
 
 
-def _calls_absent_package(seen: Observation) -> bool:
-    return seen.raised is not None and seen.raised.type_name == PackageAbsent.__name__
+def is_absence(raised: Raised | None) -> bool:
+    """Whether an answer was ended by the want of a package that it calls."""
+    return raised is not None and raised.type_name == PackageAbsent.__name__
 
 
 def with_setting(reason: str, setting: str) -> str:

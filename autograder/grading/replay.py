@@ -261,6 +261,10 @@ class Replay:
     def _is_finished(self) -> bool:
         return self._reached_the_end and all(answer.verdict is not None for answer in self.answers.values())
 
+    def _note_lack(self, lacked: bool) -> None:
+        """What boxes of all kinds lack is no matter of this bench."""
+        self.lacked |= lacked and self._bench != CELLS
+
     @property
     def _stops(self) -> bool:
         return self.lacked and self._first
@@ -286,7 +290,7 @@ class Replay:
                 return
         for answer in self.answers.values():
             lives = answer.check_hidden(box)
-            self.lacked |= answer.has_lacked and self._bench != CELLS
+            self._note_lack(answer.has_lacked)
             if not lives:
                 return
 
@@ -298,7 +302,7 @@ class Replay:
         except BoxLost as lost:
             self.log.note_loss(place, lost)
             return False
-        self.lacked |= result.lacked and self._bench != CELLS
+        self._note_lack(result.lacked)
         if self._stops:
             return False
         if result.raised is not None and self._bench != CELLS and not self._first:  # for want of something
@@ -317,7 +321,7 @@ class Replay:
         inputs, which nothing that is checked after may show, or a skipped cell was needed.
         """
         go_on = answer.check_in_place(box, sealed=self._reached_the_end)
-        self.lacked |= answer.has_lacked and self._bench != CELLS
+        self._note_lack(answer.has_lacked)
         if self._stops:
             return False
         if self.demos.need(skipped, answer.find_missing()):

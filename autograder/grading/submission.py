@@ -17,8 +17,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from autograder.box.bench import CELLS, Bench, assign_benches, own_bench
-from autograder.box.inside.absence import PackageAbsent
 from autograder.grading.disturbance import find_changing_cells
+from autograder.grading.one_answer import is_absence
 from autograder.grading.replay import Budget, Demos, KeyFor, OpenBox, Replay, Script
 from autograder.limits import Allowance, Limits
 from autograder.repair import Cell
@@ -119,7 +119,8 @@ def grade_cells(
     Visible cases run where the check stands. Hidden ones run after the last cell, so that no cell can show their
     inputs; where a later cell changes what the answer uses, a fresh box runs them where the check stands.
     Answers that may not use something are judged on a bench that does not have it. The cells are run on one of these
-    benches, which saves a box; where one of them asks for what that lacks, all begins again where nothing is lacking.
+    benches, which saves a box; where one of them asks for what that lacks, or changes Python or torch itself, all
+    begins again where nothing is lacking.
 
     Args:
         cells: in notebook order.
@@ -131,16 +132,10 @@ def grade_cells(
     """
     script = Script(cells, limits, allowances)
     benches = _benches(cells)
-    for home in dict.fromkeys((_find_home(cells, benches, skip_demos), CELLS)):
-
-        def key_at_home(exercise: Exercise, home: Bench = home) -> AnswerKey:
-            """Where the cells are run, an answer that has another bench shows its visible cases only."""
-            key = key_for(exercise)
-            return key if benches[exercise.id] in (CELLS, home) else key.without_hidden()
-
-        replay = Replay(
-            script, Budget(open_box, limits.submission_seconds), key_at_home, Demos(cells, skip_demos), home
-        )
+    for home in dict.fromkeys((_find_home(cells, benches, Demos(cells, skip_demos)), CELLS)):
+        key_at_home = _keys_at(home, benches, key_for)
+        budget = Budget(open_box, limits.submission_seconds)
+        replay = Replay(script, budget, key_at_home, Demos(cells, skip_demos), home)
         replay.run_all()
         if not (replay.lacked or replay.disturbed):
             break
@@ -160,10 +155,20 @@ def _benches(cells: Sequence[Cell]) -> dict[str, Bench]:
     return assign_benches(list(dict.fromkeys(checked)), shows_packages)
 
 
-def _find_home(cells: Sequence[Cell], benches: Mapping[str, Bench], skip_demos: bool) -> Bench:
+def _keys_at(home: Bench, benches: Mapping[str, Bench], key_for: KeyFor) -> KeyFor:
+    """Where the cells are run, an answer that has another bench shows its visible cases only."""
+
+    def key_at_home(exercise: Exercise) -> AnswerKey:
+        key = key_for(exercise)
+        return key if benches[exercise.id] in (CELLS, home) else key.without_hidden()
+
+    return key_at_home
+
+
+def _find_home(cells: Sequence[Cell], benches: Mapping[str, Bench], demos: Demos) -> Bench:
     """The bench to run the cells on: that of most answers, of those that lack nothing which the lesson's cells call."""
-    given = [cell for cell in cells if cell.runs and cell.origin != "student" and not (skip_demos and cell.is_demo)]
-    called = {name for cell in given for name in _CALLED.findall(cell.source)}
+    given = [cell for place, cell in enumerate(cells) if cell.runs and not demos.skips(place)]
+    called = {name for cell in given if cell.origin != "student" for name in _CALLED.findall(cell.source)}
     count = Counter(bench for bench in benches.values() if bench != CELLS and not called & _lacking_names(bench))
     return max(count, key=lambda bench: count[bench], default=CELLS)
 
@@ -237,7 +242,7 @@ def _excused_for_a_package(verdict: Verdict) -> Verdict:
     does; elsewhere it could not be graded, which is no zero.
     """
     raised = next((case.actual.raised for case in verdict.cases if not case.passed), None)
-    if raised is None or raised.type_name != PackageAbsent.__name__:
+    if raised is None or not is_absence(raised):
         return verdict
     said = raised.message.partition(" ")[0]
     package = said if said.isidentifier() else "a package"
