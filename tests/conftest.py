@@ -1,8 +1,13 @@
-"""What every test relies on: one thread for each process, so that tests can run side by side and fork."""
+"""What every test relies on: one thread for each process, so that tests can run side by side and fork; and no test
+leaves anything in the home of whoever runs it.
+"""
 
 from __future__ import annotations
 
 import os
+import tempfile
 
 for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(name, "1")
+_work = tempfile.TemporaryDirectory(prefix="katze-work-")
+os.environ["KATZE_WORK"] = _work.name

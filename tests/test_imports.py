@@ -67,8 +67,8 @@ MEETS_WHEN_CALLED = {
 }
 """Floors that enter a higher one only when they are called: a model loads its weights and writes by itself."""
 
-ROOMS = ["checking", "exercises", "show"]
-"""The library's packages that stand beside the floors."""
+ROOMS = ["checking", "exercises", "show", "learner", "mine"]
+"""What stands in the library beside the floors."""
 
 HARNESS = [
     *("errors", "words", "limits", "progress", "machine"),
@@ -226,15 +226,20 @@ MOST_LINES = 700
 
 
 @pytest.mark.parametrize("path", python_files("course_lib/checking"), ids=module_name)
-def test_checking_knows_no_model_and_meets_exercises_only_when_called(path: Path) -> None:
+def test_checking_knows_no_model_and_meets_exercises_and_learner_only_when_called(path: Path) -> None:
     code = path.read_text()
-    assert rooms(imports(code)) <= {"checking", "exercises"}
+    assert rooms(imports(code)) <= {"checking", "exercises", "learner"}
     assert rooms(imports(code, top_level=True)) <= {"checking"}
 
 
 @pytest.mark.parametrize("path", python_files("course_lib/exercises"), ids=module_name)
 def test_exercises_import_floors_and_checking(path: Path) -> None:
     assert rooms(imports(path.read_text())) <= {"checking", "exercises", *FLOORS}
+
+
+@pytest.mark.parametrize("path", python_files("course_lib/learner"), ids=module_name)
+def test_the_learner_s_seat_knows_no_model(path: Path) -> None:
+    assert rooms(imports(path.read_text())) <= {"learner", "checking", "exercises", "ground.files"}
 
 
 @pytest.mark.parametrize("path", python_files("course_lib/show"), ids=module_name)
@@ -262,7 +267,7 @@ def test_every_exercise_has_a_lesson() -> None:
 @pytest.mark.parametrize("path", lessons(), ids=lambda path: path.stem)
 def test_a_lesson_imports_only_what_is_in_its_box(path: Path) -> None:
     used = rooms(imports(cells(path)))
-    assert used <= {"checking", "show", *FLOORS}
+    assert used <= {"checking", "show", "mine", *FLOORS}
     assert reached(used & set(FLOORS)) & withheld(path.stem) == set()
 
 

@@ -6,15 +6,15 @@ import contextlib
 import io
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 
 from course_lib.checking.answer_key import AnswerKey
-from course_lib.checking.exercise import Exercise, Value
+from course_lib.checking.exercise import Case, Exercise, Value
 from course_lib.checking.judge import judge, rule_broken
 from course_lib.checking.last_run import log_of_notebook, running_shell
-from course_lib.checking.observation import Outcome, Raised, observe, raised_by, with_article
+from course_lib.checking.observation import Observation, Outcome, Raised, observe, raised_by, with_article
 from course_lib.checking.rules import Code
 from course_lib.checking.verdict import Verdict
 
@@ -36,25 +36,35 @@ def check(exercise_id: str, answer: Callable[..., Value] | None = None, *, hidde
         hidden: run the hidden cases as well, with a public seed.
 
     Returns:
-        The verdict, which shows itself when it is the last value of a cell. None inside the grader's box,
-        where the grader checks from outside.
+        The verdict, which shows itself when it is the last value of a cell. None where there is no such exercise,
+        which a printed sentence says, and inside the grader's box, where the grader checks from outside.
 
     Raises:
-        LookupError: there is no such exercise.
         KeyboardInterrupt: somebody has stopped it; the message says where the answer was.
     """
     if find_spec("course_lib.exercises") is None:
         print("This check is left to the grader, which runs it outside the notebook.")
         return None
     from course_lib import exercises
+    from course_lib.learner.noting import noted
 
-    exercise = exercises.find(exercise_id)
+    try:
+        exercise = exercises.find(exercise_id)
+    except exercises.UnknownName as error:
+        print(f"Nothing was checked: {error}")
+        return None
     namespace, cells = _notebook()
-    written: Value = namespace.get(exercise.name) if answer is None else answer
+    if answer is not None:
+        return noted(_verdict(exercise, answer, cells, hidden), [])
     log = log_of_notebook()
-    failed = log.failed_to_define(exercise.name) if log is not None and answer is None else None
+    failed = log.failed_to_define(exercise.name) if log is not None else None
     if failed is not None:
-        return did_not_run(exercise, failed)
+        return noted(did_not_run(exercise, failed), [])
+    return noted(_verdict(exercise, namespace.get(exercise.name), cells, hidden), cells)
+
+
+def _verdict(exercise: Exercise, written: Value, cells: Sequence[str], hidden: bool) -> Verdict:
+    """The verdict on whatever has the answer's name; None where nothing has."""
     if written is None:
         return never_defined(exercise)
     if not callable(written):
@@ -63,12 +73,48 @@ def check(exercise_id: str, answer: Callable[..., Value] | None = None, *, hidde
     if rule is not None:
         return rule_broken(exercise, rule.name, rule.place)
     key = AnswerKey(exercise, PUBLIC_SEED if hidden else None)
+    watched = _Watched(exercise, written)
     with _quiet() as printed:
+        verdict = judge(key, watched.observe)
+    return replace(verdict, prints=bool(printed.getvalue()), note=watched.note or verdict.note)
+
+
+class _Watched:
+    """An answer whose calls are stopped where they do not come back.
+
+    Attributes:
+        note: a sentence on the call that was; empty where none was.
+    """
+
+    def __init__(self, exercise: Exercise, answer: Callable[..., Value]) -> None:
+        self.note = ""
+        self._exercise = exercise
+        self._answer = answer
+
+    def observe(self, case: Case) -> Observation:
+        """What the answer does on a case.
+
+        Raises:
+            KeyboardInterrupt: somebody has stopped it.
+        """
+        from course_lib.learner.watch import Watch
+
+        watch = Watch()
         try:
-            verdict = judge(key, lambda case: observe(written, case, exercise.forbidden_names))
+            with watch:
+                return observe(self._answer, case, self._exercise.forbidden_names)
         except KeyboardInterrupt as interrupt:
-            raise _stopped(exercise, interrupt) from None  # without the lines of the check itself
-    return replace(verdict, prints=bool(printed.getvalue()))
+            told = f"{self._exercise.name}{_place(interrupt)}. Is there a loop that never ends?"
+            if not watch.fired:
+                raise KeyboardInterrupt(f"You stopped {told}") from None  # without the lines of the check itself
+            self.note = f"The check has stopped {told}"
+            return Observation(False, failure=Outcome.TIMED_OUT)
+
+
+def _place(interrupt: KeyboardInterrupt) -> str:
+    """Where an answer was when it was interrupted, in brackets; empty where that is not known."""
+    reached = raised_by(interrupt)
+    return f" (line {reached.line}: {reached.code})" if reached.code else ""
 
 
 def never_defined(exercise: Exercise) -> Verdict:
@@ -96,13 +142,6 @@ def given_away(exercise: Exercise, value: Value) -> Verdict:
         f"something else. Use another name there, then run the cell that defines {exercise.name} again."
     )
     return Verdict(exercise, Outcome.NEVER_DEFINED, 0.0, note=note)
-
-
-def _stopped(exercise: Exercise, interrupt: KeyboardInterrupt) -> KeyboardInterrupt:
-    """The interrupt that ended a check, with a sentence on where the answer was."""
-    reached = raised_by(interrupt)
-    place = f" (line {reached.line}: {reached.code})" if reached.code else ""
-    return KeyboardInterrupt(f"You stopped {exercise.name}{place}. Is there a loop that never ends?")
 
 
 def _notebook() -> tuple[dict[str, Value], list[str]]:

@@ -156,7 +156,7 @@ def unheard(verdict: Verdict) -> str:
 
 def _closing(verdict: Verdict) -> list[str]:
     """The sentences below the cases."""
-    return [sentence for sentence in (waiting(verdict), unheard(verdict)) if sentence]
+    return [sentence for sentence in (waiting(verdict), unheard(verdict), *verdict.closing) if sentence]
 
 
 def verdict_text(verdict: Verdict) -> str:

@@ -159,6 +159,7 @@ class Verdict:
         misconception: the known mistake that gives exactly this answer on every case, if there is one.
         note: a sentence on the whole answer, where no case tells the story (a broken rule, a missing name).
         prints: whether the answer printed something, which a check does not show.
+        closing: what else its reader should know, in sentences that stand at its end.
     """
 
     exercise: Exercise
@@ -168,6 +169,7 @@ class Verdict:
     misconception: Misconception | None = None
     note: str = ""
     prints: bool = False
+    closing: tuple[str, ...] = ()
 
     @property
     def max_points(self) -> int:

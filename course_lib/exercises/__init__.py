@@ -32,6 +32,20 @@ LESSONS = {
 }
 """Each lesson's folder and the package of its exercises, in lesson order."""
 
+TITLES = {
+    "00_words_in_a_bag": "Words in a bag",
+    "01_attention": "Attention",
+    "02_masking": "Masking",
+    "03_positions": "Positions",
+    "04_heads_and_blocks": "Heads and blocks",
+    "05_encoder_decoder": "The encoder-decoder",
+    "06_decoding": "Decoding",
+    "07_gpt": "GPT",
+    "08_subwords": "Words in pieces",
+    "09_bert": "BERT",
+    "10_evaluation": "Evaluation",
+}
+"""What each lesson is called in its heading."""
 
 PACKAGES = {
     "08_subwords": ("tokenizers",),

@@ -4,12 +4,17 @@ Tests `notebook.py`, `last_run.py`.
 """
 
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
 from course_lib import exercises
 from course_lib.checking import Outcome, Verdict, check
+from course_lib.learner import watch
+from course_lib.learner.kept_answers import kept_at
+from course_lib.learner.progress_file import progress_file
+from course_lib.learner.watch import Watch
 from tests.course_lib.checking.samples import DOUBLE
 
 
@@ -105,9 +110,26 @@ def test_an_answer_may_be_passed_in() -> None:
     assert any(result.hidden for result in verdict.cases)
 
 
-def test_an_unknown_exercise_names_the_near_ones() -> None:
-    with pytest.raises(LookupError, match=r"attention\.scores"):
-        check("attention.score")
+def test_an_unknown_exercise_names_the_near_ones(capsys: pytest.CaptureFixture[str]) -> None:
+    assert check("attention.score") is None
+    assert "did you mean attention.scores" in capsys.readouterr().out
+
+
+def test_an_endless_loop_is_stopped_and_told(shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watch, "Watch", partial(Watch, seconds=0.2))
+    verdict = verdict_after(shell, "def double(x):\n    while True:\n        x = x + 0")
+    assert verdict.outcome is Outcome.TIMED_OUT
+    assert verdict.note.startswith("The check has stopped double (line ")
+    assert "loop that never ends" in str(verdict)
+
+
+def test_every_check_is_noted_and_what_has_passed_is_kept(shell: InteractiveShell) -> None:
+    before = progress_file().of("sample.double")
+    verdict_after(shell, "def double(x):\n    return x")
+    assert progress_file().of("sample.double").failures == before.failures + 1
+    verdict_after(shell, "TWICE = 2\ndef double(x):\n    return TWICE * x")
+    assert progress_file().of("sample.double").passed
+    assert kept_at("sample.double").read_text() == "TWICE = 2\n\ndef double(x):\n    return TWICE * x\n"
 
 
 def test_an_interrupt_says_where_the_answer_was(shell: InteractiveShell) -> None:

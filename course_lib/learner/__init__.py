@@ -1,0 +1,6 @@
+"""What a learner has done so far, and what helps to go on: progress, kept answers, hints, solutions.
+
+A notebook imports its functions from where `check` is:
+
+    from course_lib.checking import check, progress
+"""

@@ -1,0 +1,40 @@
+"""Where a learner's work is kept: the folder with `progress.jsonl` in it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import platformdirs
+
+PROGRESS = "progress.jsonl"
+"""What the file is called, and by what a working folder is known."""
+
+DRIVE = Path("/content/drive/MyDrive")
+"""Google Drive, where Colab has mounted it."""
+
+
+def learner_folder() -> Path:
+    """The folder that keeps this learner's progress and answers; it need not be there yet.
+
+    The one that `KATZE_WORK` names; else the nearest folder above this one that keeps some, which `katze learn` has
+    made; else one in Google Drive where that is mounted; else one in the home folder.
+    """
+    named = os.environ.get("KATZE_WORK")
+    if named:
+        return Path(named).expanduser().absolute()
+    here = _here()
+    for folder in (here, *here.parents) if here is not None else ():
+        if (folder / PROGRESS).is_file():
+            return folder
+    if DRIVE.is_dir():
+        return DRIVE / "katze"
+    return Path(platformdirs.user_data_dir("katze"))
+
+
+def _here() -> Path | None:
+    """The folder that this runs in; None where it has been removed."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        return None

@@ -1,0 +1,123 @@
+"""Answers that have passed, kept as small scripts, so that what was written in one lesson is at hand in the next."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from course_lib.ground.files import put_in_place
+from course_lib.learner.folder import learner_folder
+
+FOLDER = "answers"
+"""Where in the learner's folder they are."""
+
+
+class NotAtHand(Exception):
+    """There is a kept answer, and it cannot be loaded; the message says why."""
+
+
+def kept_at(exercise_id: str) -> Path:
+    """The file that an answer to this exercise is kept in."""
+    return learner_folder() / FOLDER / f"{exercise_id}.py"
+
+
+def keep_answer(exercise_id: str, name: str, cells: Sequence[str]) -> None:
+    """Keep an answer that has passed. Where it is not in the cells, or nothing can be written, it is not kept.
+
+    Args:
+        exercise_id: what it answers.
+        name: what it is called.
+        cells: the code that was run, in order.
+    """
+    script = script_of(name, cells)
+    if not script:
+        return
+    path = kept_at(exercise_id)
+    with suppress(OSError):  # the progress file says where nothing can be written
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with put_in_place(path) as unfinished:
+            unfinished.write_text(script, encoding="utf-8")
+
+
+def load_answer(exercise_id: str, name: str) -> Any:
+    """A kept answer: its script is run in a namespace of its own.
+
+    Args:
+        exercise_id: what it answers.
+        name: what it is called.
+
+    Returns:
+        The function or class; None where none is kept.
+
+    Raises:
+        NotAtHand: its script fails.
+    """
+    path = kept_at(exercise_id)
+    try:
+        script = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise NotAtHand(f"{path} cannot be read ({error})") from error
+    namespace: dict[str, Any] = {"__name__": f"answers.{exercise_id}"}
+    try:
+        exec(compile(script, str(path), "exec"), namespace)
+        return namespace[name]
+    except Exception as error:  # it is a student's: it may raise anything
+        raise NotAtHand(f"{path} raises {type(error).__name__}: {error}") from error
+
+
+def script_of(name: str, cells: Sequence[str]) -> str:
+    """The code that defines a name, with all that it uses, and nothing else; empty where nothing defines it.
+
+    Of each name the last statement at the top level of a cell counts that gives it a value.
+
+    Args:
+        name: a function or a class.
+        cells: code in the order in which it was run. What is not plain Python is passed over.
+    """
+    statements = [statement for cell in cells for statement in _statements(cell)]
+    newest = {bound: number for number, (node, _text) in enumerate(statements) for bound in _bound(node)}
+    wanted, found = [name], set[int]()
+    while wanted:
+        number = newest.get(wanted.pop())
+        if number is not None and number not in found:
+            found.add(number)
+            wanted += _used(statements[number][0])
+    return "\n\n".join(statements[number][1] for number in sorted(found)) + "\n" if found else ""
+
+
+def _statements(cell: str) -> Iterator[tuple[ast.stmt, str]]:
+    """The statements at the top level of a cell, each with its text."""
+    try:
+        nodes = ast.parse(cell).body
+    except SyntaxError:
+        return
+    for node in nodes:
+        text = ast.get_source_segment(cell, node) or ""
+        decorated = getattr(node, "decorator_list", [])
+        if decorated:  # which the segment of a definition leaves out
+            text = "\n".join(cell.splitlines()[decorated[0].lineno - 1 : node.end_lineno])
+        yield node, text
+
+
+def _bound(node: ast.stmt) -> Iterator[str]:
+    """The names to which a statement gives a value."""
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        yield node.name
+    elif isinstance(node, (ast.Import, ast.ImportFrom)):
+        yield from ((alias.asname or alias.name).partition(".")[0] for alias in node.names)
+    elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+        yield from (
+            part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
+        )
+
+
+def _used(node: ast.stmt) -> list[str]:
+    """The names that a statement reads, now or when it is called."""
+    read = {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)}
+    return sorted(read - set(dir(builtins)))

@@ -1,0 +1,150 @@
+"""What a learner has done, line by line: every check, hint and solution.
+
+Lines are only ever added, each in one write, so that two notebooks at once lose nothing; a line that cannot be read
+is passed over, and costs no other.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from course_lib.learner.folder import PROGRESS, learner_folder
+
+Event = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class History:
+    """What a learner has done about one exercise.
+
+    Attributes:
+        points: the most that a check gave.
+        passed: whether a check was passed.
+        failures: how many checks in a row have failed since the last that was passed.
+        mistake: the id of the mistake that the last check named; empty where it named none.
+        hints: how many hints have been opened.
+        asked: how often the solution was asked for.
+        seen_solution: whether the solution has been shown.
+        last: when something was last done, in seconds since 1970; 0 where nothing has been.
+    """
+
+    points: float = 0.0
+    passed: bool = False
+    failures: int = 0
+    mistake: str = ""
+    hints: int = 0
+    asked: int = 0
+    seen_solution: bool = False
+    last: float = 0.0
+
+    @property
+    def attempted(self) -> bool:
+        """Whether an answer was checked at least once."""
+        return self.passed or self.failures > 0
+
+
+class ProgressFile:
+    """The file with a learner's progress.
+
+    Attributes:
+        path: where it is.
+        problem: why the last line could not be kept; empty where it was.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.problem = ""
+        self._unkept: list[Event] = []
+
+    def read(self) -> dict[str, History]:
+        """What has been done about each exercise, in the order in which they were first met."""
+        histories: dict[str, History] = {}
+        for event in (*self._kept(), *self._unkept):
+            with suppress(KeyError, TypeError, ValueError):  # a line that somebody has edited
+                name = str(event["exercise"])
+                histories[name] = _after(histories.get(name, History()), event)
+        return histories
+
+    def of(self, exercise_id: str) -> History:
+        """What has been done about one exercise."""
+        return self.read().get(exercise_id, History())
+
+    def note_check(self, exercise_id: str, points: float, passed: bool, mistake: str = "") -> None:
+        """A check has judged an answer: the points that it gave, and the id of the mistake that it named."""
+        self._add({"did": "check", "exercise": exercise_id, "points": points, "passed": passed, "mistake": mistake})
+
+    def note_hint(self, exercise_id: str) -> None:
+        """A further hint was opened."""
+        self._add({"did": "hint", "exercise": exercise_id})
+
+    def note_asked(self, exercise_id: str) -> None:
+        """The solution was asked for, and not shown."""
+        self._add({"did": "asked", "exercise": exercise_id})
+
+    def note_solution(self, exercise_id: str) -> None:
+        """The solution was shown."""
+        self._add({"did": "solution", "exercise": exercise_id})
+
+    def _add(self, event: Event) -> None:
+        """Keep a line; where that cannot be, remember it as long as this runs, and say why in `problem`."""
+        event = {"at": round(datetime.now(UTC).timestamp(), 3), **event}
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            # The line begins with its newline, so that one that a power cut has broken off spoils only itself.
+            file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+            try:
+                os.write(file, f"\n{json.dumps(event)}".encode())
+            finally:
+                os.close(file)
+            self.problem = ""
+        except OSError as error:
+            self._unkept.append(event)
+            self.problem = (
+                f"Your progress cannot be kept in {self.path} ({error.strerror}); until the kernel ends it is "
+                "remembered. Set the environment variable KATZE_WORK to a folder where you may write."
+            )
+
+    def _kept(self) -> Iterator[Event]:
+        try:
+            lines = self.path.read_bytes().splitlines()
+        except OSError:  # there is none yet, or none that may be read: `_add` says so
+            return
+        for line in lines:
+            with suppress(ValueError):
+                event = json.loads(line)
+                if isinstance(event, dict):
+                    yield event
+
+
+_files: dict[Path, ProgressFile] = {}
+
+
+def progress_file() -> ProgressFile:
+    """The file of whoever works here; see `learner_folder`."""
+    path = learner_folder() / PROGRESS
+    return _files.setdefault(path, ProgressFile(path))
+
+
+def _after(before: History, event: Event) -> History:
+    """The history with one more event."""
+    now = replace(before, last=max(before.last, float(event.get("at", 0))))
+    match event["did"]:
+        case "check" if event["passed"] is True:
+            return replace(now, points=max(now.points, float(event["points"])), passed=True, failures=0, mistake="")
+        case "check":
+            points = max(now.points, float(event["points"]))
+            return replace(now, points=points, failures=now.failures + 1, mistake=str(event["mistake"]))
+        case "hint":
+            return replace(now, hints=now.hints + 1)
+        case "asked":
+            return replace(now, asked=now.asked + 1)
+        case "solution":
+            return replace(now, asked=now.asked + 1, seen_solution=True)
+    return before  # of a later version

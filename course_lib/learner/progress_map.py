@@ -1,0 +1,217 @@
+"""`progress`: the learner's map, with what is done in each lesson and what comes next."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from course_lib.checking.render import STYLE
+from course_lib.learner.progress_file import History, ProgressFile, progress_file
+
+if TYPE_CHECKING:
+    from course_lib.checking.exercise import Exercise
+
+_BAR = 10
+"""How many characters the bar of a lesson has in a terminal."""
+
+
+@dataclass(frozen=True)
+class LessonProgress:
+    """How far a learner is in a lesson.
+
+    Attributes:
+        lesson: the lesson's folder.
+        exercises: its exercises, in order.
+        histories: what has been done about each exercise, by id.
+        notebook: its notebook from here; None where there is none in the learner's folder.
+    """
+
+    lesson: str
+    exercises: tuple[Exercise, ...]
+    histories: Mapping[str, History]
+    notebook: str | None = None
+
+    @property
+    def title(self) -> str:
+        """What the lesson is called, with its number."""
+        return title_of(self.lesson)
+
+    @property
+    def done(self) -> int:
+        """How many exercises are passed."""
+        return sum(self.of(exercise).passed for exercise in self.exercises)
+
+    @property
+    def points(self) -> float:
+        """The points of the best checks."""
+        return sum(min(self.of(exercise).points, exercise.points) for exercise in self.exercises)
+
+    @property
+    def max_points(self) -> int:
+        """The most that the lesson gives."""
+        return sum(exercise.points for exercise in self.exercises)
+
+    @property
+    def next(self) -> Exercise | None:
+        """The first exercise that is not passed; None where all are."""
+        return next((exercise for exercise in self.exercises if not self.of(exercise).passed), None)
+
+    @property
+    def last(self) -> float:
+        """When something was last done in it."""
+        return max((self.of(exercise).last for exercise in self.exercises), default=0.0)
+
+    def of(self, exercise: Exercise) -> History:
+        """What has been done about one of its exercises."""
+        return self.histories.get(exercise.id, History())
+
+    def sentence(self) -> str:
+        """All of it in a line, as it stands at the end of every verdict."""
+        counted = f"{self.done} of {len(self.exercises)} exercises, {self.points:g} of {self.max_points} points"
+        if self.next is None:
+            return f"{self.title} is complete: {counted}."
+        return f"{self.title}: {counted}. Next: {self.next.title} ({self.next.id})."
+
+
+@dataclass(frozen=True)
+class ProgressMap:
+    """How far a learner is in the course. In a notebook it shows itself; `print` gives plain text.
+
+    Attributes:
+        lessons: all lessons, in order.
+        detailed: the one whose exercises are listed.
+        problem: why the progress cannot be kept; empty where it is.
+    """
+
+    lessons: tuple[LessonProgress, ...]
+    detailed: LessonProgress
+    problem: str = ""
+
+    def text(self) -> str:
+        """The map for a terminal."""
+        width = max(len(lesson.title) for lesson in self.lessons)
+        lines = [f"  {lesson.title:{width}}  {_bar(lesson)}  {_counts(lesson)}" for lesson in self.lessons]
+        lines += ["", f"  {self.detailed.title}"]
+        for exercise in self.detailed.exercises:
+            mark, state = _state(self.detailed.of(exercise))
+            lines.append(f"    {mark} {exercise.id}: {exercise.title}{f' ({state})' if state else ''}")
+        return "\n".join([*lines, *filter(None, ["", self._advice(), self.problem])])
+
+    def html(self) -> str:
+        """The map as a self-contained piece of HTML."""
+        rows = "".join(
+            f"<tr><td>{_link(lesson)}</td><td>{_counts(lesson)}</td>"
+            f'<td><progress max="{len(lesson.exercises)}" value="{lesson.done}" '
+            f'aria-label="{escape(lesson.title)}"></progress></td></tr>'
+            for lesson in self.lessons
+        )
+        items = "".join(self._item(exercise) for exercise in self.detailed.exercises)
+        said = "".join(
+            f'<p class="katze-closing">{escape(told)}</p>' for told in (self._advice(), self.problem) if told
+        )
+        return (
+            f'<div class="katze-verdict katze-open">{STYLE}<p class="katze-head"><strong>Your progress</strong></p>'
+            f'<table>{rows}</table><p class="katze-closing">{escape(self.detailed.title)}</p>'
+            f"<ul>{items}</ul>{said}</div>"
+        )
+
+    def _item(self, exercise: Exercise) -> str:
+        history = self.detailed.of(exercise)
+        mark, state = _state(history)
+        colour = "katze-passed" if history.passed else ""
+        told = f" ({state})" if state else ""
+        return (
+            f'<li><span class="katze-mark {colour}" aria-hidden="true">{mark}</span> {escape(exercise.title)} '
+            f"<code>{escape(exercise.id)}</code>{told}</li>"
+        )
+
+    def _advice(self) -> str:
+        following = self.detailed.next
+        if following is not None:
+            return f"Next: {following.title}, in the section “{following.section}”."
+        later = next((lesson for lesson in self.lessons if lesson.next is not None), None)
+        return f"Next: lesson {later.title}." if later is not None else "That was the whole course."
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def __repr__(self) -> str:
+        return self.text()
+
+    def _repr_html_(self) -> str:
+        return self.html()
+
+
+def progress_map(lesson: str | None = None, kept: ProgressFile | None = None) -> ProgressMap:
+    """How far a learner is.
+
+    Args:
+        lesson: the one whose exercises are listed; by default the one in which something was done last.
+        kept: the file with the progress; by default that of whoever works here.
+
+    Raises:
+        LookupError: there is no such lesson.
+    """
+    from course_lib import exercises
+
+    if lesson is not None:
+        exercises.of_lesson(lesson)
+    kept = kept or progress_file()
+    histories = kept.read()
+    lessons = tuple(lesson_progress(name, histories, kept.path.parent) for name in exercises.LESSONS)
+    chosen = max(lessons, key=lambda each: each.last) if lesson is None else _named(lessons, lesson)
+    return ProgressMap(lessons, chosen, kept.problem)
+
+
+def title_of(lesson: str) -> str:
+    """A lesson's number and what it is called: "07 GPT"."""
+    from course_lib import exercises
+
+    return f"{lesson.partition('_')[0]} {exercises.TITLES[lesson]}"
+
+
+def lesson_progress(lesson: str, histories: Mapping[str, History], folder: Path) -> LessonProgress:
+    """How far a learner is in one lesson.
+
+    Args:
+        lesson: the lesson's folder.
+        histories: what has been done, from the progress file.
+        folder: the learner's folder, in which the notebooks may be.
+    """
+    from course_lib import exercises
+
+    notebook = folder / lesson / f"{lesson}.ipynb"
+    link = Path(os.path.relpath(notebook)).as_posix() if notebook.is_file() else None
+    return LessonProgress(lesson, tuple(exercises.of_lesson(lesson)), histories, link)
+
+
+def _named(lessons: tuple[LessonProgress, ...], name: str) -> LessonProgress:
+    return next(lesson for lesson in lessons if lesson.lesson == name)
+
+
+def _counts(lesson: LessonProgress) -> str:
+    return f"{lesson.done} of {len(lesson.exercises)}, {lesson.points:g} of {lesson.max_points} points"
+
+
+def _bar(lesson: LessonProgress) -> str:
+    filled = _BAR * lesson.done // len(lesson.exercises)
+    return "█" * filled + "░" * (_BAR - filled)
+
+
+def _state(history: History) -> tuple[str, str]:
+    """A mark for an exercise, and in words what it does not say."""
+    if history.passed:
+        return "✓", "after its solution was shown" if history.seen_solution else ""
+    if history.attempted:
+        worth = f"{history.points:g} point{'s' if history.points != 1 else ''}"
+        return "◐", f"{worth} so far" if history.points else "not right yet"
+    return "○", "solution seen" if history.seen_solution else ""
+
+
+def _link(lesson: LessonProgress) -> str:
+    title = escape(lesson.title)
+    return f'<a href="{escape(lesson.notebook)}">{title}</a>' if lesson.notebook is not None else title

@@ -1,0 +1,73 @@
+"""Stopping an answer that does not come back, from within the process that it runs in."""
+
+from __future__ import annotations
+
+import _thread
+import threading
+import time
+from types import TracebackType
+from typing import Self
+
+SECONDS = 30.0
+"""How long one call of an answer may compute, in seconds of processor time."""
+
+WALL_SECONDS = 300.0
+"""How long it may take in all: a busy machine is slow, and an answer that sleeps computes nothing."""
+
+STUCK_AFTER = 10.0
+"""Seconds after which somebody whom no interrupt reaches is told what helps."""
+
+_LOOK, _AGAIN = 0.2, 1.0
+"""Seconds between two looks, and between two interrupts."""
+
+
+class Watch:
+    """A block that is interrupted, as if from the keyboard, once it has run for too long; again and again if need be.
+
+    Works in the main thread, where interrupts arrive, on every system; elsewhere it lets the block run.
+
+    Attributes:
+        fired: whether the block was interrupted for this reason.
+    """
+
+    def __init__(self, seconds: float = SECONDS, wall_seconds: float = WALL_SECONDS) -> None:
+        self.fired = False
+        self._seconds = seconds
+        self._wall_seconds = wall_seconds
+        self._over = threading.Event()
+        self._watcher = threading.Thread(target=self._wait, daemon=True)
+
+    def __enter__(self) -> Self:
+        if threading.current_thread() is threading.main_thread():
+            self._watcher.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._over.set()
+        if self._watcher.ident is None:
+            return
+        try:
+            self._watcher.join()
+            time.sleep(0)  # an interrupt that was on its way arrives here
+        except KeyboardInterrupt:
+            if not self.fired:
+                raise
+
+    def _wait(self) -> None:
+        computed, begun = time.process_time(), time.monotonic()
+        while time.process_time() - computed < self._seconds and time.monotonic() - begun < self._wall_seconds:
+            if self._over.wait(_LOOK):
+                return
+        self.fired = True
+        said, since = False, time.monotonic()
+        while not self._over.is_set():
+            _thread.interrupt_main()
+            self._over.wait(_AGAIN)
+            if not said and time.monotonic() - since > STUCK_AFTER:
+                said = True
+                print(
+                    "The answer cannot be stopped from here: it is inside a single call, or it catches every "
+                    "exception. Restart the kernel (Kernel > Restart), mend it, and run its cell again."
+                )

@@ -1,0 +1,45 @@
+"""What you have written in earlier lessons, at hand in the next:
+
+from course_lib.mine import answer
+
+encode = answer("subwords.encode")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.util import find_spec
+from typing import Any
+
+from course_lib.learner.kept_answers import NotAtHand, load_answer
+from course_lib.learner.references import reference
+
+
+def answer(exercise_id: str) -> Callable[..., Any]:
+    """Your newest answer that has passed its check, or else the course's own; a printed line says which.
+
+    Where grades are given it is always the course's own, so that no lesson costs points in another.
+
+    Args:
+        exercise_id: such as "subwords.encode".
+
+    Raises:
+        LookupError: there is no such exercise, or this lesson asks you to write it.
+    """
+    if find_spec("course_lib.exercises") is None:
+        print(f"{exercise_id}: the course's own.")
+        return reference(exercise_id)
+    from course_lib import exercises
+
+    exercise = exercises.find(exercise_id)
+    try:
+        own = load_answer(exercise_id, exercise.name)
+    except NotAtHand as problem:
+        print(f"{exercise_id}: the course's own, because yours is not at hand: {problem}.")
+        return reference(exercise_id)
+    if own is None:
+        print(f"{exercise_id}: the course's own. Yours is used once it has passed check({exercise_id!r}).")
+        return reference(exercise_id)
+    print(f"{exercise_id}: your own.")
+    found: Callable[..., Any] = own
+    return found

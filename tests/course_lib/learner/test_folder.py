@@ -1,0 +1,47 @@
+"""Where a learner's work is kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import platformdirs
+import pytest
+
+from course_lib.learner import folder
+from course_lib.learner.folder import learner_folder
+
+
+@pytest.fixture(autouse=True)
+def nowhere_in_particular(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("KATZE_WORK", raising=False)
+    monkeypatch.setattr(folder, "DRIVE", tmp_path / "no drive")
+    monkeypatch.chdir(tmp_path)
+
+
+def test_the_environment_comes_first(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("KATZE_WORK", str(tmp_path / "mine"))
+    (tmp_path / "progress.jsonl").touch()
+    assert learner_folder() == tmp_path / "mine"
+
+
+def test_then_the_working_folder_above(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "work" / "01_attention").mkdir(parents=True)
+    (tmp_path / "work" / "progress.jsonl").touch()
+    monkeypatch.chdir(tmp_path / "work" / "01_attention")
+    assert learner_folder() == tmp_path / "work"
+
+
+def test_then_drive(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(folder, "DRIVE", tmp_path)
+    assert learner_folder() == tmp_path / "katze"
+
+
+def test_then_the_home_folder() -> None:
+    assert learner_folder() == Path(platformdirs.user_data_dir("katze"))
+
+
+def test_a_folder_that_is_gone_is_no_reason_to_fail(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    assert learner_folder() == Path(platformdirs.user_data_dir("katze"))

@@ -1,0 +1,91 @@
+"""Answers that have passed, kept and loaded again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from course_lib.learner.kept_answers import NotAtHand, keep_answer, kept_at, load_answer, script_of
+
+CELLS = (
+    "import math\nimport torch\nfrom torch import nn, Tensor",
+    "%matplotlib inline",
+    "unused = expensive()",
+    "SCALE = 2\ndef helper(x):\n    return SCALE * x",
+    "def f(x):\n    return helper(x) + math.pi",
+    "print(f(1))",
+)
+ID = "sample.double"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("KATZE_WORK", str(tmp_path))
+    return tmp_path
+
+
+def test_a_script_holds_what_the_answer_uses_and_nothing_else() -> None:
+    assert script_of("f", CELLS) == (
+        "import math\n\nSCALE = 2\n\ndef helper(x):\n    return SCALE * x\n\n"
+        "def f(x):\n    return helper(x) + math.pi\n"
+    )
+
+
+def test_the_newest_definition_counts() -> None:
+    cells = (*CELLS, "SCALE = 3", "def f(x):\n    return SCALE - x")
+    assert script_of("f", cells) == "SCALE = 3\n\ndef f(x):\n    return SCALE - x\n"
+
+
+def test_classes_decorators_and_several_names_at_once() -> None:
+    cells = (
+        "from functools import cache",
+        "a, (b, c) = 1, (2, 3)",
+        "@cache\ndef g():\n    return b\n\nclass F:\n    x = g",
+    )
+    assert script_of("F", cells) == (
+        "from functools import cache\n\na, (b, c) = 1, (2, 3)\n\n@cache\ndef g():\n    return b"
+        "\n\nclass F:\n    x = g\n"
+    )
+
+
+def test_functions_that_call_each_other_are_both_kept() -> None:
+    cells = ("def even(n):\n    return n == 0 or odd(n - 1)", "def odd(n):\n    return n != 0 and even(n - 1)")
+    assert script_of("even", cells).count("def ") == 2
+
+
+def test_nothing_is_kept_of_what_is_nowhere_defined() -> None:
+    assert script_of("g", CELLS) == ""
+    keep_answer(ID, "g", CELLS)
+    assert not kept_at(ID).exists()
+    assert load_answer(ID, "g") is None
+
+
+def test_what_is_kept_can_be_loaded() -> None:
+    keep_answer(ID, "f", CELLS)
+    assert 5.14 < load_answer(ID, "f")(1) < 5.15
+    keep_answer(ID, "f", ["def f(x):\n    return -x"])
+    assert load_answer(ID, "f")(1) == -1
+
+
+@pytest.mark.parametrize("script", ["def f(:", "1 / 0", "def g():\n    pass"])
+def test_what_cannot_be_loaded_says_why(script: str) -> None:
+    kept_at(ID).parent.mkdir()
+    kept_at(ID).write_text(script)
+    with pytest.raises(NotAtHand, match=ID):
+        load_answer(ID, "f")
+
+
+def test_bytes_that_are_no_text(folder: Path) -> None:
+    kept_at(ID).parent.mkdir()
+    kept_at(ID).write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(NotAtHand, match="cannot be read"):
+        load_answer(ID, "f")
+
+
+def test_where_nothing_can_be_written_nothing_is_lost(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "file").touch()
+    monkeypatch.setenv("KATZE_WORK", str(folder / "file"))
+    keep_answer(ID, "f", CELLS)
+    with pytest.raises(NotAtHand):
+        load_answer(ID, "f")

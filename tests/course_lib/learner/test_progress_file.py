@@ -1,0 +1,102 @@
+"""The learner's progress file: two writers at once, damaged lines, a folder that cannot be written.
+
+Tests `progress_file.py`.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+from pathlib import Path
+
+import pytest
+
+from course_lib.learner.progress_file import History, ProgressFile, progress_file
+
+ID = "attention.scores"
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> ProgressFile:
+    return ProgressFile(tmp_path / "new" / "progress.jsonl")
+
+
+def test_nothing_is_known_at_first(kept: ProgressFile) -> None:
+    assert kept.read() == {}
+    assert kept.of(ID) == History()
+    assert not kept.of(ID).attempted
+    assert not kept.path.parent.exists()
+
+
+def test_failures_are_counted_until_a_check_passes(kept: ProgressFile) -> None:
+    kept.note_check(ID, 0, False, "divides_by_keys")
+    kept.note_check(ID, 1, False)
+    history = kept.of(ID)
+    assert (history.failures, history.points, history.mistake, history.passed) == (2, 1, "", False)
+    kept.note_check(ID, 2, True)
+    kept.note_check(ID, 0, False, "divides_by_keys")
+    history = kept.of(ID)
+    assert (history.failures, history.points, history.mistake, history.passed) == (1, 2, "divides_by_keys", True)
+    assert history.attempted
+    assert history.last > 0
+
+
+def test_hints_and_solutions_are_counted(kept: ProgressFile) -> None:
+    kept.note_hint(ID)
+    kept.note_hint(ID)
+    kept.note_asked(ID)
+    assert (kept.of(ID).hints, kept.of(ID).asked, kept.of(ID).seen_solution) == (2, 1, False)
+    kept.note_solution(ID)
+    assert (kept.of(ID).asked, kept.of(ID).seen_solution) == (2, True)
+    assert not kept.of(ID).attempted
+
+
+def test_another_reader_sees_what_was_kept(kept: ProgressFile) -> None:
+    kept.note_check(ID, 2, True)
+    assert ProgressFile(kept.path).of(ID).passed
+
+
+def test_damaged_lines_cost_no_others(kept: ProgressFile) -> None:
+    kept.note_check(ID, 2, True)
+    with kept.path.open("ab") as file:
+        file.write(b'\n{"did": "hint", "exer')  # broken off
+        file.write(b"\n\xff\xfe\x00")
+        file.write(b'\n[1, 2]\nnull\n{"did": "hint"}\n{"did": "check", "exercise": "a.b", "points": "many"}')
+        file.write(b'\n{"did": "dreamt", "exercise": "attention.scores"}')
+    kept.note_hint(ID)
+    assert kept.of(ID).passed
+    assert kept.of(ID).hints == 1
+    assert set(kept.read()) == {ID}
+
+
+def test_two_notebooks_at_once_lose_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "progress.jsonl"
+    context = multiprocessing.get_context("fork")
+    writers = [context.Process(target=_write_many, args=(path, name)) for name in ("a.one", "b.two")]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    read = ProgressFile(path).read()
+    assert {name: history.hints for name, history in read.items()} == {"a.one": 200, "b.two": 200}
+    assert all(json.loads(line) for line in path.read_text().splitlines() if line)
+
+
+def _write_many(path: Path, name: str) -> None:
+    for _ in range(200):
+        ProgressFile(path).note_hint(name)
+
+
+def test_where_nothing_can_be_written_it_is_remembered_and_said(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    kept = ProgressFile(tmp_path / "file" / "progress.jsonl")
+    kept.note_check(ID, 2, True)
+    assert kept.of(ID).passed
+    assert "KATZE_WORK" in kept.problem
+    assert str(kept.path) in kept.problem
+
+
+def test_each_folder_has_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KATZE_WORK", str(tmp_path))
+    assert progress_file() is progress_file()
+    assert progress_file().path == tmp_path / "progress.jsonl"

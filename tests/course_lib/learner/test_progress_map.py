@@ -1,0 +1,107 @@
+"""The learner's map.
+
+Tests `progress_map.py`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from bs4 import BeautifulSoup
+
+from course_lib import exercises
+from course_lib.learner.progress_file import ProgressFile
+from course_lib.learner.progress_map import lesson_progress, progress_map
+
+ROOT = Path(__file__).parents[3]
+ATTENTION = exercises.of_lesson("01_attention")
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> ProgressFile:
+    return ProgressFile(tmp_path / "progress.jsonl")
+
+
+def test_at_first_nothing_is_done_and_the_first_exercise_is_next(kept: ProgressFile) -> None:
+    shown = progress_map(kept=kept)
+    assert [lesson.lesson for lesson in shown.lessons] == list(exercises.LESSONS)
+    assert {lesson.done for lesson in shown.lessons} == {0}
+    assert shown.detailed.lesson == "00_words_in_a_bag"
+    assert shown.detailed.next is exercises.of_lesson("00_words_in_a_bag")[0]
+
+
+def test_what_is_passed_counts_and_the_next_one_is_named(kept: ProgressFile) -> None:
+    first, second, third = ATTENTION[:3]
+    kept.note_check(first.id, first.points, True)
+    kept.note_check(second.id, 1, False, "some_mistake")
+    lesson = progress_map(kept=kept).detailed
+    assert (lesson.lesson, lesson.done, lesson.points, lesson.next) == ("01_attention", 1, first.points + 1, second)
+    whole = sum(exercise.points for exercise in ATTENTION)
+    assert lesson.sentence() == (
+        f"01 Attention: 1 of {len(ATTENTION)} exercises, {first.points + 1} of {whole} points. "
+        f"Next: {second.title} ({second.id})."
+    )
+    text = str(progress_map(kept=kept))
+    assert f"✓ {first.id}" in text
+    assert f"◐ {second.id}: {second.title} (1 points so far)" not in text, "one point is one point"
+    assert f"○ {third.id}" in text
+
+
+def test_a_lesson_that_is_done_says_so_and_what_follows(kept: ProgressFile) -> None:
+    for exercise in ATTENTION:
+        kept.note_check(exercise.id, exercise.points, True)
+    shown = progress_map(kept=kept)
+    assert "01 Attention is complete" in shown.detailed.sentence()
+    assert "Next: lesson 00 Words in a bag." in shown.text()
+
+
+def test_more_points_than_there_are_now_count_as_all(kept: ProgressFile) -> None:
+    kept.note_check(ATTENTION[0].id, 100, True)
+    assert progress_map(kept=kept).detailed.points == ATTENTION[0].points
+
+
+def test_a_seen_solution_is_told(kept: ProgressFile) -> None:
+    kept.note_solution(ATTENTION[0].id)
+    kept.note_check(ATTENTION[0].id, 2, True)
+    kept.note_solution(ATTENTION[1].id)
+    text = progress_map(kept=kept).text()
+    assert "(after its solution was shown)" in text
+    assert "(solution seen)" in text
+
+
+def test_the_page_links_the_notebooks_that_are_there(kept: ProgressFile, monkeypatch: pytest.MonkeyPatch) -> None:
+    here = kept.path.parent / "01_attention"
+    for lesson in ("01_attention", "02_masking"):
+        (kept.path.parent / lesson).mkdir()
+        (kept.path.parent / lesson / f"{lesson}.ipynb").touch()
+    monkeypatch.chdir(here)
+    page = BeautifulSoup(progress_map("02_masking", kept).html(), "html.parser")
+    links = [link["href"] for link in page("a")]
+    assert links == ["01_attention.ipynb", "../02_masking/02_masking.ipynb"]
+    assert all((here / link).resolve().is_file() for link in links)
+    assert len(page("progress")) == len(exercises.LESSONS)
+
+
+def test_one_lesson_alone(kept: ProgressFile) -> None:
+    kept.note_check(ATTENTION[0].id, 2, True)
+    assert lesson_progress("01_attention", kept.read(), kept.path.parent).done == 1
+    assert lesson_progress("02_masking", kept.read(), kept.path.parent).done == 0
+
+
+def test_a_lesson_that_there_is_not(kept: ProgressFile) -> None:
+    with pytest.raises(LookupError, match="did you mean 01_attention"):
+        progress_map("1_attention", kept)
+
+
+def test_where_nothing_can_be_kept_the_map_says_so(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    kept = ProgressFile(tmp_path / "file" / "progress.jsonl")
+    kept.note_check(ATTENTION[0].id, 2, True)
+    assert "KATZE_WORK" in progress_map(kept=kept).text()
+
+
+def test_lessons_are_called_what_their_headings_say() -> None:
+    for lesson in exercises.LESSONS:
+        source = (ROOT / "solutions" / lesson / f"{lesson}.py").read_text(encoding="utf-8")
+        assert f"\n# # Lesson {lesson[:2]} · {exercises.TITLES[lesson]}\n" in source

@@ -1,0 +1,51 @@
+"""What was written in one lesson, in the next."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from course_lib import mine
+from course_lib.learner.kept_answers import keep_answer, kept_at
+from course_lib.mine import answer
+from course_lib.text.subwords import encode_pieces
+
+ID = "subwords.encode"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KATZE_WORK", str(tmp_path))
+
+
+def test_first_it_is_the_course_s(capsys: pytest.CaptureFixture[str]) -> None:
+    assert answer(ID) is encode_pieces
+    assert "the course's own. Yours is used once" in capsys.readouterr().out
+
+
+def test_then_one_s_own(capsys: pytest.CaptureFixture[str]) -> None:
+    keep_answer(ID, "encode", ["def encode(word, merges):\n    return [*word]"])
+    assert answer(ID)("Katze", []) == [*"Katze"]
+    assert capsys.readouterr().out == "subwords.encode: your own.\n"
+
+
+def test_one_that_cannot_be_loaded_costs_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    kept_at(ID).parent.mkdir()
+    kept_at(ID).write_text("1 / 0")
+    assert answer(ID) is encode_pieces
+    assert "ZeroDivisionError" in capsys.readouterr().out
+
+
+def test_in_a_box_it_is_always_the_course_s(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    keep_answer(ID, "encode", ["def encode(word, merges):\n    return [*word]"])
+    monkeypatch.setattr(mine, "find_spec", lambda name: None)
+    assert answer(ID) is encode_pieces
+    assert capsys.readouterr().out == "subwords.encode: the course's own.\n"
+
+
+def test_an_exercise_that_there_is_not() -> None:
+    with pytest.raises(LookupError, match=r"did you mean subwords\.encode"):
+        answer("subwords.encod")
