@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 
 from autograder.errors import DISK_FULL, BadInput
+from autograder.words import count
 from course_lib import __version__
 
 if TYPE_CHECKING:
@@ -87,6 +88,19 @@ def _parser() -> argparse.ArgumentParser:
         help="where to (default: %(default)s)",
     )
     _add_workers(demo)
+
+    learn = command("learn", _learn, "make a folder to work in, with every lesson, and open JupyterLab on it", False)
+    learn.add_argument(
+        "folder", nargs="?", type=Path, default=Path("work"), metavar="DIR", help="where to (default: %(default)s)"
+    )
+    learn.add_argument("--scripts", action="store_true", help="each lesson as a Python file, and no JupyterLab")
+    learn.add_argument("--no-browser", action="store_true", help="start JupyterLab, and open no browser")
+    learn.add_argument("--no-lab", action="store_true", help="copy the lessons, and start nothing")
+    learn.add_argument(
+        "--move-answers",
+        metavar="LESSON",
+        help="move answers out of the released notebook of a lesson into the folder, and restore that notebook",
+    )
 
     release = command("release", _release, "build the students' notebooks from the solutions")
     release.add_argument("lessons", nargs="*", metavar="LESSON", help="such as 01_attention (default: all)")
@@ -229,6 +243,44 @@ def _demo(options: argparse.Namespace) -> int:
     from autograder.demo import run_demo
 
     return run_demo(options.folder, workers=options.workers)
+
+
+def _learn(options: argparse.Namespace) -> int:
+    if options.move_answers:
+        return _move_answers(options.move_answers, options.folder)
+    from autograder.course.released import released_notebooks
+
+    released = released_notebooks(Path.cwd())
+    if options.scripts:
+        from autograder.learn.script import write_script
+
+        for lesson, notebook in released.items():
+            target = options.folder / f"{lesson}.py"
+            print(f"{target}{'' if write_script(notebook, target) else ' is there already, and stays as it is'}")
+        return DONE
+    from autograder.learn.folder import copy_lessons
+    from autograder.learn.lab import open_lab, write_start_page
+
+    copied = copy_lessons(released, options.folder)
+    if copied.new:
+        print(f"{count(len(copied.new), 'lesson')} copied to {options.folder}/: this is where you write.")
+    for lesson, before in copied.renewed.items():
+        print(f"{lesson}: a new version, with your answers in it; what was there before is in {before}")
+    for lesson in copied.foreign:
+        print(f"{lesson}: left as it is, since it is of another version; rename it to get this one beside it")
+    write_start_page(options.folder)
+    if options.no_lab:
+        return DONE
+    print("JupyterLab starts; Ctrl-C here ends it.", flush=True)
+    return open_lab(options.folder, browser=not options.no_browser)
+
+
+def _move_answers(lesson: str, folder: Path) -> int:
+    from autograder.course.course import Course
+    from autograder.learn.folder import move_answers
+
+    print(f"your answers are in {move_answers(Course.find(), lesson, folder)} now; the release is as it was")
+    return DONE
 
 
 def _release(options: argparse.Namespace) -> int:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import json
 import os
-import sysconfig
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -22,7 +21,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from autograder.course.course import Course
+from autograder.course.released import released_notebooks
 from autograder.errors import BadInput, Unreadable
 from autograder.intake.handed_in import NOTEBOOK_BYTES, unpack
 from autograder.intake.submission import Submission, read_notebook
@@ -38,10 +37,6 @@ READY, LOOK, UNREADABLE = 0, 1, 2
 
 LARGE_BYTES = 10_000_000
 """A larger file is mentioned: it can be graded, but is slow to upload and to open."""
-
-REPOSITORY = Path(__file__).resolve().parents[1]
-INSTALLED = Path(sysconfig.get_path("data")) / "share" / "katze" / "notebooks"
-"""Where the released notebooks are: in a clone of the repository, and next to an installed package."""
 
 
 class State(StrEnum):
@@ -163,8 +158,8 @@ def preflight(file: Path, lesson: str | None = None, release: Path | None = None
         raise BadInput(f"no lesson {meant!r}; there are: {', '.join(released)}")
     if file.samefile(files[meant]):
         raise BadInput(
-            f"{file} is the released notebook itself: there is nothing to compare it with. Write your answers in a "
-            f"copy. If some are in it already: `mkdir -p work && cp {file} work && git restore {file}`"
+            f"{file} is the released notebook itself: there is nothing to compare it with. Write your answers in the "
+            f"copy that `katze learn` makes; `katze learn --move-answers {meant}` moves there what is in it already"
         )
     require_lesson(submission, released[meant], meant)
     repaired = repair(submission, released[meant])
@@ -222,17 +217,10 @@ def _released_files(file: Path, release: Path | None) -> dict[str, Path]:
     """The released notebooks that can be found, by lesson."""
     if release is not None:
         return {release.stem: release}
-    for place in (Path.cwd(), file.resolve().parent, REPOSITORY):
-        try:
-            course = Course.find(place)
-        except BadInput:
-            continue
-        if course.lessons():
-            return {lesson: course.release_notebook(lesson) for lesson in course.lessons()}
-    installed = sorted(path for path in INSTALLED.glob("*/*.ipynb") if path.stem == path.parent.name)
-    if not installed:
-        raise BadInput("the released notebooks were not found; name the one you were given with --release FILE.ipynb")
-    return {path.stem: path for path in installed}
+    try:
+        return released_notebooks(Path.cwd(), file.resolve().parent)
+    except BadInput as problem:
+        raise BadInput(f"{problem}; name the one you were given with --release FILE.ipynb") from None
 
 
 def _loaded(path: Path) -> Release:

@@ -26,6 +26,27 @@ def needed_of_notebook(notebook: Path, source: str) -> list[ast.stmt]:
     return list(_needed(source, [one for cell in cells if cell["cell_type"] == "code" for one in _given(cell)]))
 
 
+def answered_cells(notebook: Path, fresh: Path) -> list[str]:
+    """The `grade_id`s of a notebook's cells that somebody has written an answer into; none where it is no notebook.
+
+    Args:
+        notebook: a copy of a released notebook, or the released one itself.
+        fresh: the same lesson as it is released.
+    """
+    stubs = _answer_cells(json.loads(fresh.read_text(encoding="utf-8")))
+    try:
+        written = _answer_cells(json.loads(notebook.read_text(encoding="utf-8")))
+    except (ValueError, LookupError, TypeError, AttributeError):
+        return []
+    return [name for name, source in written.items() if source.strip() != stubs.get(name, source).strip()]
+
+
+def _answer_cells(notebook: Mapping[str, Any]) -> dict[str, str]:
+    """The source of each cell that a student writes in, by its `grade_id`."""
+    flags = [(cell, cell["metadata"].get("nbgrader", {})) for cell in notebook["cells"]]
+    return {nbgrader["grade_id"]: _source(cell) for cell, nbgrader in flags if nbgrader.get("solution")}
+
+
 def _stubs(notebook: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """The exercise id and the runnable source of each answer cell."""
     cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]

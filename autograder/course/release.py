@@ -22,6 +22,7 @@ import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -36,6 +37,7 @@ from traitlets.config.loader import Config
 
 from autograder.course.course import Course
 from autograder.course.filters import BADGE_ADDRESS
+from autograder.course.given import answered_cells
 from autograder.errors import BadInput
 from autograder.words import count
 from course_lib.checking.exercise import Exercise
@@ -162,9 +164,22 @@ def check_release(
         _build(course, chosen, workshop, _library() if exercises is None else list(exercises))
         for lesson in chosen:
             problems += _drift(workshop / "release" / lesson, course.release / lesson, course.root)
+            problems += _answers(workshop / "release" / lesson / f"{lesson}.ipynb", course)
     for lesson in sorted(set(course.lessons()) - set(chosen)) if lessons is None else ():
         problems.append(f"{_shown(course.release / lesson, course.root)} is left over: no solutions give it; remove it")
     return problems
+
+
+@contextmanager
+def fresh_release(course: Course, lesson: str) -> Iterator[Path]:
+    """A lesson's notebook as `release` would build it, in a folder that is gone afterwards.
+
+    Raises:
+        BadInput: as for `release`.
+    """
+    with tempfile.TemporaryDirectory(prefix="katze-release-") as folder:
+        _build(course, _chosen(course, [lesson]), Path(folder), _library())
+        yield Path(folder) / "release" / lesson / f"{lesson}.ipynb"
 
 
 def solution_lessons(course: Course) -> list[str]:
@@ -468,6 +483,17 @@ def _drift(built: Path, place: Path, root: Path) -> Iterator[str]:
             yield f"{shown} is left over: the solutions have no such file; remove it"
         elif (place / path).read_bytes() != (built / path).read_bytes():
             yield f"{shown} differs from what its solutions give: run `katze release`"
+
+
+def _answers(fresh: Path, course: Course) -> Iterator[str]:
+    """A line where somebody has written answers into a released notebook."""
+    released = course.release / fresh.stem / fresh.name
+    written = answered_cells(released, fresh) if released.is_file() else []
+    if written:
+        yield (
+            f"{_shown(released, course.root)} holds answers ({', '.join(written)}): `katze learn --move-answers "
+            f"{fresh.stem}` moves them to work/ and restores the file"
+        )
 
 
 def _files(folder: Path) -> list[Path]:

@@ -12,7 +12,7 @@ from course_lib.checking.answer_key import AnswerKey
 from course_lib.checking.diagnosis import diagnose
 from course_lib.checking.exercise import CORE, Callback, Case, Exercise, Misconception, Pair
 from course_lib.checking.judge import decide, judge
-from course_lib.checking.notebook import PUBLIC_SEED, check
+from course_lib.checking.notebook import PUBLIC_SEED, check, progress
 from course_lib.checking.observation import Observation, Outcome, observe
 from course_lib.checking.verdict import Verdict
 
@@ -33,4 +33,5 @@ __all__ = [
     "diagnose",
     "judge",
     "observe",
+    "progress",
 ]

@@ -1,4 +1,4 @@
-"""`check`: what a student calls after writing an answer, and what an nbgrader check cell contains."""
+"""`check` and `progress`: what a student calls after writing an answer. An nbgrader check cell contains the first."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from course_lib.checking.answer_key import AnswerKey
 from course_lib.checking.exercise import Case, Exercise, Value
@@ -17,6 +19,9 @@ from course_lib.checking.last_run import log_of_notebook, running_shell
 from course_lib.checking.observation import Observation, Outcome, Raised, observe, raised_by, with_article
 from course_lib.checking.rules import Code
 from course_lib.checking.verdict import Verdict
+
+if TYPE_CHECKING:
+    from course_lib.learner.progress_map import ProgressMap
 
 PUBLIC_SEED = 20170612
 """Seed of the hidden cases outside the grader (the day "Attention Is All You Need" appeared).
@@ -61,6 +66,29 @@ def check(exercise_id: str, answer: Callable[..., Value] | None = None, *, hidde
     if failed is not None:
         return noted(did_not_run(exercise, failed), [])
     return noted(_verdict(exercise, namespace.get(exercise.name), cells, hidden), cells)
+
+
+def progress(lesson: str | None = None) -> ProgressMap | None:
+    """How far you are: what has passed in each lesson, and what comes next.
+
+    Args:
+        lesson: the one whose exercises are listed, such as "01_attention"; by default the one you were last in.
+
+    Returns:
+        The map, which shows itself when it is the last value of a cell. None where there is no such lesson, which a
+        printed sentence says, and inside the grader's box.
+    """
+    if find_spec("course_lib.exercises") is None:
+        print("There is no progress to show here.")
+        return None
+    from course_lib.exercises import UnknownName
+    from course_lib.learner.progress_map import progress_map
+
+    try:
+        return progress_map(lesson)
+    except UnknownName as error:
+        print(f"{error}")
+        return None
 
 
 def _verdict(exercise: Exercise, written: Value, cells: Sequence[str], hidden: bool) -> Verdict:
@@ -145,11 +173,20 @@ def given_away(exercise: Exercise, value: Value) -> Verdict:
 
 
 def _notebook() -> tuple[dict[str, Value], list[str]]:
-    """The names defined in the notebook, and the code of the cells that were run; of `__main__` in a script."""
+    """The names defined in the notebook or script that this runs in, and its code: of a notebook the cells that ran."""
     shell = running_shell()
     if shell is None:
-        return vars(sys.modules["__main__"]), []
+        script = sys.modules["__main__"]
+        return vars(script), _code_of(getattr(script, "__file__", None))
     return shell.user_ns, list(shell.user_ns.get("In", []))
+
+
+def _code_of(file: str | None) -> list[str]:
+    """A script as one cell; none where there is no file, or none that can be read."""
+    try:
+        return [Path(file).read_text(encoding="utf-8")] if file is not None else []
+    except (OSError, UnicodeDecodeError):
+        return []
 
 
 @contextlib.contextmanager

@@ -15,6 +15,7 @@ from rich.console import Console
 from autograder import preflight as module
 from autograder.box import self_test
 from autograder.cli import main
+from autograder.course import released as places
 from autograder.errors import BadInput, Unreadable
 from autograder.preflight import LOOK, READY, UNREADABLE, Preflight, State, preflight, print_preflight, write_mended
 from autograder.repair import Release
@@ -57,7 +58,7 @@ def test_an_untouched_notebook_is_to_be_looked_at(save: Save) -> None:
 
 def test_the_release_itself_is_not_compared_with_itself(tmp_path: Path) -> None:
     with pytest.raises(
-        BadInput, match=r"is the released notebook itself: .* `mkdir -p work && cp \S+ work && git restore"
+        BadInput, match=r"is the released notebook itself: .* `katze learn --move-answers 01_attention` moves"
     ):
         preflight(RELEASED)
     link = tmp_path / "mine.ipynb"
@@ -258,8 +259,8 @@ class TestRelease:
         self, save: Save, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.chdir(tmp_path)
-        monkeypatch.setattr(module, "REPOSITORY", tmp_path)
-        monkeypatch.setattr(module, "INSTALLED", tmp_path / "share")
+        monkeypatch.setattr(places, "REPOSITORY", tmp_path)
+        monkeypatch.setattr(places, "INSTALLED", tmp_path / "share")
         path = save(filled())
         with pytest.raises(BadInput, match="name the one you were given with --release"):
             preflight(path)

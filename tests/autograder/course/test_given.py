@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-from autograder.course.given import needed_of_notebook
+from autograder.course.given import answered_cells, needed_of_notebook
 
 NOTEBOOK = Path(__file__).parents[3] / "notebooks" / "08_subwords" / "08_subwords.ipynb"
 
@@ -26,3 +26,13 @@ def test_a_table_that_is_written_out_is_given_and_what_is_computed_is_not() -> N
     assert isinstance(table, ast.Assign)
     assert ast.literal_eval(table.value)[()] == {"die": 0.6, "eine": 0.4}
     assert needed_of_notebook(lesson, "VOCABULARY[0]") == []
+
+
+def test_answers_in_a_copy_are_found(tmp_path: Path) -> None:
+    copy = tmp_path / "copy.ipynb"
+    copy.write_text(NOTEBOOK.read_text(encoding="utf-8"), encoding="utf-8")
+    assert answered_cells(copy, NOTEBOOK) == []
+    copy.write_text(copy.read_text(encoding="utf-8").replace("def decode(pieces)", "def decode(p)"), encoding="utf-8")
+    assert answered_cells(copy, NOTEBOOK) == ["subwords-decode-answer"]
+    copy.write_text("not a notebook")
+    assert answered_cells(copy, NOTEBOOK) == []

@@ -273,6 +273,15 @@ def test_drift_is_named_and_nothing_is_written(course: Course) -> None:
     assert snapshot(course.root) == before
 
 
+def test_answers_in_a_release_are_told_with_the_way_out(course: Course) -> None:
+    (path,) = release(course, exercises=[toy()])
+    path.write_text(path.read_text().replace("raise NotImplementedError()", "return x + x"))
+    assert check_release(course, exercises=[toy()])[-1] == (
+        "notebooks/01_toy/01_toy.ipynb holds answers (toy-double-answer): `katze learn --move-answers 01_toy` moves "
+        "them to work/ and restores the file"
+    )
+
+
 def test_a_changed_repository_is_drift(course: Course) -> None:
     release(course, exercises=[toy()])
     config = course.root / "nbgrader_config.py"

@@ -10,7 +10,7 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
 from course_lib import exercises
-from course_lib.checking import Outcome, Verdict, check
+from course_lib.checking import Outcome, Verdict, check, progress
 from course_lib.learner import watch
 from course_lib.learner.kept_answers import kept_at
 from course_lib.learner.progress_file import progress_file
@@ -138,3 +138,11 @@ def test_an_interrupt_says_where_the_answer_was(shell: InteractiveShell) -> None
     assert str(caught.value).startswith("You stopped double (line 3: raise KeyboardInterrupt). ")
     assert caught.value.__cause__ is None
     assert caught.value.__suppress_context__
+
+
+def test_progress_shows_the_map(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = progress("01_attention")
+    assert shown is not None
+    assert shown.detailed.lesson == "01_attention"
+    assert progress("1_attention") is None
+    assert "did you mean 01_attention" in capsys.readouterr().out

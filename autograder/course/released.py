@@ -1,0 +1,35 @@
+"""Where the released notebooks are: in a course's folder, in a clone of the repository, or next to the package."""
+
+from __future__ import annotations
+
+import sysconfig
+from pathlib import Path
+
+from autograder.course.course import Course
+from autograder.errors import BadInput
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+INSTALLED = Path(sysconfig.get_path("data")) / "share" / "katze" / "notebooks"
+"""Where the released notebooks are beside an installed package."""
+
+
+def released_notebooks(*places: Path) -> dict[str, Path]:
+    """The released notebooks, by lesson, of the first place that has some.
+
+    Args:
+        places: folders in or below which a course may be; this repository and the installed package come after them.
+
+    Raises:
+        BadInput: there are none anywhere.
+    """
+    for place in (*places, REPOSITORY):
+        try:
+            course = Course.find(place)
+        except BadInput:
+            continue
+        if course.lessons():
+            return {lesson: course.release_notebook(lesson) for lesson in course.lessons()}
+    installed = sorted(path for path in INSTALLED.glob("*/*.ipynb") if path.stem == path.parent.name)
+    if not installed:
+        raise BadInput("the released notebooks were not found in a course's folder, nor next to the package")
+    return {path.stem: path for path in installed}

@@ -1,0 +1,147 @@
+"""The working folder: a copy of each lesson to write in, and what is needed to renew it without touching answers."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from autograder.course.course import Course
+from autograder.course.given import answered_cells
+from autograder.course.release import fresh_release
+from autograder.errors import BadInput
+from autograder.learn.newer import renewed
+from course_lib.ground.files import put_in_place
+from course_lib.learner.folder import PROGRESS
+
+KEPT = ".katze"
+"""The folder in the working folder with each lesson as it was copied."""
+
+
+@dataclass(frozen=True)
+class Copied:
+    """What became of the lessons.
+
+    Attributes:
+        new: lessons that were not there before.
+        renewed: lessons of which a new version came, with the file that keeps the old one.
+        foreign: lessons of which a copy was there that did not come from here; they were left alone.
+    """
+
+    new: tuple[str, ...]
+    renewed: Mapping[str, Path]
+    foreign: tuple[str, ...]
+
+
+def copy_lessons(released: Mapping[str, Path], folder: Path) -> Copied:
+    """Bring all lessons to a working folder. What is written in it stays.
+
+    Args:
+        released: the released notebooks, by lesson.
+        folder: where to; made where it is not there.
+
+    Raises:
+        BadInput: the folder is where the released notebooks are, or it cannot be used.
+    """
+    for lesson, notebook in released.items():
+        if folder.resolve() in (notebook.resolve().parents[1], notebook.resolve().parent):
+            raise BadInput(f"{folder} holds the released notebooks; name a folder of your own, such as `work`")
+        if (folder / lesson).is_file():
+            raise BadInput(f"{folder / lesson} is a file; remove it, or name another folder")
+    if folder.is_file():
+        raise BadInput(f"{folder} is a file; name a folder")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / PROGRESS).touch()
+    new, changed, foreign = [], {}, []
+    for lesson, notebook in released.items():
+        target, kept = folder / lesson / notebook.name, folder / KEPT / notebook.name
+        if not target.exists():
+            _copy_all(notebook.parent, target.parent)
+            new.append(lesson)
+        elif kept.is_file() and kept.read_bytes() != notebook.read_bytes():
+            changed[lesson] = _renew(target, kept, notebook)
+        elif not kept.is_file() and not _is_version(target, notebook):
+            foreign.append(lesson)
+            continue
+        kept.parent.mkdir(exist_ok=True)
+        shutil.copyfile(notebook, kept)
+    return Copied(tuple(new), changed, tuple(foreign))
+
+
+def move_answers(course: Course, lesson: str, folder: Path) -> Path:
+    """Move a released notebook that somebody has written in to the working folder, and put the release back.
+
+    Args:
+        course: the course whose release it is.
+        lesson: the lesson.
+        folder: the working folder.
+
+    Returns:
+        Where the answers are now.
+
+    Raises:
+        BadInput: there are none, or others are in the working folder.
+    """
+    edited = course.release_notebook(lesson)
+    target = folder / lesson / edited.name
+    with fresh_release(course, lesson) as fresh:
+        if not answered_cells(edited, fresh):
+            raise BadInput(f"{edited} holds no answers: there is nothing to move")
+        if target.exists() and answered_cells(target, fresh):
+            raise BadInput(f"{target} holds answers already; rename that file, then run this again")
+        _copy_all(edited.parent, target.parent)
+        (folder / PROGRESS).touch()
+        (folder / KEPT).mkdir(exist_ok=True)
+        shutil.copyfile(fresh, folder / KEPT / edited.name)
+        with put_in_place(edited) as unfinished:
+            shutil.copyfile(fresh, unfinished)
+    return target
+
+
+def _renew(target: Path, kept: Path, notebook: Path) -> Path:
+    """Put a lesson's new version in the place of its old one; returns the file that keeps what was there."""
+    made = renewed(_read(target), _read(kept), _read(notebook))
+    before = _free(target.with_name(f"{target.stem} until {date.today()}.ipynb"))
+    shutil.copyfile(target, before)
+    _copy_all(notebook.parent, target.parent, but=notebook.name)
+    with put_in_place(target) as unfinished:
+        nbformat.write(made, unfinished)
+    return before
+
+
+def _free(path: Path) -> Path:
+    """The path, or a numbered one where there is such a file."""
+    numbered = (path.with_name(f"{path.stem} ({number}){path.suffix}") for number in range(2, 1000))
+    return path if not path.exists() else next(other for other in numbered if not other.exists())
+
+
+def _is_version(target: Path, notebook: Path) -> bool:
+    """Whether a notebook is this version of the lesson, with or without answers: it has all its cells."""
+    try:
+        mine, released = _read(target), _read(notebook)
+    except BadInput:
+        return False
+    return {cell.id for cell in released.cells} <= {cell.get("id") for cell in mine.cells}
+
+
+def _read(path: Path) -> NotebookNode:
+    try:
+        read: NotebookNode = nbformat.read(path, as_version=4)
+        return read
+    except Exception as error:  # nbformat raises what it likes on a file that is no notebook
+        raise BadInput(f"{path} is not a notebook ({type(error).__name__}); rename it, then run this again") from error
+
+
+def _copy_all(source: Path, target: Path, but: str = "") -> None:
+    """Copy a lesson's files, hidden ones and one of a given name left out."""
+    target.mkdir(parents=True, exist_ok=True)
+    for path in source.rglob("*"):
+        place = path.relative_to(source)
+        if path.is_file() and path.name != but and not any(part.startswith(".") for part in place.parts):
+            (target / place).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, target / place)

@@ -1,0 +1,73 @@
+"""JupyterLab for learners: on a page that lists the lessons, without what only instructors need."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+from nbformat.sign import NotebookNotary
+
+from autograder.learn.folder import KEPT
+from course_lib.ground.files import put_in_place
+from course_lib.learner.folder import PROGRESS
+from course_lib.learner.progress_file import ProgressFile
+from course_lib.learner.progress_map import progress_map
+
+START = "start.ipynb"
+
+_WELCOME = """\
+# Welcome
+
+Open a lesson below, write its answers, and run the check under each. `progress()` shows how far you are, here and in
+every notebook."""
+
+_FURNITURE = ("formgrader", "validate_assignment", "assignment_list", "course_list")
+"""The parts of nbgrader's extension of the server."""
+
+
+def write_start_page(folder: Path) -> Path:
+    """Write the page that lists the lessons, with the progress as it is now."""
+    shown = progress_map(kept=ProgressFile(folder / PROGRESS))
+    output = nbformat.v4.new_output("display_data", {"text/html": shown.html(), "text/plain": shown.text()})
+    cell = nbformat.v4.new_code_cell(
+        "from course_lib.checking import progress\n\nprogress()",
+        id="progress",
+        outputs=[output],
+        metadata={"jupyter": {"source_hidden": True}},
+    )
+    page = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(_WELCOME, id="welcome"), cell])
+    page.metadata.kernelspec = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+    with put_in_place(folder / START) as unfinished:
+        nbformat.write(page, unfinished)
+    NotebookNotary().sign(page)  # else JupyterLab takes the page's style away
+    return folder / START
+
+
+def open_lab(folder: Path, browser: bool = True) -> int:
+    """Start JupyterLab in a working folder; returns its exit status, once somebody has ended it.
+
+    Args:
+        folder: the working folder, with a start page.
+        browser: whether to open one.
+    """
+    command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={folder.resolve()}"]
+    command += [f"--LabApp.default_url=/lab/tree/{START}", *([] if browser else ["--no-browser"])]
+    settings = _settings(folder)
+    path = os.pathsep.join(filter(None, [str(settings), os.environ.get("JUPYTER_CONFIG_PATH")]))
+    return subprocess.call(command, env={**os.environ, "JUPYTER_CONFIG_PATH": path})
+
+
+def _settings(folder: Path) -> Path:
+    """A folder of Jupyter's settings that leave out nbgrader's menus and handlers."""
+    place = folder.resolve() / KEPT / "jupyter"
+    lab = {"disabledExtensions": {"@jupyter/nbgrader": True}}
+    parts = {f"nbgrader.server_extensions.{name}": False for name in _FURNITURE}
+    server = {"ServerApp": {"jpserver_extensions": parts}}
+    for name, content in (("labconfig/page_config.json", lab), ("jupyter_server_config.json", server)):
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
+        (place / name).write_text(json.dumps(content, indent=1))
+    return place

@@ -1,0 +1,100 @@
+"""A lesson's new version, with the answers and the cells that somebody has written into the old one."""
+
+from __future__ import annotations
+
+import copy
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+from nbformat import NotebookNode
+
+from autograder.repair.text import plain
+
+Cell = Any
+
+_BEFORE_ALL = ""
+"""Stands for the place above the first cell."""
+
+
+def renewed(mine: NotebookNode, old: NotebookNode, new: NotebookNode) -> NotebookNode:
+    """The new version of a lesson, with everything that its learner has added to the old one.
+
+    Answers go into their cells. Cells of the learner's own, and those of the lesson that they have changed, follow the
+    cell that they followed before.
+
+    Args:
+        mine: the learner's notebook.
+        old: the version that it was made from.
+        new: the version that it becomes.
+    """
+    answers, own = _added(mine, old)
+    result = copy.deepcopy(new)
+    result.cells = []
+    for cell in (None, *new.cells):
+        place = _BEFORE_ALL if cell is None else cell.id
+        if cell is not None:
+            result.cells.append(_with_source(cell, answers.pop(place, None)))
+        result.cells += own.pop(place, [])
+    left = [*(_ordinary(cell) for cell in answers.values()), *(cell for cells in own.values() for cell in cells)]
+    result.cells += left  # of exercises, and after cells, that the new version no longer has
+    return _with_one_id_each(result)
+
+
+def _added(mine: NotebookNode, old: NotebookNode) -> tuple[dict[str, Cell], dict[str, list[Cell]]]:
+    """What a learner has added: the answers by their cell's id, and other cells by the one that they follow."""
+    given = {cell.id: cell for cell in old.cells}
+    by_text = {(cell.cell_type, plain(cell.source)): cell.id for cell in old.cells}
+    answers: dict[str, Cell] = {}
+    own: dict[str, list[Cell]] = defaultdict(list)
+    place = _BEFORE_ALL
+    for cell in mine.cells:
+        same = by_text.get((cell.cell_type, plain(cell.source)))
+        known = same or (cell.get("id") if cell.get("id") in given else None)
+        if known is not None:
+            place = known
+        if same is not None or not cell.source.strip():
+            continue
+        if known is not None and _holds_an_answer(given[known]):
+            answers[known] = cell
+        else:
+            own[place].append(_ordinary(cell))
+    return answers, own
+
+
+def _holds_an_answer(cell: Cell) -> bool:
+    return bool(cell.metadata.get("nbgrader", {}).get("solution"))
+
+
+def _with_source(cell: Cell, answer: Cell | None) -> Cell:
+    """A cell of the new version, with an answer in it where there is one."""
+    result = copy.deepcopy(cell)
+    if answer is not None:
+        result.source = answer.source
+        if "outputs" in answer:
+            result.outputs = answer.outputs
+    return result
+
+
+def _ordinary(cell: Cell) -> Cell:
+    """A cell of the learner's own: whatever it was copied from, it has no part in grading."""
+    result = copy.deepcopy(cell)
+    result.metadata.pop("nbgrader", None)
+    return result
+
+
+def _with_one_id_each(notebook: NotebookNode) -> NotebookNode:
+    """The notebook with ids that no two cells share: what follows a cell may be a changed copy of it."""
+    taken: set[str] = set()
+    for cell, identity in zip(notebook.cells, _ids(notebook, taken), strict=True):
+        cell.id = identity
+        taken.add(identity)
+    return notebook
+
+
+def _ids(notebook: NotebookNode, taken: set[str]) -> Iterator[str]:
+    for number, cell in enumerate(notebook.cells):
+        identity = cell.get("id") or f"cell-{number}"
+        while identity in taken:
+            identity = f"{identity[:50]}-own"
+        yield identity

@@ -1,0 +1,49 @@
+"""JupyterLab for learners: its first page, and what it leaves out."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from nbformat.sign import NotebookNotary
+
+from autograder.learn.lab import open_lab, write_start_page
+from course_lib.learner.progress_file import ProgressFile
+
+
+def test_the_first_page_lists_lessons_with_progress(tmp_path: Path) -> None:
+    (tmp_path / "01_attention").mkdir()
+    (tmp_path / "01_attention" / "01_attention.ipynb").touch()
+    ProgressFile(tmp_path / "progress.jsonl").note_check("attention.scores", 2, True)
+    page = nbformat.read(write_start_page(tmp_path), as_version=4)
+    nbformat.validate(page)
+    shown = page.cells[1].outputs[0].data
+    assert "1 of 8, 2 of 17 points" in shown["text/plain"]
+    assert "01_attention/01_attention.ipynb" in shown["text/html"]
+    assert NotebookNotary().check_signature(page)
+
+
+def test_jupyterlab_starts_there_without_what_instructors_need(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: dict[str, Any] = {}
+
+    def call(command: list[str], env: dict[str, str]) -> int:
+        started.update(command=command, env=env)
+        return 0
+
+    monkeypatch.setattr(subprocess, "call", call)
+    monkeypatch.setenv("JUPYTER_CONFIG_PATH", "/elsewhere")
+    assert open_lab(tmp_path, browser=False) == 0
+    assert "--no-browser" in started["command"]
+    assert "--LabApp.default_url=/lab/tree/start.ipynb" in started["command"]
+    ours, theirs = started["env"]["JUPYTER_CONFIG_PATH"].split(os.pathsep)
+    assert theirs == "/elsewhere"
+    assert json.loads(Path(ours, "labconfig", "page_config.json").read_text()) == {
+        "disabledExtensions": {"@jupyter/nbgrader": True}
+    }
+    assert open_lab(tmp_path) == 0
+    assert "--no-browser" not in started["command"]
