@@ -12,6 +12,7 @@ import errno
 import gc
 import json
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -94,7 +95,13 @@ def _parser() -> argparse.ArgumentParser:
         "folder", nargs="?", type=Path, default=Path("work"), metavar="DIR", help="where to (default: %(default)s)"
     )
     learn.add_argument("--scripts", action="store_true", help="each lesson as a Python file, and no JupyterLab")
-    learn.add_argument("--no-browser", action="store_true", help="start JupyterLab, and open no browser")
+    learn.add_argument(
+        "--lab",
+        type=shlex.split,
+        default=[],
+        metavar="OPTIONS",
+        help='for JupyterLab: --lab="--no-browser --port 9000"',
+    )
     learn.add_argument("--no-lab", action="store_true", help="copy the lessons, and start nothing")
     learn.add_argument(
         "--move-answers",
@@ -272,7 +279,7 @@ def _learn(options: argparse.Namespace) -> int:
     if options.no_lab:
         return DONE
     print("JupyterLab starts; Ctrl-C here ends it.", flush=True)
-    return open_lab(options.folder, browser=not options.no_browser)
+    return open_lab(options.folder, options.lab)
 
 
 def _move_answers(lesson: str, folder: Path) -> int:

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import nbformat
@@ -31,7 +32,7 @@ _FURNITURE = ("formgrader", "validate_assignment", "assignment_list", "course_li
 
 def write_start_page(folder: Path) -> Path:
     """Write the page that lists the lessons, with the progress as it is now."""
-    shown = progress_map(kept=ProgressFile(folder / PROGRESS))
+    shown = progress_map(kept=ProgressFile(folder / PROGRESS), page=folder)
     output = nbformat.v4.new_output("display_data", {"text/html": shown.html(), "text/plain": shown.text()})
     cell = nbformat.v4.new_code_cell(
         "from course_lib.checking import progress\n\nprogress()",
@@ -47,27 +48,33 @@ def write_start_page(folder: Path) -> Path:
     return folder / START
 
 
-def open_lab(folder: Path, browser: bool = True) -> int:
+def open_lab(folder: Path, options: Sequence[str] = ()) -> int:
     """Start JupyterLab in a working folder; returns its exit status, once somebody has ended it.
 
     Args:
         folder: the working folder, with a start page.
-        browser: whether to open one.
+        options: for JupyterLab, such as "--no-browser".
     """
     command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={folder.resolve()}"]
-    command += [f"--LabApp.default_url=/lab/tree/{START}", *([] if browser else ["--no-browser"])]
+    command += [f"--LabApp.default_url=/lab/tree/{START}", *options]
     settings = _settings(folder)
     path = os.pathsep.join(filter(None, [str(settings), os.environ.get("JUPYTER_CONFIG_PATH")]))
     return subprocess.call(command, env={**os.environ, "JUPYTER_CONFIG_PATH": path})
 
 
 def _settings(folder: Path) -> Path:
-    """A folder of Jupyter's settings that leave out nbgrader's menus and handlers."""
+    """A folder of Jupyter's settings that leave out nbgrader's menus and handlers, and questions about news."""
     place = folder.resolve() / KEPT / "jupyter"
     lab = {"disabledExtensions": {"@jupyter/nbgrader": True}}
     parts = {f"nbgrader.server_extensions.{name}": False for name in _FURNITURE}
     server = {"ServerApp": {"jpserver_extensions": parts}}
-    for name, content in (("labconfig/page_config.json", lab), ("jupyter_server_config.json", server)):
+    quiet = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false"}}
+    files = {
+        "labconfig/page_config.json": lab,
+        "labconfig/default_setting_overrides.json": quiet,
+        "jupyter_server_config.json": server,
+    }
+    for name, content in files.items():
         (place / name).parent.mkdir(parents=True, exist_ok=True)
         (place / name).write_text(json.dumps(content, indent=1))
     return place

@@ -71,10 +71,9 @@ class LessonProgress:
 
     def sentence(self) -> str:
         """All of it in a line, as it stands at the end of every verdict."""
-        counted = f"{self.done} of {len(self.exercises)} exercises, {self.points:g} of {self.max_points} points"
         if self.next is None:
-            return f"{self.title} is complete: {counted}."
-        return f"{self.title}: {counted}. Next: {self.next.title} ({self.next.id})."
+            return f"{self.title} is complete: {_counts(self)}."
+        return f"{self.title}: {_counts(self)}. Next: {self.next.title} ({self.next.id})."
 
 
 @dataclass(frozen=True)
@@ -146,12 +145,13 @@ class ProgressMap:
         return self.html()
 
 
-def progress_map(lesson: str | None = None, kept: ProgressFile | None = None) -> ProgressMap:
+def progress_map(lesson: str | None = None, kept: ProgressFile | None = None, page: Path | None = None) -> ProgressMap:
     """How far a learner is.
 
     Args:
         lesson: the one whose exercises are listed; by default the one in which something was done last.
         kept: the file with the progress; by default that of whoever works here.
+        page: the folder from which notebooks are linked; by default the one that this runs in.
 
     Raises:
         LookupError: there is no such lesson.
@@ -162,7 +162,7 @@ def progress_map(lesson: str | None = None, kept: ProgressFile | None = None) ->
         exercises.of_lesson(lesson)
     kept = kept or progress_file()
     histories = kept.read()
-    lessons = tuple(lesson_progress(name, histories, kept.path.parent) for name in exercises.LESSONS)
+    lessons = tuple(lesson_progress(name, histories, kept.path.parent, page) for name in exercises.LESSONS)
     chosen = max(lessons, key=lambda each: each.last) if lesson is None else _named(lessons, lesson)
     return ProgressMap(lessons, chosen, kept.problem)
 
@@ -174,18 +174,21 @@ def title_of(lesson: str) -> str:
     return f"{lesson.partition('_')[0]} {exercises.TITLES[lesson]}"
 
 
-def lesson_progress(lesson: str, histories: Mapping[str, History], folder: Path) -> LessonProgress:
+def lesson_progress(
+    lesson: str, histories: Mapping[str, History], folder: Path, page: Path | None = None
+) -> LessonProgress:
     """How far a learner is in one lesson.
 
     Args:
         lesson: the lesson's folder.
         histories: what has been done, from the progress file.
         folder: the learner's folder, in which the notebooks may be.
+        page: as for `progress_map`.
     """
     from course_lib import exercises
 
     notebook = folder / lesson / f"{lesson}.ipynb"
-    link = Path(os.path.relpath(notebook)).as_posix() if notebook.is_file() else None
+    link = Path(os.path.relpath(notebook, page)).as_posix() if notebook.is_file() else None
     return LessonProgress(lesson, tuple(exercises.of_lesson(lesson)), histories, link)
 
 
@@ -194,7 +197,7 @@ def _named(lessons: tuple[LessonProgress, ...], name: str) -> LessonProgress:
 
 
 def _counts(lesson: LessonProgress) -> str:
-    return f"{lesson.done} of {len(lesson.exercises)}, {lesson.points:g} of {lesson.max_points} points"
+    return f"{lesson.done} of {len(lesson.exercises)} exercises, {lesson.points:g} of {lesson.max_points} points"
 
 
 def _bar(lesson: LessonProgress) -> str:

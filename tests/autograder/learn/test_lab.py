@@ -23,8 +23,8 @@ def test_the_first_page_lists_lessons_with_progress(tmp_path: Path) -> None:
     page = nbformat.read(write_start_page(tmp_path), as_version=4)
     nbformat.validate(page)
     shown = page.cells[1].outputs[0].data
-    assert "1 of 8, 2 of 17 points" in shown["text/plain"]
-    assert "01_attention/01_attention.ipynb" in shown["text/html"]
+    assert "1 of 8 exercises, 2 of 17 points" in shown["text/plain"]
+    assert 'href="01_attention/01_attention.ipynb"' in shown["text/html"]
     assert NotebookNotary().check_signature(page)
 
 
@@ -37,7 +37,7 @@ def test_jupyterlab_starts_there_without_what_instructors_need(tmp_path: Path, m
 
     monkeypatch.setattr(subprocess, "call", call)
     monkeypatch.setenv("JUPYTER_CONFIG_PATH", "/elsewhere")
-    assert open_lab(tmp_path, browser=False) == 0
+    assert open_lab(tmp_path, ["--no-browser"]) == 0
     assert "--no-browser" in started["command"]
     assert "--LabApp.default_url=/lab/tree/start.ipynb" in started["command"]
     ours, theirs = started["env"]["JUPYTER_CONFIG_PATH"].split(os.pathsep)
