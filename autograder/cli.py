@@ -18,16 +18,32 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
+import argcomplete
+from argcomplete.shell_integration import shellcode
 
+from autograder.console import output_console
 from autograder.errors import DISK_FULL, BadInput
 from autograder.words import count
 from course_lib import __version__
+from course_lib.exercises import LESSONS
+from course_lib.learner.references import REFERENCES
 
 if TYPE_CHECKING:
     from autograder.box import Level
 
 DONE, FAILED, MISUSED = 0, 1, 2
+
+_SLOW = {
+    "demo": "the demo begins",
+    "learn": "preparing the lessons",
+    "release": "reading the solutions",
+    "grade": "starting the boxes",
+    "report": "reading the gradebook",
+    "check": "starting a box",
+    "doctor": "trying what this machine offers",
+    "certify": "trying every answer",
+}
+"""What commands say at once that need a while before they have something to tell."""
 
 _ROOM, _RIGHT = "make room, then run this again", "get permission to write there, then run this again"
 DISK = dict.fromkeys((*DISK_FULL, errno.EFBIG), _ROOM) | dict.fromkeys((errno.EROFS, errno.EACCES), _RIGHT)
@@ -42,10 +58,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
     atexit.register(gc.freeze)  # else the collector looks through all of torch once more at the end: a second
     parser = _parser()
+    if "_ARGCOMPLETE" in os.environ:  # a shell asks, by `katze completion`
+        argcomplete.autocomplete(parser)
     options = parser.parse_args(arguments)
     if "run" not in options:
         parser.print_help(sys.stderr)
         return MISUSED
+    if options.command in _SLOW and sys.stderr.isatty():  # importing torch takes seconds, and nobody should wonder
+        print(f"katze: {_SLOW[options.command]} ...", file=sys.stderr)
     try:
         status: int = options.run(options)
     except BadInput as problem:
@@ -72,7 +92,7 @@ def _parser() -> argparse.ArgumentParser:
 
     def command(name: str, run: Any, summary: str, course: bool = True) -> argparse.ArgumentParser:
         made = commands.add_parser(name, help=summary, description=summary)
-        made.set_defaults(run=run)
+        made.set_defaults(run=run, command=name)
         if course:
             made.add_argument(
                 "--course", type=Path, metavar="DIR", help="the course's folder (default: found from here)"
@@ -114,7 +134,7 @@ def _parser() -> argparse.ArgumentParser:
     release.add_argument("--check", action="store_true", help="change nothing; fail if the release is out of date")
 
     grade = command("grade", _grade, "grade the submissions to a lesson")
-    grade.add_argument("lesson", metavar="LESSON", help="such as 01_attention")
+    _add_lesson(grade)
     grade.add_argument("--student", action="append", metavar="ID", help="only this student (may be repeated)")
     grade.add_argument("--all-cells", action="store_true", help="run the cells tagged demo as well")
     grade.add_argument("--no-feedback", action="store_true", help="write no feedback pages")
@@ -137,7 +157,7 @@ def _parser() -> argparse.ArgumentParser:
 
     log = command("log", _log, "tell the story of one grade: how it came about, and everything that changed it")
     log.add_argument("student", metavar="STUDENT", help="the student's id")
-    log.add_argument("lesson", metavar="LESSON", help="such as 01_attention")
+    _add_lesson(log)
     log.add_argument("--all", action="store_true", dest="every_case", help="every case, with its time")
     _add_json(log)
 
@@ -165,11 +185,12 @@ def _parser() -> argparse.ArgumentParser:
     )
 
     report = command("report", _report, "write a page about a graded class: points, exercises, mistakes, students")
-    report.add_argument("lesson", metavar="LESSON", help="such as 01_attention")
+    _add_lesson(report)
     report.add_argument("file", type=_writable, metavar="FILE.html", help="where to (-: print it)")
 
     check = command("check", _check, "check one answer from a Python file, in a box", False)
-    check.add_argument("exercise", metavar="EXERCISE_ID", help="such as attention.scaled_dot_product")
+    named = check.add_argument("exercise", metavar="EXERCISE_ID", help="such as attention.scaled_dot_product")
+    named.completer = lambda **_asked: list(REFERENCES)  # type: ignore[attr-defined]
     check.add_argument("file", metavar="FILE.py[:NAME]", help="the answer, and its name if it has another")
     check.add_argument("--visible-only", action="store_true", help="only the cases that students see")
     _add_level(check)
@@ -182,12 +203,20 @@ def _parser() -> argparse.ArgumentParser:
     doctor = command("doctor", _doctor, "say which boxes this machine offers, and what would make stronger ones")
     _add_json(doctor)
 
+    completion = command("completion", _completion, "print what makes a shell complete katze's commands", False)
+    completion.add_argument("shell", choices=("bash", "zsh", "fish"), help='then: eval "$(katze completion bash)"')
+
     certify = command("certify", _certify, "prove that every check accepts right answers and names wrong ones")
     certify.add_argument(
         "names", nargs="*", metavar="NAME", help="lessons, or exercises such as attention.scores (default: all)"
     )
     _add_json(certify)
     return parser
+
+
+def _add_lesson(parser: argparse.ArgumentParser) -> None:
+    lesson = parser.add_argument("lesson", metavar="LESSON", help="such as 01_attention")
+    lesson.completer = lambda **_asked: list(LESSONS)  # type: ignore[attr-defined]
 
 
 def _add_json(parser: argparse.ArgumentParser) -> None:
@@ -354,7 +383,7 @@ def _preflight(options: argparse.Namespace) -> int:
     if options.json:
         _write_json(options.json, found.record())
     if options.json != "-":
-        print_preflight(found, Console())
+        print_preflight(found, output_console())
         if options.write:
             print(f"written: {options.write}")
     return found.status
@@ -430,6 +459,11 @@ def _doctor(options: argparse.Namespace) -> int:
     return DONE if diagnosis.is_well else FAILED
 
 
+def _completion(options: argparse.Namespace) -> int:
+    print(shellcode(["katze"], shell=options.shell))
+    return DONE
+
+
 def _certify(options: argparse.Namespace) -> int:
     from autograder.certify import certify, print_table
     from autograder.course.course import Course
@@ -445,7 +479,7 @@ def _certify(options: argparse.Namespace) -> int:
     if options.json:
         _write_json(options.json, [certificate.record() for certificate in certificates])
     if options.json != "-":
-        print_table(certificates, Console())
+        print_table(certificates, output_console())
     return DONE if all(certificate.holds for certificate in certificates) else FAILED
 
 

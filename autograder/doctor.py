@@ -21,6 +21,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from autograder import machine
+from autograder.console import output_console
 from autograder.course.course import Course
 from autograder.errors import BadInput
 from autograder.limits import size
@@ -322,7 +323,7 @@ _MARKS = {True: "[green]✓[/]", False: "[red]✗[/]", None: "[dim]·[/]"}
 
 def print_diagnosis(diagnosis: Examination, console: Console | None = None) -> None:
     """Everything that was found, the levels, and below them what to do."""
-    console = console or Console()
+    console = console or output_console()
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_header=False)
     table.add_column(no_wrap=True)
     table.add_column(no_wrap=True)

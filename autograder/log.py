@@ -13,6 +13,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from autograder.console import output_console
 from autograder.course.course import Course
 from autograder.errors import BadInput
 from autograder.gradebook import store
@@ -87,7 +88,11 @@ def _unknown(course: Course, student: str, lesson: str, known: Mapping[str, Reco
         course.release_notebook(lesson)  # a misspelt lesson is answered with those that there are
         return f"nothing of {lesson} has been graded yet; run `katze grade {lesson}`"
     near = difflib.get_close_matches(student, known, n=3, cutoff=0.5)
-    hint = f"did you mean {' or '.join(near)}?" if near else f"{count(len(known), 'student')} have one"
+    hint = (
+        f"did you mean {' or '.join(near)}?"
+        if near
+        else f"{count(len(known), 'student')} {'has' if len(known) == 1 else 'have'} one"
+    )
     return f"{ascii(student)} has no graded submission to {lesson}; {hint}"
 
 
@@ -143,7 +148,7 @@ def print_story(tale: Mapping[str, Any], console: Console | None = None, every_c
         console: where to.
         every_case: each case on a line of its own; by default those that are right are only counted.
     """
-    console = console or Console()
+    console = console or output_console()
     worth = _points(tale) if tale["counts"] else f"{store.WAS_SET_ASIDE}: to be graded again"
     if tale["waiting_by_hand"] and tale["counts"]:
         worth += f", and {tale['waiting_by_hand']:g} more by hand wait for a person"

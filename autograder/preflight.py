@@ -388,7 +388,7 @@ def print_preflight(found: Preflight, console: Console) -> None:
     table.add_column(overflow="fold")
     for answer in found.answers:
         table.add_row("ok" if answer.is_ready else "--", answer.exercise, _told(answer))
-    console.print(Padding(table, (0, 0, 0, 2)))
+    console.print(Padding(table, (0, 0, 0, 2), expand=False))
     _print_list(console, "When it is graded, this is mended:", found.repairs)
     _print_list(console, "Look at this as well:", found.remarks)
     console.print()
@@ -416,7 +416,7 @@ def _print_list(console: Console, heading: str, sentences: Sequence[str]) -> Non
     console.print()
     console.print(Text(heading))
     for sentence in sentences:
-        console.print(Padding(Text(sentence), (0, 0, 0, 2)))
+        console.print(Padding(Text(sentence), (0, 0, 0, 2), expand=False))
 
 
 def _conclusion(found: Preflight) -> str:

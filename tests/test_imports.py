@@ -71,7 +71,7 @@ ROOMS = ["checking", "exercises", "show", "learner", "mine"]
 """What stands in the library beside the floors."""
 
 HARNESS = [
-    *("errors", "words", "limits", "progress", "machine"),
+    *("errors", "words", "console", "limits", "progress", "machine"),
     *("course", "box", "intake", "repair", "gradebook", "pages", "grading", "demo", "learn"),
     *("log", "preflight", "certify", "doctor", "cli"),
 ]

@@ -14,6 +14,7 @@ from rich.markup import escape
 from rich.padding import Padding
 from rich.text import Text
 
+from autograder.console import output_console
 from autograder.errors import BadInput
 from autograder.gradebook.record import Change, ExerciseRecord, Record, Standing
 from autograder.gradebook.results import ClassResult, Grading
@@ -35,7 +36,7 @@ def print_class(graded: ClassResult, console: Console | None = None) -> None:
 
     Submissions that had not changed are only counted: `katze log` tells of each.
     """
-    console = console or Console()
+    console = console or output_console()
     now = [submission for submission in graded.submissions if submission.student in graded.gradings]
     if now:
         _print_table(graded.lesson, now, console)
@@ -241,7 +242,7 @@ def exercise_records(lesson: str | None) -> list[dict[str, Any]]:
 
 def print_exercises(records: list[dict[str, Any]], console: Console | None = None) -> None:
     """Each exercise under its lesson, with its points, minutes and known mistakes, and what it asks for."""
-    console = console or Console()
+    console = console or output_console()
     for lesson, group in itertools.groupby(records, key=lambda record: str(record["lesson"])):
         console.print(f"[bold]{escape(lesson)}[/]", highlight=False)
         for record in group:
@@ -249,4 +250,4 @@ def print_exercises(records: list[dict[str, Any]], console: Console | None = Non
             mistakes = count(record["misconceptions"], "known mistake")
             facts = f"{points}, {count(minutes, 'minute')}, {mistakes}"
             console.print(f"  [cyan]{escape(record['id'])}[/]  [dim]{facts}[/]", highlight=False)
-            console.print(Padding(Text(record["statement"]), (0, 0, 0, 6)))
+            console.print(Padding(Text(record["statement"]), (0, 0, 0, 6), expand=False))

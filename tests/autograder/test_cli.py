@@ -13,12 +13,14 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from autograder import cli
 from autograder.box import choose_level
 from autograder.cli import main
 from autograder.gradebook.writer import GradebookWriter
@@ -420,3 +422,28 @@ def test_a_json_file_that_cannot_be_written_is_refused_before_the_work(
 def test_wrong_use_has_status_2() -> None:
     done = subprocess.run([sys.executable, "-m", "autograder.cli", "grad"], capture_output=True, check=False, cwd=ROOT)
     assert done.returncode == 2
+
+
+def test_a_shell_is_told_lessons_and_exercises(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["completion", "bash"]) == 0
+    assert "katze" in capsys.readouterr().out
+    line = "katze check attention.sca"
+    asked = {"_ARGCOMPLETE": "1", "COMP_LINE": line, "COMP_POINT": str(len(line)), "IFS": "\013"}
+    with tempfile.TemporaryFile() as told:
+        script = f"import os; os.dup2({told.fileno()}, 8); from autograder.cli import main; main()"
+        subprocess.run(
+            [sys.executable, "-c", script], env={**os.environ, **asked}, pass_fds=[told.fileno()], check=True
+        )
+        told.seek(0)
+        assert told.read().decode().split("\013") == ["attention.scale", "attention.scaled_dot_product"]
+
+
+def test_a_slow_command_says_something_at_once_on_a_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(cli, "_certify", lambda options: 0)
+    assert main(["certify"]) == 0
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(type(sys.stderr), "isatty", lambda self: True, raising=False)
+    assert main(["certify"]) == 0
+    assert capsys.readouterr().err == "katze: trying every answer ...\n"
