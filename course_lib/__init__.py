@@ -5,9 +5,40 @@
 Nothing of it is imported here, so that a lesson can withhold the modules its students are to write.
 """
 
+import re
+
 from course_lib.ground.moved import forward
 
 __version__ = "0.1.0"
+
+
+class TooOld(ImportError):
+    """The library is older than the notebook that uses it."""
+
+    def _render_traceback_(self) -> list[str]:
+        """What a notebook shows: the sentence alone, because it says all that there is to do."""
+        return [str(self)]
+
+
+def require_version(version: str) -> None:
+    """Refuse a notebook that is newer than this library; its first cell asks.
+
+    Args:
+        version: of the library that the notebook was released with.
+
+    Raises:
+        TooOld: that is a later one.
+    """
+    if _numbers(version) > _numbers(__version__):
+        raise TooOld(
+            f"This notebook needs katze {version}, and {__version__} is installed here. Update it as you installed it "
+            "(in a clone: git pull, then make setup), restart the kernel, and run this cell again."
+        )
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", version)]
+
 
 forward(
     {

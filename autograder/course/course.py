@@ -1,8 +1,8 @@
 """A course on disk: the folder with `nbgrader_config.py`, and where everything in it is.
 
 nbgrader's own settings (`c.CourseDirectory...`) name the folders, so that both tools always agree; Katze's
-own are `c.Katze.repository`, `c.Katze.solutions_directory`, `c.Katze.limits`, `c.Katze.exercise_limits`,
-`c.Katze.packages` and `c.Katze.system_calls`.
+own are `c.Katze.repository`, `c.Katze.revision`, `c.Katze.solutions_directory`, `c.Katze.limits`,
+`c.Katze.exercise_limits`, `c.Katze.packages` and `c.Katze.system_calls`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pathlib import Path
 
 from traitlets.config.loader import Config, PyFileConfigLoader
 
+import course_lib
 from autograder.course.settings import limits_from, packages_from
 from autograder.errors import BadInput
 from autograder.limits import Allowance, Limits
@@ -33,6 +34,7 @@ class Course:
         root: the folder with `nbgrader_config.py`.
         course_id: nbgrader's name for the course; may be empty.
         repository: OWNER/NAME on GitHub, for the badge and the install cell of the notebooks.
+        revision: the repository's tag, branch or commit that the install cell gets the library from.
         solutions: what people write, as text: `<lesson>/<lesson>.py`.
         source: nbgrader's source notebooks, made from `solutions`.
         release: the students' notebooks, made from `source`.
@@ -49,6 +51,7 @@ class Course:
     root: Path
     course_id: str
     repository: str
+    revision: str
     solutions: Path
     source: Path
     release: Path
@@ -103,6 +106,7 @@ class Course:
             packages=packages_from(config),
             course_id=_setting(config, "CourseDirectory", "course_id", ""),
             repository=_repository(root, config),
+            revision=_revision(root, config),
             solutions=root / _setting(config, "Katze", "solutions_directory", "solutions"),
             gradebook=_gradebook(root, config),
             config=config,
@@ -170,6 +174,13 @@ def _repository(root: Path, config: Config) -> str:
     value = _setting(config, "Katze", "repository", "")
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+", value):
         raise BadInput(f'{root / CONFIG_NAME}: set c.Katze.repository = "OWNER/NAME", not {value!r}')
+    return value
+
+
+def _revision(root: Path, config: Config) -> str:
+    value = _setting(config, "Katze", "revision", f"v{course_lib.__version__}")
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._/-]*", value):
+        raise BadInput(f"{root / CONFIG_NAME}: c.Katze.revision must be a tag, a branch or a commit, not {value!r}")
     return value
 
 

@@ -35,23 +35,14 @@ from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config.loader import Config
 
+from autograder.course.colab import BADGE, INSTALL, opening_cells
 from autograder.course.course import Course
-from autograder.course.filters import BADGE_ADDRESS
 from autograder.course.given import answered_cells
 from autograder.errors import BadInput
 from autograder.words import count
 from course_lib.checking.exercise import Exercise
 from course_lib.checking.notebook import IMPORTED_CHECK
 from course_lib.exercises import LESSONS
-
-BADGE = "katze-badge"
-"""Tag and id of the first cell: the Colab badge."""
-
-INSTALL = "katze-install"
-"""Tag and id of the second cell: it installs `course_lib` where that is missing."""
-
-COLAB_LACKS = ("jaxtyping", "wadler-lindig")
-"""What `course_lib` imports and Colab does not have; pure Python, installed without its dependencies."""
 
 NBGRADER_DEFAULTS = {"grade": False, "solution": False, "locked": False, "task": False, "schema_version": 3}
 
@@ -225,7 +216,8 @@ def _source_notebook(course: Course, lesson: str, path: Path) -> NotebookNode:
         written = jupytext.reads(path.read_text(encoding="utf-8"), fmt="py:percent")
     except Exception as error:  # jupytext raises what it likes on a file that is not a notebook
         raise BadInput(f"{lesson}: {path} is not a notebook: {_first_line(error)}") from error
-    cells = [*_opening_cells(course, lesson), *(_clean_cell(lesson, cell) for cell in written.cells)]
+    code = "\n".join(cell.source for cell in written.cells if cell.cell_type == "code")
+    cells = [*opening_cells(course, lesson, code), *(_clean_cell(lesson, cell) for cell in written.cells)]
     for cell, identity in zip(cells, _identities(cells), strict=True):
         cell["id"] = identity
     notebook: NotebookNode = nbformat.v4.new_notebook(metadata=copy.deepcopy(NOTEBOOK_METADATA))
@@ -236,21 +228,6 @@ def _source_notebook(course: Course, lesson: str, path: Path) -> NotebookNode:
 
 def _first_line(error: Exception) -> str:
     return (str(error).strip() or type(error).__name__).splitlines()[0]
-
-
-def _opening_cells(course: Course, lesson: str) -> Iterator[NotebookNode]:
-    """The two cells that follow the `repository` setting."""
-    path = (course.release / lesson / f"{lesson}.ipynb").relative_to(course.root).as_posix()
-    address = f"https://colab.research.google.com/github/{course.repository}/blob/main/{path}"
-    yield nbformat.v4.new_markdown_cell(f"[![Open in Colab]({BADGE_ADDRESS})]({address})", metadata={"tags": [BADGE]})
-    packages = " ".join((f'"katze @ git+https://github.com/{course.repository}"', *COLAB_LACKS))
-    install = (
-        "try:\n"
-        "    import course_lib\n"
-        "except ModuleNotFoundError:  # on Colab: only what is missing there; its torch stays as it is\n"
-        f"    %pip install --quiet --no-deps {packages}"
-    )
-    yield nbformat.v4.new_code_cell(install, metadata={"tags": [INSTALL]})
 
 
 def _clean_cell(lesson: str, cell: NotebookNode) -> NotebookNode:

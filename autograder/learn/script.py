@@ -8,7 +8,7 @@ from pathlib import Path
 import jupytext
 import nbformat
 
-from autograder.course.release import BADGE, INSTALL
+from autograder.course.colab import BADGE, INSTALL
 
 _CHECK = re.compile(r"^(check\(.*\))$", re.MULTILINE)
 

@@ -10,7 +10,7 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 
-from autograder.course.release import BADGE, INSTALL
+from autograder.course.colab import BADGE, INSTALL
 from course_lib import exercises
 from course_lib.checking.notebook import IMPORTED_CHECK
 from tests.solutions.reading import ROOT

@@ -1,0 +1,82 @@
+"""What a released notebook begins with: a link that opens it in Colab, and a cell that gets it the course's library."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import nbformat
+from nbformat import NotebookNode
+
+import course_lib
+from autograder.course.course import Course
+from autograder.course.filters import BADGE_ADDRESS
+
+BADGE = "katze-badge"
+"""Tag and id of the first cell: the Colab badge."""
+
+INSTALL = "katze-install"
+"""Tag and id of the second cell: it installs `course_lib` where that is missing."""
+
+LACKING = ("jaxtyping==0.3.11", "wadler-lindig==0.1.8")
+"""What `course_lib` imports and Colab does not have."""
+
+LACKING_FOR = {
+    "course_lib.evaluation": (
+        *("sacrebleu==2.6.0", "portalocker==4.4.2", "colorama==0.4.6"),
+        *("rouge-score==0.1.2", "jiwer==4.0.0", "rapidfuzz==3.14.6"),
+    ),
+}
+"""The same, for lessons that import from a package of `course_lib`: the metrics' libraries, with what these need."""
+
+_CELL = """\
+# @title What this notebook needs {{ display-mode: "form" }}
+# Gets the course's library where it is missing, as on Colab. The torch that is there stays as it is.
+import importlib.util
+import subprocess
+import sys
+
+from IPython.core.error import UsageError
+
+if importlib.util.find_spec("course_lib") is None:
+    needed = [
+{needed}
+    ]
+    keep = ["--no-deps"] if importlib.util.find_spec("torch") else []
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *keep, *needed]
+    done = subprocess.run(pip, capture_output=True, text=True)
+    if done.returncode:
+        why = [line.strip() for line in done.stderr.splitlines() if line.strip().startswith(("fatal", "ERROR"))]
+        raise UsageError(f"The course's library could not be downloaded ({{(why or ['pip failed'])[0]}}). "
+                         "Is there a network? Then run this cell again, and the others after it.")
+    importlib.invalidate_caches()
+    from course_lib.learner.arrival import welcome
+
+    print(welcome())
+
+import course_lib
+
+course_lib.require_version("{version}")"""
+
+
+def opening_cells(course: Course, lesson: str, code: str) -> Iterator[NotebookNode]:
+    """The two cells that follow the settings `repository` and `revision`.
+
+    Args:
+        course: whose notebook it is.
+        lesson: such as "01_attention".
+        code: the lesson's, which tells what it needs.
+    """
+    path = (course.release / lesson / f"{lesson}.ipynb").relative_to(course.root).as_posix()
+    address = f"https://colab.research.google.com/github/{course.repository}/blob/main/{path}"
+    yield nbformat.v4.new_markdown_cell(f"[![Open in Colab]({BADGE_ADDRESS})]({address})", metadata={"tags": [BADGE]})
+    library = f"katze @ git+https://github.com/{course.repository}@{course.revision}"
+    needed = "\n".join(f'        "{package}",' for package in (library, *LACKING, *_lacking_for(code)))
+    folded = {"tags": [INSTALL], "jupyter": {"source_hidden": True}, "cellView": "form"}
+    yield nbformat.v4.new_code_cell(_CELL.format(needed=needed, version=course_lib.__version__), metadata=folded)
+
+
+def _lacking_for(code: str) -> Iterator[str]:
+    for package, needed in LACKING_FOR.items():
+        if re.search(rf"^ *(?:from|import) {re.escape(package)}\b", code, re.MULTILINE):
+            yield from needed

@@ -1,0 +1,25 @@
+"""What a notebook says once it has got the course's library: what it has now, and where work is kept."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from pathlib import Path
+
+from course_lib.learner.folder import DRIVE, learner_folder
+
+COLAB = Path("/content")
+"""The folder that Colab's notebooks run in."""
+
+
+def welcome() -> str:
+    """One line: the library's version, torch's, the device that models train on, and where progress is kept."""
+    import torch
+
+    where = f"on the GPU ({torch.cuda.get_device_name()})" if torch.cuda.is_available() else "on the processor"
+    return f"Katze {version('katze')} is here; torch is {torch.__version__}, and trains {where}. {_keeping()}"
+
+
+def _keeping() -> str:
+    if COLAB.is_dir() and not DRIVE.is_dir():
+        return "Colab forgets your progress when it closes, unless you mount Drive (the folder on the left) before."
+    return f"Your progress is kept in {learner_folder()}."
