@@ -119,6 +119,15 @@ def html(fragment: str) -> str:
     return _MATH_COMMAND.sub(r"\\ ", clean)
 
 
+def course_widget(fragment: str) -> str | None:
+    """A widget of the course, drawn anew from its data; None where the fragment is something else."""
+    if not fragment.startswith('<div class="katze-widget"'):
+        return None
+    from course_lib.show.interactive import redrawn  # with matplotlib, which few submissions need
+
+    return redrawn(fragment, html)
+
+
 def _is_explosive(fragment: str) -> bool:
     """Whether a fragment has too many tags, or formatting tags that would be repeated too often."""
     tags = fragment.count("<")
@@ -307,7 +316,10 @@ def _data(bundle: object, budget: _Budget) -> dict[str, str]:
         fragment = clean_text(bundle["text/html"])
         budget.html = max(0, budget.html - len(fragment))
         table = html(fragment)
-        if table.strip() and len(table.encode("utf-8", "replace")) <= budget.text:
+        drawn = course_widget(fragment)
+        if drawn is not None:
+            shown["text/html"] = drawn
+        elif table.strip() and len(table.encode("utf-8", "replace")) <= budget.text:
             budget.text -= len(table.encode("utf-8", "replace"))
             shown["text/html"] = table
     if "text/plain" in bundle:

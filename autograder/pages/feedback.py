@@ -1,8 +1,8 @@
 """Feedback for one student: one HTML page with the points, the verdicts, and the notebook.
 
-The page stands alone. It needs no network, runs no script (and forbids any, should one slip in), follows the
-reader's light or dark theme, and puts the student's own work first: cells of the lesson that were not changed
-are folded away under their headings.
+The page stands alone. It needs no network, runs no script but those of the course's own widgets (and forbids any
+other, by their hashes, should one slip in), follows the reader's light or dark theme, and puts the student's own work
+first: cells of the lesson that were not changed are folded away under their headings.
 """
 
 from __future__ import annotations
@@ -65,6 +65,7 @@ def render_feedback(
         student=record.student,
         title=lesson_title({"cells": [cell for cell in cells if _is_lesson(cell)]}) or title or record.lesson,
         css=Markup(feedback_css()),
+        scripts=_allowed_scripts("".join(blocks)),
         verdict_styles=[Markup(style) for style in styles],
         points=None if total is None else f"{total:g}",
         max_points=f"{most:g}",
@@ -80,6 +81,16 @@ def render_feedback(
         blocks=blocks,
         is_folded=any("<details" in block for block in blocks),
     )
+
+
+def _allowed_scripts(page: str) -> str:
+    """The hashes of the scripts of the course's widgets on this page, which are all that may run there."""
+    names = set(_WIDGET.findall(page))
+    if not names:
+        return "'none'"
+    from course_lib.show.interactive import script_hash  # with matplotlib, which few pages need
+
+    return " ".join(map(script_hash, sorted(names)))
 
 
 def _is_read(cell: HandGrade | None) -> bool:
@@ -317,7 +328,7 @@ def _data(data: Mapping[str, str]) -> str:
         if kind in data and _BASE64.fullmatch(data[kind]):
             return f'<img alt="" src="data:{kind};base64,{data[kind]}">'
     if "text/html" in data:
-        return f"<div>{sanitise.html(data['text/html'])}</div>"
+        return sanitise.course_widget(data["text/html"]) or f"<div>{sanitise.html(data['text/html'])}</div>"
     return f"<pre>{_terminal(data.get('text/plain', ''))}</pre>"
 
 
@@ -423,6 +434,7 @@ _FORMATTER = HtmlFormatter(nowrap=True)
 _HEADING = re.compile(r"(?P<level>#{1,6})[ \t]+(?P<text>[^\n]+)")
 _FENCED = re.compile(r"^(```|~~~).*?^\1", re.M | re.S)
 _ANCHOR = re.compile(r' id="(exercise-[A-Za-z0-9_-]+)"')
+_WIDGET = re.compile(r'<div class="katze-widget" data-katze-widget="([a-z_]+)"')
 _STYLE = re.compile(r"<style>.*?</style>\s*", re.S)
 _BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}")
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")

@@ -1,19 +1,20 @@
 """The attention stepper: worked example A, where you can ask every number how it came about.
 
 The matrices below were computed once and are kept as plain numbers; a test recomputes them with
-`course_lib.attention`. The stepper only looks them up and writes out the arithmetic.
+`course_lib.attention`. The stepper only looks them up and writes out the arithmetic: by the formula, and as the
+slide prints it, which divides by the number of keys.
 
 Slides S2, "Attention: Working Example": *the cat danced* -> *die Katze tanzte*.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any, Final
 
-from course_lib.show.live import show_above_its_page
+from course_lib.show.interactive import Interactive
 
 Matrix = tuple[tuple[float, ...], ...]
 Cell = tuple[str, int, int]
@@ -39,11 +40,25 @@ MATRICES: Final[dict[str, Matrix]] = {
     ),
     "out": ((-2.001458772816273, -3.9897832399908215), (4.499999999969545, 2.4999999999869087)),
 }
+SLIDE: Final[dict[str, Matrix]] = {
+    **{name: MATRICES[name] for name in ("q", "k", "v", "scores")},
+    "scaled": ((4.0, 1.25, -3.5833333333333335), (-6.666666666666667, -3.8333333333333335, 8.5)),
+    "alpha": (
+        (0.9394640169995959, 0.06005792528744613, 0.000478057712957878),
+        (2.589395168699016e-07, 4.402500007890718e-06, 0.9999953385604753),
+    ),
+    "out": ((-2.026921587509497, -3.7866898863597123), (4.499967499393085, 2.499985109393117)),
+}
+"""The same with the slide's slip: the scores are divided by 3, the number of keys."""
 EXPONENTIALS: Final[Matrix] = (
     (4842.959957444093, 14.177418175411692, 0.0004997523422479715),
     (7.213541526967151e-07, 0.00029405963129882447, 67742405.82225445),
 )
 """exp(scaled), which alpha's arithmetic shows on the way."""
+SLIDE_EXPONENTIALS: Final[Matrix] = (
+    (54.598150033144236, 3.4903429574618414, 0.02778293395412425),
+    (0.0012726338013398079, 0.02163737071949309, 4914.768840299134),
+)
 
 COMPUTED: Final = ("scores", "scaled", "alpha", "out")
 FORMULAS: Final = {
@@ -55,7 +70,13 @@ FORMULAS: Final = {
     "alpha": "softmax(scaled), along the keys",
     "out": "alpha v",
 }
-_BUTTON: Final = "5.2em"
+_ALT: Final = "Worked example A: q, k, v, scores, scaled, alpha and out; each cell shows the arithmetic behind it."
+_LABELS: Final = ("by the formula", f"as the slide prints it: divided by {len(KEYS)}, the number of keys")
+_NOTES: Final = (
+    "Divided by √2 = √d_head, as the paper has it.",
+    "S2 prints these numbers. It divides by 3, the number of keys: scaled is then smaller, so alpha is less sharp "
+    "(0.94 instead of 0.997), and out moves a little. With another sentence the divisor would be another one.",
+)
 _ROWS: Final = {
     "q": QUERIES,
     "k": KEYS,
@@ -91,19 +112,21 @@ class Step:
     uses: tuple[Cell, ...]
 
 
-def step(matrix: str, row: int, column: int) -> Step:
+def step(matrix: str, row: int, column: int, *, slide: bool = False) -> Step:
     """The arithmetic behind one cell of worked example A.
 
     Args:
         matrix: "q", "k", "v", "scores", "scaled", "alpha" or "out".
         row: counted from 0.
         column: counted from 0.
+        slide: as the slide prints it, with its slip.
 
     Raises:
         KeyError: no such matrix.
         IndexError: no such cell.
     """
-    value = MATRICES[matrix][row][column]
+    matrices, exponentials = (SLIDE, SLIDE_EXPONENTIALS) if slide else (MATRICES, EXPONENTIALS)
+    value = matrices[matrix][row][column]
     cell = f"{matrix}[{row},{column}]"
     if matrix == "scores":
         query, key = MATRICES["q"][row], MATRICES["k"][column]
@@ -115,14 +138,17 @@ def step(matrix: str, row: int, column: int) -> Step:
             tuple(("q", row, i) for i in range(D_HEAD)) + tuple(("k", column, i) for i in range(D_HEAD)),
         )
     if matrix == "scaled":
+        right = f"The same match, independent of how long the vectors are: divided by √d_head = √{D_HEAD}."
+        slip = f"The same match, divided by the number of keys, {len(KEYS)}: a slip of the slide."
+        divisor = f"{len(KEYS)}" if slide else f"√{D_HEAD}"
         return Step(
-            f"The same match, independent of how long the vectors are: divided by √d_head = √{D_HEAD}.",
-            f"{cell} = {_number(MATRICES['scores'][row][column])} / √{D_HEAD} = {_number(value)}",
+            slip if slide else right,
+            f"{cell} = {_number(matrices['scores'][row][column])} / {divisor} = {_number(value)}",
             (("scores", row, column),),
         )
     if matrix == "alpha":
-        exponents = [f"exp({_number(scaled)})" for scaled in MATRICES["scaled"][row]]
-        powers = [_number(power) for power in EXPONENTIALS[row]]
+        exponents = [f"exp({_number(scaled)})" for scaled in matrices["scaled"][row]]
+        powers = [_number(power) for power in exponentials[row]]
         return Step(
             f"What share of its attention does “{QUERIES[row]}” give to “{KEYS[column]}”?",
             f"{cell} = {exponents[column]} / ({' + '.join(exponents)})"
@@ -130,7 +156,7 @@ def step(matrix: str, row: int, column: int) -> Step:
             tuple(("scaled", row, key) for key in range(len(KEYS))),
         )
     if matrix == "out":
-        shares, parts = MATRICES["alpha"][row], [value[column] for value in MATRICES["v"]]
+        shares, parts = matrices["alpha"][row], [value[column] for value in MATRICES["v"]]
         terms = [share * part for share, part in zip(shares, parts, strict=True)]
         products = _products([_number(share) for share in shares], [_given(part) for part in parts], terms)
         return Step(
@@ -144,81 +170,60 @@ def step(matrix: str, row: int, column: int) -> Step:
 
 
 class AttentionStepper:
-    """Worked example A as a widget, and below it as a plain page that needs nothing.
-
-    The page holds all matrices and the arithmetic of every cell, to unfold. It is what remains in a saved or
-    printed notebook, in a repository's viewer, and wherever there is no kernel behind the widget.
-    """
-
-    def __init__(self) -> None:
-        self.selected: Cell = ("scaled", 1, 0)
-
-    @property
-    def step(self) -> Step:
-        """The step behind the selected cell."""
-        return step(*self.selected)
+    """Worked example A as a widget; without a script, all matrices and the arithmetic of every cell, to unfold."""
 
     def html(self) -> str:
         """The plain page."""
         tables = "".join(_table(matrix) for matrix in MATRICES)
         lists = "".join(_unfolding(matrix) for matrix in COMPUTED)
-        return f'<div><div style="display:flex;flex-wrap:wrap;gap:1.2em">{tables}</div>{lists}</div>'
+        return f'<div style="display:flex;flex-wrap:wrap;gap:1.2em">{tables}</div>{lists}'
 
     def text(self) -> str:
         """The arithmetic of every cell, one line each."""
         return "\n".join(step(*cell).arithmetic for matrix in COMPUTED for cell in _cells(matrix))
 
-    def widget(self) -> Any:
-        """The clickable form, made of core ipywidgets.
-
-        Raises:
-            ImportError: ipywidgets is not installed.
-        """
-        import ipywidgets as widgets
-
-        explanation = widgets.HTML()
-        buttons = {cell: self._button(cell, widgets) for matrix in MATRICES for cell in _cells(matrix)}
-
-        def update() -> None:
-            chosen = self.step
-            for cell, button in buttons.items():
-                used = "info" if cell in chosen.uses else ""
-                button.button_style = "primary" if cell == self.selected else used
-            explanation.value = _explanation(self.selected[0], chosen)
-
-        def select(cell: Cell) -> None:
-            self.selected = cell
-            update()
-
-        for cell, button in buttons.items():
-            button.on_click(lambda _button, cell=cell: select(cell))
-        update()
-        rows = [
-            _line([_grid(matrix, buttons, widgets) for matrix in names], widgets)
-            for names in (("q", "k", "v"), COMPUTED)
+    def data(self) -> dict[str, Any]:
+        """What the script shows: the matrices' words, and each cell of both versions."""
+        matrices = {
+            name: {
+                "formula": FORMULAS[name],
+                "rows": _ROWS[name],
+                "columns": _COLUMNS[name],
+                "most": max(abs(value) for row in values for value in row),
+            }
+            for name, values in MATRICES.items()
+        }
+        versions = [
+            {
+                "label": label,
+                "note": note,
+                "cells": {
+                    name: [[_cell(name, r, c, slide) for c in range(len(row))] for r, row in enumerate(values)]
+                    for name, values in MATRICES.items()
+                },
+            }
+            for label, note, slide in zip(_LABELS, _NOTES, (False, True), strict=True)
         ]
-        return widgets.VBox([*rows, explanation])
+        return {"matrices": matrices, "versions": versions}
 
-    def _button(self, cell: Cell, widgets: Any) -> Any:
-        return widgets.Button(
-            description=_fixed(cell),
-            tooltip=step(*cell).arithmetic,
-            layout=widgets.Layout(width=_BUTTON, margin="1px", padding="0"),
-        )
+    def _repr_mimebundle_(self, **_wanted: Any) -> Mapping[str, str]:
+        return Interactive("attention_stepper", self.data(), self.html(), _ALT, self.text())._repr_mimebundle_()
 
-    def _ipython_display_(self) -> None:
-        show_above_its_page(
-            self.widget,
-            "The clickable matrices need a running kernel: run this cell.",
-            page=self.html(),
-            text=self.text(),
-            summary="All cells on one page, to read without clicking",
-        )
+    def __repr__(self) -> str:
+        return self.text()
 
 
 def attention_stepper() -> AttentionStepper:
     """Worked example A, to click through: leave it as the last line of a cell."""
     return AttentionStepper()
+
+
+def _cell(matrix: str, row: int, column: int, slide: bool) -> dict[str, Any]:
+    """One cell, as the script needs it."""
+    how = step(matrix, row, column, slide=slide)
+    value = (SLIDE if slide else MATRICES)[matrix][row][column]
+    written = f"{value:.4f}" if matrix in COMPUTED else _given(value)
+    return {"value": value, "text": written, "question": how.question, "arithmetic": how.arithmetic, "uses": how.uses}
 
 
 def _cells(matrix: str) -> list[Cell]:
@@ -270,29 +275,3 @@ def _unfolding(matrix: str) -> str:
     """The arithmetic of all cells of a matrix, folded away until it is asked for."""
     lines = "".join(f"<li><code>{escape(step(*cell).arithmetic)}</code></li>" for cell in _cells(matrix))
     return f"<details><summary><b>{matrix}</b>, cell by cell</summary><ul>{lines}</ul></details>"
-
-
-def _explanation(matrix: str, chosen: Step) -> str:
-    return (
-        '<div style="line-height:1.6;padding:.5em .2em">'
-        f"<div><b>{matrix}</b> = {escape(FORMULAS[matrix])}</div>"
-        f"<div>{escape(chosen.question)}</div>"
-        f'<div style="font-family:monospace;font-size:1.05em">{escape(chosen.arithmetic)}</div></div>'
-    )
-
-
-def _grid(matrix: str, buttons: dict[Cell, Any], widgets: Any) -> Any:
-    """A matrix of buttons under its name, with words at its rows and columns."""
-    narrow = widgets.Layout(width="4.4em")
-    centred = widgets.Layout(width=_BUTTON, margin="1px", display="flex", justify_content="center")
-    names = [widgets.Label(name, layout=centred) for name in _COLUMNS[matrix]]
-    lines = [widgets.HBox([widgets.Label("", layout=narrow), *names])]
-    for row, name in enumerate(_ROWS[matrix]):
-        cells = [buttons[matrix, row, column] for column in range(len(_COLUMNS[matrix]))]
-        lines.append(widgets.HBox([widgets.Label(name, layout=narrow), *cells]))
-    title = widgets.HTML(f"<b>{matrix}</b> = {escape(FORMULAS[matrix])}")
-    return widgets.VBox([title, *lines], layout=widgets.Layout(margin="0 1.5em .6em 0"))
-
-
-def _line(children: list[Any], widgets: Any) -> Any:
-    return widgets.Box(children, layout=widgets.Layout(display="flex", flex_flow="row wrap"))

@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from nbconvert import HTMLExporter
 
 from autograder.intake import sanitise
+from course_lib.show.interactive import Interactive
 
 HTML_PAYLOADS = [
     "<script>alert(1)</script>",
@@ -336,6 +337,16 @@ def test_the_outputs_of_a_notebook_share_one_budget():
 def test_html_outputs_do_nothing_in_nbconvert(payload: str):
     outputs = sanitise.outputs([shown({"text/html": payload}), shown({"text/html": [payload, "<p>x</p>"]})])
     assert_harmless(exported(code_cell(outputs)))
+
+
+def test_a_widget_of_the_course_stays_and_a_stranger_s_script_in_it_does_not():
+    own = Interactive("attention_stepper", ["cat"], "<p>a cat</p>", "a cat", "").html()
+    evil = own.replace("<p>", "<p onclick='alert(1)'>").replace("mount(draw)", "alert(1)")
+    (output,) = sanitise.outputs([shown({"text/html": evil, "text/plain": "a cat"})])
+    assert output["data"] == {"text/html": own, "text/plain": "a cat"}
+    assert sanitise.outputs([output]) == [output]
+    (output,) = sanitise.outputs([shown({"text/html": evil.replace("attention_stepper", "cat")})])
+    assert "<script" not in output["data"]["text/html"]
 
 
 @pytest.mark.parametrize("payload", HTML_PAYLOADS)

@@ -13,6 +13,8 @@ from autograder.intake import sanitise
 from autograder.pages import feedback
 from autograder.pages.feedback import render_feedback
 from course_lib.checking import Outcome
+from course_lib.show import attention_stepper
+from course_lib.show.interactive import script, script_hash
 from tests.autograder.records import exercise_record, record
 from tests.autograder.small_lesson import graded
 
@@ -93,7 +95,7 @@ def text(element: Tag | None) -> str:
 def assert_inactive(page: BeautifulSoup) -> None:
     policy = page.find("meta", attrs={"http-equiv": "Content-Security-Policy"})
     assert isinstance(policy, Tag)
-    assert "default-src 'none'" in str(policy["content"])
+    assert "default-src 'none'; script-src 'none'" in str(policy["content"])
     assert not page.find_all(["script", "iframe", "object", "embed", "svg", "form", "link", "base", "input", "video"])
     for element in page.find_all(True):
         assert not [name for name in element.attrs if name.startswith("on")], element
@@ -247,6 +249,18 @@ def test_outputs_are_shown_as_they_were():
     assert text(outputs) == "100% 7 ValueError: no more stopped after 10 s"
     assert isinstance(outputs, Tag)
     assert outputs.select_one(f'img[src="data:image/png;base64,{PNG}"]')
+
+
+def test_a_widget_of_the_course_is_drawn_anew_and_no_other_script_may_run():
+    evil = attention_stepper()._repr_mimebundle_()["text/html"].replace("draw(data)", "draw(data) + alert(1)")
+    outputs = sanitise.outputs([{"output_type": "display_data", "data": {"text/html": evil}, "metadata": {}}])
+    page = render({**notebook(), "cells": [cell("code", "stepper", outputs=outputs)]})
+    data, code = page.find_all("script")
+    assert code.text == script("attention_stepper")
+    assert data["type"] == "application/json"
+    policy = page.find("meta", attrs={"http-equiv": "Content-Security-Policy"})
+    assert f"script-src {script_hash('attention_stepper')};" in str(policy["content"])
+    assert page.find("div", class_="katze-still").find("table")
 
 
 def test_attached_pictures_are_shown_and_others_are_not():

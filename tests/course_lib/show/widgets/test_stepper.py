@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import html
 import math
-from types import SimpleNamespace
 
-import ipywidgets
 import pytest
 import torch
 
@@ -23,9 +21,9 @@ CELLS = [
 COMPUTED_CELLS = [cell for cell in CELLS if cell[0] in stepper.COMPUTED]
 
 
-def value(cell: tuple[str, int, int]) -> float:
+def value(cell: tuple[str, int, int], slide: bool = False) -> float:
     matrix, row, column = cell
-    return stepper.MATRICES[matrix][row][column]
+    return (stepper.SLIDE if slide else stepper.MATRICES)[matrix][row][column]
 
 
 def evaluated(expression: str) -> float:
@@ -44,20 +42,32 @@ def test_the_stored_matrices_are_what_attention_computes() -> None:
     torch.testing.assert_close(exponentials, steps.scaled.exp(), rtol=1e-12, atol=0)
 
 
+def test_the_slide_s_matrices_follow_from_dividing_by_the_number_of_keys() -> None:
+    slide = {name: torch.tensor(rows, dtype=torch.float64) for name, rows in stepper.SLIDE.items()}
+    scaled = slide["scores"] / 3
+    exponentials = torch.tensor(stepper.SLIDE_EXPONENTIALS, dtype=torch.float64)
+    torch.testing.assert_close(slide["scaled"], scaled, rtol=1e-12, atol=0)
+    torch.testing.assert_close(exponentials, scaled.exp(), rtol=1e-12, atol=0)
+    torch.testing.assert_close(slide["alpha"], scaled.softmax(-1), rtol=1e-12, atol=0)
+    torch.testing.assert_close(slide["out"], slide["alpha"] @ slide["v"], rtol=1e-12, atol=0)
+
+
+@pytest.mark.parametrize("slide", [False, True], ids=["formula", "slide"])
 @pytest.mark.parametrize("cell", COMPUTED_CELLS)
-def test_every_side_of_the_arithmetic_gives_the_cell(cell: tuple[str, int, int]) -> None:
-    name, *sides = stepper.step(*cell).arithmetic.split(" = ")
+def test_every_side_of_the_arithmetic_gives_the_cell(cell: tuple[str, int, int], slide: bool) -> None:
+    name, *sides = stepper.step(*cell, slide=slide).arithmetic.split(" = ")
     assert name == f"{cell[0]}[{cell[1]},{cell[2]}]"
     numeric = [side for side in sides if "·" not in side]
     assert len(numeric) == len(sides) - (cell[0] in ("scores", "out"))
     for side in numeric:
-        assert evaluated(side) == pytest.approx(value(cell), rel=1e-2, abs=0)
-    assert evaluated(numeric[-1]) == pytest.approx(value(cell), rel=1e-2, abs=0)
+        assert evaluated(side) == pytest.approx(value(cell, slide), rel=3e-2, abs=0)
+    assert evaluated(numeric[-1]) == pytest.approx(value(cell, slide), rel=3e-2, abs=0)
     assert "+" not in numeric[-1], "the last side is the number itself"
 
 
 def test_the_arithmetic_reads_as_promised() -> None:
     assert stepper.step("scaled", 1, 0).arithmetic == "scaled[1,0] = -20.0000 / √2 = -14.1421"
+    assert stepper.step("scaled", 1, 0, slide=True).arithmetic == "scaled[1,0] = -20.0000 / 3 = -6.6667"
 
 
 @pytest.mark.parametrize("cell", COMPUTED_CELLS)
@@ -98,42 +108,10 @@ def test_the_page_holds_every_number_and_all_the_arithmetic() -> None:
         assert stepper.step(*cell).arithmetic in shown.text()
 
 
-def displayed(monkeypatch: pytest.MonkeyPatch, kernel: object | None) -> list[dict[str, str]]:
-    bundles: list[dict[str, str]] = []
-    monkeypatch.setattr("course_lib.show.live.display", lambda bundle, raw: bundles.append(bundle))
-    monkeypatch.setattr("course_lib.show.live.get_ipython", lambda: SimpleNamespace(kernel=kernel))
-    attention_stepper()._ipython_display_()
-    return bundles
-
-
-def test_without_a_kernel_there_is_only_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    (page,) = displayed(monkeypatch, kernel=None)
-    assert page == {"text/html": attention_stepper().html(), "text/plain": attention_stepper().text()}
-
-
-def test_with_a_kernel_there_are_the_widget_and_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    widget, page = displayed(monkeypatch, kernel=object())
-    assert "application/vnd.jupyter.widget-view+json" in widget
-    assert attention_stepper().html() in page["text/html"]
-
-
-def buttons(widget: ipywidgets.Widget) -> list[ipywidgets.Button]:
-    if isinstance(widget, ipywidgets.Button):
-        return [widget]
-    return [button for child in getattr(widget, "children", ()) for button in buttons(child)]
-
-
-def test_a_click_explains_the_cell_and_lights_up_what_it_uses() -> None:
-    shown = attention_stepper()
-    widget = shown.widget()
-    found = buttons(widget)
-    assert len(found) == len(CELLS)
-    by_cell = dict(zip(CELLS, found, strict=True))
-    for cell in COMPUTED_CELLS:
-        by_cell[cell].click()
-        step = stepper.step(*cell)
-        assert shown.selected == cell
-        assert step.arithmetic in html.unescape(widget.children[-1].value)
-        lit = {other for other, button in by_cell.items() if button.button_style == "info"}
-        assert lit == set(step.uses)
-        assert [other for other, button in by_cell.items() if button.button_style == "primary"] == [cell]
+def test_the_data_hold_both_versions_of_every_cell() -> None:
+    by_formula, by_slide = attention_stepper().data()["versions"]
+    for matrix, row, column in CELLS:
+        for version, slide in ((by_formula, False), (by_slide, True)):
+            cell = version["cells"][matrix][row][column]
+            assert cell["arithmetic"] == stepper.step(matrix, row, column, slide=slide).arithmetic
+            assert float(cell["text"]) == pytest.approx(value((matrix, row, column), slide), abs=5e-5)

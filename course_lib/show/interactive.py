@@ -1,0 +1,147 @@
+"""Widgets that survive: a picture that a reader can move, in one piece of HTML that needs no kernel and no network.
+
+A widget is a name, plain data, and a still picture of it. On the page a small script of the course draws the widget
+from the data, in the place of the still. Where no script runs (a notebook that is not trusted, a repository's viewer)
+the still is what there is to see; where there is no HTML either, the text. So a saved notebook, an exported
+page, the website and a telephone all show the same, and a page of ours can draw a student's saved widget anew from its
+data (`redrawn`), without running anything of theirs.
+
+How to add a widget:
+
+1. `scripts/NAME.js` has one function, `draw(data)`, which returns the elements of the widget. `scripts/base.js` stands
+   above it in the same function: `el`, `row`, `slider`, `select`, `checkbox`, `choices`, `player`, `matrix`, `bars`,
+   `chart`, `speaker` and some arithmetic. Elements are made by `el` and `svg`, and text is set as text: there is no
+   `innerHTML`, since the data may come from a stranger's file. Loops run over arrays of the data, or over `range`,
+   which has an end.
+2. `widgets/NAME.py` has one function for lessons, which ends in `interactive("NAME", data, still=, alt=, text=)`.
+   The data is what `json` can write. The still shows the numbers: a table, or a picture by `figures.image`. What
+   an exercise asks for is not computed in Python here, where a submission could call it, but in the script.
+3. `tests/browser/test_widgets.py` moves every control of it, by the keyboard alone, and sees the picture change.
+
+Everything is reachable by the keyboard, labelled, and legible in light and dark; a number stands beside every
+colour; what changes is said aloud (`speaker`); nothing moves before it is asked to.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from html import escape, unescape
+from pathlib import Path
+from typing import Any, Final
+
+from IPython.display import display
+
+SCRIPTS: Final = Path(__file__).parent / "scripts"
+DATA_CHARACTERS: Final = 200_000
+"""What `redrawn` takes of a stranger's data. The widgets of the lessons have far less."""
+
+
+@dataclass(frozen=True)
+class Interactive:
+    """A widget, as it is put on a page.
+
+    Attributes:
+        name: of its script.
+        data: what the script draws: numbers, text, lists and dictionaries with text as keys.
+        still: HTML that shows the same without a script.
+        alt: one sentence for readers who cannot see it.
+        text: the same where there is no HTML.
+    """
+
+    name: str
+    data: Any
+    still: str
+    alt: str
+    text: str
+
+    def html(self) -> str:
+        """The widget as HTML that stands alone."""
+        return (
+            f'<div class="katze-widget" data-katze-widget="{escape(self.name)}" role="group" '
+            f'aria-label="{escape(self.alt)}" data-lm-suppress-shortcuts="true">'
+            f'<style>{_file("widgets.css")}</style><div class="katze-still">{self.still}</div>'
+            f'<script type="application/json">{_json(self.data)}</script>'
+            f"<script>{script(self.name)}</script></div>"
+        )
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_mimebundle_(self, **_wanted: Any) -> dict[str, str]:
+        return {"text/html": self.html(), "text/plain": self.text}
+
+
+def interactive(name: str, data: Any, *, still: str, alt: str, text: str) -> None:
+    """Put a widget on the page, here; in a terminal, print its text.
+
+    Args:
+        name, data, still, alt, text: as in `Interactive`.
+    """
+    display(Interactive(name, data, still, alt, text))
+
+
+@cache
+def script(name: str) -> str:
+    """What runs on the page for the widget of this name.
+
+    Raises:
+        FileNotFoundError: there is no such widget.
+    """
+    return f'(function () {{\n"use strict";\n{_file("base.js")}\n{_file(f"{name}.js")}\nmount(draw);\n}})();'
+
+
+def script_hash(name: str) -> str:
+    """The script's hash, by which a page's Content-Security-Policy lets it run and no other."""
+    digest = hashlib.sha256(script(name).encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+@cache
+def widget_names() -> frozenset[str]:
+    """The names of all widgets."""
+    return frozenset(path.stem for path in SCRIPTS.glob("*.js")) - {"base"}
+
+
+def redrawn(fragment: str, clean: Callable[[str], str]) -> str | None:
+    """A widget from a saved output, made anew: only its name, its data and its alternative text are taken over.
+
+    Args:
+        fragment: HTML, from anyone.
+        clean: makes a stranger's HTML harmless; what it makes of the old still becomes the new one.
+
+    Returns:
+        HTML with the course's own script, or None where the fragment is no widget of the course.
+    """
+    saved = _SAVED.match(fragment)
+    if saved is None or saved["name"] not in widget_names() or len(saved["data"]) > DATA_CHARACTERS:
+        return None
+    try:
+        data = json.loads(saved["data"])
+        return Interactive(saved["name"], data, clean(saved["still"]), unescape(saved["alt"]), "").html()
+    except (ValueError, RecursionError):  # no JSON, no number, or nested too deeply
+        return None
+
+
+@cache
+def _file(name: str) -> str:
+    return (SCRIPTS / name).read_text(encoding="utf-8")
+
+
+def _json(data: Any) -> str:
+    """Data that no `</script>` in it can end."""
+    written = json.dumps(data, separators=(",", ":"), allow_nan=False)
+    return written.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+_SAVED = re.compile(
+    r'<div class="katze-widget" data-katze-widget="(?P<name>[a-z_]{1,40})" role="group" '
+    r'aria-label="(?P<alt>[^"<>]{0,2000})" data-lm-suppress-shortcuts="true"><style>[^<]{0,20000}</style>'
+    r'<div class="katze-still">(?P<still>.*?)</div><script type="application/json">(?P<data>[^<]*)</script>',
+    re.DOTALL,
+)
