@@ -125,7 +125,16 @@ def course_widget(fragment: str) -> str | None:
         return None
     from course_lib.show.interactive import redrawn  # with matplotlib, which few submissions need
 
-    return redrawn(fragment, html)
+    return redrawn(fragment, _still)
+
+
+def _still(stranger: str) -> str:
+    """The still picture of a stranger's widget, made harmless."""
+    figure = dict(_images(_figure({"text/html": stranger}), _Budget()))
+    alt = _FIGURE.fullmatch(stranger)
+    if not figure or alt is None:
+        return html(stranger)
+    return f'<img alt="{alt["alt"]}" src="data:image/png;base64,{figure["image/png"]}">'
 
 
 def _is_explosive(fragment: str) -> bool:
@@ -311,6 +320,7 @@ def _data(bundle: object, budget: _Budget) -> dict[str, str]:
     """The parts of a MIME bundle that can be shown; a line of text where there is none."""
     if not isinstance(bundle, dict):
         return {}
+    bundle = _figure(bundle)
     shown = dict(_images(bundle, budget))
     if not shown and "text/html" in bundle and budget.text and budget.html:
         fragment = clean_text(bundle["text/html"])
@@ -330,6 +340,14 @@ def _data(bundle: object, budget: _Budget) -> dict[str, str]:
         kinds = ", ".join(sorted(kind for kind in bundle if isinstance(kind, str) and _MIME.fullmatch(kind))[:3])
         shown["text/plain"] = f"[an output of type {kinds} is not shown]" if kinds else "[an output is not shown]"
     return shown
+
+
+def _figure(bundle: dict[Any, Any]) -> dict[Any, Any]:
+    """A MIME bundle in which a figure of the course, which is HTML, is an image with its alternative text as text."""
+    figure = _FIGURE.fullmatch(_joined(bundle.get("text/html")))
+    if figure is None:
+        return bundle
+    return {"image/png": figure["data"], "text/plain": html_entities.unescape(figure["alt"])}
 
 
 def _images(bundle: dict[Any, Any], budget: _Budget) -> Iterator[tuple[str, str]]:
@@ -385,6 +403,12 @@ def _escape_scheme_entity(match: re.Match[str]) -> str:
     return "& " + match.group()[1:] if spells else match.group()
 
 
+_FIGURE = re.compile(
+    r'(?:<style>[^<]{0,2000}</style>)?<img (?:class="katze-figure" )?alt="(?P<alt>[^"<>]{0,2000})"'
+    r'(?: width="\d{1,4}")? src="data:image/png;base64,(?P<data>[A-Za-z0-9+/=]++)"'
+    r'(?: style="max-width:100%;height:auto")?>'
+)
+"""A figure of the course, and the still that `_still` makes of one."""
 _CONTROL = re.compile(r"\x1b(?!\[[0-9;]{0,40}m)|[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x9f\ud800-\udfff]")
 _MIME = re.compile(r"[\w.+-]{1,60}/[\w.+-]{1,60}")
 _TAG_START = re.compile(r"<[A-Za-z/!?]")

@@ -326,7 +326,9 @@ def _data(data: Mapping[str, str]) -> str:
     """The richest part of an output that is safe to show."""
     for kind in ("image/png", "image/jpeg"):
         if kind in data and _BASE64.fullmatch(data[kind]):
-            return f'<img alt="" src="data:{kind};base64,{data[kind]}">'
+            said = data.get("text/plain", "")
+            alt = "" if said.startswith("<") else said  # <Figure size 640x480 with 1 Axes> says nothing
+            return f'<img alt="{escape(alt)}" src="data:{kind};base64,{data[kind]}">'
     if "text/html" in data:
         return sanitise.course_widget(data["text/html"]) or f"<div>{sanitise.html(data['text/html'])}</div>"
     return f"<pre>{_terminal(data.get('text/plain', ''))}</pre>"

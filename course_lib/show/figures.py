@@ -1,22 +1,26 @@
 """How every figure of the course looks, and how it reaches the page.
 
-A figure has a white background of its own, so that it reads the same on a light and on a dark page, and it
-is drawn at twice the resolution, so that it is sharp on today's screens. It is also drawn quickly, because a lesson has
-a dozen of them: where its axes and titles stand is known beforehand, so nothing has to be measured to lay them out.
+A figure is drawn on white; a dark page turns its lightness around and keeps its colours, and where the page's styles
+are lost it stays as it was drawn. It is drawn at twice the resolution, so that it is sharp on today's screens, and it
+reaches the page with its alternative text, which is also what a terminal shows. It is also drawn quickly, because a
+lesson has a dozen of them: where its axes and titles stand is known beforehand, so nothing has to be measured.
 """
 
 from __future__ import annotations
 
+import base64
 import io
+from dataclasses import dataclass
+from html import escape
 from typing import Any, Final
 
 import matplotlib.pyplot as plt
 from cycler import cycler
-from IPython.display import Image, display
+from IPython.display import display
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from PIL import Image as Picture
+from PIL import Image
 
 BLUE: Final = "#3b6fb6"
 ORANGE: Final = "#d9822b"
@@ -52,6 +56,16 @@ LAID_OUT: Final[Any] = {**STYLE, "figure.constrained_layout.use": False}
 
 _SHARP = 200
 """Dots per inch of the picture; the page shows it at half its size."""
+
+_DARK = "filter:invert(.92) hue-rotate(180deg)"
+_THEME = (
+    ".katze-figure{background:#fff}"
+    "[data-jp-theme-light=false] .katze-figure,[data-theme=dark] .katze-figure,html[theme=dark] .katze-figure,"
+    f"[data-vscode-theme-kind=vscode-dark] .katze-figure{{{_DARK}}}"
+    "@media (prefers-color-scheme:dark){html:not([theme],[data-theme=light]) "
+    f"body:not([data-jp-theme-light],[data-theme=light],[data-vscode-theme-kind]) .katze-figure{{{_DARK}}}}}"
+)
+"""The page's own theme counts first: JupyterLab's, a Sphinx site's, Colab's, VS Code's; then the reader's system."""
 
 _LEFT, _RIGHT, _BELOW, _ABOVE = 0.72, 0.16, 0.54, 0.36
 """Inches between a frame's axes and its edges: room for labels, ticks and a title."""
@@ -89,9 +103,41 @@ def figure(drawn: Figure, alt: str) -> None:
         drawn: the figure, as `plt.subplots` returns it.
         alt: one sentence for readers who cannot see it.
     """
-    # As metadata, not as an argument of its own: Colab's IPython is older than that argument.
-    display(Image(data=png(drawn), format="png", retina=True, metadata={"alt": alt}))
+    display(pictured(drawn, alt))
     plt.close(drawn)
+
+
+@dataclass(frozen=True)
+class Pictured:
+    """A figure as it is put on a page.
+
+    Attributes:
+        data: a PNG file.
+        width: how wide it is shown, in pixels of the page: half as many as it has.
+        alt: one sentence for readers who cannot see it.
+    """
+
+    data: bytes
+    width: int
+    alt: str
+
+    def html(self) -> str:
+        """The picture with its alternative text. As `image/png`, JupyterLab and nbconvert would drop that."""
+        return (
+            f'<style>{_THEME}</style><img class="katze-figure" alt="{escape(self.alt)}" width="{self.width}" '
+            f'src="data:image/png;base64,{base64.b64encode(self.data).decode()}" style="max-width:100%;height:auto">'
+        )
+
+    def __repr__(self) -> str:
+        return self.alt
+
+    def _repr_mimebundle_(self, **_wanted: Any) -> dict[str, str]:
+        return {"text/html": self.html(), "text/plain": self.alt}
+
+
+def pictured(drawn: Figure, alt: str) -> Pictured:
+    """A finished figure, to be put on a page. Arguments as for `figure`."""
+    return Pictured(png(drawn), round(drawn.get_figwidth() * _SHARP / 2), alt)
 
 
 def png(drawn: Figure) -> bytes:
@@ -99,7 +145,7 @@ def png(drawn: Figure) -> bytes:
     drawn.set_dpi(_SHARP)
     canvas = FigureCanvasAgg(drawn)
     canvas.draw()
-    pixels = Picture.frombuffer("RGBA", canvas.get_width_height(), canvas.buffer_rgba())
+    pixels = Image.frombuffer("RGBA", canvas.get_width_height(), canvas.buffer_rgba())
     buffer = io.BytesIO()
     pixels.convert("RGB").save(buffer, format="png", compress_level=1)  # flat areas are small at any level
     return buffer.getvalue()

@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from nbconvert import HTMLExporter
 
 from autograder.intake import sanitise
+from course_lib.show.figures import pictured
 from course_lib.show.interactive import Interactive
 
 HTML_PAYLOADS = [
@@ -347,6 +348,30 @@ def test_a_widget_of_the_course_stays_and_a_stranger_s_script_in_it_does_not():
     assert sanitise.outputs([output]) == [output]
     (output,) = sanitise.outputs([shown({"text/html": evil.replace("attention_stepper", "cat")})])
     assert "<script" not in output["data"]["text/html"]
+
+
+def test_a_figure_of_the_course_is_an_image_with_its_words():
+    drawn = Figure(figsize=(1, 1))
+    bundle = pictured(drawn, 'a "cat" <b>')._repr_mimebundle_()
+    (output,) = sanitise.outputs([shown(bundle)])
+    assert output["data"] == {"image/png": picture_of(bundle), "text/plain": 'a "cat" <b>'}
+    still = Interactive("attention_stepper", 1, bundle["text/html"], "a cat", "").html()
+    (output,) = sanitise.outputs([shown({"text/html": still})])
+    (image,) = BeautifulSoup(output["data"]["text/html"], "html.parser").find_all("img")
+    assert image["alt"] == 'a "cat" <b>'
+    assert sanitise.outputs([output]) == [output]
+
+
+@pytest.mark.parametrize("change", ['onerror="alert(1)" src=', 'src="https://evil.example/x.png" data-src='])
+def test_a_figure_that_was_changed_is_no_figure(change: str):
+    html = pictured(Figure(figsize=(1, 1)), "a cat").html().replace("src=", change)
+    (output,) = sanitise.outputs([shown({"text/html": html})])
+    assert "<img" not in str(output)
+
+
+def picture_of(bundle: dict[str, str]) -> str:
+    (found,) = re.findall(r"base64,([^\"]+)", bundle["text/html"])
+    return found
 
 
 @pytest.mark.parametrize("payload", HTML_PAYLOADS)

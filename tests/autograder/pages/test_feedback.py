@@ -248,7 +248,7 @@ def test_outputs_are_shown_as_they_were():
     outputs = render(shown).select_one(".outputs")
     assert text(outputs) == "100% 7 ValueError: no more stopped after 10 s"
     assert isinstance(outputs, Tag)
-    assert outputs.select_one(f'img[src="data:image/png;base64,{PNG}"]')
+    assert outputs.select_one(f'img[alt=""][src="data:image/png;base64,{PNG}"]')
 
 
 def test_a_widget_of_the_course_is_drawn_anew_and_no_other_script_may_run():

@@ -7,8 +7,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from course_lib import show
-from course_lib.show import figures
 from course_lib.show.live import live
 
 LIVE = sys.modules["course_lib.show.live"]
@@ -21,24 +19,8 @@ class WidgetOfVersion7:
         return {"version_major": 2, "version_minor": 0, "model_id": "cat"}
 
 
-class PictureOfVersion7:
-    """What IPython 7 takes for a picture: it has no argument `alt`."""
-
-    def __init__(self, *, data: bytes, format: str, retina: bool, metadata: dict[str, str]) -> None:
-        self.metadata = metadata
-
-
 def test_a_widget_of_version_7_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(LIVE, "get_ipython", lambda: SimpleNamespace(kernel=object()))
     bundle = live(WidgetOfVersion7, "run this cell")
     assert bundle["application/vnd.jupyter.widget-view+json"]["model_id"] == "cat"
     assert bundle["text/plain"] == "run this cell"
-
-
-def test_a_picture_of_version_7_is_described(monkeypatch: pytest.MonkeyPatch) -> None:
-    shown: list[PictureOfVersion7] = []
-    monkeypatch.setattr(figures, "display", shown.append)
-    monkeypatch.setattr(figures, "Image", PictureOfVersion7)
-    drawn, _axes = show.frames()
-    show.figure(drawn, "a line")
-    assert [picture.metadata for picture in shown] == [{"alt": "a line"}]

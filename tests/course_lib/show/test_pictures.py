@@ -5,13 +5,14 @@ Tests `figures.py`, `bars.py` and `matrices.py`.
 
 from __future__ import annotations
 
+import base64
 import io
 import math
 
 import matplotlib.pyplot as plt
 import pytest
 import torch
-from IPython.display import Image
+from bs4 import BeautifulSoup
 from matplotlib import image
 from matplotlib.colors import to_rgb
 
@@ -102,19 +103,30 @@ def test_bars_need_a_value_for_each_word() -> None:
 
 
 def test_a_figure_is_sharp_opaque_and_described(monkeypatch: pytest.MonkeyPatch) -> None:
-    shown: list[Image] = []
+    shown: list[figures.Pictured] = []
     monkeypatch.setattr(figures, "display", shown.append)
     with plt.rc_context():
         show.use_style()
         drawn, axes = plt.subplots(figsize=(3, 2))
         axes.plot([1, 2])
         show.figure(drawn, "a line")
-    assert shown[0].metadata["alt"] == "a line"
+    assert shown[0].alt == "a line"
     assert shown[0].width == 300, "shown at half the 600 pixels that it has"
     pixels = image.imread(io.BytesIO(shown[0].data))
     assert pixels.shape[:2] == (400, 600)
     assert (pixels[0, 0] == 1).all(), "white, not transparent: readable on a dark page"
     assert not plt.get_fignums(), "closed, so that it is not shown twice"
+
+
+def test_a_figure_s_words_reach_every_reader(capsys: pytest.CaptureFixture[str]) -> None:
+    drawn, _axes = show.frames()
+    picture = figures.pictured(drawn, 'a "cat" <b>')
+    bundle = picture._repr_mimebundle_()
+    (image,) = BeautifulSoup(bundle["text/html"], "html.parser").find_all("img")
+    assert image["alt"] == bundle["text/plain"] == 'a "cat" <b>'
+    assert base64.b64decode(str(image["src"]).removeprefix("data:image/png;base64,")) == picture.data
+    show.figure(drawn, "a line")
+    assert capsys.readouterr().out == "a line\n", "where there is no page, as in a script"
 
 
 def test_frames_stand_side_by_side_with_room_for_their_labels() -> None:
@@ -131,8 +143,8 @@ def test_frames_stand_side_by_side_with_room_for_their_labels() -> None:
 
 
 def test_matrices_and_bars_reach_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    shown: list[Image] = []
+    shown: list[figures.Pictured] = []
     monkeypatch.setattr(figures, "display", shown.append)
     show.matrices(show.Panel("scores", VALUES, WORDS, KEYS), alt="scores", title="example A")
     show.bars(KEYS, torch.ones(3), title="ones", alt="three bars")
-    assert [picture.metadata["alt"] for picture in shown] == ["scores", "three bars"]
+    assert [picture.alt for picture in shown] == ["scores", "three bars"]

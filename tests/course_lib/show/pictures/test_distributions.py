@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy
 import pytest
 import torch
-from IPython.display import Image
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
@@ -45,7 +44,7 @@ def test_what_does_not_fit_is_refused() -> None:
 
 
 def test_they_are_shown_with_a_sentence_in_their_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    shown: list[Image] = []
+    shown: list[figures.Pictured] = []
     monkeypatch.setattr(figures, "display", shown.append)
     show.distributions(WORDS, {"flat": FLAT, "sharp": SHARP}, alt="one flat, one sharp", drawn={"flat": SHARP})
     assert [image.alt for image in shown] == ["one flat, one sharp"]

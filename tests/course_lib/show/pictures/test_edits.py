@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 import torch
-from IPython.display import Image
 from matplotlib.patches import Rectangle
 
 from course_lib import show
@@ -36,7 +35,7 @@ def test_an_empty_pair_can_be_drawn() -> None:
 
 
 def test_it_is_shown_with_a_sentence_in_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    shown: list[Image] = []
+    shown: list[figures.Pictured] = []
     monkeypatch.setattr(figures, "display", shown.append)
     show.edits(TABLE, WAY, ["a", "c"], ["a", "b", "c"], alt="from a c to a b c")
     assert [image.alt for image in shown] == ["from a c to a b c"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from IPython.display import Image
 
 from course_lib import show
 from course_lib.show import figures
@@ -30,7 +29,7 @@ def test_what_does_not_fit_is_refused() -> None:
 
 
 def test_it_reaches_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    shown: list[Image] = []
+    shown: list[figures.Pictured] = []
     monkeypatch.setattr(figures, "display", shown.append)
     show.race(LENGTHS, STEPS, TIMES, machine="cpu", alt="two pictures of two lines")
-    assert [picture.metadata["alt"] for picture in shown] == ["two pictures of two lines"]
+    assert [picture.alt for picture in shown] == ["two pictures of two lines"]

@@ -10,7 +10,6 @@ import ipywidgets
 import numpy
 import pytest
 import torch
-from IPython.display import Image
 from matplotlib.lines import Line2D
 
 from course_lib import show
@@ -70,8 +69,10 @@ def test_what_is_no_encoding_is_refused() -> None:
         Clocks(ENCODING).hands(20)
 
 
-def shown(monkeypatch: pytest.MonkeyPatch, kernel: object | None) -> tuple[list[Image], list[dict[str, str]]]:
-    pictures: list[Image] = []
+def shown(
+    monkeypatch: pytest.MonkeyPatch, kernel: object | None
+) -> tuple[list[figures.Pictured], list[dict[str, str]]]:
+    pictures: list[figures.Pictured] = []
     bundles: list[dict[str, str]] = []
     monkeypatch.setattr(figures, "display", pictures.append)
     monkeypatch.setattr(LIVE, "display", lambda bundle, raw: bundles.append(bundle))
@@ -82,7 +83,7 @@ def shown(monkeypatch: pytest.MonkeyPatch, kernel: object | None) -> tuple[list[
 
 def test_the_picture_is_there_without_a_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     pictures, bundles = shown(monkeypatch, kernel=None)
-    assert [picture.metadata["alt"] for picture in pictures] == ["two rows of clocks"]
+    assert [picture.alt for picture in pictures] == ["two rows of clocks"]
     assert bundles == []
 
 

@@ -7,7 +7,6 @@ from importlib import import_module
 
 import ipywidgets
 import pytest
-from IPython.display import Image
 
 from course_lib import show
 from course_lib.show import figures
@@ -50,7 +49,7 @@ def test_it_shows_the_picture_and_the_field_only_where_there_is_a_kernel(monkeyp
     shown: list[object] = []
     monkeypatch.setattr(figures, "display", shown.append)
     show.cutting(cut, "cat", (0, 1, 2), title="cat", alt="three cuts")
-    assert [type(one) for one in shown] == [Image]
+    assert [type(one) for one in shown] == [figures.Pictured]
     module = import_module("course_lib.show.live")
     monkeypatch.setattr(module, "live", lambda widget, note: {"text/plain": note})
     monkeypatch.setattr(module, "display", lambda bundle, raw: shown.append(bundle))

@@ -6,7 +6,6 @@ from importlib import import_module
 
 import ipywidgets
 import pytest
-from IPython.display import Image
 from matplotlib.patches import Rectangle
 
 from course_lib import show
@@ -49,7 +48,7 @@ def test_it_shows_the_picture_and_the_slider_only_where_there_is_a_kernel(monkey
     shown: list[object] = []
     monkeypatch.setattr(figures, "display", shown.append)
     show.writing(WRITING.source, STEPS, alt="two steps")
-    assert [type(one) for one in shown] == [Image]
+    assert [type(one) for one in shown] == [figures.Pictured]
     module = import_module("course_lib.show.live")
     monkeypatch.setattr(module, "live", lambda widget, note: {"text/plain": note})
     monkeypatch.setattr(module, "display", lambda bundle, raw: shown.append(bundle))
