@@ -6,9 +6,10 @@ WORKERS ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+AS_ROOT := $(if $(filter-out 0,$(shell id -u)),sudo)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format clean
+.PHONY: help setup demo test browser lint format clean
 
 help:  ## Say what can be made.
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,6 +35,10 @@ test: lint  ## Run every check: style, types, release drift, tests, certificate.
 	$(BIN)/katze release --check
 	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile
 	$(BIN)/katze certify
+
+browser:  ## Install the browser that tests drive, where there is none (Debian and its relatives).
+	@command -v chromium || command -v chromium-browser || command -v google-chrome \
+	    || { $(AS_ROOT) apt-get update && $(AS_ROOT) apt-get install --yes chromium; }
 
 lint: setup  ## Check style and types.
 	$(BIN)/ruff check .

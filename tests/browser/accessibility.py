@@ -1,0 +1,28 @@
+"""What axe-core finds wrong with a page for those who don't see it, or don't use a mouse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
+
+GRAVE = {"serious", "critical"}
+"""Of axe-core's four impacts those that tests don't let pass."""
+
+
+def faults(page: Page, within: str | None = None) -> list[str]:
+    """The grave faults of a page as it is shown now, a line each; other frames of it are looked at as well.
+
+    Args:
+        within: a CSS selector of the part to look at; all of the page without one.
+    """
+    found = Axe().run(page, context=within).response["violations"]
+    return [line for violation in found if violation["impact"] in GRAVE for line in _lines(violation)]
+
+
+def _lines(violation: dict[str, Any]) -> Iterator[str]:
+    for node in violation["nodes"]:
+        why = "; ".join(check["message"] for check in [*node["any"], *node["all"], *node["none"]])
+        yield f"{violation['id']} ({violation['impact']}): {node['html'][:160]} ({why})"

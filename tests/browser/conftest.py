@@ -1,0 +1,93 @@
+"""A real browser for tests: pages in it, at any width, in light and dark, and a picture of each as it was left.
+
+The pictures are in `build/screenshots`. Without a browser these tests are skipped, and fail where `KATZE_BROWSER` is
+"required".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, Route, sync_playwright
+
+from tests.browser.chromium import FLAGS, INSTALL, find_browser, is_required
+
+SCREENSHOTS = Path(__file__).parents[2] / "build" / "screenshots"
+
+TALLEST = 16_000
+"""The most pixels of a page that a picture holds, from its top; Chromium draws no more."""
+
+SECONDS_TO_WAIT = 120
+"""How long a page may take to show what a test waits for, on the busiest machine."""
+
+ABROAD = re.compile(r"https?://(?!localhost[:/]|127\.0\.0\.1[:/])")
+"""Addresses that are not on this machine."""
+
+Visit = Callable[..., Page]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """The installed browser, once for each file of tests.
+
+    Not once for all: while Playwright runs, its thread has a running event loop, and other tests need theirs.
+    """
+    found = find_browser()
+    if found is None:
+        said = f"no browser is installed; install one with: {INSTALL}"
+        if is_required():
+            pytest.fail(said)
+        pytest.skip(said)
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=found, args=list(FLAGS))
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def visit(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Visit]:
+    """Opens pages: `visit(path_or_address, width=1280, dark=False, scripts=True)`.
+
+    When the test is over, a picture of each page is kept, and the test fails if a page has asked for anything that is
+    not on this machine.
+    """
+    contexts: list[BrowserContext] = []
+    asked: list[str] = []
+
+    def refuse(route: Route) -> None:
+        asked.append(route.request.url)
+        route.abort()
+
+    def opened(where: Path | str, *, width: int = 1280, dark: bool = False, scripts: bool = True) -> Page:
+        scheme = "dark" if dark else "light"
+        size = {"width": width, "height": 900}
+        context = browser.new_context(viewport=size, color_scheme=scheme, java_script_enabled=scripts)
+        context.set_default_timeout(1000 * SECONDS_TO_WAIT)
+        context.route(ABROAD, refuse)
+        contexts.append(context)
+        page = context.new_page()
+        page.goto(where.resolve().as_uri() if isinstance(where, Path) else where)
+        return page
+
+    yield opened
+    pages = [page for context in contexts for page in context.pages]
+    for number, page in enumerate(pages):
+        keep_picture(page, f"{request.node.path.stem}/{request.node.name}" + (f"-{number + 1}" if number else ""))
+    for context in contexts:
+        context.close()
+    assert asked == [], "a page loads what is not on this machine"
+
+
+def keep_picture(page: Page, name: str) -> Path:
+    """Keep a picture of all of a page as it is now, under a name that may have folders in it."""
+    path = SCREENSHOTS / re.sub(r"[^\w./-]+", "-", f"{name}.png")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    size = page.viewport_size
+    assert size is not None
+    height = page.evaluate("document.documentElement.scrollHeight")
+    clip = {"x": 0, "y": 0, "width": size["width"], "height": min(max(height, size["height"]), TALLEST)}
+    page.screenshot(path=path, full_page=True, clip=clip)
+    return path

@@ -1,0 +1,114 @@
+"""What the other tests of this folder lean on sees faults where there are some."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from tests.browser import chromium
+from tests.browser.accessibility import faults
+from tests.browser.conftest import SCREENSHOTS, Visit, keep_picture
+
+pytest_plugins = ["pytester"]
+
+GOOD = """<!DOCTYPE html><html lang="en"><title>Good</title><main><h1>A page</h1><p>All is well.</p></main></html>"""
+BAD = """<!DOCTYPE html><html lang="en"><title>Bad</title><main><h1>A page</h1><img src="x"><button></button></main>"""
+
+
+@pytest.fixture
+def page_of(tmp_path: Path):
+    def written(html: str) -> Path:
+        path = tmp_path / "page.html"
+        path.write_text(html)
+        return path
+
+    return written
+
+
+def test_a_page_without_faults(visit: Visit, page_of) -> None:
+    assert faults(visit(page_of(GOOD))) == []
+
+
+def test_faults_are_found_and_shown(visit: Visit, page_of) -> None:
+    found = faults(visit(page_of(BAD)))
+    assert {line.partition(" ")[0] for line in found} == {"image-alt", "button-name"}
+    assert any("<button></button>" in line for line in found)
+
+
+def test_a_part_of_a_page(visit: Visit, page_of) -> None:
+    assert faults(visit(page_of(BAD)), within="h1") == []
+
+
+def test_width_colours_and_scripts_are_as_asked(visit: Visit, page_of) -> None:
+    path = page_of(GOOD.replace("</main>", "</main><script>document.title = 'ran'</script>"))
+    page = visit(path, width=390, dark=True)
+    assert page.evaluate("[innerWidth, matchMedia('(prefers-color-scheme: dark)').matches]") == [390, True]
+    assert page.title() == "ran"
+    assert visit(path, scripts=False).title() == "Good"
+
+
+def test_a_picture_holds_all_of_a_page(visit: Visit, page_of) -> None:
+    page = visit(page_of(GOOD.replace("<p>", "<p style='height: 2000px'>")), width=390)
+    picture = keep_picture(page, "test_fixtures/a long page")
+    assert picture.name == "a-long-page.png"
+    with Image.open(picture) as image:
+        assert image.width == 390
+        assert image.height > 2000
+
+
+def test_the_browser_is_looked_for_under_its_names(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert chromium.find_browser() is None
+    other = tmp_path / "google-chrome"
+    other.write_text("#!/bin/sh\n")
+    other.chmod(0o755)
+    assert chromium.find_browser() == str(other)
+
+
+FOLDER_OF_TESTS = """
+from tests.browser.conftest import browser, visit
+
+def test_a_page(visit):
+    visit("about:blank").set_content("<p>kept")
+
+def test_asks_abroad(visit):
+    visit("about:blank").set_content("<img src='https://example.org/a.png'>", wait_until="commit")
+"""
+
+
+@pytest.fixture
+def results(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest):
+    """Runs tests of a page under another path and setting."""
+    pytester.makepyfile(FOLDER_OF_TESTS)
+
+    def run(*arguments: str, **environment: str) -> pytest.RunResult:
+        for name, value in environment.items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setenv("PYTHONPATH", str(request.config.rootpath))
+        return pytester.runpytest_subprocess("-ra", "-p", "no:cacheprovider", "-p", "no:xdist", *arguments)
+
+    return run
+
+
+@pytest.mark.skipif(chromium.find_browser() is None, reason="no browser is installed")
+def test_pages_are_kept_and_ask_nobody_abroad(results) -> None:
+    kept = SCREENSHOTS / "test_pages_are_kept_and_ask_nobody_abroad" / "test_a_page.png"
+    kept.unlink(missing_ok=True)
+    ran = results()
+    ran.assert_outcomes(passed=2, errors=1)
+    ran.stdout.fnmatch_lines(["*https://example.org/a.png*"])
+    assert kept.is_file()
+
+
+def test_without_a_browser_tests_are_skipped_and_say_what_to_do(results) -> None:
+    ran = results(PATH="", KATZE_BROWSER="")
+    ran.assert_outcomes(skipped=2)
+    ran.stdout.fnmatch_lines(["SKIPPED*no browser is installed; install one with: make browser"])
+
+
+def test_where_the_browser_is_required_they_fail(results) -> None:
+    ran = results(PATH="", KATZE_BROWSER="required")
+    ran.assert_outcomes(errors=2)
+    ran.stdout.fnmatch_lines(["*no browser is installed; install one with: make browser*"])
