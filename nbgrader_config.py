@@ -7,7 +7,7 @@ from autograder.intake.timestamps import mend_formgrader
 
 c = get_config()  # the loader gives this name
 
-# Where the course lives on GitHub, as OWNER/NAME: the badge and the install line of every notebook follow it.
+# Where the course lives on GitHub, as OWNER/NAME: the link to Colab and the install line of every notebook follow it.
 c.Katze.repository = "katze-course/katze"
 
 c.CourseDirectory.course_id = "katze"

@@ -45,6 +45,9 @@ _SLOW = {
 }
 """What commands say at once that need a while before they have something to tell."""
 
+BUILT = "build"
+"""The folder for what commands make: it and those in it are made when they are needed; all others must be there."""
+
 _ROOM, _RIGHT = "make room, then run this again", "get permission to write there, then run this again"
 DISK = dict.fromkeys((*DISK_FULL, errno.EFBIG), _ROOM) | dict.fromkeys((errno.EROFS, errno.EACCES), _RIGHT)
 """What a disk may refuse, and the next step."""
@@ -228,9 +231,19 @@ def _add_json(parser: argparse.ArgumentParser) -> None:
 def _writable(name: str) -> str:
     """A place for a file that can be written: found out before the work is done, not after."""
     path = Path(name)
-    if name != "-" and (path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK)):
-        raise argparse.ArgumentTypeError(f"cannot write {name}; name a file in a folder that exists")
+    folder = path.parent
+    while BUILT in folder.parts and not folder.exists():  # `_make_folder` will make it
+        folder = folder.parent
+    if name != "-" and (path.is_dir() or not os.access(path if path.exists() else folder, os.W_OK)):
+        missing = "" if folder.exists() else f"there is no folder {folder}; "
+        raise argparse.ArgumentTypeError(f"cannot write {name}: {missing}name a file in a folder that exists")
     return name
+
+
+def _make_folder(path: Path) -> None:
+    """Make the folder of a file that is about to be written, where it is below `build`."""
+    if BUILT in path.parent.parts:
+        path.parent.mkdir(parents=True, exist_ok=True)
 
 
 def _heading(text: str) -> tuple[str, str]:
@@ -272,6 +285,7 @@ def _write(destination: str, content: bytes) -> None:
     if destination == "-":
         sys.stdout.write(content.decode().replace("\r\n", "\n"))
     else:
+        _make_folder(Path(destination))
         Path(destination).write_bytes(content)
 
 
@@ -379,6 +393,7 @@ def _preflight(options: argparse.Namespace) -> int:
         print(f"{options.file}: {problem.reason}", file=sys.stderr)
         return UNREADABLE
     if options.write:
+        _make_folder(options.write)
         write_mended(found, options.write)
     if options.json:
         _write_json(options.json, found.record())

@@ -10,10 +10,9 @@ from nbformat import NotebookNode
 
 import course_lib
 from autograder.course.course import Course
-from autograder.course.filters import BADGE_ADDRESS
 
 BADGE = "katze-badge"
-"""Tag and id of the first cell: the Colab badge."""
+"""Tag and id of the first cell: the link to Colab, in words, since a picture from there is broken without a network."""
 
 INSTALL = "katze-install"
 """Tag and id of the second cell: it installs `course_lib` where that is missing."""
@@ -69,7 +68,7 @@ def opening_cells(course: Course, lesson: str, code: str) -> Iterator[NotebookNo
     """
     path = (course.release / lesson / f"{lesson}.ipynb").relative_to(course.root).as_posix()
     address = f"https://colab.research.google.com/github/{course.repository}/blob/main/{path}"
-    yield nbformat.v4.new_markdown_cell(f"[![Open in Colab]({BADGE_ADDRESS})]({address})", metadata={"tags": [BADGE]})
+    yield nbformat.v4.new_markdown_cell(f"[Open in Colab]({address})", metadata={"tags": [BADGE]})
     library = f"katze @ git+https://github.com/{course.repository}@{course.revision}"
     needed = "\n".join(f'        "{package}",' for package in (library, *LACKING, *_lacking_for(code)))
     folded = {"tags": [INSTALL], "jupyter": {"source_hidden": True}, "cellView": "form"}

@@ -33,7 +33,7 @@ class Course:
     Attributes:
         root: the folder with `nbgrader_config.py`.
         course_id: nbgrader's name for the course; may be empty.
-        repository: OWNER/NAME on GitHub, for the badge and the install cell of the notebooks.
+        repository: OWNER/NAME on GitHub, for the link to Colab and the install cell of the notebooks.
         revision: the repository's tag, branch or commit that the install cell gets the library from.
         solutions: what people write, as text: `<lesson>/<lesson>.py`.
         source: nbgrader's source notebooks, made from `solutions`.

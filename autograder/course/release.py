@@ -2,7 +2,7 @@
 
     solutions/<lesson>/<lesson>.py  --jupytext-->  build/source/...  --nbgrader-->  notebooks/<lesson>/<lesson>.ipynb
 
-The first step adds all that can be derived, so that nobody has to write it: the Colab badge and the install
+The first step adds all that can be derived, so that nobody has to write it: the link to Colab and the install
 cell, the markers in graded cells, and cell ids. The second is nbgrader's own `generate_assignment`, so that
 `nbgrader generate_assignment` on `build/source` gives the same bytes. It runs without a database: a release says
 nothing about grades, so building one never touches a gradebook.

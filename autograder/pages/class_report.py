@@ -22,8 +22,10 @@ from autograder.course.course import Course
 from autograder.gradebook.record import ExerciseRecord, Record
 from autograder.gradebook.standings import most_points, standings
 from autograder.pages.feedback import feedback_css, lesson_title
+from autograder.words import count
 from course_lib import exercises
 from course_lib.checking import Outcome
+from course_lib.checking.render import with_code
 from course_lib.exercises import UnknownName
 
 BARS = 10
@@ -37,6 +39,13 @@ ENOUGH_TO_COMPARE = 10
 
 MOST_MISTAKES = 3
 """How many of an exercise's mistakes are shown."""
+
+
+MOST_STUDENTS_SHOWN = 40
+"""A class of more has its list of students folded: it would be a page of its own on a telephone."""
+
+FEW_EXERCISES = 2
+"""Up to so many exercises that are not right are named in a student's row; more are folded in it."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +82,15 @@ class ExerciseRow:
     mistakes: list[Mistake]
 
 
+@dataclass(frozen=True)
+class StudentRow:
+    """One student in a class: the id, the points in words, and what did not come out right."""
+
+    student: str
+    points: str
+    not_right: list[str]
+
+
 def class_page(course: Course, lesson: str) -> str:
     """The page about one lesson, from the gradebook and the release.
 
@@ -96,12 +114,16 @@ def render_class(title: str, results: Sequence[Record]) -> str:
     return _template().render(
         title=title,
         css=Markup(feedback_css()),
+        own_css=Markup(Path(__file__).with_suffix(".css").read_text(encoding="utf-8")),
         most=f"{most_points(results):g}",
         facts=_facts(scored, results),
         bars=_bars(map(_share, scored)),
         exercises=[_exercise_row(exercise, scored) for exercise in ids],
         compared=len(scored) >= ENOUGH_TO_COMPARE,
         students=[_student_row(one) for one in results],
+        how_many=count(len(results), "student"),
+        shown=MOST_STUDENTS_SHOWN,
+        few=FEW_EXERCISES,
     )
 
 
@@ -184,17 +206,15 @@ def _message(exercise: str, misconception: str | None) -> str:
     return ""
 
 
-def _student_row(result: Record) -> tuple[str, str, str, str]:
-    """A student's id, points and most points, and what did not come out right."""
-    failed = [one for one in result.exercises if one.outcome is not Outcome.PASSED]
-    points = "no score" if result.total is None else f"{result.total:g}"
+def _student_row(result: Record) -> StudentRow:
     if result.total is None:
-        words = result.problem
-    elif len({(one.outcome, one.misconception) for one in failed}) == 1 and len(failed) == len(result.exercises) > 1:
-        words = f"everything ({failed[0].misconception or failed[0].outcome})"
+        return StudentRow(result.student, "no score", [result.problem] if result.problem else [])
+    failed = [one for one in result.exercises if one.outcome is not Outcome.PASSED]
+    if len({(one.outcome, one.misconception) for one in failed}) == 1 and len(failed) == len(result.exercises) > 1:
+        words = [f"everything ({failed[0].misconception or failed[0].outcome})"]
     else:
-        words = ", ".join(map(_in_words, failed))
-    return result.student, points, f"{result.max_total:g}", words
+        words = [*map(_in_words, failed)]
+    return StudentRow(result.student, f"{result.total:g} of {result.max_total:g}", words)
 
 
 def _in_words(result: ExerciseRecord) -> str:
@@ -206,4 +226,5 @@ def _in_words(result: ExerciseRecord) -> str:
 def _template() -> Template:
     folder = Path(__file__).parent
     environment = Environment(loader=FileSystemLoader(folder), autoescape=True, undefined=StrictUndefined)
+    environment.filters["with_code"] = lambda sentence: Markup(with_code(sentence))
     return environment.get_template("class_report.html")

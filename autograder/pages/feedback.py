@@ -26,7 +26,7 @@ from autograder.gradebook.record import ExerciseRecord, HandGrade, Record
 from autograder.intake import sanitise
 from autograder.words import count
 from course_lib.checking.observation import Outcome
-from course_lib.checking.render import HEADINGS
+from course_lib.checking.render import HEADINGS, with_code
 
 HIGHLIGHT_CHARACTERS = 50_000
 """Longer cells are shown without colours."""
@@ -420,6 +420,7 @@ class _Renderer(mistune.HTMLRenderer):
 def _template() -> Template:
     folder = Path(__file__).parent
     environment = Environment(loader=FileSystemLoader(folder), autoescape=True, undefined=StrictUndefined)
+    environment.filters["with_code"] = lambda sentence: Markup(with_code(sentence))
     return environment.get_template("feedback.html")
 
 

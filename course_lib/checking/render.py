@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -194,17 +195,25 @@ def verdict_html(verdict: Verdict) -> str:
         f"<code>{escape(verdict.exercise.id)}</code></p>",
     ]
     if lead(verdict):
-        body.append(f'<p class="katze-lead">{escape(lead(verdict))}</p>')
+        body.append(f'<p class="katze-lead">{with_code(lead(verdict))}</p>')
     rows = []
     for item in _items(verdict):
         mark, word = ("✓", "passed") if item.passed else ("✗", "failed")
-        row = f'<span class="katze-mark katze-{word}" aria-label="{word}">{mark}</span> {escape(item.label)}'
+        row = f'<span class="katze-mark katze-{word}" aria-label="{word}">{mark}</span> {with_code(item.label)}'
         rows.append(f"<li>{row}{'' if item.shown is None else _details_html(verdict, item.shown)}</li>")
     if rows:
         body.append(f"<ul>{''.join(rows)}</ul>")
-    body += [f'<p class="katze-closing">{escape(sentence)}</p>' for sentence in _closing(verdict)]
+    body += [f'<p class="katze-closing">{with_code(sentence)}</p>' for sentence in _closing(verdict)]
     body.append("</div>")
     return "\n".join(body)
+
+
+def with_code(sentence: str) -> str:
+    """A sentence as HTML, escaped, and what stands between its backticks as code."""
+    return _IN_BACKTICKS.sub(r"<code>\1</code>", escape(sentence))
+
+
+_IN_BACKTICKS = re.compile(r"`([^`\n]+)`")
 
 
 @dataclass(frozen=True)
@@ -337,7 +346,7 @@ def _details_html(verdict: Verdict, result: CaseResult) -> str:
         f"<tr><th>{label}</th><td><pre>{escape(value)}</pre></td></tr>" for label, value in _rows(verdict, result)
     )
     table = f"<table>{rows}</table>" if rows else ""
-    said = "".join(f"<p>{escape(told)}</p>" for told in (result.message, _remark(verdict, result)) if told)
+    said = "".join(f"<p>{with_code(told)}</p>" for told in (result.message, _remark(verdict, result)) if told)
     return said + table
 
 
@@ -467,6 +476,7 @@ STYLE = """<style>
 .katze-verdict li { margin: .15em 0; }
 .katze-verdict li p { margin: .2em 0 .3em 1.4em; max-width: 46em; }
 .katze-verdict .katze-closing { margin: .4em 0 0; }
+.katze-verdict.katze-verdict p code { padding: 0; background: none; color: inherit; font-size: 13px; }
 .katze-verdict .katze-mark { display: inline-block; width: 1.1em; color: var(--katze-edge); font-weight: 700; }
 .katze-verdict .katze-passed { color: var(--katze-good); }
 .katze-verdict table { margin: .2em 0 .4em 1.4em; border-collapse: collapse; background: none; border: 0; }

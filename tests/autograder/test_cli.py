@@ -408,6 +408,22 @@ def test_outside_a_course_there_is_nothing_to_grade(
     assert "nbgrader_config.py" in refused(capsys, "grade", LESSON)
 
 
+def test_what_is_written_below_build_gets_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["exercises", "--json", "build/lists/all.json"]) == 0
+    assert json.loads((tmp_path / "build" / "lists" / "all.json").read_text())
+    assert main(["exercises", "--json", str(tmp_path / "build" / "other" / "all.json")]) == 0
+    with pytest.raises(SystemExit):
+        main(["exercises", "--json", "else/all.json"])
+    assert "cannot write else/all.json: there is no folder else; name a file" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["exercises", "--json", "nowhere/build/all.json"])
+    assert "there is no folder nowhere;" in capsys.readouterr().err
+    assert not (tmp_path / "nowhere").exists()
+
+
 def test_a_json_file_that_cannot_be_written_is_refused_before_the_work(
     course: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -9,7 +9,7 @@ import pytest
 from nbconvert.exporters import HTMLExporter
 
 from autograder.course.course import Course
-from autograder.course.filters import BADGE_ADDRESS, clean_html
+from autograder.course.filters import clean_html
 from course_lib import exercises
 from course_lib.checking import Verdict, check
 from course_lib.checking.render import STYLE
@@ -60,7 +60,6 @@ def test_nothing_runs_loads_or_takes_part(fragment: str) -> None:
         '<div class="highlight hl-ipython3"><pre><span class="k">def</span></pre></div>',
         '<table class="dataframe"><tbody><tr><td colspan="2">1</td></tr></tbody></table>',
         '<img src="data:image/png;base64,AAAA" alt="a plot">',
-        f'<img src="{BADGE_ADDRESS}" alt="Open in Colab">',
         "<h2>Softmax</h2><p>$a &lt; b$ <em>and</em> <code>x</code></p>",
     ],
 )

@@ -173,11 +173,11 @@ def test_the_source_keeps_solutions_and_hidden_checks(course: Course) -> None:
     assert "Because two is more than one." in cells["toy-why_double-written"].source
 
 
-def test_badge_and_install_cell_come_first_and_follow_the_repository(course: Course) -> None:
+def test_the_link_to_colab_and_the_install_cell_come_first_and_follow_the_repository(course: Course) -> None:
     badge, install = released(course).cells[:2]
     assert badge.metadata.tags == [badge.id] == [BADGE]
-    assert badge.source.endswith(
-        "(https://colab.research.google.com/github/someone/their-course/blob/main/notebooks/01_toy/01_toy.ipynb)"
+    assert badge.source == (
+        "[Open in Colab](https://colab.research.google.com/github/someone/their-course/blob/main/notebooks/01_toy/01_toy.ipynb)"
     )
     assert install.metadata.tags == [install.id] == [INSTALL]
     assert "git+https://github.com/someone/their-course" in install.source

@@ -9,7 +9,7 @@ from torch import Tensor
 from course_lib.checking import AnswerKey, Case, Outcome, Verdict, judge, observe
 from course_lib.checking.exercise import Callback
 from course_lib.checking.notebook import never_defined
-from course_lib.checking.render import call_text, value_text
+from course_lib.checking.render import call_text, value_text, with_code
 from tests.course_lib.checking.samples import DOUBLE
 
 
@@ -71,6 +71,12 @@ def test_what_comes_from_an_answer_is_escaped() -> None:
         html = verdict_on(answer).html()
         assert "<script" not in html
         assert "<img" not in html
+
+
+def test_what_stands_in_backticks_is_set_as_code_and_stays_escaped() -> None:
+    assert with_code("Use `a < b`, not `b`.") == "Use <code>a &lt; b</code>, not <code>b</code>."
+    assert with_code("`<script>`") == "<code>&lt;script&gt;</code>"
+    assert with_code("a ` alone") == "a ` alone"
 
 
 def test_an_answer_cannot_steer_the_terminal() -> None:
