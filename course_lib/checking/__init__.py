@@ -10,9 +10,9 @@ decision), `verdict.py` and `render.py` (what is shown), in that order.
 
 from course_lib.checking.answer_key import AnswerKey
 from course_lib.checking.diagnosis import diagnose
-from course_lib.checking.exercise import CORE, Callback, Case, Exercise, Misconception, Pair
+from course_lib.checking.exercise import CORE, Callback, Case, Exercise, Hint, Misconception, Pair
 from course_lib.checking.judge import decide, judge
-from course_lib.checking.notebook import PUBLIC_SEED, check, progress
+from course_lib.checking.notebook import PUBLIC_SEED, check, hint, progress, solution
 from course_lib.checking.observation import Observation, Outcome, observe
 from course_lib.checking.verdict import Verdict
 
@@ -23,6 +23,7 @@ __all__ = [
     "Callback",
     "Case",
     "Exercise",
+    "Hint",
     "Misconception",
     "Observation",
     "Outcome",
@@ -31,7 +32,9 @@ __all__ = [
     "check",
     "decide",
     "diagnose",
+    "hint",
     "judge",
     "observe",
     "progress",
+    "solution",
 ]

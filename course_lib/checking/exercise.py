@@ -196,6 +196,30 @@ class Pair:
     answer: Callable[..., Value]
 
 
+DEPTHS = ("idea", "shapes", "outline")
+"""How deep a hint goes: what to think of, what goes in and comes out of each step, all the steps in order."""
+
+
+@dataclass(frozen=True)
+class Hint:
+    """A push for somebody who is stuck. `code` stands in backticks; nothing else in it is marked up.
+
+    Attributes:
+        depth: one of `DEPTHS`.
+        text: one to three plain sentences; of an outline, the steps, one a line. No code that could be handed in.
+        answers: the ids of the misconceptions that it helps with: whoever made one of them is given this hint first.
+    """
+
+    depth: str
+    text: str
+    answers: tuple[str, ...] = ()
+
+    @property
+    def steps(self) -> list[str]:
+        """What it says, line by line."""
+        return self.text.splitlines()
+
+
 @dataclass(frozen=True, eq=False)
 class Exercise:
     """A graded task.
@@ -215,6 +239,7 @@ class Exercise:
         misconceptions: known wrong answers, most specific first.
         listed_pairs: two of them at once, besides the pairs that follow from their settings.
         correct: answers that are right and honestly different from the reference; they certify the check.
+        hints: for who is stuck, from the idea to the outline; none twice as deep.
         parts: points for each part; the part `values` must be right before any other counts.
         withheld: modules that may not be used for the answer; they are absent in the box.
         forbidden: what the answer has to compute by itself, such as the softmax.
@@ -240,6 +265,7 @@ class Exercise:
     cases: CaseMaker
     misconceptions: tuple[Misconception, ...]
     correct: tuple[Callable[..., Value], ...]
+    hints: tuple[Hint, ...] = ()
     parts: Mapping[str, int] = field(default_factory=dict)
     withheld: tuple[str, ...] = ()
     forbidden: tuple[ReadyMade, ...] = ()
@@ -256,6 +282,13 @@ class Exercise:
             raise ValueError(
                 f"{self.id}: parts {dict(self.parts)} must include {CORE!r} and add up to {self.points} points"
             )
+        depths = [hint.depth for hint in self.hints]
+        if depths != [depth for depth in DEPTHS if depth in depths]:
+            raise ValueError(f"{self.id}: hints go from {' to '.join(DEPTHS)}, each at most once, not {depths}")
+        for hint in self.hints:
+            unknown = set(hint.answers) - {mistake.id for mistake in self.misconceptions}
+            if unknown or not hint.text.strip():
+                raise ValueError(f"{self.id}: the hint {hint.depth!r} is empty or answers unknown {sorted(unknown)}")
 
     @property
     def is_class(self) -> bool:

@@ -1,4 +1,4 @@
-"""`check` and `progress`: what a student calls after writing an answer. An nbgrader check cell contains the first."""
+"""What a student calls: `check`, which an nbgrader check cell contains, `hint`, `solution` and `progress`."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from course_lib.checking.rules import Code
 from course_lib.checking.verdict import Verdict
 
 if TYPE_CHECKING:
+    from course_lib.learner.panel import Panel
     from course_lib.learner.progress_map import ProgressMap
 
 PUBLIC_SEED = 20170612
@@ -66,6 +67,54 @@ def check(exercise_id: str, answer: Callable[..., Value] | None = None, *, hidde
     if failed is not None:
         return noted(did_not_run(exercise, failed), [])
     return noted(_verdict(exercise, namespace.get(exercise.name), cells, hidden), cells)
+
+
+def hint(exercise_id: str) -> Panel | None:
+    """A hint, and with each further call the next one: from the idea to the outline of an answer.
+
+    Where the last check has named a mistake that a hint helps with, that hint comes first.
+
+    Args:
+        exercise_id: such as "attention.scaled_dot_product".
+
+    Returns:
+        The hints opened so far, the newest last, which show themselves when they are the last value of a cell. None
+        where there are none, which a printed sentence says, and inside the grader's box.
+    """
+    if find_spec("course_lib.exercises") is None:
+        print("There are no hints here.")
+        return None
+    from course_lib.exercises import UnknownName
+    from course_lib.learner.hints import next_hint
+
+    try:
+        return next_hint(exercise_id)
+    except UnknownName as error:
+        print(f"No hint was opened: {error}")
+        return None
+
+
+def solution(exercise_id: str) -> Panel | None:
+    """The course's solution with its reason, once an answer has been checked, or when asked for a second time.
+
+    Args:
+        exercise_id: such as "attention.scaled_dot_product".
+
+    Returns:
+        The solution, which shows itself when it is the last value of a cell. None where it is not shown: the first
+        time, where the course has turned solutions off, and inside the grader's box. A printed sentence says so.
+    """
+    if find_spec("course_lib.exercises") is None:
+        print("There are no solutions here.")
+        return None
+    from course_lib.exercises import UnknownName
+    from course_lib.learner.solutions import shown_solution
+
+    try:
+        return shown_solution(exercise_id)
+    except UnknownName as error:
+        print(f"No solution is shown: {error}")
+        return None
 
 
 def progress(lesson: str | None = None) -> ProgressMap | None:

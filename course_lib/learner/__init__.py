@@ -2,5 +2,5 @@
 
 A notebook imports its functions from where `check` is:
 
-    from course_lib.checking import check, progress
+    from course_lib.checking import check, hint, progress, solution
 """

@@ -6,11 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from course_lib import exercises
+from course_lib.checking.exercise import Exercise
 from course_lib.checking.observation import Outcome
 from course_lib.checking.verdict import Verdict
+from course_lib.learner.hints import unopened
 from course_lib.learner.kept_answers import keep_answer
-from course_lib.learner.progress_file import ProgressFile, progress_file
+from course_lib.learner.progress_file import History, ProgressFile, progress_file
 from course_lib.learner.progress_map import lesson_progress
+from course_lib.learner.solutions import solution_of
 
 _NO_ATTEMPT = frozenset({Outcome.NOT_ATTEMPTED, Outcome.NEVER_DEFINED})
 """Checks of what nobody has written yet: a blank notebook, run to its end, has failed nowhere."""
@@ -32,8 +35,28 @@ def noted(verdict: Verdict, cells: Sequence[str]) -> Verdict:
     return replace(verdict, closing=tuple(_closing(verdict, kept)))
 
 
+_STUCK = 2
+"""How many checks in a row have failed when help is offered."""
+
+
 def _closing(verdict: Verdict, kept: ProgressFile) -> Iterator[str]:
+    histories = kept.read()
+    history = histories.get(verdict.exercise.id, History())
+    if verdict.outcome not in _NO_ATTEMPT and history.failures >= _STUCK:
+        yield from _offered(verdict.exercise, history)
     if verdict.exercise.lesson in exercises.LESSONS:  # a course may have others
-        yield lesson_progress(verdict.exercise.lesson, kept.read(), kept.path.parent).sentence()
+        yield lesson_progress(verdict.exercise.lesson, histories, kept.path.parent).sentence()
     if kept.problem:
         yield kept.problem
+
+
+def _offered(exercise: Exercise, history: History) -> Iterator[str]:
+    """The help that comes next: a hint, and after the last one the solution; nothing where the course has neither."""
+    following = unopened(exercise, history)
+    if following is not None:
+        yield f'hint("{exercise.id}") {_HAS[following.depth]}.'
+    elif solution_of(exercise.id) is not None:
+        yield f'solution("{exercise.id}") shows how it is done, and why.'
+
+
+_HAS = {"idea": "has an idea", "shapes": "says what goes in and comes out", "outline": "has the steps"}

@@ -29,9 +29,10 @@ class History:
         passed: whether a check was passed.
         failures: how many checks in a row have failed since the last that was passed.
         mistake: the id of the mistake that the last check named; empty where it named none.
-        hints: how many hints have been opened.
+        hints: how deep the hints were that have been opened, in that order.
         asked: how often the solution was asked for.
         seen_solution: whether the solution has been shown.
+        aided: whether that was before the first check that was passed.
         last: when something was last done, in seconds since 1970; 0 where nothing has been.
     """
 
@@ -39,9 +40,10 @@ class History:
     passed: bool = False
     failures: int = 0
     mistake: str = ""
-    hints: int = 0
+    hints: tuple[str, ...] = ()
     asked: int = 0
     seen_solution: bool = False
+    aided: bool = False
     last: float = 0.0
 
     @property
@@ -80,9 +82,9 @@ class ProgressFile:
         """A check has judged an answer: the points that it gave, and the id of the mistake that it named."""
         self._add({"did": "check", "exercise": exercise_id, "points": points, "passed": passed, "mistake": mistake})
 
-    def note_hint(self, exercise_id: str) -> None:
-        """A further hint was opened."""
-        self._add({"did": "hint", "exercise": exercise_id})
+    def note_hint(self, exercise_id: str, depth: str) -> None:
+        """A further hint was opened: how deep it goes, such as "idea"."""
+        self._add({"did": "hint", "exercise": exercise_id, "hint": depth})
 
     def note_asked(self, exercise_id: str) -> None:
         """The solution was asked for, and not shown."""
@@ -137,12 +139,13 @@ def _after(before: History, event: Event) -> History:
     now = replace(before, last=max(before.last, float(event.get("at", 0))))
     match event["did"]:
         case "check" if event["passed"] is True:
-            return replace(now, points=max(now.points, float(event["points"])), passed=True, failures=0, mistake="")
+            points, aided = max(now.points, float(event["points"])), now.aided if now.passed else now.seen_solution
+            return replace(now, points=points, passed=True, failures=0, mistake="", aided=aided)
         case "check":
             points = max(now.points, float(event["points"]))
             return replace(now, points=points, failures=now.failures + 1, mistake=str(event["mistake"]))
         case "hint":
-            return replace(now, hints=now.hints + 1)
+            return replace(now, hints=(*now.hints, str(event["hint"])))
         case "asked":
             return replace(now, asked=now.asked + 1)
         case "solution":

@@ -207,12 +207,14 @@ def _bar(lesson: LessonProgress) -> str:
 
 def _state(history: History) -> tuple[str, str]:
     """A mark for an exercise, and in words what it does not say."""
+    seen = "solution seen" if history.seen_solution else ""
     if history.passed:
-        return "✓", "after its solution was shown" if history.seen_solution else ""
+        return "✓", "after its solution was shown" if history.aided else seen
     if history.attempted:
         worth = f"{history.points:g} point{'s' if history.points != 1 else ''}"
-        return "◐", f"{worth} so far" if history.points else "not right yet"
-    return "○", "solution seen" if history.seen_solution else ""
+        reached = f"{worth} so far" if history.points else "not right yet"
+        return "◐", f"{reached}, {seen}" if seen else reached
+    return "○", seen
 
 
 def _link(lesson: LessonProgress) -> str:

@@ -1,0 +1,104 @@
+"""A box of help, which looks like a verdict: in a notebook HTML, in a terminal plain text."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import escape
+
+from course_lib.checking.render import STYLE, TEXT_WIDTH
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a panel, shown in this order. `code` in backticks, in any of its texts, is shown as code.
+
+    Attributes:
+        title: in a word or two; empty for none.
+        paragraphs: sentences to read.
+        steps: numbered from 1.
+        code: shown as it is.
+    """
+
+    title: str = ""
+    paragraphs: tuple[str, ...] = ()
+    steps: tuple[str, ...] = ()
+    code: str = ""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """What `hint` and `solution` return. In a notebook it shows itself; `print` gives plain text.
+
+    Attributes:
+        heading: what it is.
+        detail: more about that in a few words, such as "2 of 3".
+        exercise_id: the exercise that it helps with.
+        sections: what it says.
+        closing: what can be done next, in sentences that stand at its end.
+    """
+
+    heading: str
+    detail: str
+    exercise_id: str
+    sections: tuple[Section, ...]
+    closing: tuple[str, ...] = ()
+
+    def text(self) -> str:
+        """The panel for a terminal."""
+        lines = [f"{self.exercise_id}: {self.heading}{f', {self.detail}' if self.detail else ''}"]
+        for section in self.sections:
+            lines += ["", *([f"  {section.title}"] if section.title else []), *_section_lines(section)]
+        for sentence in self.closing:
+            lines += ["", *_wrapped(sentence)]
+        return "\n".join(lines)
+
+    def html(self) -> str:
+        """The panel as a self-contained piece of HTML."""
+        detail = f'<span class="katze-score">{escape(self.detail)}</span>' if self.detail else ""
+        head = f'<p class="katze-head"><strong>{escape(self.heading)}</strong>{detail}'
+        sections = "".join(map(_section_html, self.sections))
+        closing = "".join(f'<p class="katze-closing">{_inline(sentence)}</p>' for sentence in self.closing)
+        return (
+            f'<div class="katze-verdict katze-open" role="status">{STYLE}{head}'
+            f"<code>{escape(self.exercise_id)}</code></p>{sections}{closing}</div>"
+        )
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def __repr__(self) -> str:
+        return self.text()
+
+    def _repr_html_(self) -> str:
+        return self.html()
+
+
+def _section_lines(section: Section) -> Iterator[str]:
+    for number, paragraph in enumerate(section.paragraphs):
+        yield from ([""] if number else [])
+        yield from _wrapped(paragraph)
+    for number, step in enumerate(section.steps, start=1):
+        yield from textwrap.wrap(step, TEXT_WIDTH, initial_indent=f"  {number}. ", subsequent_indent="     ")
+    if section.code:
+        yield ""
+        yield from textwrap.indent(section.code, "    ").splitlines()
+
+
+def _wrapped(sentence: str) -> list[str]:
+    return textwrap.wrap(sentence, TEXT_WIDTH, initial_indent="  ", subsequent_indent="  ")
+
+
+def _section_html(section: Section) -> str:
+    title = f'<p class="katze-lead">{escape(section.title)}</p>' if section.title else ""
+    paragraphs = "".join(f'<p class="katze-told">{_inline(paragraph)}</p>' for paragraph in section.paragraphs)
+    steps = "".join(f"<li>{_inline(step)}</li>" for step in section.steps)
+    code = f'<pre class="katze-code">{escape(section.code)}</pre>' if section.code else ""
+    return f"{title}{paragraphs}{f'<ol>{steps}</ol>' if steps else ''}{code}"
+
+
+def _inline(text: str) -> str:
+    """Escaped text, in which what stands in backticks is code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
