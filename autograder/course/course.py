@@ -1,8 +1,8 @@
 """A course on disk: the folder with `nbgrader_config.py`, and where everything in it is.
 
 nbgrader's own settings (`c.CourseDirectory...`) name the folders, so that both tools always agree; Katze's
-own are `c.Katze.repository`, `c.Katze.revision`, `c.Katze.solutions_directory`, `c.Katze.limits`,
-`c.Katze.exercise_limits`, `c.Katze.packages` and `c.Katze.system_calls`.
+own are `c.Katze.repository`, `c.Katze.revision`, `c.Katze.solutions_directory`, `c.Katze.solutions`,
+`c.Katze.limits`, `c.Katze.exercise_limits`, `c.Katze.packages` and `c.Katze.system_calls`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from traitlets.config.loader import Config, PyFileConfigLoader
 
 import course_lib
-from autograder.course.settings import limits_from, packages_from
+from autograder.course.settings import limits_from, packages_from, shows_solutions_from
 from autograder.errors import BadInput
 from autograder.limits import Allowance, Limits
 
@@ -36,6 +36,7 @@ class Course:
         repository: OWNER/NAME on GitHub, for the link to Colab and the install cell of the notebooks.
         revision: the repository's tag, branch or commit that the install cell gets the library from.
         solutions: what people write, as text: `<lesson>/<lesson>.py`.
+        shows_solutions: whether students may ask for them.
         source: nbgrader's source notebooks, made from `solutions`.
         release: the students' notebooks, made from `source`.
         submitted: submissions, as `<student>/<lesson>/<lesson>.ipynb`.
@@ -53,6 +54,7 @@ class Course:
     repository: str
     revision: str
     solutions: Path
+    shows_solutions: bool
     source: Path
     release: Path
     submitted: Path
@@ -108,6 +110,7 @@ class Course:
             repository=_repository(root, config),
             revision=_revision(root, config),
             solutions=root / _setting(config, "Katze", "solutions_directory", "solutions"),
+            shows_solutions=shows_solutions_from(config),
             gradebook=_gradebook(root, config),
             config=config,
             **folders,
@@ -129,6 +132,12 @@ class Course:
                 raise BadInput(
                     f"{CONFIG_NAME}: c.Katze.exercise_limits: there is no exercise {exercise!r}; see `katze exercises`"
                 ) from None
+
+    @property
+    def solved(self) -> Path | None:
+        """Where the solutions lie that students may ask for; None where the course has no `course_lib` of its own."""
+        learner = self.root / "course_lib" / "learner"
+        return learner / "solved" if learner.is_dir() else None
 
     def lessons(self) -> list[str]:
         """The released lessons, in order: the folders of `release` that hold a notebook of their own name."""

@@ -1,6 +1,7 @@
 """From `solutions/`, which people write, to `notebooks/`, which students open.
 
     solutions/<lesson>/<lesson>.py  --jupytext-->  build/source/...  --nbgrader-->  notebooks/<lesson>/<lesson>.ipynb
+                                    --the answers with their reasons-->  course_lib/learner/solved/<exercise>.md
 
 The first step adds all that can be derived, so that nobody has to write it: the link to Colab and the install
 cell, the markers in graded cells, and cell ids. The second is nbgrader's own `generate_assignment`, so that
@@ -38,6 +39,7 @@ from traitlets.config.loader import Config
 from autograder.course.colab import BADGE, INSTALL, opening_cells
 from autograder.course.course import Course
 from autograder.course.given import answered_cells
+from autograder.course.solved import is_reason, solved_pages
 from autograder.errors import BadInput
 from autograder.words import count
 from course_lib.checking.exercise import Exercise
@@ -130,6 +132,10 @@ def release(
         for lesson in chosen:
             _copy_changed(workshop / "source" / lesson, course.source / lesson)
             _copy_changed(workshop / "release" / lesson, course.release / lesson)
+        if course.solved is not None:
+            _copy_changed(workshop / "solved", course.solved)
+            for page in [] if course.shows_solutions else course.solved.glob("*.md"):
+                page.unlink()
     return [course.release / lesson / f"{lesson}.ipynb" for lesson in chosen]
 
 
@@ -156,6 +162,8 @@ def check_release(
         for lesson in chosen:
             problems += _drift(workshop / "release" / lesson, course.release / lesson, course.root)
             problems += _answers(workshop / "release" / lesson / f"{lesson}.ipynb", course)
+        if course.solved is not None:
+            problems += _drift(workshop / "solved", course.solved, course.root, some=lessons is not None)
     for lesson in sorted(set(course.lessons()) - set(chosen)) if lessons is None else ():
         problems.append(f"{_shown(course.release / lesson, course.root)} is left over: no solutions give it; remove it")
     return problems
@@ -199,25 +207,38 @@ def _build(course: Course, lessons: Iterable[str], workshop: Path, exercises: Co
     for lesson in lessons:
         folder = course.solutions / lesson
         wanted = {exercise.id: exercise for exercise in exercises if exercise.lesson == lesson}
-        notebook = _source_notebook(course, lesson, folder / f"{lesson}.py")
+        written = _written_cells(lesson, folder / f"{lesson}.py")
+        notebook = _source_notebook(course, lesson, [cell for cell in written if not is_reason(cell)])
         _check_agreement(course, lesson, notebook, wanted)
         source = workshop / "source" / lesson
         shutil.copytree(folder, source, ignore=shutil.ignore_patterns(f"{lesson}.py", *NOT_ASSETS))
         nbformat.write(notebook, source / f"{lesson}.ipynb")
         _generate_assignment(course, lesson, workshop)
         _check_release_notebook(lesson, workshop / "release" / lesson / f"{lesson}.ipynb", wanted)
+        _write_solved(lesson, written, workshop / "solved", course.shows_solutions)
+
+
+def _write_solved(lesson: str, written: Sequence[NotebookNode], folder: Path, shown: bool) -> None:
+    """Write the pages of a lesson's solutions, where the course shows them."""
+    folder.mkdir(exist_ok=True)
+    for name, page in solved_pages(lesson, written):
+        if shown:
+            (folder / name).write_text(page, encoding="utf-8")
 
 
 # ---- from text to nbgrader's source notebook
 
 
-def _source_notebook(course: Course, lesson: str, path: Path) -> NotebookNode:
+def _written_cells(lesson: str, path: Path) -> list[NotebookNode]:
     try:
-        written = jupytext.reads(path.read_text(encoding="utf-8"), fmt="py:percent")
+        return list(jupytext.reads(path.read_text(encoding="utf-8"), fmt="py:percent").cells)
     except Exception as error:  # jupytext raises what it likes on a file that is not a notebook
         raise BadInput(f"{lesson}: {path} is not a notebook: {_first_line(error)}") from error
-    code = "\n".join(cell.source for cell in written.cells if cell.cell_type == "code")
-    cells = [*opening_cells(course, lesson, code), *(_clean_cell(lesson, cell) for cell in written.cells)]
+
+
+def _source_notebook(course: Course, lesson: str, written: Sequence[NotebookNode]) -> NotebookNode:
+    code = "\n".join(cell.source for cell in written if cell.cell_type == "code")
+    cells = [*opening_cells(course, lesson, code), *(_clean_cell(lesson, cell) for cell in written)]
     for cell, identity in zip(cells, _identities(cells), strict=True):
         cell["id"] = identity
     notebook: NotebookNode = nbformat.v4.new_notebook(metadata=copy.deepcopy(NOTEBOOK_METADATA))
@@ -450,8 +471,10 @@ def _copy_changed(built: Path, place: Path) -> None:
             shutil.copyfile(built / path, target)
 
 
-def _drift(built: Path, place: Path, root: Path) -> Iterator[str]:
-    here, wanted = set(_files(place)), set(_files(built))
+def _drift(built: Path, place: Path, root: Path, *, some: bool = False) -> Iterator[str]:
+    """How a folder differs from what was built; with `some`, others may have built more into it."""
+    wanted = set(_files(built))
+    here = set(_files(place)) & wanted if some else set(_files(place))
     for path in sorted(here | wanted):
         shown = _shown(place / path, root)
         if path not in here:

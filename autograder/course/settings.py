@@ -1,9 +1,10 @@
-"""What a course sets for its boxes in `nbgrader_config.py`, checked before anything runs in them.
+"""What a course sets in `nbgrader_config.py` for its boxes, checked before anything runs in them, and its students.
 
     c.Katze.limits = {"submission_seconds": 120, "memory_bytes": 4 << 30}
     c.Katze.exercise_limits = {"attention.scores": {"call_seconds": 20}}
     c.Katze.packages = ["einops"]  # or for single lessons: {"01_attention": ["einops"]}
     c.Katze.system_calls = "deny-list"
+    c.Katze.solutions = False  # students cannot ask for the course's solutions
 
 The names are those of `Limits` and, for an exercise, of `Allowance`. Seconds are processor time, except for
 `wall_seconds`. A box gets the time of a whole submission, unless `processor_seconds` says something else. The deny-list
@@ -52,6 +53,18 @@ def limits_from(config: Config) -> tuple[Limits, dict[str, Allowance]]:
     if calls not in _SYSTEM_CALLS:
         raise BadInput(f"c.Katze.system_calls must be one of {', '.join(map(repr, _SYSTEM_CALLS))}, not {calls!r}")
     return dataclasses.replace(limits, memory_ceiling_bytes=most, system_calls=calls), allowances
+
+
+def shows_solutions_from(config: Config) -> bool:
+    """Whether students may ask for solutions; by default they may.
+
+    Raises:
+        BadInput: neither True nor False.
+    """
+    shown = config.get("Katze", {}).get("solutions", True)
+    if not isinstance(shown, bool):
+        raise BadInput(f"c.Katze.solutions must be True or False, not {shown!r}")
+    return shown
 
 
 def packages_from(config: Config) -> dict[str, tuple[str, ...]]:
