@@ -135,12 +135,6 @@ table = torch.tensor(
 #
 # Shapes: `table` is `[vocabulary, d_model]`, where `d_model` is the length of an embedding. `ids` is an integer tensor
 # `[..., words]`: one sentence, or a whole batch of them. The result is `[..., words, d_model]`.
-#
-# <details><summary>Hint</summary>
-#
-# A tensor may be indexed by a tensor of integers: `table[2]` is one row, `table[torch.tensor([2, 0, 2])]` is three.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "words_in_a_bag-look_up-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -155,6 +149,12 @@ def look_up(table, ids):
     return table[ids]
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# An embedding table is a matrix, and looking a word up means taking its row: no arithmetic, only an index. Because
+# torch accepts an index of any shape, the same short line serves a sentence and a batch, and gradients flow back into
+# exactly those rows that were taken, which is how embeddings learn. Counting from 1 is the usual mistake. It raises no
+# error, every word merely gets the vector of its neighbour, and a model trained on that never becomes any good.
 
 # %% nbgrader={"grade": true, "grade_id": "words_in_a_bag-look_up-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("words_in_a_bag.look_up")
@@ -194,18 +194,6 @@ def the_table_and_a_sentence():
 # because it *is* the exercise.
 #
 # Shapes: `table` is `[vocabulary, d_model]`, `i` is an int, the result is `[vocabulary]`. No row is all zeros.
-#
-# <details><summary>Hint: all dot products at once</summary>
-#
-# A matrix times a vector is a dot product with every row: `table @ table[i]` is `[vocabulary]`.
-#
-# </details>
-#
-# <details><summary>Hint: all lengths at once</summary>
-#
-# `table.norm(dim=-1)` is the length of each row, `[vocabulary]`.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "words_in_a_bag-cosine-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -221,6 +209,12 @@ def cosine_similarities(table, i):
     return table @ table[i] / (lengths * lengths[i])
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# The dot product of two vectors is the product of their lengths and the cosine of the angle between them, so dividing
+# by both lengths leaves the angle alone. That matters because frequent words tend to have long vectors: by dot product
+# alone they would seem related to everything. The brackets matter too, since Python divides and multiplies from left to
+# right and `a / b * c` multiplies by c. A quick test is the word itself, whose cosine must be exactly 1.
 
 # %% nbgrader={"grade": true, "grade_id": "words_in_a_bag-cosine-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("words_in_a_bag.cosine")
@@ -317,20 +311,6 @@ print("the slide's mean of meow, in the batch:", meow_in_the_batch.mean(dim=1)[0
 # Shapes: `x` is `[batch, words, d_model]`, `mask` is boolean `[batch, words]`, the result is `[batch, d_model]`. The
 # gradient of `x` is compared too, so that the embeddings can learn; for a sentence without words it is 0, not `nan`.
 # Leave `x` itself as it is.
-#
-# <details><summary>Hint: leaving the padding out of the sum</summary>
-#
-# Multiply by 0 whatever should not count. `mask.unsqueeze(-1)` is `[batch, words, 1]`, so `x * mask.unsqueeze(-1)` has
-# zeros at the padding. Then sum over the words, `dim=1`.
-#
-# </details>
-#
-# <details><summary>Hint: how many words?</summary>
-#
-# `mask.sum(dim=1, keepdim=True)` counts them, `[batch, 1]`. Dividing 0 by 0 gives `nan`; `.clamp(min=1)` divides by 1
-# instead.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "words_in_a_bag-mean_pooling-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -346,6 +326,16 @@ def mean_pooling(x, mask):
     return total / mask.sum(dim=1, keepdim=True).clamp(min=1)
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# Padding is there to make the batch rectangular and must not change the result: a sentence has the same mean alone as
+# beside a longer one. Multiplying by the mask takes padding out of the sum, and the mask itself counts the words to
+# divide by.
+#
+# `clamp(min=1)` changes nothing but the empty sentence. Repairing the `nan` afterwards would mend the value and not the
+# gradient, because the derivative of 0 / 0 has been computed by then; one `nan` in a gradient ruins every weight at the
+# next step of training. Taking `x.mean(dim=1)` instead is the usual mistake, and it makes a sentence's vector depend on
+# its neighbours in the batch.
 
 # %% nbgrader={"grade": true, "grade_id": "words_in_a_bag-mean_pooling-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("words_in_a_bag.mean_pooling")
@@ -394,20 +384,6 @@ def meow_among_longer_and_longer_neighbours():
 #
 # `first` and `second` are strings: one word or more, in lower case, with one space between two. The result is True or
 # False.
-#
-# <details><summary>Hint: counting words</summary>
-#
-# `Counter(first.split())` counts how often each word occurs; two Counters can be compared with `==`. Is that enough? Work
-# out the mean of *ha ha ha*.
-#
-# </details>
-#
-# <details><summary>Hint: comparing shares without fractions</summary>
-#
-# A mean weighs each word by its *share* of the sentence. Two shares $a/m$ and $b/n$ are equal if $a\,n = b\,m$. Or repeat
-# each sentence as many times as the other has words, and compare the sorted lists.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "words_in_a_bag-same_vector-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -422,6 +398,12 @@ def same_vector(first, second):
     return Counter(ours * len(theirs)) == Counter(theirs * len(ours))
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# Whatever the embeddings are, the mean is the sum of each word's vector times that word's share. So two sentences agree
+# for all embeddings exactly if every word has the same share in both: order plays no part, and neither does the length.
+# Comparing counts is nearly right and fails for “ha” and “ha ha ha”. Repeating each sentence as often as the other has
+# words brings both to the same length and compares shares in whole numbers, where fractions would need rounding.
 
 # %% nbgrader={"grade": true, "grade_id": "words_in_a_bag-same_vector-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("words_in_a_bag.same_vector")
@@ -503,13 +485,6 @@ def bags_as_rows_of_counts():
 # embeddings.
 #
 # Shapes: `ids` is an integer tensor `[batch, words]`, `mask` is boolean `[batch, words]`, the result is `[batch, classes]`.
-#
-# <details><summary>Hint: calling layers</summary>
-#
-# Layers are called like functions: `self.embedding(ids)` is `[batch, words, d_model]`, and `self.output(...)` takes
-# `[batch, d_model]` to `[batch, classes]`. Return what it gives: the loss takes the softmax itself.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "words_in_a_bag-bag_of_embeddings-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -540,6 +515,14 @@ class BagClassifier(nn.Module):
         ### END SOLUTION
 
 
+# %% [markdown] tags=["reason"]
+# Look up, pool, classify: three lines, and each has its place in every larger model of this course. Padding may have
+# any id, also one of a real word, so the embeddings are masked and not the ids: multiplying ids by the mask turns
+# padding into word 0, which has a vector like any other and would be counted.
+#
+# The result are logits, without a softmax, since the cross-entropy takes a log-softmax itself. With a softmax of your
+# own the classes are squashed twice, gradients become small, and the model seems unable to learn.
+
 # %% nbgrader={"grade": true, "grade_id": "words_in_a_bag-bag_of_embeddings-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("words_in_a_bag.bag_of_embeddings")
 ### BEGIN HIDDEN TESTS
@@ -559,13 +542,6 @@ check("words_in_a_bag.bag_of_embeddings", hidden=True)
 #
 # Shapes: `logits` is `[examples, classes]`, `labels` is an integer tensor `[examples]`, the result is a float32 tensor of
 # shape `[]`, from 0 to 1, whatever the dtype of the logits.
-#
-# <details><summary>Hint</summary>
-#
-# `==` between two tensors gives booleans, and the mean of zeros and ones is a share. Booleans have no mean: `.float()`
-# first.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "words_in_a_bag-accuracy-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -580,6 +556,12 @@ def accuracy(logits, labels):
     return (logits.argmax(dim=-1) == labels).float().mean()
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# The model's answer is the class with the largest logit; since a softmax keeps the order, nobody needs to compute
+# probabilities for that. Comparing the winners with the labels gives booleans, and the mean of booleans read as 0 and 1
+# is the share that is right. The class is an index, so `argmax` is wanted and not `max`: comparing the largest logit
+# itself with a label compares two things that have nothing to do with each other, and gives nearly 0 without an error.
 
 # %% nbgrader={"grade": true, "grade_id": "words_in_a_bag-accuracy-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("words_in_a_bag.accuracy")
@@ -603,12 +585,6 @@ check("words_in_a_bag.accuracy", hidden=True)
 #
 # Shapes: `training_labels` is an integer tensor `[training]`, `test_labels` is one of shape `[test]`, the result is a
 # float32 tensor of shape `[]`.
-#
-# <details><summary>Hint: the most frequent label</summary>
-#
-# `torch.bincount(labels)` counts how often 0, 1, 2, ... occur. Which index has the largest count?
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "words_in_a_bag-majority-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -624,6 +600,12 @@ def majority_accuracy(training_labels, test_labels):
     return (test_labels == majority).float().mean()
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# A baseline has to play by the rules of the model that it is compared with: it may learn from the training labels and
+# is measured on the test. Taking the majority of the test instead would let it see the answers, and make it look better
+# than anything that could be deployed. Any accuracy means something only beside this number. Where nine of ten examples
+# are of one class, 90 % is what a program reaches that never reads the text.
 
 # %% nbgrader={"grade": true, "grade_id": "words_in_a_bag-majority-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("words_in_a_bag.majority")
@@ -772,13 +754,6 @@ def which_way_words_pull():
 # `words_in_a_bag.parameters` · 1 point · about 5 minutes
 #
 # Count them, from the four numbers in the slide's order. All are ints, and so is the result.
-#
-# <details><summary>Hint</summary>
-#
-# The table has a row of numbers for each word. A linear layer has one weight for each pair of an input and an output, and
-# one bias for each output. Are all four numbers needed?
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "words_in_a_bag-parameters-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -792,6 +767,13 @@ def count_parameters(vocabulary, d_model, hidden_dim, classes):
     return vocabulary * d_model + d_model * classes + classes
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# The embedding table has `vocabulary * d_model` numbers and the output layer `d_model * classes` weights with one bias
+# for each class. The slide's constructor also takes `hidden_dim`, but no layer is made with it, so it adds nothing:
+# what counts is what the constructor makes, not which arguments it is given. Counting by hand is worth the habit. It
+# shows that nearly all parameters sit in the table, and a count that disagrees with the framework's is often the first
+# sign of a layer that was forgotten, or made twice.
 
 # %% nbgrader={"grade": true, "grade_id": "words_in_a_bag-parameters-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("words_in_a_bag.parameters")

@@ -135,13 +135,6 @@ show.bars(
 # that a plain `exp` does as well.)
 #
 # Shapes: `embeddings` is `[words, d_model]`, `position` counts from 0, the result is `[d_model]`.
-#
-# <details><summary>Hint: all dot products at once</summary>
-#
-# A matrix times a vector is a dot product with every row: `[words, d_model] @ [d_model]` gives `[words]`. The weighted
-# average is a product too, with the weights in front: `[words] @ [words, d_model]` gives `[d_model]`. No loop needed.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "attention-contextual_embedding-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -158,6 +151,13 @@ def contextual_embedding(embeddings, position):
     return weights @ embeddings
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# Dot products say how related the word is to each word of the sentence, the softmax turns them into shares that are
+# positive and sum to 1, and the average with these shares is the word in its context. The word takes part in its own
+# average, usually with the largest share; leaving it out would replace it by its neighbours. Without the softmax the
+# "weights" may be negative and sum to anything, and the longer the sentence, the longer the vector: nothing that comes
+# after could rely on its size.
 
 # %% nbgrader={"grade": true, "grade_id": "attention-contextual_embedding-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("attention.contextual_embedding")
@@ -332,13 +332,6 @@ for i, query in enumerate(queries):
 #
 # Shapes: `q` is `[..., queries, d_head]`, `k` is `[..., keys, d_head]`, the result is `[..., queries, keys]`. The leading
 # dimensions `...` are the same in both.
-#
-# <details><summary>Hint: which transpose?</summary>
-#
-# `k.T` reverses *all* dimensions, which is right only for a matrix. `k.transpose(-2, -1)` swaps the last two and leaves
-# the batch alone.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "attention-scores-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -353,6 +346,12 @@ def dot_product_scores(q, k):
     return q @ k.transpose(-2, -1)
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# A matrix product takes the dot product of each row on the left with each column on the right, so all pairs of queries
+# and keys come out of one product as soon as the keys are columns. `transpose(-2, -1)` counts dimensions from the end
+# and therefore works for a sentence, a batch, and later for heads. `k.T` works in the first example and breaks in the
+# first batch. `reshape` is worse: the shape is right, no error is raised, and the numbers of different keys are mixed.
 
 # %% nbgrader={"grade": true, "grade_id": "attention-scores-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("attention.scores")
@@ -379,12 +378,6 @@ check("attention.scores", hidden=True)
 # it is handed to you.
 #
 # Shapes: `scores` is `[..., queries, keys]`, `d_head` is an int, the result has the shape of `scores`.
-#
-# <details><summary>Hint</summary>
-#
-# `math.sqrt(d_head)` or `d_head ** 0.5`; a tensor may be divided by a number. In Python `**` binds more tightly than `/`.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "attention-scale-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -399,6 +392,13 @@ def scale_scores(scores, d_head):
     return scores / math.sqrt(d_head)
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# A dot product of `d_head` independent terms of variance 1 has the variance `d_head`, and so a typical size of √d_head.
+# Dividing by just that brings scores back to a size of about 1, whatever the width, and the softmax stays in the range
+# where it has gradients. Dividing by `d_head` overdoes it: in a wide head all scores shrink towards 0, and every query
+# looks everywhere alike. The number of keys has nothing to do with it, although in small examples it is easily confused
+# with the width.
 
 # %% nbgrader={"grade": true, "grade_id": "attention-scale-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("attention.scale")
@@ -441,14 +441,6 @@ print("inf / inf =", (torch.tensor(89.0).exp() / torch.tensor(89.0).exp()).item(
 # plain `exp` overflows, and for rows whose scores are far apart. All scores are finite.
 #
 # Shapes: `scaled` is `[..., queries, keys]`, the result has the same shape, and every row sums to 1.
-#
-# <details><summary>Hint: keeping the dimension</summary>
-#
-# `scaled.sum(dim=-1)` has the shape `[..., queries]`, and dividing `[..., queries, keys]` by that lines the sums up with
-# the wrong dimension. With `keepdim=True` it is `[..., queries, 1]`, which does what you mean. The maximum over a
-# dimension is `scaled.amax(dim=-1, keepdim=True)`.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "attention-weights-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -463,6 +455,15 @@ def attention_weights(scaled):
     return powers / powers.sum(dim=-1, keepdim=True)
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# exp(x - m) / Σ exp(x - m) is exp(x) / Σ exp(x), because exp(-m) cancels. So the choice of m is free, and the maximum
+# of the row is the one that is always safe: the largest exponent is 0, nothing overflows, and the sum is at least 1, so
+# that nothing is divided by 0.
+#
+# One maximum for the whole tensor is not enough. A row far below it has only exponentials that underflow to 0, and ends
+# as 0 / 0. The other usual mistake is a forgotten `keepdim=True`: for as many queries as keys the division still runs,
+# and divides columns by the sums of rows.
 
 # %% nbgrader={"grade": true, "grade_id": "attention-weights-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("attention.weights")
@@ -489,13 +490,6 @@ check("attention.weights", hidden=True)
 #
 # Shapes: `alpha` is `[..., queries, keys]`, `v` is `[..., keys, d_value]`, the result is `[..., queries, d_value]`.
 # (Values may have a different length from queries and keys; nothing compares them.)
-#
-# <details><summary>Hint</summary>
-#
-# Which dimension is averaged away? The one that `alpha` and `v` share. A product of two matrices sums over exactly such a
-# dimension.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "attention-output-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -510,6 +504,12 @@ def weighted_values(alpha, v):
     return alpha @ v
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# Row i of `alpha` holds query i's weights for all keys, row j of `v` is what key j has to give: the product of the two
+# matrices is, row by row, the weighted average. Since the weights of a row sum to 1 already, nothing is divided any
+# more. The order is not free: `v @ alpha` fits only where the sizes happen to agree, and then it mixes components of
+# vectors where it should mix vectors.
 
 # %% nbgrader={"grade": true, "grade_id": "attention-output-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("attention.output")
@@ -565,13 +565,6 @@ show.attention_stepper()
 #
 # Shapes: `q` is `[..., queries, d_head]`, `k` is `[..., keys, d_head]`, `v` is `[..., keys, d_value]`, the result is
 # `[..., queries, d_value]`.
-#
-# <details><summary>Hint: where is d_head?</summary>
-#
-# It is the last dimension of `q`: `q.shape[-1]`. The *second to last* is the number of queries. If your numbers look
-# like the slide's, read section 3.6.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "attention-scaled_dot_product-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -590,6 +583,16 @@ def scaled_dot_product_attention(q, k, v):
     return alpha @ v
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# Each line is one of the names of this course: scores, scaled, alpha, out. Dimensions are counted from the end
+# throughout, so that the same four lines serve a sentence, a batch and a batch of heads.
+#
+# The order matters. Scaling after the softmax only makes the result smaller and leaves the softmax saturated, which is
+# what scaling is to prevent. The softmax runs over the keys, because each query shares out a weight of 1 among what it
+# looks at; over the queries the sums of columns would be 1, and a query could end up with no weight at all. Nothing
+# here detaches, so gradients reach queries and keys through the weights. That is the only way in which a model learns
+# where to look.
 
 # %% nbgrader={"grade": true, "grade_id": "attention-scaled_dot_product-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("attention.scaled_dot_product")
@@ -699,13 +702,6 @@ print("softmax(scores / 2), S1's formula\n", torch.softmax(scores / 2, dim=-1))
 # by $\text{samples} - 1$.
 #
 # Shapes: `q` and `k` are `[samples, d_head]`, the result is a single number, a tensor of shape `[]`.
-#
-# <details><summary>Hint: pairs, not all combinations</summary>
-#
-# `q @ k.T` would give every query with every key. For pairs, multiply element by element and sum over the last
-# dimension.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "attention-dot_product_variance-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -721,6 +717,13 @@ def dot_product_variance(q, k):
     return products.var()
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# The claim to be tested is that a dot product of `d_head` independent terms has the variance `d_head`. So each query is
+# multiplied with its own key, and the variance is taken of the resulting numbers, one for each sample. All pairs
+# together would not be independent: each query would occur once for every key. `var` divides by one less than the
+# number of samples because the mean is estimated from the same numbers, and dividing by their full number comes out too
+# small on average. numpy's `var` does that unless it is told otherwise.
 
 # %% nbgrader={"grade": true, "grade_id": "attention-dot_product_variance-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("attention.dot_product_variance")
@@ -777,13 +780,6 @@ def variance_against_dimension():
 # not torch's own Jacobian functions, since the point is the formula. The scores stay small here.
 #
 # Shapes: `scores` is `[..., keys]`, the result is `[..., keys, keys]`.
-#
-# <details><summary>Hint: the two halves</summary>
-#
-# $J = \operatorname{diag}(\alpha) - \alpha \alpha^\top$. `torch.diag_embed` puts the last dimension on a diagonal. The
-# outer product comes from `alpha.unsqueeze(-1)`, a column, times `alpha.unsqueeze(-2)`, a row.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "attention-softmax_jacobian-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -798,6 +794,12 @@ def softmax_jacobian(scores):
     return torch.diag_embed(alpha) - alpha.unsqueeze(-1) * alpha.unsqueeze(-2)
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# ∂alpha_i / ∂scores_j is alpha_i (δ_ij - alpha_j), which for all i and j at once is diag(alpha) - alpha alphaᵀ. Each
+# row sums to 0, as it must: raising all scores by the same amount changes nothing. Leaving the second term out treats
+# the softmax like a sigmoid, where each output has its own input only. The formula also shows why saturation hurts:
+# where one weight is nearly 1 and the others nearly 0, every entry is nearly 0, and no gradient gets through.
 
 # %% nbgrader={"grade": true, "grade_id": "attention-softmax_jacobian-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("attention.softmax_jacobian")

@@ -204,12 +204,6 @@ print("our way, transposed: row 3 of alpha @ w is", (s.T @ w)[3])
 #
 # Shapes: `length` is an int, the result is a boolean tensor `[length, length]`, True where query (row) may see key
 # (column).
-#
-# <details><summary>Hint</summary>
-#
-# `torch.tril` keeps the lower triangle of a matrix. Mind the dtype: ask for `torch.bool`.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "masking-causal_mask-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -223,6 +217,12 @@ def causal_mask(length):
     return torch.ones(length, length, dtype=torch.bool).tril()
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# Row i is query i, and it may attend to keys 0 to i. The diagonal belongs to it: a word knows itself, and without the
+# diagonal the first word would have nothing to attend to. Booleans say what is meant, "may attend", and cannot be
+# confused with numbers that are multiplied or added. The upper triangle would be the same picture turned round: every
+# word sees the future and no past, and a model trained that way has read each answer before it gives it.
 
 # %% nbgrader={"grade": true, "grade_id": "masking-causal_mask-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("masking.causal_mask")
@@ -313,23 +313,6 @@ print("-1e9 in half precision:", torch.tensor(-1e9).half())
 # Shapes: `scaled` is `[..., queries, keys]`, `mask` is boolean and has the same shape or broadcasts to it (one mask
 # `[queries, keys]` for a whole batch, for example), the result has the shape of `scaled`. Leave `scaled` itself as it
 # is: whoever called you may still need it.
-#
-# <details><summary>Hint: filling</summary>
-#
-# `scaled.masked_fill(condition, value)` returns a copy with `value` wherever `condition` is True. Our mask is True where
-# nothing should be filled; `~mask` inverts it. The version with an underscore at the end, `masked_fill_`, would overwrite
-# the caller's tensor.
-#
-# </details>
-#
-# <details><summary>Hint: rows that allow nothing</summary>
-#
-# Repairing `nan` afterwards mends the weights, but where $-\infty$ was *added* to the scores it does not mend their
-# gradients. It is safer never to make one: fill with the most negative *finite* number, `torch.finfo(scaled.dtype).min`.
-# Then a hopeless row comes out uniform instead of `nan`, and multiplying the weights by the mask at the end makes it 0.
-# Other rows don't notice.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "masking-masked_weights-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -346,6 +329,16 @@ def masked_weights(scaled, mask):
     return alpha * mask
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# A forbidden score is replaced before the softmax, so that the allowed weights of the row still sum to 1. Zeroing
+# weights afterwards leaves rows that sum to less, and multiplying scores by the mask makes them 0, which is an ordinary
+# score and may well be the largest.
+#
+# The fill is the lowest finite number and not minus infinity, because of rows that allow nothing: there minus infinity
+# gives 0 / 0. Repairing that `nan` afterwards mends the value, and where minus infinity was added the gradient stays
+# `nan`. With a finite fill such a row comes out uniform, and the product with the mask makes it 0, gradient included. A
+# fixed fill such as -1000 works until a real score lies below it.
 
 # %% nbgrader={"grade": true, "grade_id": "masking-masked_weights-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("masking.masked_weights")
@@ -379,19 +372,6 @@ check("masking.masked_weights", hidden=True)
 # that is checked, each row allows something. Gradients are not compared here.
 #
 # Shapes: as in exercise 2. Leave `scaled` as it is here too, like all arguments in this course.
-#
-# <details><summary>Hint: the largest allowed score</summary>
-#
-# Fill a *copy* with the lowest number at the forbidden places and take its `amax(dim=-1, keepdim=True)`. A forbidden
-# score may lie far above it; `clamp(max=0.0)` keeps such an exponent from overflowing before the mask removes it.
-#
-# </details>
-#
-# <details><summary>Hint: if you also want rows that allow nothing to be 0</summary>
-#
-# Where the sum is 0, divide by 1 instead: `total.masked_fill(total == 0, 1.0)`.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "masking-multiplicative_weights-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -410,6 +390,15 @@ def multiplicative_weights(scaled, mask):
     return powers / total.masked_fill(total == 0, 1.0)
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# S3's formula multiplies exponentials by 0 or 1 and divides by what is left. In real arithmetic that equals filling and
+# softmax; in floating point it needs care, because 0 times infinity is `nan`. The largest allowed score is subtracted,
+# so that every allowed exponential is at most 1 and the sum at least 1. A forbidden score can still be far above that:
+# the clamp keeps it finite until the mask removes it.
+#
+# Taking the maximum over all scores is the usual slip. If a forbidden score is 1000 above the rest, all allowed
+# exponentials underflow to 0, and the row is lost.
 
 # %% nbgrader={"grade": true, "grade_id": "masking-multiplicative_weights-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("masking.multiplicative_weights")
@@ -490,13 +479,6 @@ x_b = torch.tensor([[1.0, 1.0], [-1.0, -2.5], [4.0, 3.0], [2.0, -3.0]])
 #
 # Shapes: `x` is `[..., words, d_model]`, `mask` is boolean and has the shape `[..., words, words]` or broadcasts to it, the
 # result is `[..., words, d_model]`. Each word may attend to something.
-#
-# <details><summary>Hint</summary>
-#
-# Five lines, in the order of the five names. A query's number of components is `x.shape[-1]`, and `x.transpose(-2, -1)`
-# swaps the last two dimensions, however many stand in front.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "masking-masked_self_attention-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -514,6 +496,13 @@ def masked_self_attention(x, mask):
     return alpha @ x
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# Self-attention is attention in which queries, keys and values all come from one sentence; the mask goes between
+# scaling and softmax. Its place is not a matter of taste: after the softmax, forbidden words have already taken their
+# share from the allowed ones, and the rows no longer sum to 1. The fill must be low for the dtype at hand, since long
+# vectors give scores in the thousands and a modest -1000 would then be one of the larger ones. All three roles of `x`
+# carry gradients; detaching one of them would let the model learn with the others only.
 
 # %% nbgrader={"grade": true, "grade_id": "masking-masked_self_attention-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("masking.masked_self_attention")
@@ -658,13 +647,6 @@ for sentence in padded:
 #
 # Shapes: `lengths` is an integer tensor `[batch]`, `max_length` is an int, the result is boolean `[batch, max_length]`.
 # Lengths of 0 are allowed, a batch may be a single sentence, and `max_length` may be longer than the longest one.
-#
-# <details><summary>Hint: no loop</summary>
-#
-# A word is real if its position is smaller than the length. Compare the positions `torch.arange(max_length)`, a row, with
-# the lengths as a column, `lengths.unsqueeze(-1)`: broadcasting makes a table of both.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "masking-padding_mask-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -679,6 +661,12 @@ def padding_mask(lengths, max_length):
     return torch.arange(max_length) < lengths.unsqueeze(-1)
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# Position 0 is the first word, so a sentence of three words has positions 0, 1 and 2: smaller than the length, and not
+# smaller or equal. One word too many is the usual slip, and it lets every sentence look at one padding token. The width
+# is `max_length` and not the longest length in the batch, because the mask has to fit the tensor that it will be used
+# on. Comparing a row with a column replaces the loop over sentences, and gives booleans without a cast.
 
 # %% nbgrader={"grade": true, "grade_id": "masking-padding_mask-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("masking.padding_mask")
@@ -714,13 +702,6 @@ def masks_of_the_batch():
 #
 # Shapes: `causal` is boolean `[queries, keys]`, `padding` is boolean `[batch, keys]`, the result is boolean
 # `[batch, queries, keys]`. There may be fewer queries than keys, and padding may stand in front of the words.
-#
-# <details><summary>Hint: where does the new dimension go?</summary>
-#
-# Padding is about **keys**, so it must stay in the last dimension: `[batch, 1, keys]`. With the 1 in the wrong place you
-# would forbid padding to *ask*, and still let everybody look at it.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "masking-combined_mask-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -735,6 +716,13 @@ def combined_mask(causal, padding):
     return causal & padding.unsqueeze(-2)
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# Both masks mean "may attend", so both have to say yes: that is `&`. With `|` the causal mask would let words look at
+# padding, and the padding mask would let them look ahead. The new dimension of the padding mask stands where the
+# queries are, so that the same keys are hidden from every query. Rows of padding, that is queries that are padding
+# themselves, are left alone. What they compute is never looked at, and forbidding them everything would only produce
+# rows without a single allowed key.
 
 # %% nbgrader={"grade": true, "grade_id": "masking-combined_mask-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("masking.combined_mask")
@@ -798,13 +786,6 @@ print("mean over the words:     ", meow[:1].mean(dim=0))
 #
 # One point is for values and gradients, and one each for scores in the thousands, for a batch of a single sentence, and
 # for padding that does not come after the words.
-#
-# <details><summary>Hint: shapes</summary>
-#
-# `x @ self.query` is `[batch, words]`: a score for each word. For the average, `alpha.unsqueeze(-2) @ x` is
-# `[batch, 1, d_model]`; one `squeeze(-2)` and you are there. (Or `(alpha.unsqueeze(-1) * x).sum(dim=-2)`.)
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "masking-attention_pooling-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -832,6 +813,16 @@ class AttentionPooling(nn.Module):
         return (alpha.unsqueeze(-2) @ x).squeeze(-2)
         ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# Mean pooling gives every word the same share; here a learned query says what is worth listening to. All the rest is
+# masked attention with one query: scale, fill, softmax, average. Mean pooling is still inside it, as the case of a
+# query of zeros.
+#
+# Three details cost points most often. The scores are scaled, or long vectors saturate the softmax. The fill goes in
+# before the softmax and goes by the mask, because padding may stand anywhere. And the single query's dimension is
+# removed by its number: a bare `squeeze()` also removes the batch where that is 1, and the layer that worked in
+# training breaks on the first single sentence.
 
 # %% nbgrader={"grade": true, "grade_id": "masking-attention_pooling-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("masking.attention_pooling")

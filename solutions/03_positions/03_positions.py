@@ -90,13 +90,6 @@ print(" ".join(sentence), " -> ", " ".join(shuffled))
 #
 # Shapes: `out` is `[..., words, d_model]`, `order` is an integer tensor `[words]`, the result has
 # the shape of `out`.
-#
-# <details><summary>Hint: taking rows</summary>
-#
-# For a matrix, `x[order]` takes rows in that order: its row i is `x[order[i]]`. With a batch in front the words are the
-# last dimension but one; in an index `...` stands for all dimensions in front of those that you name.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "positions-shuffled_outputs-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -111,6 +104,13 @@ def shuffled_outputs(out, order):
     return out[..., order, :]
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# Scores are made of pairs of words, and the sum over the keys does not care about their order. So a shuffled sentence
+# has the same outputs, shuffled in the same way: self-attention is equivariant to permutations, and “dog bites man” is
+# “man bites dog” to it. Row i of the new output is the old output of the word that now stands at place i, hence `order`
+# as an index and not its inverse. The index goes into the dimension of the words, or else whole sentences of a batch
+# change places.
 
 # %% nbgrader={"grade": true, "grade_id": "positions-shuffled_outputs-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("positions.shuffled_outputs")
@@ -171,22 +171,6 @@ def prediction_against_attention():
 #
 # Shapes: `order` is an integer tensor `[words]`, the result is a boolean tensor `[words]`: entry i is True where the word
 # at place i of the *shuffled* sentence has the vector that this same word had before.
-#
-# <details><summary>Hint: what must be equal?</summary>
-#
-# The word at place i is word `order[i]`. Before, it attended to words 0 to `order[i]`. Now it attends to words
-# `order[0]`, ..., `order[i]`. A weighted sum does not care about order: it is the same if these are the same *sets*.
-# You may compare Python sets in a loop, made of `order.tolist()`: sets of tensors are never equal.
-#
-# </details>
-#
-# <details><summary>Hint: without a loop</summary>
-#
-# Two sets of different sizes are not equal, so the word must have kept its place. And the first i + 1 words are the old
-# first i + 1 words exactly if none of them comes from further back: `order.cummax(dim=0).values` is the furthest so
-# far.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "positions-same_under_causal_mask-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -202,6 +186,13 @@ def same_under_causal_mask(order):
     return (order == place) & (furthest == place)
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# Under a causal mask a word's vector depends on the set of words up to and including itself. It is unchanged exactly if
+# that set is the same as before: then the word stands at its old place, since sets of other sizes cannot be equal, and
+# no word from further back has come in front of it. Staying in place is not enough, because two words before and after
+# it may have changed places. This is why a causal model has some sense of order without any positions: the mask itself
+# leaks it, a little.
 
 # %% nbgrader={"grade": true, "grade_id": "positions-same_under_causal_mask-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("positions.same_under_causal_mask")
@@ -263,13 +254,6 @@ def which_words_notice():
 # Do that.
 #
 # Shapes: `x` is `[..., words, d_model]`, the result is `[..., words, d_model + 1]`, of the dtype of `x`.
-#
-# <details><summary>Hint: shapes before concatenating</summary>
-#
-# `torch.cat` along the last dimension wants all other dimensions equal: a column `[..., words, 1]`. Make
-# `torch.arange(words)` a column with `.unsqueeze(-1)` and let `.expand(*x.shape[:-1], 1)` repeat it for a batch.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "positions-appended_index-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -284,6 +268,13 @@ def appended_index(x):
     return torch.cat([x, index.expand(*x.shape[:-1], 1)], dim=-1)
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# The index becomes one more component, so that equal words at different places differ at last. It is made in the dtype
+# of `x`, since torch promotes and would otherwise turn a double-precision sentence's neighbour into something else, and
+# small integer types overflow. Words are the last dimension but one: taking `len(x)` works for a single sentence and
+# counts sentences in a batch. As an idea it is poor, which is the point of the exercise. The number grows without
+# bound, and soon outshouts all other components.
 
 # %% nbgrader={"grade": true, "grade_id": "positions-appended_index-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("positions.appended_index")
@@ -342,13 +333,6 @@ def the_index_takes_over():
 #
 # Shapes: `length` and `bits` are ints of at least 1, with `length` at most $2^\text{bits}$, possibly in the hundreds; the
 # result is float32 `[length, bits]`.
-#
-# <details><summary>Hint: all bits at once</summary>
-#
-# Positions as a column, powers of two as a row: `torch.arange(length).unsqueeze(-1)` and `2 ** torch.arange(bits)`.
-# Divide with `//`, take the remainder with `% 2`, end with `.float()`.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "positions-binary_counting-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -364,6 +348,13 @@ def binary_counting(length, bits):
     return (position // 2 ** torch.arange(bits) % 2).float()
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# Dividing by 2ʲ with `//` moves bit j to the lowest place, and the remainder by 2 reads it off. Broadcasting a column
+# of positions against a row of powers does that for all bits of all positions. Column 0 changes at every word, column 1
+# at every second, column 2 at every fourth: a row of clocks, each half as fast as the one before. That is the picture
+# to keep for the sinusoids, which are these clocks with smooth hands. An ordinary division instead of `//` leaves
+# fractions, and the remainder then is no digit.
 
 # %% nbgrader={"grade": true, "grade_id": "positions-binary_counting-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("positions.binary_counting")
@@ -415,20 +406,6 @@ def sixteen_places_in_binary():
 # another.)
 #
 # Shapes: `length` and `d_model` are ints, `d_model` is even; the result is float32 `[length, d_model]`.
-#
-# <details><summary>Hint: the angles</summary>
-#
-# Positions as a column `[length, 1]`, the even dimensions $2i$ as a row: `torch.arange(0, d_model, 2)`. Then
-# `position / 10000 ** (two_i / d_model)` is `[length, d_model / 2]`, an angle for each word and clock.
-#
-# </details>
-#
-# <details><summary>Hint: side by side</summary>
-#
-# Either fill an empty tensor in steps of two, `encoding[:, 0::2] = angle.sin()`, or stack along a new last dimension
-# and flatten: `torch.stack([..., ...], dim=-1).flatten(-2)`.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "positions-sinusoidal_encoding-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -448,6 +425,16 @@ def sinusoidal_encoding(length, d_model):
     return encoding
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# Each pair of dimensions is the hand of a clock, and each clock is slower than the one before: wavelengths grow from 2π
+# in a geometric series towards 10000 · 2π. Sine and cosine together say where a hand points; a sine alone has the same
+# value twice in every turn.
+#
+# The 2i of the formula is the even dimension itself, so stepping by 2 and then doubling counts the two twice. Both of a
+# pair share one angle, or the hand is no longer a hand and the shift of the next exercise no longer a rotation. All
+# sines first is the same encoding with its columns sorted otherwise: harmless in training, and ruinous when weights are
+# loaded that expect the other order.
 
 # %% nbgrader={"grade": true, "grade_id": "positions-sinusoidal_encoding-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("positions.sinusoidal_encoding")
@@ -574,26 +561,6 @@ def who_chased_whom():
 # matrix of your geometry book has it.
 #
 # Shapes: `shift` is an int and may be negative, `d_model` is an even int; the result is float32 `[d_model, d_model]`.
-#
-# <details><summary>Hint: the angles</summary>
-#
-# One angle for each clock: `shift / 10000 ** (torch.arange(0, d_model, 2) / d_model)`. They are the angles of position
-# `shift` in exercise 5.
-#
-# </details>
-#
-# <details><summary>Hint: blocks on a diagonal</summary>
-#
-# A loop over the clocks that fills `matrix[2 * i : 2 * i + 2, 2 * i : 2 * i + 2]` is fine. So is
-# `torch.block_diag(*blocks)` with a list of 2 × 2 tensors.
-#
-# </details>
-#
-# <details><summary>Hint: test yourself</summary>
-#
-# For `e = sinusoidal_encoding(20, 8)` and `M = shift_matrix(3, 8)`, `M @ e[5]` should be `e[8]`.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "positions-shift_matrix-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -613,6 +580,15 @@ def shift_matrix(shift, d_model):
     return matrix
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# sin(a + b) = cos b · sin a + sin b · cos a, and cos(a + b) = -sin b · sin a + cos b · cos a. Read as a matrix that
+# acts on (sine, cosine), this is the block, and the angle b depends on the shift and the clock but not on the position.
+# So one matrix moves every position: relative distance is a linear map, which attention can learn.
+#
+# The sign follows from the order of the pair. With (cosine, sine), as in most geometry books, the minus stands at the
+# upper right; taken over unchanged it turns the clocks back, and agrees with the right one only for a shift of 0. A
+# negative shift needs no special case, since the sine changes its sign by itself.
 
 # %% nbgrader={"grade": true, "grade_id": "positions-shift_matrix-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("positions.shift_matrix")
@@ -707,20 +683,6 @@ def a_head_that_looks_two_words_back():
 #
 # Shapes: `x` is `[..., words, d_model]`, the result has its shape and its dtype (in one case both `x` and `encoding` are
 # in double precision). The gradients of `x` and `encoding` are compared too.
-#
-# <details><summary>Hint: the order of things</summary>
-#
-# Compare `x.shape[-2]` with `len(self.encoding)` first, and `raise ValueError(f"...")` where it is larger. Without that,
-# torch may or may not complain about shapes: a table of one row would be added to any number of words.
-#
-# </details>
-#
-# <details><summary>Hint: fewer words than rows</summary>
-#
-# `self.encoding[:words]` gives the first rows, `[words, d_model]`. Adding them to `[..., words, d_model]` broadcasts over
-# a batch.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "positions-learned_positions-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -749,6 +711,13 @@ class LearnedPositions(nn.Module):
         return x + self.encoding[:words]
         ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# Learned positions are an embedding table whose word is the place. It has an end: past the last row there is nothing
+# that was ever trained, so the layer refuses, loudly and with both numbers. Without the check a table of a single row
+# broadcasts over any sentence without a word of protest, and in other cases torch's message speaks of sizes and not of
+# positions. Slicing the first rows leaves the rest of the table without gradient in this step, which is why late
+# positions, seen by few sentences, are trained less well.
 
 # %% nbgrader={"grade": true, "grade_id": "positions-learned_positions-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("positions.learned_positions")

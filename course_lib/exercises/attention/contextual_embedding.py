@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib import attention
-from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.attention.shared import LESSON, WITHHELD
 from course_lib.exercises.common import as_it_is, integer, sizes, unbatched_kinds
 from course_lib.exercises.worked_examples import A
@@ -88,6 +88,25 @@ EXERCISE = Exercise(
     reference=attention.contextual_embedding,
     cases=_context_cases,
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "A matrix times a vector is a dot product with every row, so one product compares the word with the whole "
+            "sentence. The weighted average is a product too, with the weights in front.",
+        ),
+        Hint(
+            "shapes",
+            "`[words, d_model]` times `[d_model]` gives `[words]`; `[words]` times `[words, d_model]` gives "
+            "`[d_model]`. Between the two stands a softmax over the words, which keeps the shape.",
+            answers=(
+                "weights_returned",
+                "normalised_over_the_wrong_words",
+                "no_softmax",
+                "exp_not_normalised",
+                "all_weights_1",
+            ),
+        ),
+    ),
     misconceptions=(
         Misconception(
             "context_ignored",

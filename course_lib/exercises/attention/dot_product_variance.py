@@ -11,7 +11,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import attention
-from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.attention.shared import LESSON, WITHHELD
 from course_lib.exercises.common import as_it_is, integer, unbatched_kinds
 from course_lib.exercises.worked_examples import A
@@ -82,6 +82,26 @@ EXERCISE = Exercise(
     reference=attention.dot_product_variance,
     cases=_variance_cases,
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "You want pairs, not all combinations: a matrix product would give every query with every key. Multiply "
+            "element by element and sum over the components.",
+        ),
+        Hint(
+            "outline",
+            "Multiply `q` and `k` entry by entry, `[samples, d_head]`.\n"
+            "Sum over the components: one dot product for each sample, `[samples]`.\n"
+            "The variance of these numbers, which torch takes without bias by itself.",
+            answers=(
+                "biased",
+                "standard_deviation",
+                "mean_of_products",
+                "variance_of_each_sample",
+                "mean_not_subtracted",
+            ),
+        ),
+    ),
     misconceptions=(
         Misconception(
             "biased",

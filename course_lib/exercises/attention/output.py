@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib import attention
-from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.attention.shared import LESSON, WITHHELD, all_alike, single_query
 from course_lib.exercises.common import as_it_is, kinds
 from course_lib.exercises.worked_examples import A
@@ -83,6 +83,13 @@ EXERCISE = Exercise(
     reference=attention.weighted_values,
     cases=_output_cases,
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Which dimension is averaged away? The one that `alpha` and `v` share, the keys. A product of two "
+            "matrices sums over exactly such a dimension.",
+        ),
+    ),
     misconceptions=(
         Misconception(
             "plain_mean",

@@ -10,7 +10,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import attention
-from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.attention.shared import LESSON, WITHHELD, root_of_d_head, wrong_divisors
 from course_lib.exercises.common import as_it_is, kinds
 from course_lib.exercises.worked_examples import A
@@ -69,6 +69,13 @@ EXERCISE = Exercise(
     reference=attention.scale_scores,
     cases=_scale_cases,
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Divide by a root, not by the number itself. In Python a power binds more tightly than a division, so "
+            "`x ** 1/2` is half of x.",
+        ),
+    ),
     misconceptions=(
         *wrong_divisors(_scaled),
         Misconception(

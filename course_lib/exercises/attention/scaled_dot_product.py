@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib import attention
-from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import FUSED_ATTENTION, SOFTMAX
 from course_lib.exercises.attention.shared import (
     LESSON,
@@ -149,6 +149,42 @@ EXERCISE = Exercise(
     reference=attention.scaled_dot_product_attention,
     cases=_attention_cases,
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Four steps that you have written before: compare queries with keys, scale, softmax over the keys, "
+            "average the values. `d_head` is the number of components of a query.",
+        ),
+        Hint(
+            "shapes",
+            "Scores and weights are `[..., queries, keys]`: a row for each query, and it is the row that sums to 1. "
+            "`d_head` is the last dimension of `q`; the one before it is the number of queries. The values come in "
+            "only at the end.",
+            answers=(
+                "softmax_over_queries",
+                "root_of_d_value",
+                "root_of_second_dimension",
+                "root_of_first_dimension",
+                "divided_by_number_of_keys",
+                "root_of_number_of_keys",
+            ),
+        ),
+        Hint(
+            "outline",
+            "Scores: queries times keys, with the last two dimensions of `k` swapped.\n"
+            "Divide by the root of the last dimension of `q`.\n"
+            "Softmax over the last dimension, which is the keys.\n"
+            "The weights times the values.",
+            answers=(
+                "scaled_after_softmax",
+                "divided_by_d_head",
+                "divided_by_twice_d_head",
+                "multiplied",
+                "all_dimensions_reversed",
+                "reshaped_not_transposed",
+            ),
+        ),
+    ),
     misconceptions=(
         *wrong_divisors(_attended),
         Misconception(

@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib import attention
-from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.attention.shared import (
     LESSON,
     WITHHELD,
@@ -95,6 +95,19 @@ EXERCISE = Exercise(
     reference=attention.dot_product_scores,
     cases=_scores_cases,
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Entry (i, j) is the dot product of query i with key j: a matrix product, once the keys stand in columns. "
+            "`k.T` reverses all dimensions, which is right only for a single matrix.",
+        ),
+        Hint(
+            "shapes",
+            "For `[..., queries, d_head]` times something to be `[..., queries, keys]`, that something has to be "
+            "`[..., d_head, keys]`. Swap the last two dimensions of `k` and leave the ones in front alone.",
+            answers=("keys_as_rows", "reshaped_not_transposed", "not_transposed", "across_the_batch"),
+        ),
+    ),
     misconceptions=(
         Misconception(
             "keys_as_rows",

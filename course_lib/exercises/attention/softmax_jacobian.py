@@ -9,7 +9,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import attention
-from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import JACOBIAN, SOFTMAX
 from course_lib.exercises.attention.shared import LESSON, WITHHELD
 from course_lib.exercises.common import as_it_is, integer, kinds, sizes
@@ -104,6 +104,26 @@ EXERCISE = Exercise(
     reference=attention.softmax_jacobian,
     cases=_jacobian_cases,
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "All weights share one sum, so a score moves every weight of its row: the derivative is a matrix. On the "
+            "diagonal a weight answers to its own score, elsewhere it gives way to another one.",
+        ),
+        Hint(
+            "shapes",
+            "J is diag(alpha) minus the outer product of alpha with itself. `torch.diag_embed` takes `[..., keys]` to "
+            "`[..., keys, keys]`; a column `[..., keys, 1]` times a row `[..., 1, keys]` makes the outer product.",
+            answers=(
+                "inner_product",
+                "diagonal_left_out",
+                "weights_on_the_diagonal",
+                "own_weight_squared",
+                "identity_not_weighted",
+                "indices_swapped",
+            ),
+        ),
+    ),
     misconceptions=(
         Misconception(
             "only_the_diagonal",

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib import attention
-from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import SOFTMAX
 from course_lib.exercises.attention.shared import LESSON, WITHHELD, single_query
 from course_lib.exercises.common import integer, kinds, sizes
@@ -123,6 +123,33 @@ EXERCISE = Exercise(
     cases=_weights_cases,
     parts={CORE: 2, "large scores": 1},
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "A softmax does not change if the same number is subtracted from all scores of a row. Subtract the row's "
+            "largest: then no exponent is above 0, and nothing can overflow.",
+        ),
+        Hint(
+            "shapes",
+            "A sum or a maximum over the keys is `[..., queries]`, and broadcasting would line that up with the wrong "
+            "dimension. With `keepdim=True` it is `[..., queries, 1]`: one number for each row.",
+            answers=(
+                "sum_without_keepdim",
+                "safe_sum_without_keepdim",
+                "maximum_without_keepdim",
+                "normalised_over_queries",
+                "sum_over_queries",
+                "maximum_of_each_column",
+            ),
+        ),
+        Hint(
+            "outline",
+            "The largest score of each row, over the last dimension, with the dimension kept.\n"
+            "Subtract it from the row and take `exp`.\n"
+            "The sum of each row, with the dimension kept.\n"
+            "Divide.",
+        ),
+    ),
     misconceptions=(
         Misconception(
             "large_scores_overflow",

@@ -10,7 +10,7 @@ import torch
 from torch import Generator, Tensor, nn
 
 from course_lib import masking
-from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import FUSED_ATTENTION, SOFTMAX
 from course_lib.exercises.common import Kind, integer, pooling
 from course_lib.exercises.masking.shared import (
@@ -183,6 +183,43 @@ EXERCISE = Exercise(
     cases=_pooling_cases,
     parts={CORE: 1, LARGE: 1, ONE: 1, ANYWHERE: 1},
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "It is attention with a single query, which is learned and the same for every sentence. What comes out is "
+            "one weighted average for each sentence, and padding gets no weight.",
+        ),
+        Hint(
+            "shapes",
+            "`x` times the query is `[batch, words]`: a score for each word. To average with the weights, make them a "
+            "row `[batch, 1, words]`, multiply by `x`, and remove that dimension again, by its number, so that a "
+            "batch of one sentence keeps its own.",
+            answers=(
+                "dimension_kept",
+                "squeezed",
+                "softmax_over_the_batch",
+                "weighted_mean",
+                "weighted_mean_of_words",
+                "weights_returned",
+            ),
+        ),
+        Hint(
+            "outline",
+            "A score for each word: `x` times the learned query.\n"
+            "Divide by the root of the number of components.\n"
+            "Fill the padding with the lowest finite number of the dtype of `x`.\n"
+            "Softmax over the words, the last dimension.\n"
+            "The weighted sum of the words, `[batch, d_model]`.",
+            answers=(
+                "not_scaled",
+                "divided_by_d_model",
+                "root_of_number_of_words",
+                "scores_times_mask",
+                "scores_times_mask_then_zeroed",
+                "masked_after_softmax",
+            ),
+        ),
+    ),
     misconceptions=(
         Misconception(
             "padding_counted",

@@ -11,7 +11,7 @@ import torch
 from torch import Generator, Tensor, nn
 
 from course_lib import masking
-from course_lib.checking.exercise import Case, Exercise, Misconception, Pair
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception, Pair
 from course_lib.exercises.common import integer, sizes
 from course_lib.exercises.masking.shared import LESSON, WITHHELD, wrong_dtypes
 from course_lib.exercises.worked_examples import B
@@ -67,6 +67,13 @@ EXERCISE = Exercise(
     reference=masking.causal_mask,
     cases=_causal_cases,
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "A word may see itself and what stands before it: the lower triangle of a square, its diagonal included. "
+            "`tril` keeps just that part of a matrix; mind the dtype, which is `torch.bool`.",
+        ),
+    ),
     misconceptions=(
         Misconception(
             "itself_forbidden",

@@ -10,7 +10,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import masking
-from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import sizes
 from course_lib.exercises.masking.shared import LESSON, WITHHELD, batch_sizes, only_with, random_padding, wrong_dtypes
 from course_lib.exercises.worked_examples import B
@@ -80,6 +80,26 @@ EXERCISE = Exercise(
     reference=masking.combined_mask,
     cases=_combined_cases,
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "A query may see a key if both masks allow it. Padding is a matter of keys: nobody may look at padding, "
+            "whoever asks.",
+        ),
+        Hint(
+            "shapes",
+            "Padding has to stay in the last dimension: `[batch, 1, keys]`. With the 1 at the end you would forbid "
+            "padding to ask, and let everybody look at it. Combined with `[queries, keys]`, broadcasting gives "
+            "`[batch, queries, keys]`.",
+            answers=(
+                "padding_of_the_queries",
+                "padding_of_both",
+                "batch_in_the_middle",
+                "first_sequence_for_all",
+                "heads_as_well",
+            ),
+        ),
+    ),
     misconceptions=(
         Misconception(
             "either_is_enough",

@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
 from course_lib import masking
-from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import FUSED_ATTENTION, SOFTMAX
 from course_lib.exercises.common import Kind, integer, kinds, sizes
 from course_lib.exercises.masking.shared import (
@@ -166,6 +166,29 @@ EXERCISE = Exercise(
     cases=_self_attention_cases,
     parts={CORE: 1, BROADCAST: 1, LARGE: 1},
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "The five names of the course, in order: scores, scaled, masked, alpha, out. `x` asks, is asked and is "
+            "averaged.",
+        ),
+        Hint(
+            "outline",
+            "Scores: `x` with its own last two dimensions swapped.\n"
+            "Divide by the root of the last dimension of `x`.\n"
+            "Fill the forbidden places with the lowest finite number of the dtype.\n"
+            "Softmax over the keys, the last dimension.\n"
+            "The weights times `x`.",
+            answers=(
+                "divided_by_number_of_keys",
+                "divided_by_d_model",
+                "root_of_number_of_words",
+                "unscaled_scores_masked",
+                "softmax_over_queries",
+                "softmax_over_the_second_dimension",
+            ),
+        ),
+    ),
     misconceptions=(
         Misconception(
             "divided_by_number_of_keys",

@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib import masking
-from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import MASKED_SOFTMAX, SOFTMAX
 from course_lib.exercises.common import Kind, integer, sizes
 from course_lib.exercises.masking.shared import (
@@ -159,6 +159,42 @@ EXERCISE = Exercise(
     cases=_masked_cases,
     parts={CORE: 1, BROADCAST: 1, LARGE: 1, NOTHING: 1},
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Give forbidden places so low a score that the softmax gives them 0, before the softmax and not after it. "
+            "Low enough is the most negative finite number of the dtype; minus infinity turns rows that allow nothing "
+            "into `nan`.",
+        ),
+        Hint(
+            "shapes",
+            "`masked_fill` takes a condition of any shape that broadcasts to the scores, and fills where it is True: "
+            "our mask is True where nothing should be filled. The softmax runs along the keys, the last dimension.",
+            answers=(
+                "inverted",
+                "inverted_throughout",
+                "inverted_with_a_large_number",
+                "keys_as_rows",
+                "softmax_over_queries",
+                "softmax_over_the_second_dimension",
+            ),
+        ),
+        Hint(
+            "outline",
+            "The lowest finite number of the dtype of the scores, from `torch.finfo`.\n"
+            "A copy of the scores with it at the places where the mask is False.\n"
+            "Softmax over the keys. A row that allows nothing comes out uniform.\n"
+            "Multiply by the mask: that row becomes 0, and all others stay as they are.",
+            answers=(
+                "nan_where_nothing_is_allowed",
+                "uniform_where_nothing_is_allowed",
+                "uniform_by_addition_where_nothing_is_allowed",
+                "nan_repaired_afterwards",
+                "zero_times_infinity",
+                "exp_overflows",
+            ),
+        ),
+    ),
     misconceptions=(
         Misconception(
             "nan_where_nothing_is_allowed",

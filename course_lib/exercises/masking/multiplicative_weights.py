@@ -10,7 +10,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import masking
-from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import SOFTMAX
 from course_lib.exercises.common import Kind, integer
 from course_lib.exercises.masking.shared import (
@@ -160,6 +160,29 @@ EXERCISE = Exercise(
     cases=_multiplicative_cases,
     parts={CORE: 1, BROADCAST: 1, LARGE: 1},
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Only what is allowed may decide what is subtracted: take the largest allowed score of each row. A "
+            "forbidden score may lie far above it, and its exponential must not overflow before the mask removes it.",
+        ),
+        Hint(
+            "outline",
+            "A copy of the scores, with the lowest finite number at the forbidden places.\n"
+            "The largest entry of each row of that copy, with the dimension kept.\n"
+            "Subtract it from the scores, let no difference be above 0 with `clamp`, and take `exp`.\n"
+            "Multiply by the mask.\n"
+            "Divide by the sums of the rows, with the dimension kept; a sum of 0 may be replaced by 1.",
+            answers=(
+                "overflow_repaired",
+                "maximum_of_scores_times_mask_clamped",
+                "normalised_before_masking",
+                "sum_without_keepdim",
+                "safe_sum_without_keepdim",
+                "maximum_over_queries",
+            ),
+        ),
+    ),
     misconceptions=(
         Misconception(
             "large_scores_overflow",

@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib import masking
-from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import integer
 from course_lib.exercises.masking.shared import LESSON, WITHHELD, batch_sizes, wrong_dtypes
 from course_lib.exercises.worked_examples import B
@@ -96,6 +96,25 @@ EXERCISE = Exercise(
     reference=masking.padding_mask,
     cases=_padding_cases,
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "A word is real if its position is smaller than the length of its sentence. Compare all positions with "
+            "all lengths at once and let broadcasting make the table.",
+        ),
+        Hint(
+            "shapes",
+            "Positions are a row `[max_length]`, lengths have to be a column `[batch, 1]`: together they make "
+            "`[batch, max_length]`. A comparison gives booleans by itself.",
+            answers=(
+                "batch_as_columns",
+                "lengths_beside_the_positions",
+                "as_wide_as_the_longest",
+                "zeros_and_ones",
+                "longest_for_all",
+            ),
+        ),
+    ),
     misconceptions=(
         Misconception(
             "inverted",

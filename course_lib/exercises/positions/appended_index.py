@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib import positions
-from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import integer, kinds
 from course_lib.exercises.positions.shared import LESSON, WITHHELD
 from course_lib.exercises.worked_examples import A
@@ -91,6 +91,19 @@ EXERCISE = Exercise(
     reference=positions.appended_index,
     cases=_appended_cases,
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "`torch.cat` along the last dimension wants all other dimensions to be equal. So make the index a column "
+            "first, and repeat it for every sentence of a batch.",
+        ),
+        Hint(
+            "shapes",
+            "The index of each word is `[words, 1]` as a column. `expand` it to the leading dimensions of `x`, with a "
+            "1 at the end; then `[..., words, d_model]` and `[..., words, 1]` make `[..., words, d_model + 1]`.",
+            answers=("always_single", "small_integers", "length_appended"),
+        ),
+    ),
     misconceptions=(
         Misconception(
             "counted_from_one",

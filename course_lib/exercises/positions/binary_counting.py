@@ -10,7 +10,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import positions
-from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import integer
 from course_lib.exercises.positions.shared import LESSON, WITHHELD, places_of
 
@@ -112,6 +112,19 @@ EXERCISE = Exercise(
     reference=positions.binary_counting,
     cases=_binary_cases,
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "The digit of weight 2ʲ is found by dividing the position by 2ʲ, without remainder, and asking whether "
+            "the result is even or odd.",
+        ),
+        Hint(
+            "shapes",
+            "Positions as a column `[length, 1]`, powers of two as a row `[bits]`: together `[length, bits]`, all "
+            "bits at once. The result has to be float32.",
+            answers=("transposed", "highest_bit_first", "integers", "booleans", "small_integers", "double_precision"),
+        ),
+    ),
     misconceptions=(
         Misconception(
             "highest_bit_first",

@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
 from course_lib import positions
-from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import Kind, integer, kinds, sizes
 from course_lib.exercises.positions.shared import LESSON, WITHHELD
 from course_lib.exercises.worked_examples import A
@@ -171,6 +171,20 @@ EXERCISE = Exercise(
     cases=_learned_cases,
     parts={CORE: 2, "too many words": 1},
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Row “pos” of the table belongs to position “pos”, so a sentence gets the first rows. Check first that "
+            "there are enough of them: torch may not complain by itself.",
+        ),
+        Hint(
+            "outline",
+            "The number of words is the last dimension but one of `x`.\n"
+            "If it is larger than the number of rows, raise a `ValueError` that names both.\n"
+            "Add the first rows, as many as there are words; a batch broadcasts.",
+            answers=("sentences_counted", "len_of_the_batch", "same_row_for_all", "multiplied", "appended"),
+        ),
+    ),
     misconceptions=(
         Misconception(
             "not_refused",

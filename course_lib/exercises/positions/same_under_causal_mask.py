@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib import positions
-from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import integer, predicted
 from course_lib.exercises.positions.shared import LESSON, WITHHELD, places_of, random_order
 from course_lib.exercises.worked_examples import B
@@ -129,6 +129,22 @@ EXERCISE = Exercise(
     reference=positions.same_under_causal_mask,
     cases=predicted(_causal_cases),
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "The word at place i is word `order[i]`. Before, it attended to words 0 to `order[i]`; now it attends to "
+            "words `order[0]` to `order[i]`. A weighted sum does not care about order: it is the same if these are "
+            "the same sets.",
+        ),
+        Hint(
+            "outline",
+            "Two sets of different sizes are not equal, so the word must have kept its place.\n"
+            "The first i + 1 words are the old first i + 1 words exactly if none of them comes from further back.\n"
+            "`cummax` gives the furthest so far; compare it, and `order` itself, with the places.\n"
+            "Both must hold. (A loop with Python sets, made of `order.tolist()`, is as good.)",
+            answers=("not_moved", "same_words_so_far", "all_or_none"),
+        ),
+    ),
     misconceptions=(
         Misconception(
             "nothing_changes",

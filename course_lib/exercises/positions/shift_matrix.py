@@ -11,7 +11,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import positions
-from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import integer
 from course_lib.exercises.positions.shared import LESSON, WITHHELD, clock, wrong_exponents, wrong_speeds
 from course_lib.exercises.worked_examples import A
@@ -125,6 +125,42 @@ EXERCISE = Exercise(
     reference=positions.shift_matrix,
     cases=_shift_cases,
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Moving on by some words turns each clock's hand by an angle that depends on the clock alone, and not on "
+            "the position. So the matrix consists of one small rotation for each clock, along the diagonal.",
+        ),
+        Hint(
+            "shapes",
+            "There are `d_model` / 2 blocks of 2 × 2, and zeros everywhere else. The angles are those of position "
+            "`shift` in the sinusoidal encoding. Our pairs are (sine, cosine): the minus stands at the lower left.",
+            answers=(
+                "turned_back",
+                "minus_forgotten",
+                "minus_twice",
+                "minus_at_the_cosine",
+                "sine_on_the_diagonal",
+                "diagonal_only",
+            ),
+        ),
+        Hint(
+            "outline",
+            "Start from zeros, `[d_model, d_model]`.\n"
+            "For each even dimension, the angle: `shift` over 10000 to the power of that dimension over `d_model`.\n"
+            "Its block is cosine, sine in the first row and minus sine, cosine in the second.\n"
+            "Put it where this pair of rows meets the same pair of columns.\n"
+            "Test: the matrix for 3 times the encoding of position 5 is the encoding of position 8.",
+            answers=(
+                "two_forgotten",
+                "two_counted_twice",
+                "multiplied",
+                "base_1000",
+                "slowest_first",
+                "one_frequency_less",
+            ),
+        ),
+    ),
     misconceptions=(
         Misconception(
             "turned_back",

@@ -12,7 +12,7 @@ from torch import Generator, Tensor
 
 from course_lib import positions
 from course_lib.attention import scaled_dot_product_attention
-from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import integer, kinds, predicted
 from course_lib.exercises.positions.shared import LESSON, WITHHELD, random_order
 from course_lib.exercises.worked_examples import B
@@ -75,6 +75,19 @@ EXERCISE = Exercise(
     reference=positions.shuffled_outputs,
     cases=predicted(_shuffled_cases),
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Without a mask, attention does not know where a word stands: every word takes its output along. So the "
+            "outputs are shuffled exactly as the words were.",
+        ),
+        Hint(
+            "shapes",
+            "The words are the last dimension but one. In an index, `...` stands for all dimensions in front of those "
+            "that you name, so that a batch keeps its order.",
+            answers=("sentences_shuffled",),
+        ),
+    ),
     misconceptions=(
         Misconception(
             "nothing_moves",

@@ -11,7 +11,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import positions
-from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import integer
 from course_lib.exercises.positions.shared import (
     LESSON,
@@ -187,6 +187,27 @@ EXERCISE = Exercise(
     reference=positions.sinusoidal_encoding,
     cases=_sinusoidal_cases,
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Two neighbouring dimensions are one clock, read as its sine and its cosine: there are only `d_model` / 2 "
+            "angles for each word. The exponent in the formula is the even dimension 2i over `d_model`.",
+        ),
+        Hint(
+            "shapes",
+            "Positions as a column `[length, 1]` and the even dimensions 0, 2, 4, ... as a row `[d_model / 2]` give "
+            "the angles `[length, d_model / 2]`. Sines go to the even columns, cosines to the odd ones.",
+            answers=("halves", "cosine_first", "sines_only", "transposed", "one_frequency_for_all"),
+        ),
+        Hint(
+            "outline",
+            "Positions as a column; the even dimensions as a row, in steps of 2.\n"
+            "The angles: position over 10000 to the power of the even dimension over `d_model`.\n"
+            "An empty tensor `[length, d_model]`.\n"
+            "Fill every second column, from 0, with the sines, and every second one, from 1, with the cosines of the "
+            "same angles.",
+        ),
+    ),
     misconceptions=(
         Misconception(
             "halves",

@@ -10,7 +10,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import bags
-from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import integer
 from course_lib.exercises.words_in_a_bag.shared import LESSON, WITHHELD, mean_of
 
@@ -85,6 +85,13 @@ EXERCISE = Exercise(
     reference=bags.logits_accuracy,
     cases=_accuracy_cases,
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "`==` between two tensors gives booleans, and the mean of zeros and ones is a share. Booleans have no "
+            "mean, so turn them into floats first.",
+        ),
+    ),
     misconceptions=(
         Misconception(
             "number_of_right_ones",

@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
 from course_lib import bags
-from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import as_it_is, integer, sizes
 from course_lib.exercises.words_in_a_bag.shared import (
     LESSON,
@@ -168,6 +168,34 @@ EXERCISE = Exercise(
     cases=_bag_cases,
     parts={CORE: 3, "double precision": 1},
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "The model is what you have written so far, in a row: look the words up, take the mean of those that the "
+            "mask allows, and let the linear layer turn the mean into one score for each class. The loss takes the "
+            "softmax itself.",
+        ),
+        Hint(
+            "shapes",
+            "`self.embedding` takes ids `[batch, words]` to `[batch, words, d_model]`. The mean is "
+            "`[batch, d_model]`, and `self.output` takes it to `[batch, classes]`. Layers are called like functions.",
+            answers=("over_the_batch", "softmax_over_the_batch", "number_without_keepdim", "zeroed_and_not_pooled"),
+        ),
+        Hint(
+            "outline",
+            "Look up all ids, padding included: whatever stands there is removed next.\n"
+            "Multiply by the mask, with a last dimension of size 1, and sum over the words.\n"
+            "Divide by the number of words of each sentence, `[batch, 1]`.\n"
+            "Return what the linear layer gives for these means.",
+            answers=(
+                "ids_multiplied_by_the_mask",
+                "ids_multiplied_and_counted",
+                "padding_added_up",
+                "padding_is_zero",
+                "padding_counted_in_the_number",
+            ),
+        ),
+    ),
     misconceptions=(
         Misconception(
             "padding_counted",

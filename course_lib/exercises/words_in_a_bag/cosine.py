@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib import bags
-from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import COSINE
 from course_lib.exercises.common import Kind, as_it_is, integer
 from course_lib.exercises.words_in_a_bag.shared import LESSON, WITHHELD
@@ -96,6 +96,20 @@ EXERCISE = Exercise(
     reference=bags.cosine_similarities,
     cases=_cosine_cases,
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "A cosine is a dot product divided by the lengths of both vectors. A matrix times a vector gives the dot "
+            "products with all rows at once, and `norm` along the last dimension gives all lengths at once.",
+        ),
+        Hint(
+            "outline",
+            "The length of every row of the table, `[vocabulary]`.\n"
+            "The dot products of all rows with row i, `[vocabulary]`.\n"
+            "Divide each by the product of two lengths: its own row's and that of row i. Mind the brackets.",
+            answers=("multiplied_by_own_length", "lengths_added", "lengths_as_a_column", "own_length_twice"),
+        ),
+    ),
     misconceptions=(
         Misconception(
             "dot_product",

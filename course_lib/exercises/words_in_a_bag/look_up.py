@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
 from course_lib import bags
-from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import Kind, as_it_is, integer
 from course_lib.exercises.words_in_a_bag.shared import LESSON, WITHHELD, random_ids
 
@@ -80,6 +80,19 @@ EXERCISE = Exercise(
     reference=bags.look_up,
     cases=_look_up_cases,
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "A tensor may be indexed by a tensor of integers: with the indices 2, 0 and 2 you get three rows, one of "
+            "them twice.",
+        ),
+        Hint(
+            "shapes",
+            "Whatever shape the indices have, each of them becomes a row: `[..., words]` turns into "
+            "`[..., words, d_model]`. A batch needs no loop.",
+            answers=("transposed",),
+        ),
+    ),
     misconceptions=(
         Misconception(
             "counted_from_one",

@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib import bags
-from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import integer
 from course_lib.exercises.words_in_a_bag.shared import LESSON, WITHHELD, mean_of
 
@@ -115,6 +115,13 @@ EXERCISE = Exercise(
     reference=bags.majority_accuracy,
     cases=_majority_cases,
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "`torch.bincount` counts how often 0, 1, 2, ... occur among labels. The label that you always answer with "
+            "is the index of the largest count, and only the training labels may decide it.",
+        ),
+    ),
     misconceptions=(
         Misconception(
             "majority_of_the_test",

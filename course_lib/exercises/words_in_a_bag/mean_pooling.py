@@ -9,7 +9,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import bags
-from course_lib.checking.exercise import CORE, Case, Exercise, Misconception, Pair
+from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception, Pair
 from course_lib.exercises.common import Kind, integer
 from course_lib.exercises.words_in_a_bag.shared import (
     LESSON,
@@ -112,6 +112,36 @@ EXERCISE = Exercise(
     cases=_pooling_cases,
     parts={CORE: 3, "sentences without words": 1},
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "What must not count is multiplied by 0 before the sum. Then divide by the number of words that do count, "
+            "which the mask knows, and think of a sentence that has none.",
+        ),
+        Hint(
+            "shapes",
+            "`mask` is `[batch, words]` and needs a third dimension of size 1 to meet `x`. The sum over the words is "
+            "`[batch, d_model]`; the numbers of words have to be `[batch, 1]` to divide it row by row, so keep the "
+            "dimension when you count.",
+            answers=("number_without_keepdim", "over_the_batch", "one_mean_for_the_batch", "dimension_kept"),
+        ),
+        Hint(
+            "outline",
+            "Give the mask a last dimension with `unsqueeze` and multiply `x` by it: zeros at the padding.\n"
+            "Sum over the words, dimension 1.\n"
+            "Count the True entries of each sentence, keeping the dimension.\n"
+            "Let that number be at least 1 with `clamp`, so that 0 is divided by 1 and not by 0.\n"
+            "Divide.",
+            answers=(
+                "nan_without_words",
+                "nan_of_the_words_alone",
+                "nan_in_the_gradient",
+                "padding_added_up",
+                "one_more",
+                "padding_where_no_words",
+            ),
+        ),
+    ),
     misconceptions=(
         Misconception(
             "nan_without_words",

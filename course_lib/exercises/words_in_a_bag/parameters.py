@@ -9,7 +9,7 @@ from functools import partial
 from torch import Generator, nn
 
 from course_lib import bags
-from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import integer
 from course_lib.exercises.words_in_a_bag.shared import LESSON, WITHHELD
 
@@ -77,6 +77,13 @@ EXERCISE = Exercise(
     reference=bags.count_bag_parameters,
     cases=_parameter_cases,
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "The table has a row of numbers for each word. A linear layer has one weight for each pair of an input "
+            "and an output, and one bias for each output. Are all four numbers needed?",
+        ),
+    ),
     misconceptions=(
         Misconception(
             "hidden_layer_counted",

@@ -13,7 +13,7 @@ import torch
 from torch import Generator
 
 from course_lib import bags
-from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.words_in_a_bag.shared import LESSON, WITHHELD
 
 _WORDS = ("the", "a", "dog", "cat", "cow", "mouse", "chased", "saw", "only", "slept", "never", "god", "was", "on", "no")
@@ -162,6 +162,26 @@ EXERCISE = Exercise(
     reference=bags.same_vector,
     cases=_same_vector_cases,
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "A mean weighs each word by its share of the sentence, and the order of a sum does not matter. Work out "
+            "the mean of “ha” and that of “ha ha ha” before you decide what to compare.",
+        ),
+        Hint(
+            "outline",
+            "Split both sentences at their spaces.\n"
+            "Repeat each sentence as many times as the other has words, so that both are equally long.\n"
+            "Count the words of both with `Counter`; equal counts now mean equal shares.",
+            answers=(
+                "whole_multiples",
+                "second_as_a_multiple",
+                "shares_rounded",
+                "divided_by_the_smallest_count",
+                "repeated_in_order",
+            ),
+        ),
+    ),
     misconceptions=(
         Misconception(
             "counts_must_be_equal",
