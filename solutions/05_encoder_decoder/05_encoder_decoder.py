@@ -144,13 +144,6 @@ show.matrices(
 #
 # Shapes: `target` is an int64 tensor `[batch, words]`, each row from `<s>` to `<e>`, with padding after it. Return a tuple of
 # two, `read` and `expected`, each `[batch, words - 1]`.
-#
-# <details><summary>Hint</summary>
-#
-# Two slices. One leaves out the last column, the other the first. Padding needs no care here, and the `<e>` of a shorter
-# sentence stays in what is read: the loss will skip places where padding is expected.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "encoder_decoder-shift_right-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -164,6 +157,12 @@ def shift_right(target):
     return target[:, :-1], target[:, 1:]
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# The decoder reads the target up to a word and is asked for the next: the same row twice, one place apart. All places
+# are trained at once this way, which is what makes training a transformer fast. The batch is the first dimension, so
+# the slices go along the second. The end mark is expected and the start mark is not; a model that is never asked for
+# `<e>` never learns to stop. Rolling the row instead of slicing it asks for the first word after the last.
 
 # %% nbgrader={"grade": true, "grade_id": "encoder_decoder-shift_right-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("encoder_decoder.shift_right")
@@ -233,13 +232,6 @@ show.matrices(
 #
 # In all exercises of this lesson a result has the **dtype** of the numbers that came in, float32 or float64, unless the task
 # says otherwise.
-#
-# <details><summary>Hint: picking</summary>
-#
-# `log_p.gather(-1, index)` picks along the last dimension; `index` needs as many dimensions as `log_p`, so give `expected`
-# one more with `unsqueeze(-1)`. Or flatten both and index with `[torch.arange(n), expected]`.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "encoder_decoder-negative_log_likelihood-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -254,6 +246,13 @@ def negative_log_likelihood(log_p, expected):
     return -log_p.gather(-1, expected.unsqueeze(-1)).mean()
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# The likelihood of a corpus is a product of many probabilities, far too small for a float; its logarithm is a sum and
+# harmless. Training looks only at the probability of the word that really stands there. All the others enter through
+# the softmax, which makes them pay for it. So one number is picked for each place, and the mean makes batches of
+# different sizes comparable. Going back to probabilities and taking the logarithm of their mean is another quantity,
+# and anything below about e⁻¹⁰⁴ is 0 by then.
 
 # %% nbgrader={"grade": true, "grade_id": "encoder_decoder-negative_log_likelihood-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("encoder_decoder.negative_log_likelihood")
@@ -292,13 +291,6 @@ for name, p in (("by the table", right), ("as printed", printed)):
 # Shapes: `nll` is `[batch, words]`, a negative log-likelihood for each place, in nats, finite even at padding; `mask` is
 # boolean `[batch, words]`, True at words. There is at least one word, and there may be hundreds. The result is a scalar
 # tensor, with the dtype of `nll`.
-#
-# <details><summary>Hint</summary>
-#
-# A tensor can be indexed with a boolean one of the same shape: what remains are the entries where it is True. And how do
-# you get the NLL of section 2.2 from them?
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "encoder_decoder-perplexity-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -313,6 +305,13 @@ def perplexity(nll, mask):
     return nll[mask].mean().exp()
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# Perplexity is the exponential of the mean negative log-likelihood: the number of equally likely words between which
+# the model hesitates. All words of the batch go into one mean. The mean of the sentences' perplexities is something
+# else, in which short sentences count too much and one hard sentence counts for all. Padding is left out before the
+# mean, so that it counts neither above nor below the fraction line; multiplying by the mask alone would still divide by
+# it. The base has to match the logarithm, which here is the natural one.
 
 # %% nbgrader={"grade": true, "grade_id": "encoder_decoder-perplexity-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("encoder_decoder.perplexity")
@@ -450,19 +449,6 @@ class EncoderBlock(nn.Module):
 # Shapes: `x` is `[batch, target, d_model]`, `memory` is `[batch, source, d_model]`, `mask` is boolean and broadcasts to
 # `[batch, target, target]`, `memory_mask` to `[batch, target, source]`, True where a word may attend. Both may be any
 # masks of these shapes, not just a causal one and one for padding. The result has the shape of `x`.
-#
-# <details><summary>Hint: begin from the encoder's</summary>
-#
-# The forward of `EncoderBlock` above is two thirds of it. A line goes in between, and the numbers of the norms change.
-#
-# </details>
-#
-# <details><summary>Hint: who asks?</summary>
-#
-# The queries of the cross-attention come from what the first add & norm returned, so put that back into `x`. What is added
-# at each residual connection is what went into *that* sublayer.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "encoder_decoder-decoder_block-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -500,6 +486,15 @@ class DecoderBlock(nn.Module):
         ### END SOLUTION
 
 
+# %% [markdown] tags=["reason"]
+# Three sublayers: look at what has been written, look at the source, think. Each is added to what went into it, so `x`
+# is overwritten after each one; adding the block's own input again would throw away what the sublayer before has found.
+#
+# In cross-attention the target asks and the source answers. Its mask is about source words, that is about padding, and
+# has nothing causal: the whole source may be read from the first word on. In AddAndNorm the first argument is the
+# residual and the second is what dropout may hit. Exchanged, they agree in evaluation and differ in training, which is
+# the kind of mistake that shows only as a slightly worse model.
+
 # %% nbgrader={"grade": true, "grade_id": "encoder_decoder-decoder_block-check", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
 check("encoder_decoder.decoder_block")
 ### BEGIN HIDDEN TESTS
@@ -532,20 +527,6 @@ check("encoder_decoder.decoder_block", hidden=True)
 # Shapes: `source` is int64 `[batch, source]`, with `PADDING_ID` after the words; `target` is int64 `[batch, target]`, already
 # shifted right; the result is `[batch, target, vocabulary]`. The masks that you hand to the blocks are boolean and broadcast
 # to `[batch, queries, keys]`. Only padding is hidden: an unknown word is a word.
-#
-# <details><summary>Hint: the source's mask</summary>
-#
-# True where `source != PADDING_ID`: that is `[batch, source]`. Queries are in the middle, and the mask is the same for all of
-# them: `unsqueeze(1)` makes it `[batch, 1, source]`. The same mask serves the encoder's blocks and the cross-attention.
-#
-# </details>
-#
-# <details><summary>Hint: the target's mask</summary>
-#
-# `causal_mask(length, device)` of lesson 02 is imported above. Make it for `target.shape[1]` words on `target.device`, or the
-# model will not run on a GPU. Padding after the target needs no mask: no word looks at later ones.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "encoder_decoder-encode_and_decode-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -572,6 +553,15 @@ def encode_and_decode(source, target, embed_source, encoder, embed_target, decod
     return output(x)
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# The encoder sees everything at once and needs only the mask for padding; the decoder must not see ahead and needs the
+# causal one. The source's mask is used twice, in the encoder and in each cross-attention, because the same keys are
+# looked at in both. Queries at padding are left alone: nobody reads what they compute.
+#
+# Every decoder block attends to the finished memory of the last encoder block. The picture of two stacks side by side
+# suggests level by level, block 1 to block 1, and that is not the transformer. Scores leave without a softmax, since
+# the loss brings its own.
 
 # %% nbgrader={"grade": true, "grade_id": "encoder_decoder-encode_and_decode-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("encoder_decoder.encode_and_decode")
@@ -678,21 +668,6 @@ def three_tests_before_training():
 # shape `[words, d_model]` and `expected` int64 `[words]`. Return a tuple of three: the new `W`, the new `b`, and the
 # losses, a tensor `[steps]`, each as it was *before* its step. The caller's `W` and `b` stay as they are; they come
 # without gradients. All three results have the dtype of `W`: where that is float64, so are the losses.
-#
-# <details><summary>Hint: gradients</summary>
-#
-# Work on copies: `W = W.clone().requires_grad_()`. After `loss.backward()` the gradient is in `W.grad`. It is **added**
-# to what is already there, so set `W.grad = None` before each step. Or let `torch.autograd.grad(loss, (W, b))` return
-# both gradients, fresh each time. Take the step within `with torch.no_grad():`.
-#
-# </details>
-#
-# <details><summary>Hint: what to call, and in which order?</summary>
-#
-# Reset the gradients, loss, `backward()`, clip, step. `nn.utils.clip_grad_norm_([W, b], clip)` clips in place, but it is
-# just as quick to write by hand. Collect `loss.detach()` and `torch.stack` them at the end.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "encoder_decoder-training_loop-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -721,6 +696,16 @@ def training_loop(W, b, batches, rate, clip):
     return W.detach(), b.detach(), torch.stack(losses)
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# The steps of every training loop, without an optimizer to hide them. Gradients are fresh in each step: torch adds to
+# `.grad`, and a loop that never resets it follows the sum of all past gradients, which looks like learning for a while
+# and then runs away.
+#
+# Clipping by the norm of all gradients together keeps their direction and limits only the length of the step. Clipped
+# one by one, or entry by entry, the direction changes. The factor is at most 1, since short gradients are not to be
+# lengthened. The step itself is taken under `no_grad`, or it would become part of the graph; and the loss is noted
+# before the step, because that is the loss whose gradient was taken.
 
 # %% nbgrader={"grade": true, "grade_id": "encoder_decoder-training_loop-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("encoder_decoder.training_loop")
@@ -756,13 +741,6 @@ check("encoder_decoder.training_loop", hidden=True)
 # Shapes: `weight`, `gradient`, `mean` and `square` all have the same shape; `step` is an int and counts from 1. Return a
 # tuple of three, the new `weight`, `mean` and `square`, the last two *without* the correction, all in the dtype they came
 # in. Change nothing in place.
-#
-# <details><summary>Hint</summary>
-#
-# Five lines. Give the corrected values names of their own, such as `corrected_mean`: the next step goes on from the
-# uncorrected ones.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "encoder_decoder-adam_update-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -783,6 +761,15 @@ def adam_update(weight, gradient, mean, square, step, rate):
     return weight - rate * corrected_mean / (corrected_square.sqrt() + 1e-9), mean, square
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# The step is the mean of recent gradients divided by their typical size, so every weight moves by about the rate,
+# however large its gradients are. Both averages start at 0 and would be too small at first; dividing by 1 - βᵗ makes up
+# for it and fades away as t grows. Without it the first steps come out wrong by the ratio of the two corrections.
+#
+# The corrected values are for this step only. Kept for the next one, they would be corrected again and again. The
+# paper's 0.98 and 10⁻⁹ are not torch's defaults, 0.999 and 10⁻⁸, and epsilon stands outside the root: inside, 10⁻⁹
+# would act like 3 · 10⁻⁵.
 
 # %% nbgrader={"grade": true, "grade_id": "encoder_decoder-adam_update-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("encoder_decoder.adam_update")
@@ -847,12 +834,6 @@ def a_valley():
 #
 # Shapes: `steps` is an int64 tensor `[steps]`, counted from 1, in any order; `d_model` and `warmup` are ints; the result is
 # float32 `[steps]`.
-#
-# <details><summary>Hint</summary>
-#
-# `torch.minimum` compares two tensors entry by entry. Where do the two terms meet? At `step = warmup`: a good test.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "encoder_decoder-warmup_schedule-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -868,6 +849,13 @@ def warmup_schedule(steps, d_model, warmup):
     return d_model**-0.5 * torch.minimum(steps**-0.5, steps * warmup**-1.5)
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# At first Adam's averages are built from a handful of gradients and large steps would do damage, so the rate rises in a
+# straight line; later it falls with the root of the step. The two terms are equal at `step = warmup`, so their minimum
+# is both phases without an `if`, and works for many steps at once. Taking the maximum starts with an enormous rate.
+# Taking the minimum over all steps instead of entry by entry gives a single number. The factor d_model⁻⁰·⁵ applies to
+# both: wider models take smaller steps.
 
 # %% nbgrader={"grade": true, "grade_id": "encoder_decoder-warmup_schedule-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("encoder_decoder.warmup_schedule")
@@ -926,19 +914,6 @@ show.distributions(
 # Shapes: `logits` is `[words, vocabulary]`, scores of any size, even a hundred and more, for a vocabulary of at least 3
 # words; `expected` is int64 `[words]`; `smoothing` is ε, a float from 0 to 0.5. The result is a scalar tensor with the
 # dtype of the logits. All words count, including id 0. The gradient of the logits is compared too.
-#
-# <details><summary>Hint: no target needed</summary>
-#
-# With `log_p = torch.log_softmax(logits, dim=-1)`, pick the right words' entries as in exercise 2. The others' entries sum to
-# `log_p.sum(dim=-1)` minus that.
-#
-# </details>
-#
-# <details><summary>Hint: with a target</summary>
-#
-# `torch.full_like(logits, ...)` and `scatter` make $q$. Its rows must sum to 1: try it.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "encoder_decoder-label_smoothing-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -957,6 +932,16 @@ def label_smoothing(logits, expected, smoothing):
     return -((1 - smoothing) * right + smoothing / (logits.shape[-1] - 1) * others).mean()
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# A plain target of 0 and 1 asks for infinitely large logits: the model is never sure enough. Giving the other words a
+# little mass puts the best logits at a finite distance. In S4's version ε goes to the others alone, so each of them
+# gets ε / (vocabulary - 1); `F.cross_entropy(label_smoothing=ε)` shares it among all words, the right one included, and
+# comes out slightly different.
+#
+# The target never has to be built. Since all others get the same share, their part is the share times the sum of their
+# log-probabilities, which is the sum of all minus the right one. The log-softmax is taken in one piece, because the
+# logarithm of a softmax is minus infinity where the softmax underflows.
 
 # %% nbgrader={"grade": true, "grade_id": "encoder_decoder-label_smoothing-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("encoder_decoder.label_smoothing")

@@ -171,19 +171,6 @@ def step_for(sentence, trained_for=TRAINED):
 # Shapes: `step` takes the ids so far, int64 `[words]` (a plain list of them does as well), beginning with `start_id`, and
 # returns logits `[vocabulary]`, −∞ for a word that cannot follow. The result is int64 `[new]`: the words that were written,
 # so without `<s>`, and with `<e>` if it was reached. `<e>` counts among the `max_length` words, `<s>` does not.
-#
-# <details><summary>Hint: the loop</summary>
-#
-# Begin with the list `[start_id]`. While it is not too long and does not end in `end_id`, ask
-# `step(torch.tensor(words))`, take the `argmax`, append it. At the end `torch.tensor(words[1:])`.
-#
-# </details>
-#
-# <details><summary>Hint: no softmax?</summary>
-#
-# The largest logit belongs to the largest probability. For choosing the best word the softmax changes nothing.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "decoding-greedy-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -202,6 +189,14 @@ def greedy(step, start_id, end_id, max_length):
     return torch.tensor(words[1:])
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# Greedy search takes the most probable word each time; the softmax keeps the order of the logits, so `argmax` of the
+# logits is enough. The words written so far go back in, all of them, because a decoder remembers nothing between calls.
+#
+# Where loops go wrong is their ends. `<e>` belongs to the result, it counts among the words, and after it the model is
+# not asked again; `<s>` was given and not written, so it is left out and does not count. Checking the length with the
+# start included makes every limited sentence one word too short.
 
 # %% nbgrader={"grade": true, "grade_id": "decoding-greedy-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("decoding.greedy")
@@ -339,19 +334,6 @@ print("0.3 to the power 90:         ", torch.tensor(0.3) ** 90, "   90 · log 0.
 #
 # Shapes: `logits` is `[..., words, vocabulary]`, all of them finite; `expected` is int64 `[..., words]`, the result is
 # `[...]`.
-#
-# <details><summary>Hint: from logits to log-probabilities</summary>
-#
-# `torch.log_softmax(logits, dim=-1)`. Taking the softmax first and its logarithm afterwards is the same on paper; in a
-# computer, small probabilities become 0 on the way, and their logarithm −∞.
-#
-# </details>
-#
-# <details><summary>Hint: picking one entry of each row</summary>
-#
-# `table.gather(-1, expected.unsqueeze(-1)).squeeze(-1)` takes from each row the entry whose number stands in `expected`.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "decoding-sequence_log_probability-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -367,6 +349,13 @@ def sequence_log_probability(logits, expected):
     return log_probabilities.gather(-1, expected.unsqueeze(-1)).squeeze(-1).sum(dim=-1)
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# Products of probabilities underflow: a hundred words of probability 0.001 are beyond even double precision's reach at
+# 10⁻³⁰⁰, and in single precision a dozen are enough. Sums of logarithms have no such end. For the same reason the
+# logarithm is not taken of a softmax: `log_softmax` subtracts the logarithm of the sum and never forms the tiny number.
+# Adding logits instead, without any normalisation, compares sentences by numbers that mean nothing from one place to
+# the next. Row t already speaks about word t here, so nothing is shifted.
 
 # %% nbgrader={"grade": true, "grade_id": "decoding-sequence_log_probability-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("decoding.sequence_log_probability")
@@ -469,13 +458,6 @@ show.tree(
 #
 # Shapes: `beams` is the int 1, 2 or 3. The result is a letter, "A" to "F", and a list of `beams` floats. After the
 # *second* word the list of two beams would be `[0.54, 0.4]`. Give the products as they are, not rounded.
-#
-# <details><summary>Hint: beginnings of two words</summary>
-#
-# *die Katze* has 0.6 · 0.9 = 0.54, *eine Katze* 0.4 · 1 = 0.4, *die Mieze* 0.06. Two beams keep the first two, three keep
-# all. Now for their continuations.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "decoding-sentence_found-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -489,6 +471,13 @@ def sentence_found(beams):
     return {1: ("B", [0.27]), 2: ("E", [0.27, 0.24]), 3: ("A", [0.27, 0.24, 0.216])}[beams]
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# A search throws away beginnings, not sentences: what counts is whether the best sentence's beginning is still held at
+# each length. With one beam the search follows the best article and ends in B. With two it keeps two beginnings of
+# three words and finds E, yet the best sentence of all starts with the third best beginning, so only three beams find
+# A. So a wider beam is no guarantee, and a narrow one is no proof of anything. All beginnings of one length compete
+# together; giving each its own best continuation would be several greedy searches side by side.
 
 # %% nbgrader={"grade": true, "grade_id": "decoding-sentence_found-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("decoding.sentence_found")
@@ -555,26 +544,6 @@ def three_ways_through_the_tree():
 # are accepted. The checks ask only where all three find the same. In each of them an ending counts only if it is among
 # the best of its step, and the search may stop early only when nothing that is still under way could become the best: not
 # as soon as one sentence is finished, nor when `beams` of them are.)
-#
-# <details><summary>Hint: what to hold</summary>
-#
-# A list of pairs, `[(0.0, [start_id])]` at first: a score, and the words so far.
-#
-# </details>
-#
-# <details><summary>Hint: one step</summary>
-#
-# For a beginning that is not finished: `torch.log_softmax(step(torch.tensor(words)), dim=-1).tolist()`, and for each word
-# of it the candidate `(score + log_probability, [*words, word])`. Without the `log_softmax` you would add logits, and those
-# of different beginnings cannot be compared.
-#
-# </details>
-#
-# <details><summary>Hint: keeping the best</summary>
-#
-# `sorted(candidates, reverse=True)[:beams]` sorts pairs by their first entry, the score.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "decoding-beam_search-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -597,6 +566,16 @@ def beam_search(step, start_id, end_id, beams, max_length):
     return torch.tensor(kept[0][1][1:])
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# The score of a beginning is its log-probability, so adding a word adds the logarithm of the word's probability. The
+# log-softmax is what makes beginnings comparable: raw logits of two steps have different, arbitrary offsets.
+#
+# Finished sentences stay among the candidates with the score that they have, and must go on earning their place.
+# Stopping at the first one that finishes, or continuing behind `<e>`, are the usual mistakes: the first returns short
+# sentences that a better one would have overtaken, and the second changes scores of sentences that are over. All
+# candidates of a step are sorted together, whoever their parents are. With a separate best for each parent, beams would
+# never die out, and the search would be several greedy ones.
 
 # %% nbgrader={"grade": true, "grade_id": "decoding-beam_search-check", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
 check("decoding.beam_search")
@@ -718,13 +697,6 @@ def greedy_and_beam_on_the_translator():
 #
 # Shapes: `log_probability` is `[...]`, `length` is int64 of the same shape, `alpha` is a float of at least 0, the result is
 # `[...]`.
-#
-# <details><summary>Hint</summary>
-#
-# In Python `**` binds more strongly than `/`. The exponent belongs to the whole fraction, so put that in parentheses.
-# `length.to(log_probability.dtype)` has the right dtype.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "decoding-length_penalised-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -740,6 +712,13 @@ def length_penalised(log_probability, length, alpha):
     return log_probability / ((5 + length.to(log_probability.dtype)) / 6) ** alpha
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# Every further word makes a log-probability more negative, so searches prefer short sentences. Dividing by something
+# that grows with the length makes up for it; alpha says how much, from not at all at 0 to nearly the mean at 1. The 5
+# and the 6 soften the effect for very short sentences, and a sentence of one word is divided by 1. Scores are negative,
+# so dividing by more makes them better, and multiplying would punish length twice. The cast matters in double
+# precision: torch divides integers into single-precision floats, and seven digits is all that is left.
 
 # %% nbgrader={"grade": true, "grade_id": "decoding-length_penalised-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("decoding.length_penalised")
@@ -820,12 +799,6 @@ print(" ".join(WORDS[word] for word in torch.multinomial(behind, 20, replacement
 # the way must not overflow, nor may all of it become 0.
 #
 # Shapes: `logits` is `[..., vocabulary]`, `temperature` is a float of at least 0.01, the result has the shape of `logits`.
-#
-# <details><summary>Hint</summary>
-#
-# `torch.softmax` subtracts the largest number first, as yours did in lesson 01. It does not overflow.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "decoding-with_temperature-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -840,6 +813,13 @@ def with_temperature(logits, temperature):
     return torch.softmax(logits / temperature, dim=-1)
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# Dividing logits by T raises every probability to the power 1 / T and normalises again: below 1 the best words gain,
+# above 1 all come closer together. Dividing probabilities instead does nothing at all, because the normalisation
+# cancels it. Near 0 the quotients are enormous, and a plain `exp` would overflow while raising small probabilities to
+# the power 100 would underflow to 0 everywhere; the softmax of the quotients subtracts the largest first and does
+# neither. A temperature of 1 changes nothing, which is the quickest test.
 
 # %% nbgrader={"grade": true, "grade_id": "decoding-with_temperature-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("decoding.with_temperature")
@@ -862,14 +842,6 @@ check("decoding.with_temperature", hidden=True)
 #
 # Shapes: `probabilities` is `[..., vocabulary]`, `k` is an int of at least 1, the result has the shape of
 # `probabilities`. You need not worry about words that are equally probable: there are none.
-#
-# <details><summary>Hint</summary>
-#
-# `torch.topk(probabilities, k)` gives the largest values and where they stood; it does not accept a `k` above the
-# vocabulary. Either compare everything with the smallest of these values (`>=`), or put them back in their places with
-# `torch.zeros_like(probabilities).scatter(-1, places, values)`.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "decoding-top_k-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -885,6 +857,13 @@ def top_k(probabilities, k):
     return torch.zeros_like(probabilities).scatter(-1, places, values / values.sum(dim=-1, keepdim=True))
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# A language model spreads a little probability over thousands of words that make no sense, and sampling meets one of
+# them sooner or later. Top-k cuts the tail off and renormalises what is left, so that the words that stay keep their
+# proportions. A softmax of the remaining probabilities would be the usual mistake: it makes them nearly equal, and
+# turns the zeros back into something. The result stands in the order of the vocabulary, since whoever draws from it
+# needs ids and not ranks. A k above the vocabulary means that nothing is cut.
 
 # %% nbgrader={"grade": true, "grade_id": "decoding-top_k-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("decoding.top_k")
@@ -914,22 +893,6 @@ check("decoding.top_k", hidden=True)
 #
 # Shapes: `probabilities` is `[..., vocabulary]`, `p` is a float above 0 and at most 1, the result has the shape of
 # `probabilities`.
-#
-# <details><summary>Hint: which words, in sorted order?</summary>
-#
-# `ordered, places = probabilities.sort(dim=-1, descending=True)`, and `ordered.cumsum(dim=-1)` is the mass up to and
-# including each word. A word belongs to the nucleus if the mass **before** it, `cumsum - ordered`, is still below `p`. So
-# the first always belongs to it. (In a vocabulary of thousands rounding may lift this mass to 1 before the last word, so
-# let all words stay where `p` is 1.)
-#
-# </details>
-#
-# <details><summary>Hint: back to the order of the vocabulary</summary>
-#
-# `torch.zeros_like(probabilities).scatter(-1, places, values)` puts `values[..., i]` where word `i` of the sorted order
-# came from.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "decoding-nucleus-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -947,6 +910,14 @@ def nucleus(probabilities, p):
     return torch.zeros_like(probabilities).scatter(-1, places, values / values.sum(dim=-1, keepdim=True))
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# The nucleus is the smallest set of best words whose mass reaches p: wide where the model hesitates, and a single word
+# where it is sure. A fixed k can be neither. Asking for the mass before a word, and not up to it, settles both edges at
+# once: the best word is always in, and the one that crosses p is included, so that the set really reaches p.
+#
+# With p = 1 all words stay, and that is treated by itself, because the cumulative sum of thousands of floats may reach
+# 1 before the last word. What is kept is divided by its own sum and not by p, which it usually exceeds.
 
 # %% nbgrader={"grade": true, "grade_id": "decoding-nucleus-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("decoding.nucleus")
@@ -1065,12 +1036,6 @@ print("words read in order to write", n, "words, all so far at each step:", sum(
 # Shapes: `x` is `[..., 1, d_model]`; `keys` and `values` are `[..., words, d_head]`, with `words` 0 at the first step;
 # the projections are `[d_model, d_head]`, applied as `x @ W_q`. The result is a tuple of `[..., 1, d_head]` and two of
 # `[..., words + 1, d_head]`. Leave the tensors that come in as they are.
-#
-# <details><summary>Hint</summary>
-#
-# `torch.cat([keys, x @ W_k], dim=-2)`, the same for the values, then attention as in lesson 01, with one query.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "decoding-cached_attention-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1088,6 +1053,13 @@ def cached_attention(x, keys, values, W_q, W_k, W_v):
     return F.scaled_dot_product_attention(x @ W_q, keys, values), keys, values
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# Under a causal mask a word's key and value depend on nothing that comes later, so they can be computed once and kept.
+# A step then costs one row of attention instead of all of them, and writing n words costs n² instead of n³ dot
+# products. The new word joins the cache before it attends, since it sees itself; attending first would leave the very
+# first word with nothing to look at. No mask is needed, as the cache holds only the past. `torch.cat` makes new tensors
+# and leaves the caller's cache alone, which beam search relies on: several beams go on from the same one.
 
 # %% nbgrader={"grade": true, "grade_id": "decoding-cached_attention-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("decoding.cached_attention")

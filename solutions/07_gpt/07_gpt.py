@@ -109,12 +109,6 @@ show.matrices(
 #
 # Shapes: `ids` is an integer tensor `[batch, words]`, of at least two words; return a tuple of two, `[batch, words - 1]`
 # each, inputs first (`return inputs, targets`).
-#
-# <details><summary>Hint</summary>
-#
-# Which word has no successor? Which is nobody's successor? Two slices of the second dimension.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-shifted_targets-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -128,6 +122,12 @@ def shifted_targets(ids):
     return ids[:, :-1], ids[:, 1:]
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# A text is its own supervision: at every place the right answer is the word that comes next. The last word has no
+# successor, so it is not read; the first is nobody's successor, so it is not asked for. Both rows stay equally long and
+# stand below each other, one place apart. Forgetting the shift is the costly mistake, because nothing fails: the model
+# learns to copy its input, the loss falls to nearly 0, and the text that it writes repeats one word for ever.
 
 # %% nbgrader={"grade": true, "grade_id": "gpt-shifted_targets-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("gpt.shifted_targets")
@@ -229,19 +229,6 @@ show.matrices(
 #
 # Shapes: `log_probs` is `[batch, words, vocabulary]`, `targets` is an integer tensor `[batch, words]`, the result is a
 # tensor without dimensions.
-#
-# <details><summary>Hint: collapsing</summary>
-#
-# `x.flatten(0, 1)` merges the first two dimensions into one. The targets must be flattened in the same order.
-#
-# </details>
-#
-# <details><summary>Hint: probability 0</summary>
-#
-# To a computer, $0 \cdot (-\infty)$ is not 0 but NaN. So do not multiply by a one-hot vector: *pick* the number of the
-# target. `NLLLoss` picks, and so does `gather`.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-lm_loss-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -256,6 +243,13 @@ def lm_loss(log_probs, targets):
     return nn.NLLLoss()(log_probs.flatten(0, 1), targets.flatten())
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# All places of all texts are equal examples of the same question, so batch and words are collapsed into one dimension
+# and averaged together. Both tensors are collapsed in the same order, and so every row keeps its target. Reshaping
+# instead of transposing is where that breaks: `NLLLoss` can also take the classes in the second dimension, and
+# `reshape` makes that shape without moving anything where it should. Picking is safe where multiplying is not: a word
+# of probability 0 that nobody asked for has the log-probability minus infinity, and 0 times that is NaN.
 
 # %% nbgrader={"grade": true, "grade_id": "gpt-lm_loss-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("gpt.lm_loss")
@@ -285,12 +279,6 @@ check("gpt.lm_loss", hidden=True)
 # too.
 #
 # Shapes: `states` is `[..., d_model]`, `embedding` is `[vocabulary, d_model]`, the result is `[..., vocabulary]`.
-#
-# <details><summary>Hint</summary>
-#
-# A dot product of each state with each row: the same pattern as queries and keys. Nothing is scaled here.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-tied_logits-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -305,6 +293,13 @@ def tied_logits(states, embedding):
     return states @ embedding.T
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# The embedding says what each word looks like as a vector, so comparing a state with all its rows asks which word the
+# state looks like most. The same table is used twice, at the start and at the end: it saves `vocabulary * d_model`
+# numbers, about a third of the smallest GPT-2, and gives rare words gradients from both sides. Nothing is divided by a
+# root, unlike in attention, since the model learns the size of its logits itself. Detaching the table on its second use
+# would take away half of its training.
 
 # %% nbgrader={"grade": true, "grade_id": "gpt-tied_logits-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("gpt.tied_logits")
@@ -367,20 +362,6 @@ show.matrices(
 #
 # Shapes: `ids` is an integer tensor `[batch, words]`, at most `context` words; the result is `[batch, words,
 # vocabulary]`.
-#
-# <details><summary>Hint: what the parts take and return</summary>
-#
-# `self.positions(x)` returns `x` with the positions added. `block(x, mask)` returns a `BlockOutput`; the new vectors
-# are its `.out`. A mask is boolean, `True` where a query may attend; `[words, words]` holds for the whole batch, and
-# `None` allows everything.
-#
-# </details>
-#
-# <details><summary>Hint: on a GPU</summary>
-#
-# The mask must be on the same device as the ids: `causal_mask(words, device=ids.device)`.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-causal_language_model-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -417,6 +398,16 @@ class CausalLanguageModel(nn.Module):
         return self.norm(x) @ self.embedding.weight.T
         ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# A GPT is an encoder's stack with a causal mask, and its output compared with its own input table. The mask goes into
+# every block: one block without it is enough to leak the next word to all that follow, and the loss becomes too good to
+# be true.
+#
+# Pre-norm blocks add to `x` without ever normalising it, so one norm is needed after the last, or the logits grow with
+# the depth. The logits of all places are returned, because in training every place is a question, and they leave
+# without a softmax, since the loss takes it. The mask is made on the device of the ids, so the model runs where its
+# input is.
 
 # %% nbgrader={"grade": true, "grade_id": "gpt-causal_language_model-check", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
 check("gpt.causal_language_model")
@@ -519,13 +510,6 @@ def ours_beside_torchs():
 # however long it takes. Leave `honest` itself as it is: the plot below needs it.
 #
 # Shapes: `honest` is `[..., words]`, a loss for each position; so is the result.
-#
-# <details><summary>Hint</summary>
-#
-# Write inputs and targets below each other, shifted by one. At which positions does the target stand somewhere in the
-# input?
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-loss_without_mask-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -541,6 +525,13 @@ def loss_without_mask(honest):
     return losses
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# Without a mask, every place sees the whole input, and the target of place i is the input of place i + 1: it only has
+# to be copied. So the loss can fall to 0 everywhere except at the last place, whose target stands nowhere in the input;
+# there the model sees exactly what an honest one sees and can do no better. A training loss close to 0 on real text is
+# thus no triumph but a bug, and this is the shape by which to recognise it. The result is a new tensor, since zeroing
+# the caller's would ruin the plot below.
 
 # %% nbgrader={"grade": true, "grade_id": "gpt-loss_without_mask-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("gpt.loss_without_mask")
@@ -722,20 +713,6 @@ def what_comes_next():
 # `[batch, words]` to logits `[batch, words, vocabulary]`, and can read at most `context` words.
 #
 # Shapes: `prompt` is an integer tensor `[words]`, the result is `[words + new_words]`: prompt and new words in one.
-#
-# <details><summary>Hint: which logits?</summary>
-#
-# The model answers after *every* word, `[1, words, vocabulary]`. All of those questions except the last have been
-# answered already: you want `logits[0, -1]`.
-#
-# </details>
-#
-# <details><summary>Hint: shapes</summary>
-#
-# `ids.unsqueeze(0)` makes a batch of one text. `ids[-context:]` is the last `context` words, and all of them if there
-# are fewer. `torch.cat` wants two tensors of one dimension each.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-generate-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -756,6 +733,13 @@ def generate(model, prompt, new_words, context):
     return ids
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# One word a round: read what there is, take the most probable continuation, append, read again. The window slides with
+# the text, because the model has positions for `context` words only; it is cut anew in each round, and what falls out
+# of the window is forgotten by the model but stays in the text. Keeping the first words instead of the last would make
+# the model answer the same question again and again. All logits except those of the last place answer old questions.
+# Reading once and taking several words from it is not possible: the second new word depends on the first.
 
 # %% nbgrader={"grade": true, "grade_id": "gpt-generate-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("gpt.generate")
@@ -922,12 +906,6 @@ def zero_shot():
 #
 # Shapes: `class_logits` is `[batch, classes]`, `labels` `[batch]`, `lm_logits` `[batch, words, vocabulary]`, `targets`
 # `[batch, words]`, `weight` a number; the result is a tensor without dimensions.
-#
-# <details><summary>Hint</summary>
-#
-# Collapse as in exercise 2: `lm_logits.flatten(0, 1)` and `targets.flatten()`.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-fine_tuning_loss-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -947,6 +925,13 @@ def fine_tuning_loss(class_logits, labels, lm_logits, targets, weight):
     return task + weight * auxiliary
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# The task has few labels, the language model has a target at every word: keeping its loss, weighted, reminds the model
+# of what it knew, and GPT-1's authors found that it helps on larger data sets. Both losses are means, so that the
+# weight does not depend on how long the texts are; a sum over words would drown the labels. The weight is on the
+# auxiliary part alone. Weighting both, or mixing as w and 1 - w, changes how fast the task itself is learned.
+# `F.cross_entropy` takes logits: a softmax before it would be the second one.
 
 # %% nbgrader={"grade": true, "grade_id": "gpt-fine_tuning_loss-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("gpt.fine_tuning_loss")
@@ -1105,19 +1090,6 @@ def three_candidates():
 # How many numbers does a GPT-2 of these sizes learn? You need no model, only arithmetic.
 #
 # `vocabulary`, `context`, `d_model` and `layers` are ints, `tied` is a bool; the result is a plain `int`.
-#
-# <details><summary>Hint: check yourself</summary>
-#
-# The smallest, with a tied output, has about 124 million. If you are off, divide the difference by `d_model` (and by
-# `layers`, if it divides): a vocabulary, a context or a 2 tells you what is missing or counted twice.
-#
-# </details>
-#
-# <details><summary>Hint: one block</summary>
-#
-# A linear layer from $a$ to $b$ dimensions learns $a b$ weights and $b$ biases. A block has six of them and two norms.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-count_parameters-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1137,6 +1109,13 @@ def count_parameters(vocabulary, context, d_model, layers, tied):
     return embeddings + layers * (attention + feed_forward + 2 * norm) + norm + output
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# Two tables, then `layers` times the same block, then a last norm: the count follows the constructor. A block costs
+# about 12 · d_model², four for attention and eight for the feed-forward network, which is the number worth remembering.
+# A tied output costs nothing, since it is the embedding once more; in the smallest GPT-2 that saves 38 million numbers
+# of 163. The small terms are where a count goes wrong, and a difference tells its own story: a multiple of `d_model`
+# alone is a norm or a bias, one of `layers * d_model` sits in every block, and one of the vocabulary is the output.
 
 # %% nbgrader={"grade": true, "grade_id": "gpt-count_parameters-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("gpt.count_parameters")

@@ -9,7 +9,7 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import integer
 from course_lib.exercises.decoding.shared import (
     END,
@@ -340,6 +340,39 @@ EXERCISE = Exercise(
     cases=_beam_cases,
     parts={CORE: 5, MANY_BEAMS: 1},
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Hold a few beginnings, each with its score, the sum of its log-probabilities. At each step, continue all "
+            "that are not finished by every word, put the finished ones beside them, and keep the best of all these "
+            "together.",
+        ),
+        Hint(
+            "shapes",
+            "What you hold is a list of pairs, at first one: the score 0 and the start id alone. A beginning that is "
+            "not finished gives one candidate for each word of the vocabulary, so a step has up to beams times "
+            "vocabulary candidates, of which `beams` are kept.",
+            answers=("greedy", "each_by_itself", "two_continuations_each", "only_the_last_word_read", "one_beam_more"),
+        ),
+        Hint(
+            "outline",
+            "Start with one pair, the score 0.0 and a list with the start id.\n"
+            "Up to `max_length` times: the candidates are the finished beginnings, as they are, and the "
+            "continuations of all others.\n"
+            "A continuation's score is the old score plus the word's log-probability; take a log-softmax of the "
+            "logits, or scores of different beginnings cannot be compared.\n"
+            "Sort the candidates by score, best first, and keep `beams` of them.\n"
+            "Return the words of the best pair, without the start.",
+            answers=(
+                "logits_added",
+                "probabilities_added",
+                "last_word_only",
+                "goes_on_behind_the_end",
+                "finished_dropped",
+                "first_finished",
+            ),
+        ),
+    ),
     misconceptions=(
         Misconception(
             "greedy",

@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import Kind, kinds, sizes
 from course_lib.exercises.decoding.shared import LESSON, WITHHELD
 from course_lib.exercises.worked_examples import B
@@ -152,6 +152,26 @@ EXERCISE = Exercise(
     reference=stepwise.cached_attention,
     cases=_cache_cases,
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Keys and values of earlier words never change, so they are kept; only the newest word is projected. Its "
+            "own key and value join the others before it attends, because it may see itself.",
+        ),
+        Hint(
+            "shapes",
+            "The new key and value are `[..., 1, d_head]` and go behind the others along the dimension of the words, "
+            "the last but one: `[..., words + 1, d_head]`. One query gives one output, `[..., 1, d_head]`.",
+            answers=(
+                "put_in_front",
+                "new_ones_only_returned",
+                "old_cache_returned",
+                "dimension_lost",
+                "oldest_dropped",
+                "query_of_every_word",
+            ),
+        ),
+    ),
     misconceptions=(
         Misconception(
             "itself_not_seen",

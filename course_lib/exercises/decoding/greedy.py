@@ -11,7 +11,7 @@ import numpy
 import torch
 from torch import Generator, Tensor
 
-from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import integer
 from course_lib.exercises.decoding.shared import (
     END,
@@ -172,6 +172,28 @@ EXERCISE = Exercise(
     cases=_greedy_cases,
     parts={CORE: 2, LIMIT: 1},
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "The largest logit belongs to the largest probability, so no softmax is needed to choose. The model is "
+            "asked again after every word, with all the words so far.",
+        ),
+        Hint(
+            "outline",
+            "Begin with a list that holds the start id.\n"
+            "Go on while fewer than `max_length` words are written and the last one is not the end id.\n"
+            "Ask `step` with the whole list as a tensor, and append the place of the largest logit.\n"
+            "Return everything except the start, as a tensor.",
+            answers=(
+                "one_word_short",
+                "one_word_more",
+                "end_left_out",
+                "goes_on_behind_the_end",
+                "start_included",
+                "only_the_last_word",
+            ),
+        ),
+    ),
     misconceptions=(
         Misconception(
             "start_included",

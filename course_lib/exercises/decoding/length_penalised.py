@@ -8,7 +8,7 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import as_it_is, integer, kinds
 from course_lib.exercises.decoding.shared import LESSON, WITHHELD
 from course_lib.from_scratch import stepwise
@@ -97,6 +97,13 @@ EXERCISE = Exercise(
     parts={CORE: 1, DOUBLE: 1},
     correct=CORRECT,
     entrywise=True,
+    hints=(
+        Hint(
+            "idea",
+            "The exponent belongs to the whole fraction, and in Python a power binds more strongly than a division: "
+            "so the fraction needs brackets. Bring the lengths to the dtype of the log-probabilities first.",
+        ),
+    ),
     misconceptions=(
         Misconception(
             "single_precision",

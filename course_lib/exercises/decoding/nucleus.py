@@ -10,7 +10,7 @@ import numpy
 import torch
 from torch import Generator, Tensor
 
-from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import alike, integer
 from course_lib.exercises.decoding.shared import (
     BEHIND,
@@ -181,6 +181,42 @@ EXERCISE = Exercise(
     cases=_nucleus_cases,
     parts={CORE: 2, EDGE: 1},
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Sort the words, best first. A word belongs to the nucleus if the mass before it is still below p: so the "
+            "first always belongs, and the word that reaches p is the last one in.",
+        ),
+        Hint(
+            "shapes",
+            "Sorting gives values and places, both `[..., vocabulary]`. The mass before each word is the cumulative "
+            "sum minus the word's own share. `scatter` brings what is kept back to the order of the vocabulary.",
+            answers=(
+                "sorted_order",
+                "gathered",
+                "one_sum_for_all_rows",
+                "along_the_first_dimension",
+                "not_sorted",
+                "first_in_the_vocabulary",
+            ),
+        ),
+        Hint(
+            "outline",
+            "Sort each row, largest first, and keep the places.\n"
+            "The mass before each word: cumulative sum minus the word itself.\n"
+            "Set to 0 every word before which there is p or more; where p is 1, none.\n"
+            "Divide by the sum of the row, with the dimension kept.\n"
+            "Put the values back where they came from.",
+            answers=(
+                "stops_below_p",
+                "stops_below_p_but_keeps_one",
+                "one_too_many",
+                "one_too_many_at_p",
+                "none_reaches_1",
+                "divided_by_p",
+            ),
+        ),
+    ),
     misconceptions=(
         *alike(
             "Your answer leaves out the word with which the sum reaches p. It belongs to the nucleus: look at the "

@@ -10,7 +10,7 @@ import numpy
 import torch
 from torch import Generator
 
-from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import alike, predicted
 from course_lib.exercises.decoding.shared import LESSON, TREE, WITHHELD
 from course_lib.from_scratch import stepwise
@@ -92,6 +92,29 @@ EXERCISE = Exercise(
     reference=stepwise.sentence_found,
     cases=predicted(_prediction_cases),
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "At each step a search holds the best beginnings of one length, whoever their parents are. Of two words, "
+            "“die Katze” has 0.6 · 0.9 = 0.54, “eine Katze” 0.4 · 1 = 0.4 and “die Mieze” 0.06: two beams keep the "
+            "first two, three keep all.",
+        ),
+        Hint(
+            "outline",
+            "Write down the beginnings of one word, with their probabilities, and keep as many as there are beams.\n"
+            "Continue each of them by every possible word, and multiply.\n"
+            "Sort all of these together and keep the best; the next word starts from them.\n"
+            "After the third word, note the products; then see which sentence the search ends with.",
+            answers=(
+                "each_beginning_continued_once",
+                "one_beginning_continued",
+                "one_of_two_continued",
+                "each_beginning_kept",
+                "second_best_word",
+                "each_article_twice",
+            ),
+        ),
+    ),
     misconceptions=(
         Misconception(
             "one_beginning_continued",

@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import alike, integer, kinds
 from course_lib.exercises.decoding.shared import LESSON, START, WITHHELD, Lesson
 from course_lib.from_scratch import scoring, stepwise
@@ -171,6 +171,27 @@ EXERCISE = Exercise(
     cases=_sequence_cases,
     parts={CORE: 2, SMALL: 1},
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "A sentence's probability is the product of its words' probabilities, so its logarithm is a sum. Take the "
+            "logarithm of the softmax in one step: in two, small probabilities become 0 on the way.",
+        ),
+        Hint(
+            "shapes",
+            "A log-softmax over the vocabulary keeps `[..., words, vocabulary]`. `gather` takes one entry of each "
+            "row, if the index has a last dimension of size 1; without that dimension again it is `[..., words]`, and "
+            "the sum over the words is `[...]`.",
+            answers=(
+                "batch_added_up",
+                "first_dimension_added_up",
+                "softmax_over_the_words",
+                "softmax_over_dimension_1",
+                "not_added_up",
+                "shifted_once_more",
+            ),
+        ),
+    ),
     misconceptions=(
         Misconception(
             "logarithm_of_the_product",

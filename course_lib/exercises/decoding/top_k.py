@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import integer
 from course_lib.exercises.decoding.shared import (
     BEHIND,
@@ -141,6 +141,27 @@ EXERCISE = Exercise(
     cases=_top_k_cases,
     parts={CORE: 2, "k beyond the vocabulary": 1},
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "The words that stay keep their proportions, so divide them by their own sum. `torch.topk` gives the "
+            "largest values and where they stood; it does not accept a k above the vocabulary.",
+        ),
+        Hint(
+            "shapes",
+            "`topk` along the last dimension gives values and places, both `[..., k]`. Sums of rows need their "
+            "dimension kept. With `scatter` the values go back to their places in zeros of the shape of the "
+            "probabilities.",
+            answers=(
+                "sorted_order",
+                "only_k_numbers",
+                "one_sum_for_all_rows",
+                "sum_over_the_first_dimension",
+                "along_the_first_dimension",
+                "one_limit_for_all_rows",
+            ),
+        ),
+    ),
     misconceptions=(
         *(Misconception(name, told, partial(_topped, divided=divided)) for name, told, divided in DIVISIONS),
         Misconception(

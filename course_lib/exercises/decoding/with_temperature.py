@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import kinds, sizes
 from course_lib.exercises.decoding.shared import BEHIND, BEHIND_DIE_KATZE, LESSON, WITHHELD
 from course_lib.from_scratch import stepwise
@@ -126,6 +126,13 @@ EXERCISE = Exercise(
     cases=_temperature_cases,
     parts={CORE: 1, NEAR_0: 1},
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Divide the logits, not the probabilities, and then take the softmax. torch's own subtracts the largest "
+            "number first, as yours did in lesson 01, and does not overflow.",
+        ),
+    ),
     misconceptions=(
         Misconception(
             "exp_overflows",

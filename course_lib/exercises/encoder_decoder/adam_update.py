@@ -11,7 +11,7 @@ import numpy
 import torch
 from torch import Generator, Tensor
 
-from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import ADAM
 from course_lib.exercises.common import integer, kinds
 from course_lib.exercises.encoder_decoder.shared import LESSON, WITHHELD
@@ -157,6 +157,30 @@ EXERCISE = Exercise(
     cases=_adam_cases,
     correct=CORRECT,
     forbidden=(ADAM,),
+    hints=(
+        Hint(
+            "idea",
+            "Five lines, one for each formula. Give the corrected values names of their own, because the next step "
+            "goes on from the uncorrected ones.",
+        ),
+        Hint(
+            "outline",
+            "The new mean: most of the old one and a tenth of the gradient.\n"
+            "The new mean square: most of the old one and a fiftieth of the squared gradient.\n"
+            "Both corrected: divided by 1 minus their own beta to the power of the step.\n"
+            "The new weight: minus rate times corrected mean over the root of the corrected square plus epsilon, "
+            "which stands outside the root.\n"
+            "Return weight, mean and square, the last two uncorrected.",
+            answers=(
+                "corrected_values_kept",
+                "not_corrected",
+                "epsilon_in_the_root",
+                "corrected_by_one_beta",
+                "returned_in_another_order",
+                "shares_swapped",
+            ),
+        ),
+    ),
     misconceptions=(
         Misconception(
             "not_corrected",

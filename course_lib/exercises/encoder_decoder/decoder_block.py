@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
 from course_lib.blocks import AddAndNorm, FeedForward
-from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import ALMOST_EVERYTHING, Kind, alike, as_it_is, integer
 from course_lib.exercises.encoder_decoder.shared import LESSON, WITHHELD, Change, random_weights
 from course_lib.exercises.worked_examples import A, B
@@ -324,6 +324,43 @@ EXERCISE = Exercise(
     reference=encoder_decoder.DecoderBlock,
     cases=_block_cases,
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "The forward of the encoder's block is two thirds of it. A sublayer comes in between, in which the target "
+            "asks the source, and the numbers of the norms change.",
+        ),
+        Hint(
+            "shapes",
+            "Self-attention is `[batch, target, target]` and takes `mask`; cross-attention is "
+            "`[batch, target, source]` and takes `memory_mask`. Queries of the cross-attention come from what the "
+            "first add & norm returned, keys and values from `memory`.",
+            answers=(
+                "masks_exchanged",
+                "future_seen",
+                "padding_seen",
+                "cross_attention_to_itself",
+                "memory_asks",
+                "cross_attention_causal",
+            ),
+        ),
+        Hint(
+            "outline",
+            "Self-attention of `x` under `mask`; of what it returns, `.out`.\n"
+            "The first add & norm of `x` and that output, put back into `x`.\n"
+            "Cross-attention: `x` asks, `memory` is looked at, under `memory_mask`.\n"
+            "The second add & norm of `x` and that output, put back into `x`.\n"
+            "The feed-forward network of `x`, and the third add & norm.",
+            answers=(
+                "asks_with_the_input",
+                "input_added_to_the_second",
+                "first_added_to_the_third",
+                "cross_attention_first",
+                "feed_forward_second",
+                "cross_attention_not_added",
+            ),
+        ),
+    ),
     misconceptions=(
         Misconception(
             "future_seen",

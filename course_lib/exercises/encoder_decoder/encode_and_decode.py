@@ -11,7 +11,7 @@ from torch import Generator, Tensor, nn
 
 from course_lib import blocks
 from course_lib.blocks import BlockConfig
-from course_lib.checking.exercise import Callback, Case, Exercise, Misconception, Pair, Value
+from course_lib.checking.exercise import Callback, Case, Exercise, Hint, Misconception, Pair, Value
 from course_lib.exercises.common import as_it_is, integer
 from course_lib.exercises.encoder_decoder.shared import GERMAN, LESSON, WITHHELD, random_weights
 from course_lib.from_scratch import encoder_decoder
@@ -255,6 +255,43 @@ EXERCISE = Exercise(
     reference=encoder_decoder.encode_and_decode,
     cases=_forward_cases,
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "The source is encoded once, by all encoder blocks in a chain; then every decoder block looks at the last "
+            "block's output. Of the masks, one hides padding of the source, the other hides the future of the target.",
+        ),
+        Hint(
+            "shapes",
+            "Where the source is not padding is `[batch, source]`; queries are in the middle and see all the same "
+            "keys, so it becomes `[batch, 1, source]` and serves encoder and cross-attention alike. The causal mask "
+            "is `[target, target]`, on the device of the target. Padding after the target needs none.",
+            answers=(
+                "padded_queries_in_the_encoder",
+                "causal_encoder",
+                "causal_cross_attention",
+                "masks_exchanged",
+                "keys_as_rows",
+                "padding_seen",
+            ),
+        ),
+        Hint(
+            "outline",
+            "The mask of the source, with a dimension of size 1 for the queries.\n"
+            "Embed the source and send it through the encoder's blocks, one after the other.\n"
+            "The causal mask for as many words as the target has.\n"
+            "Embed the target and send it through the decoder's blocks, each with the memory and both masks.\n"
+            "The output layer gives the scores.",
+            answers=(
+                "level_by_level",
+                "not_chained",
+                "encoder_not_chained",
+                "decoder_not_chained",
+                "first_blocks_only",
+                "softmaxed",
+            ),
+        ),
+    ),
     misconceptions=(
         Misconception(
             "future_seen",

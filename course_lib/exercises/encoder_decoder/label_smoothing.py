@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-from course_lib.checking.exercise import CORE, Case, Exercise, Misconception, Pair
+from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception, Pair
 from course_lib.exercises.common import as_it_is, integer
 from course_lib.exercises.encoder_decoder.shared import LESSON, WITHHELD, Change, layouts, log_p_of, padding_left_out
 from course_lib.from_scratch import encoder_decoder
@@ -168,6 +168,43 @@ EXERCISE = Exercise(
     reference=encoder_decoder.label_smoothing,
     cases=_smoothing_cases,
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "The loss is a cross-entropy with a softer target: the right word gets 1 - ε, and the others share ε "
+            "equally. Nobody needs to build that target: two sums of log-probabilities are enough.",
+        ),
+        Hint(
+            "shapes",
+            "Log-probabilities are `[words, vocabulary]`. The right words' entries, picked with `gather`, are "
+            "`[words]`; those of all others are the sum over the vocabulary minus them, `[words]` too. Each other "
+            "word gets ε over `vocabulary - 1`.",
+            answers=(
+                "torchs_variant",
+                "shared_by_too_many",
+                "right_counted_among_the_others",
+                "padding_gets_none",
+                "divided_by_the_number_of_words",
+                "not_shared_out",
+            ),
+        ),
+        Hint(
+            "outline",
+            "A log-softmax over the vocabulary.\n"
+            "Pick the right words' entries.\n"
+            "The others' sum is the sum of all minus those.\n"
+            "1 - ε times the first plus each other word's share times the second.\n"
+            "The mean over the words, with a minus.",
+            answers=(
+                "mean_over_the_vocabulary",
+                "not_negated",
+                "summed",
+                "softmax_by_hand",
+                "log_of_softmax",
+                "softmax_over_the_words",
+            ),
+        ),
+    ),
     misconceptions=(
         Misconception(
             "torchs_variant",

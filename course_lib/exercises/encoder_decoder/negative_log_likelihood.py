@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import integer, kinds
 from course_lib.exercises.encoder_decoder.shared import LESSON, WITHHELD, log_p_of, meowed_table, padding_left_out
 from course_lib.from_scratch import encoder_decoder
@@ -100,6 +100,24 @@ EXERCISE = Exercise(
     reference=encoder_decoder.negative_log_likelihood,
     cases=_likelihood_cases,
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "At each place only one number counts: the log-probability of the word that stands there. Pick it, take "
+            "the mean over all places, and turn the sign.",
+        ),
+        Hint(
+            "shapes",
+            "`gather` picks along a dimension, and its index needs as many dimensions as what it picks from: `[...]` "
+            "has to become `[..., 1]`. The logarithms are taken already.",
+            answers=(
+                "every_word_at_every_place",
+                "divided_by_the_first_dimension",
+                "one_for_each_sentence",
+                "log_taken_twice",
+            ),
+        ),
+    ),
     misconceptions=(
         Misconception(
             "as_printed_on_the_slide",

@@ -10,7 +10,7 @@ import numpy
 import torch
 from torch import Generator, Tensor
 
-from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import Kind, integer
 from course_lib.exercises.encoder_decoder.shared import LESSON, WITHHELD, layouts, log_p_of, meowed_table
 from course_lib.from_scratch import encoder_decoder
@@ -112,6 +112,13 @@ EXERCISE = Exercise(
     reference=encoder_decoder.perplexity,
     cases=_perplexity_cases,
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "A tensor can be indexed with a boolean one of the same shape: what remains are the entries where it is "
+            "True. The perplexity is e to the power of their mean.",
+        ),
+    ),
     misconceptions=(
         Misconception(
             "padding_counted",

@@ -10,7 +10,7 @@ import numpy
 import torch
 from torch import Generator, Tensor
 
-from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import integer
 from course_lib.exercises.encoder_decoder.shared import GERMAN, LESSON, WITHHELD
 from course_lib.masking import padding_mask
@@ -109,6 +109,13 @@ EXERCISE = Exercise(
     reference=losses.shift_right,
     cases=_shift_cases,
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Two slices: one leaves out the last column, the other the first. Padding needs no care here, and the end "
+            "of a shorter sentence stays in what is read, since the loss skips places where padding is expected.",
+        ),
+    ),
     misconceptions=(
         Misconception(
             "swapped",

@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
-from course_lib.checking.exercise import CORE, Case, Exercise, Misconception, Value
+from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception, Value
 from course_lib.exercises.common import Kind, alike, as_it_is, integer, sizes
 from course_lib.exercises.encoder_decoder.shared import LESSON, WITHHELD, padding_left_out
 from course_lib.exercises.worked_examples import B
@@ -211,6 +211,44 @@ EXERCISE = Exercise(
     reference=encoder_decoder.training_loop,
     cases=_loop_cases,
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Each step is the same five things: fresh gradients, the loss, the gradients by torch, clipping, a step "
+            "downhill. Work on copies that require gradients, so that the caller's weights stay as they are.",
+        ),
+        Hint(
+            "shapes",
+            "The norm that is clipped is one number for both gradients together: the root of the sum of all their "
+            "squares. If it is above `clip`, both are multiplied by `clip` over the norm, so that their direction "
+            "stays. Losses are scalars, stacked into `[steps]`.",
+            answers=(
+                "each_clipped_by_itself",
+                "norm_of_W",
+                "norms_added",
+                "norm_without_root",
+                "only_W_clipped",
+                "values_clipped",
+            ),
+        ),
+        Hint(
+            "outline",
+            "Copy `W` and `b`, and let the copies require gradients.\n"
+            "For each batch: the mean cross-entropy of the logits, and both gradients. Gradients add up in `.grad` "
+            "unless they are reset.\n"
+            "The norm of both together, and the factor, which is at most 1.\n"
+            "Without recording gradients, subtract rate times factor times gradient.\n"
+            "Keep the loss, detached, as it was before the step; stack the losses at the end.",
+            answers=(
+                "gradients_accumulate",
+                "gradients_accumulate_unclipped",
+                "gradient_of_b_accumulates",
+                "losses_as_a_list",
+                "losses_as_numbers",
+                "loss_afterwards",
+            ),
+        ),
+    ),
     misconceptions=(
         *alike(
             "Your answer never resets the gradients, so each step also goes along those of all steps before it. Set "

@@ -10,7 +10,7 @@ import numpy
 import torch
 from torch import Generator, Tensor
 
-from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import integer
 from course_lib.exercises.encoder_decoder.shared import LESSON, WITHHELD
 from course_lib.from_scratch import encoder_decoder
@@ -87,6 +87,13 @@ EXERCISE = Exercise(
     reference=encoder_decoder.warmup_schedule,
     cases=_schedule_cases,
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Of two curves, one rising and one falling, the lower one counts at each step. `torch.minimum` compares "
+            "two tensors entry by entry, and the two curves meet at `step = warmup`: a good test.",
+        ),
+    ),
     misconceptions=(
         Misconception(
             "never_falls",

@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
 from course_lib.blocks import BlockConfig, EncoderBlock
-from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import as_it_is, integer, sizes
 from course_lib.exercises.gpt.shared import LESSON, SENTENCES, WITHHELD, random_ids
 from course_lib.from_scratch.language_models import CausalLanguageModel
@@ -219,6 +219,43 @@ EXERCISE = Exercise(
     cases=_model_cases,
     parts={CORE: 4, WITHOUT_MASK: 1},
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Embed, add positions, go through the blocks under a causal mask, normalise once more, and compare with "
+            "the embedding. The parts are all there; what remains is their order.",
+        ),
+        Hint(
+            "shapes",
+            "`self.positions(x)` returns `x` with positions added. `block(x, mask)` returns an object whose `.out` is "
+            "the new `[batch, words, d_model]`. A mask `[words, words]`, True where a query may attend, holds for the "
+            "whole batch, and None allows everything; make it on the device of the ids.",
+            answers=(
+                "keys_as_rows",
+                "mask_inverted",
+                "itself_forbidden",
+                "one_word_ahead",
+                "mask_in_the_first_block",
+                "positions_twice",
+            ),
+        ),
+        Hint(
+            "outline",
+            "A causal mask for as many words as there are, or None if the model is not causal.\n"
+            "Embed the ids and add the positions, once.\n"
+            "Send that through the blocks, one after the other, each with the mask.\n"
+            "The final norm, which pre-norm blocks need.\n"
+            "The dot product with every row of the embedding.",
+            answers=(
+                "no_final_norm",
+                "norm_before_the_blocks",
+                "states_returned",
+                "probabilities",
+                "side_by_side",
+                "last_word_only",
+            ),
+        ),
+    ),
     misconceptions=(
         Misconception(
             "always_causal",

@@ -10,7 +10,7 @@ import torch
 from torch import Generator, nn
 
 from course_lib.blocks import BlockConfig, EncoderBlock
-from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import integer
 from course_lib.exercises.gpt.shared import LESSON, WITHHELD
 from course_lib.from_scratch.language_models import gpt_parameters
@@ -127,6 +127,31 @@ EXERCISE = Exercise(
     cases=_count_cases,
     parts={CORE: 2, OWN_OUTPUT: 1},
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "A linear layer from a to b dimensions learns a times b weights and b biases; a norm learns two numbers "
+            "for each dimension. A block has six linear layers' worth and two norms. Positions are learned in GPT-2, "
+            "and attention itself learns nothing.",
+        ),
+        Hint(
+            "outline",
+            "Attention: four layers from `d_model` to `d_model`.\n"
+            "The feed-forward network: to four times `d_model`, and back.\n"
+            "Two norms in each block, and one after the last block.\n"
+            "Tables for words and for positions; another output matrix, without bias, only where it is not tied.\n"
+            "Test: the smallest, tied, has about 124 million. If you are off, divide the difference by `d_model` and "
+            "by `layers`: a vocabulary, a context or a 2 tells what is missing.",
+            answers=(
+                "no_final_norm",
+                "no_biases",
+                "no_positions",
+                "output_counted_twice",
+                "final_norm_in_every_block",
+                "own_output_with_bias",
+            ),
+        ),
+    ),
     misconceptions=(
         Misconception(
             "always_tied",

@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
-from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import integer
 from course_lib.exercises.gpt.shared import (
     LESSON,
@@ -158,6 +158,13 @@ EXERCISE = Exercise(
     reference=language_models.fine_tuning_loss,
     cases=_fine_tuning_cases,
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Two mean cross-entropies, of which only the second is weighted. Collapse the language model's as in "
+            "exercise 2, logits and targets in the same order.",
+        ),
+    ),
     misconceptions=(
         Misconception(
             "no_auxiliary_loss",

@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-from course_lib.checking.exercise import CORE, Callback, Case, Exercise, Misconception
+from course_lib.checking.exercise import CORE, Callback, Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import integer
 from course_lib.exercises.gpt.shared import LESSON, WITHHELD, random_ids
 from course_lib.from_scratch import language_models
@@ -178,6 +178,42 @@ EXERCISE = Exercise(
     cases=_generate_cases,
     parts={CORE: 2, LONG: 1},
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "The model answers after every word; all of those questions except the last have been answered already. "
+            "Ask, take the most probable word after the last one, append it, and ask again.",
+        ),
+        Hint(
+            "shapes",
+            "The model wants `[1, words]` and gives `[1, words, vocabulary]`; you want the row of the last place. A "
+            "slice of the last `context` ids is all of them where there are fewer. `torch.cat` joins tensors of one "
+            "dimension each, so the new word must keep one.",
+            answers=(
+                "batch_left_on",
+                "first_position_asked",
+                "position_before_the_last_asked",
+                "all_positions_asked",
+                "one_word_short_of_the_context",
+                "one_word_beyond_the_context",
+            ),
+        ),
+        Hint(
+            "outline",
+            "Start with the prompt.\n"
+            "As often as words are wanted: cut the ids to the last `context`, as a batch of one text.\n"
+            "From the answer take the last place's logits, and of those the place of the largest.\n"
+            "Append it to the whole text, not to the cut one.",
+            answers=(
+                "text_cut_to_the_window",
+                "window_cut_once",
+                "one_reading",
+                "prompt_left_out",
+                "first_words_kept",
+                "context_ignored",
+            ),
+        ),
+    ),
     misconceptions=(
         Misconception(
             "context_ignored",

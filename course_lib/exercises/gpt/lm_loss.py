@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
-from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import as_it_is, integer, sizes
 from course_lib.exercises.gpt.shared import (
     LESSON,
@@ -149,6 +149,26 @@ EXERCISE = Exercise(
     cases=_loss_cases,
     parts={CORE: 2, ZEROS: 1},
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Pick the number of the target at each place. Multiplying by a one-hot vector instead would make 0 times "
+            "minus infinity, which to a computer is not 0 but NaN.",
+        ),
+        Hint(
+            "shapes",
+            "`NLLLoss` wants `[places, vocabulary]` and `[places]`, so the batch and the words are merged into one "
+            "dimension, in both tensors in the same order. Merging dimensions moves nothing; do not transpose.",
+            answers=(
+                "reshaped_not_transposed",
+                "transposed_and_reshaped",
+                "targets_in_another_order",
+                "log_probs_in_another_order",
+                "summed_over_words",
+                "not_averaged",
+            ),
+        ),
+    ),
     misconceptions=(
         Misconception(
             "reshaped_not_transposed",

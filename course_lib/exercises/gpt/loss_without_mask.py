@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import kinds, predicted
 from course_lib.exercises.gpt.shared import LESSON, WITHHELD
 from course_lib.from_scratch import language_models
@@ -73,6 +73,13 @@ EXERCISE = Exercise(
     cases=predicted(_prediction_cases),
     # A prediction has nothing to overflow or to differentiate: the mistakes are other predictions.
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Write inputs and targets below each other, shifted by one. At which positions does the target stand "
+            "somewhere in the input?",
+        ),
+    ),
     misconceptions=(
         Misconception(
             "zero_everywhere",

@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import as_it_is, integer, sizes
 from course_lib.exercises.gpt.shared import LESSON, SENTENCES, WITHHELD, random_ids
 from course_lib.from_scratch import language_models
@@ -76,6 +76,12 @@ EXERCISE = Exercise(
     reference=language_models.shifted_targets,
     cases=_shifted_cases,
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Which word has no successor? Which is nobody's successor? Two slices of the second dimension.",
+        ),
+    ),
     misconceptions=(
         Misconception(
             "swapped",

@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import Kind, as_it_is, kinds
 from course_lib.exercises.gpt.shared import LESSON, WITHHELD
 from course_lib.from_scratch import language_models
@@ -73,6 +73,13 @@ EXERCISE = Exercise(
     reference=language_models.tied_logits,
     cases=_logits_cases,
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "A dot product of each state with each row of the embedding: the same pattern as queries and keys. "
+            "Nothing is scaled here, and no softmax is taken.",
+        ),
+    ),
     misconceptions=(
         Misconception(
             "softmax_taken",

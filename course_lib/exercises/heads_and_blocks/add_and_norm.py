@@ -10,7 +10,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import blocks
-from course_lib.checking.exercise import CORE, Callback, Case, Exercise, Misconception
+from course_lib.checking.exercise import CORE, Callback, Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import Kind, kinds
 from course_lib.exercises.heads_and_blocks.shared import (
     FOUR_NUMBERS_A_WORD,
@@ -139,6 +139,26 @@ EXERCISE = Exercise(
     cases=_add_and_norm_cases,
     parts={CORE: 1, "pre-norm": 1},
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "In both orders something is added to `x`. Ask yourself for each: what does the sublayer read, and what "
+            "does the norm read?",
+        ),
+        Hint(
+            "shapes",
+            "Everything keeps the shape of `x`. Post-norm, inside out: sublayer of `x`, dropout, sum with `x`, norm. "
+            "Pre-norm, inside out: norm of `x`, sublayer, dropout, sum with the `x` that came in.",
+            answers=(
+                "residual_normalised_too",
+                "always_post_norm",
+                "pre_norm_normalised_twice",
+                "post_norm_reads_the_norm",
+                "sum_dropped",
+                "input_dropped",
+            ),
+        ),
+    ),
     misconceptions=(
         Misconception(
             "always_post_norm",

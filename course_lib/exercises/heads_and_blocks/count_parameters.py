@@ -9,7 +9,7 @@ import torch
 from torch import Generator, nn
 
 from course_lib import blocks
-from course_lib.checking.exercise import Case, Exercise, Misconception, Pair
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception, Pair
 from course_lib.exercises.common import alike, integer, sizes
 from course_lib.exercises.heads_and_blocks.shared import LESSON, WITHHELD
 
@@ -116,6 +116,30 @@ EXERCISE = Exercise(
     reference=blocks.block_parameters,
     cases=_count_cases,
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Go through the constructor line by line and ask of each part what it learns. Attention itself, the "
+            "softmax of scores, learns nothing; the matrices around it do. The number of heads cuts the matrices in "
+            "slices and adds none.",
+        ),
+        Hint(
+            "outline",
+            "A linear layer from a to b has a times b weights and b biases.\n"
+            "Four projections from `d_model` to `d_model`: for queries, keys, values and the output.\n"
+            "Two layers of the feed-forward network, there and back; their biases have different lengths.\n"
+            "Two norms with a `gamma` and a `beta` each.\n"
+            "Compare the total with that of a real block.",
+            answers=(
+                "no_biases",
+                "three_projections",
+                "equal_biases",
+                "one_layer_norm",
+                "one_layer_of_feed_forward",
+                "two_numbers_a_norm",
+            ),
+        ),
+    ),
     misconceptions=(
         Misconception(
             "one_projection_for_each_head",

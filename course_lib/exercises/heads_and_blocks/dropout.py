@@ -10,7 +10,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import blocks
-from course_lib.checking.exercise import Case, Exercise, Misconception, Pair
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception, Pair
 from course_lib.checking.ready_made import DROPOUT
 from course_lib.exercises.common import integer, kinds
 from course_lib.exercises.heads_and_blocks.shared import LESSON, WITHHELD
@@ -110,6 +110,13 @@ EXERCISE = Exercise(
     reference=blocks.drop,
     cases=_dropout_cases,
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Two questions, one after the other. Is there anything to do at all? And by what must the numbers that "
+            "stay be divided, so that the sum of many is on average what it was?",
+        ),
+    ),
     misconceptions=(
         Misconception(
             "not_rescaled",

@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
 from course_lib import blocks
-from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import (
     DROPOUT,
     ENCODER_LAYERS,
@@ -330,6 +330,37 @@ EXERCISE = Exercise(
     cases=_encoder_block_cases,
     parts={CORE: 3, "dropout": 1, "pre-norm": 1},
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "The block is `add_and_norm` twice: once around attention, once around the feed-forward network. Write "
+            "the post-norm order first, which earns its points alone, and then decide what changes in pre-norm.",
+        ),
+        Hint(
+            "shapes",
+            "Everything is `[batch, words, d_model]`. The attention is called with the same tensor as query, key and "
+            "value, and its `key_padding_mask` means the opposite of ours: True where a word is hidden. It returns a "
+            "tuple, of which you need the first item.",
+            answers=("mask_inverted", "mask_ignored", "padding_set_to_zero"),
+        ),
+        Hint(
+            "outline",
+            "Let y be what the sublayer reads: `x` in post-norm, `norm_1` of `x` in pre-norm. Give it a name of its "
+            "own, so that `x` stays for the sum.\n"
+            "Attend from y to y, with the mask inverted.\n"
+            "Add the result to `x` after dropout; in post-norm, `norm_1` of that sum.\n"
+            "The same again with the feed-forward network (`W_1`, ReLU, `W_2`) and `norm_2`, starting from what you "
+            "have now.",
+            answers=(
+                "residual_normalised_too",
+                "second_residual_from_the_start",
+                "network_reads_the_start",
+                "no_residuals",
+                "second_norm_left_out",
+                "norms_exchanged",
+            ),
+        ),
+    ),
     misconceptions=(
         Misconception(
             "always_post_norm",

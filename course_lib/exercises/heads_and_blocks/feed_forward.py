@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
 from course_lib import blocks
-from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import Kind, as_it_is, integer, sizes
 from course_lib.exercises.heads_and_blocks.shared import LESSON, WITHHELD, Function, drawn_weights, gradients_cut
 from course_lib.exercises.worked_examples import B
@@ -144,6 +144,12 @@ EXERCISE = Exercise(
     reference=blocks.FeedForward,
     cases=_feed_forward_cases,
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Three things in a row, and the one in the middle has no weights: it sets everything negative to 0.",
+        ),
+    ),
     misconceptions=(
         Misconception(
             "no_activation",

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib import blocks
-from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import NORMALISATION
 from course_lib.exercises.common import kinds, sizes
 from course_lib.exercises.heads_and_blocks.shared import FOUR_NUMBERS_A_WORD, LESSON, WITHHELD, gradients_cut
@@ -120,6 +120,28 @@ EXERCISE = Exercise(
     cases=_layer_norm_cases,
     parts={CORE: 2, "epsilon": 1},
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Mean and variance are taken over the numbers of one word, whatever its neighbours are. The variance "
+            "divides by `d_model`, not by one less, and epsilon goes under the root.",
+        ),
+        Hint(
+            "outline",
+            "The mean over the last dimension, with the dimension kept.\n"
+            "The variance over the last dimension, with `correction=0` and the dimension kept.\n"
+            "Subtract the mean, and divide by the root of variance plus epsilon.\n"
+            "Stretch by `gamma`, then move by `beta`.",
+            answers=(
+                "divided_by_one_less",
+                "epsilon_outside_the_root",
+                "moved_before_stretched",
+                "mean_without_keepdim",
+                "root_left_out",
+                "not_centred",
+            ),
+        ),
+    ),
     misconceptions=(
         Misconception(
             "epsilon_left_out",

@@ -13,7 +13,7 @@ from torch import Generator, Tensor
 
 from course_lib import multihead
 from course_lib.attention import attention, attention_weights
-from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import FUSED_ATTENTION, READY_MADE_HEADS, SOFTMAX
 from course_lib.exercises.common import Kind, alike, as_it_is, integer, sizes
 from course_lib.exercises.heads_and_blocks.shared import (
@@ -294,6 +294,44 @@ EXERCISE = Exercise(
     cases=_multi_head_cases,
     parts={CORE: 4, "cross-attention": 1, "mask": 1},
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Five steps: project, split, attend, join, mix. All heads attend at once, since the heads are only one "
+            "more leading dimension, and each of them has `d_head` numbers and its own scale.",
+        ),
+        Hint(
+            "shapes",
+            "Split, everything is `[batch, heads, words, d_head]`. A mask `[batch, queries, keys]` is lined up from "
+            "the right, so that its batch would meet the heads: give it a dimension of size 1 in between. Joining is "
+            "splitting in reverse, transpose included.",
+            answers=(
+                "masks_meet_heads",
+                "joined_without_transpose",
+                "split_without_transpose",
+                "split_and_joined_without_transpose",
+                "heads_behind_the_words",
+                "masks_of_other_sentences",
+            ),
+        ),
+        Hint(
+            "outline",
+            "Queries from `x`, keys and values from `memory`, each times its matrix.\n"
+            "Split each: cut the last dimension in two, then put the heads before the words.\n"
+            "If there is a mask, make room for the heads in it.\n"
+            "Attention on the split tensors gives `[batch, heads, queries, d_head]`.\n"
+            "Put the words before the heads again, and flatten the last two dimensions into one.\n"
+            "Multiply by `W_o`, which mixes what the heads have found.",
+            answers=(
+                "W_o_left_out",
+                "one_head",
+                "values_from_x",
+                "memory_ignored",
+                "keys_and_values_exchanged",
+                "values_not_projected",
+            ),
+        ),
+    ),
     misconceptions=(
         Misconception(
             "memory_ignored",

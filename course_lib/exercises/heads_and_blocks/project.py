@@ -9,7 +9,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import multihead
-from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import Kind, kinds
 from course_lib.exercises.heads_and_blocks.shared import LESSON, WITHHELD, projected_by
 from course_lib.exercises.worked_examples import A
@@ -81,6 +81,19 @@ EXERCISE = Exercise(
     reference=multihead.project,
     cases=_project_cases,
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Queries come from who asks, keys and values from what is looked at. Each of the three is one matrix "
+            "product, and nothing is transposed, because words are rows.",
+        ),
+        Hint(
+            "shapes",
+            "A row of length `d_model` times a matrix `[d_model, d_key]` is a row of length `d_key`; all leading "
+            "dimensions stay. There are as many queries as `x` has words, and as many keys and values as `memory` has.",
+            answers=("transposed", "values_from_x", "keys_from_x", "memory_ignored"),
+        ),
+    ),
     misconceptions=(
         Misconception(
             "transposed",

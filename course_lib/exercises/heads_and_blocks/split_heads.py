@@ -9,7 +9,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import multihead
-from course_lib.checking.exercise import Case, Exercise, Misconception, Pair
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception, Pair
 from course_lib.exercises.common import Kind, alike, sizes
 from course_lib.exercises.heads_and_blocks.shared import (
     FOUR_NUMBERS_A_WORD,
@@ -93,6 +93,24 @@ EXERCISE = Exercise(
     reference=multihead.split_heads,
     cases=_split_cases,
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Two steps. First only cut the last dimension in two, which keeps every number with its word; then swap "
+            "two dimensions, so that the heads come before the words.",
+        ),
+        Hint(
+            "shapes",
+            "`[batch, words, d_model]`, then `[batch, words, heads, d_head]`, then `[batch, heads, words, d_head]`. A "
+            "reshape does the first step and a transpose the second; neither can do the other's work.",
+            answers=(
+                "viewed_not_transposed",
+                "reshaped_not_transposed",
+                "words_before_heads",
+                "d_head_and_heads_exchanged",
+            ),
+        ),
+    ),
     misconceptions=(
         *alike(
             "Your answer asks for the final shape at once, which cuts the numbers in the order of memory: a head "
