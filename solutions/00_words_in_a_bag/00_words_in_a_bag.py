@@ -212,9 +212,10 @@ def cosine_similarities(table, i):
 
 # %% [markdown] tags=["reason"]
 # The dot product of two vectors is the product of their lengths and the cosine of the angle between them, so dividing
-# by both lengths leaves the angle alone. That matters because frequent words tend to have long vectors: by dot product
-# alone they would seem related to everything. The brackets matter too, since Python divides and multiplies from left to
-# right and `a / b * c` multiplies by c. A quick test is the word itself, whose cosine must be exactly 1.
+# by both lengths leaves the angle alone. That matters because vectors differ in length for reasons of their own, such
+# as how often a word occurs: by dot product alone, a word with a long vector seems related to everything. The brackets
+# matter too, since Python divides and multiplies from left to right and `a / b * c` multiplies by c. A quick test is
+# the word itself, whose cosine must be exactly 1.
 
 # %% nbgrader={"grade": true, "grade_id": "words_in_a_bag-cosine-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("words_in_a_bag.cosine")

@@ -271,10 +271,10 @@ def appended_index(x):
 
 # %% [markdown] tags=["reason"]
 # The index becomes one more component, so that equal words at different places differ at last. It is made in the dtype
-# of `x`, since torch promotes and would otherwise turn a double-precision sentence's neighbour into something else, and
-# small integer types overflow. Words are the last dimension but one: taking `len(x)` works for a single sentence and
-# counts sentences in a batch. As an idea it is poor, which is the point of the exercise. The number grows without
-# bound, and soon outshouts all other components.
+# of `x`: a wider one would change the dtype of the whole result, and a small integer type overflows in long sentences.
+# Words are the last dimension but one: taking `len(x)` works for a single sentence and counts sentences in a batch. As
+# an idea it is poor, which is the point of the exercise. The number grows without bound, and soon outshouts all other
+# components.
 
 # %% nbgrader={"grade": true, "grade_id": "positions-appended_index-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("positions.appended_index")

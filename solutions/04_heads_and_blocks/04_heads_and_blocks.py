@@ -541,8 +541,8 @@ def layer_norm(x, gamma, beta, epsilon=1e-5):
 # %% [markdown] tags=["reason"]
 # Layer norm looks at one word alone, so a sentence means the same in every batch and at every length; that is why
 # transformers prefer it to batch norm. Statistics are of the numbers themselves and not of a sample, so the variance
-# divides by `d_model`, while torch's default divides by one less: a difference of 12 % in variance for eight
-# dimensions, and one that no error reports.
+# divides by `d_model`, while torch's default divides by one less: 14 % more variance for eight dimensions, and one that
+# no error reports.
 #
 # Epsilon belongs under the root. There it also saves the gradient: for a word whose numbers are all equal, the root of
 # 0 has an infinite slope, whatever is added afterwards.

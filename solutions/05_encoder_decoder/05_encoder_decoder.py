@@ -311,7 +311,7 @@ def perplexity(nll, mask):
 # the model hesitates. All words of the batch go into one mean. The mean of the sentences' perplexities is something
 # else, in which short sentences count too much and one hard sentence counts for all. Padding is left out before the
 # mean, so that it counts neither above nor below the fraction line; multiplying by the mask alone would still divide by
-# it. The base has to match the logarithm, which here is the natural one.
+# all places. The base has to match the logarithm, which here is the natural one.
 
 # %% nbgrader={"grade": true, "grade_id": "encoder_decoder-perplexity-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("encoder_decoder.perplexity")

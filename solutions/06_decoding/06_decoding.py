@@ -351,8 +351,8 @@ def sequence_log_probability(logits, expected):
 
 
 # %% [markdown] tags=["reason"]
-# Products of probabilities underflow: a hundred words of probability 0.001 are beyond even double precision's reach at
-# 10⁻³⁰⁰, and in single precision a dozen are enough. Sums of logarithms have no such end. For the same reason the
+# Products of probabilities underflow: in single precision, sixteen words of probability 0.001 are enough for 0, and a
+# long text is too much for double precision as well. Sums of logarithms have no such end. For the same reason the
 # logarithm is not taken of a softmax: `log_softmax` subtracts the logarithm of the sum and never forms the tiny number.
 # Adding logits instead, without any normalisation, compares sentences by numbers that mean nothing from one place to
 # the next. Row t already speaks about word t here, so nothing is shifted.

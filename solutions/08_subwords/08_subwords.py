@@ -148,12 +148,6 @@ for pieces, times in words.items():
 # `words` is a dict from the pieces of a word, a tuple of strings, to how often the word occurs. The result is a dict from
 # pairs `(left, right)`, also tuples, to how often they occur. A `Counter` is a dict. In `a a a` the pair `(a, a)` occurs
 # twice.
-#
-# <details><summary>Hint: neighbours</summary>
-#
-# `zip(pieces, pieces[1:])` gives each piece together with the next one.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "subwords-count_pairs-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -171,6 +165,13 @@ def count_pairs(words):
     return counts
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# A corpus is kept as its different words with their frequencies, since a pair in a word that occurs a thousand times
+# has been seen a thousand times. Adding 1 instead of the frequency makes rare names as important as "the", and the
+# merges come out quite different. Pairs are taken within words only: across a boundary they would make pieces that
+# contain a space. In "a a a" the pair overlaps with itself and counts twice here, although joining will use only one of
+# the two; the published algorithm counts the same way.
 
 # %% nbgrader={"grade": true, "grade_id": "subwords-count_pairs-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("subwords.count_pairs")
@@ -213,13 +214,6 @@ print(ids)
 #
 # `counts` is a dict from pairs to how often they occur, with at least one pair; `ids` is a dict from pieces to their ids,
 # not always in the order of the ids. The result is the pair to join next.
-#
-# <details><summary>Hint: several keys at once</summary>
-#
-# Python compares tuples from left to right: `(3, 9) < (4, 0)`. So `min(counts, key=...)` with a key of three numbers
-# decides by the first, and by the next where the first are equal. For the *largest* count put a minus before it.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "subwords-most_frequent_pair-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -234,6 +228,13 @@ def most_frequent_pair(counts, ids):
     return min(counts, key=lambda pair: (-counts[pair], ids[pair[0]], ids[pair[1]]))
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# The count decides, and ties are common among rare pairs, so a rule for them is part of the algorithm: first the
+# smaller id of the left piece, then that of the right. With a key of three numbers all that is one comparison. `max`
+# over the counts alone returns whichever tied pair came first in the dict, so that two programs, or two orders of the
+# same corpus, learn different vocabularies. Ids are compared as numbers. As text, 10 would come before 9, and
+# alphabetical order of the pieces is another rule again.
 
 # %% nbgrader={"grade": true, "grade_id": "subwords-most_frequent_pair-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("subwords.most_frequent_pair")
@@ -255,14 +256,6 @@ check("subwords.most_frequent_pair", hidden=True)
 #
 # `pieces` is a tuple of strings, `pair` a tuple of two strings, the result is a tuple of strings. Where the pair does not
 # occur, it is the same pieces again.
-#
-# <details><summary>Hint: one step or two</summary>
-#
-# Walk along the pieces with an index `i`. If `pieces[i : i + 2] == pair`, add the joined piece to a list and go on by
-# two; otherwise add `pieces[i]` and go on by one. A slice at the end of a tuple is simply shorter, so nothing can go
-# wrong there. (The slice and the pair are both tuples. A slice of a *list* is a list, and no list equals a tuple.)
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "subwords-merge-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -286,6 +279,13 @@ def join(pieces, pair):
     return tuple(joined)
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# A piece that has been joined is used up, so the walk goes on behind it: of three times "a" the first two become one
+# piece and the third stays. Going on by one would use the middle "a" twice and make the word longer. The comparison is
+# of whole pieces and never of letters. Replacing in the text would find the pair inside other pieces, such as "e" and
+# "r" inside a finished "her". Building a new list and leaving the old one alone also avoids the classic trap of
+# changing a sequence while walking along it.
 
 # %% nbgrader={"grade": true, "grade_id": "subwords-merge-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("subwords.merge")
@@ -312,19 +312,6 @@ check("subwords.merge", hidden=True)
 # single characters, that never happens. But words may arrive in longer pieces, and then `abc` may be made of `ab` and
 # `c`, and later of `a` and `bc`.) If every word is a single piece, there is nothing left: stop. Leave `words` and `ids`
 # as they are: whoever called you may need them. The `tokenizers` library is not allowed.
-#
-# <details><summary>Hint: not changing what came in</summary>
-#
-# `ids = dict(ids)` makes a copy that is yours. For the words, build a new dict in every round:
-# `{join(pieces, pair): times for pieces, times in words.items()}`.
-#
-# </details>
-#
-# <details><summary>Hint: stopping</summary>
-#
-# An empty dict counts as False. If `count(words)` is empty, there is no pair to choose from.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "subwords-learn_merges-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -351,6 +338,15 @@ def learn_merges(words, ids, merges, count, choose, join):
     return learned
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# Byte-pair encoding is greedy: join the most frequent pair, look again. The counts have to be taken anew in each round,
+# since joining "t" and "h" makes "th" a piece that can be joined in turn, and takes its letters out of other pairs.
+# Counting once would list frequent pairs that no longer exist.
+#
+# A piece that is already known keeps its id; a second id would leave two numbers for one string, of which one is never
+# used. The loop ends early where every word is one piece, and not as soon as one of them is. Both arguments are copied,
+# or built anew, because whoever called still needs the words and ids from before.
 
 # %% nbgrader={"grade": true, "grade_id": "subwords-learn_merges-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("subwords.learn_merges")
@@ -432,13 +428,6 @@ def compared_with_the_library():
 #
 # You can test it on a famous number. GPT-2 begins with the 256 possible bytes instead of characters, joins 50,000 pairs,
 # and has one special token, which stands between two documents. How large is its vocabulary?
-#
-# <details><summary>Hint</summary>
-#
-# What does a round add to the vocabulary, and does it take anything away? A character whose pairs are all joined may still be
-# needed for the next unknown word.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "subwords-vocabulary_size-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -452,6 +441,13 @@ def vocabulary_size(characters, merges, special):
     return special + characters + merges
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# Each round adds exactly one piece and removes none, so the size is that of the start plus the number of rounds. The
+# two joined pieces stay, because another word may need them without each other. GPT-2: 256 bytes, 50,000 merges and one
+# special token make 50,257. That so many published numbers end oddly is just this sum. Thinking that two pieces become
+# one, and the vocabulary shrinks, confuses the vocabulary with the text: the text gets shorter in each round, the
+# vocabulary longer.
 
 # %% nbgrader={"grade": true, "grade_id": "subwords-vocabulary_size-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("subwords.vocabulary_size")
@@ -480,19 +476,6 @@ check("subwords.vocabulary_size", hidden=True)
 # `text` is a string of one or more words, with one or more spaces between them, and perhaps some at its ends; `merges` is
 # a list of pairs as `learn_merges` returns it, in the order in which they were learned. The result is one list of
 # strings: the pieces of all words, in order. Characters that occur in no pair stay single, and capitals stay capitals.
-#
-# <details><summary>Hint: words</summary>
-#
-# `text.split()` without an argument splits at any number of spaces and leaves no empty strings.
-#
-# </details>
-#
-# <details><summary>Hint: the order</summary>
-#
-# One loop over `merges`, and within it one walk along the pieces of the word, as in exercise 3. Then the pair that was
-# learned first is automatically joined first.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "subwords-encode-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -517,6 +500,15 @@ def encode(text, merges):
     return found
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# Encoding repeats what learning did, on a new word: the same joins in the same order, and so a word of the training
+# text ends in exactly the pieces that it had there. The loop over the merges is therefore the outer one and the walk
+# along the word the inner one. Exchanged, the leftmost pair wins instead of the one that was learned first.
+#
+# Taking the longest known piece is another algorithm, WordPiece's, and differs on some words. The mark is set before
+# the joining, because the merges contain it: without it "▁the" can never be formed, and a word's beginning looks like
+# its middle. A pair that is missing in this word is passed over, for later pairs may well occur.
 
 # %% nbgrader={"grade": true, "grade_id": "subwords-encode-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("subwords.encode")
@@ -581,12 +573,6 @@ def relatives_share_pieces():
 # `pieces` is a list of strings, the result is the text: a space where a word begins, but none before the first word. A
 # model may begin in the middle of a word; then the first character is a letter and must stay. After each `▁` there are
 # letters, in the same piece or in the next one; a mark never stands alone as a word. No pieces give an empty string.
-#
-# <details><summary>Hint</summary>
-#
-# Join all pieces first. Then only one question remains: what does a ▁ at the very beginning stand for?
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "subwords-decode-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -600,6 +586,12 @@ def decode(pieces):
     return "".join(pieces).replace(MARK, " ").strip(" ")
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# The pieces of a text, put together, are the text with marks for the spaces, so decoding is a join and a replacement:
+# that nothing is lost is what the mark was introduced for. The first mark stands for the beginning of the text, not for
+# a space, and goes. If a model begins in the middle of a word there is no mark, and cutting the first character blindly
+# would cost a letter. Putting spaces between the pieces is the usual slip, and gives "mer ge s".
 
 # %% nbgrader={"grade": true, "grade_id": "subwords-decode-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("subwords.decode")
@@ -691,13 +683,6 @@ def vocabulary_against_length():
 #
 # `word` is a string of one or more characters, of any length, without any mark; `pieces` is a list of strings; the result
 # is a list of strings. Capitals stay capitals.
-#
-# <details><summary>Hint: the longest first</summary>
-#
-# Let `begin` be where the rest begins. Try `word[begin:end]` with `end = len(word)`, then one less, and so on down to
-# `begin + 1`. Before you look it up, put `"##"` before it if `begin` is not 0.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "subwords-wordpiece-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -722,6 +707,14 @@ def wordpiece(word, pieces):
     return found
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# WordPiece needs no list of merges when it is used: it takes the longest match from the left, and never goes back. That
+# is fast, and sometimes wrong: a greedy first piece can leave a rest that nothing fits, although another cut would have
+# worked. Then the whole word becomes `[UNK]`, not only its unknown part, so that no half-understood beginning remains.
+#
+# The mark is part of the piece's name. "ing" at the start of a word and "##ing" inside one are two entries with two
+# vectors; looking up without the mark finds the wrong one, or one that should not be there.
 
 # %% nbgrader={"grade": true, "grade_id": "subwords-wordpiece-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("subwords.wordpiece")

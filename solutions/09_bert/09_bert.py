@@ -135,19 +135,6 @@ show.matrices(
 #
 # Shapes: `firsts` and `seconds` are lists of lists of ids; the result is a tuple of `ids` and `segments`, both int64
 # `[batch, words]`, and the boolean `mask` of the same shape, True at tokens and False at padding.
-#
-# <details><summary>Hint: row by row</summary>
-#
-# Build each row as two Python lists, ids and segments. `[0] * n` is a list of n zeros. Only then pad:
-# `torch.nn.utils.rnn.pad_sequence(list_of_tensors, batch_first=True, padding_value=...)`, or with lists.
-#
-# </details>
-#
-# <details><summary>Hint: the mask</summary>
-#
-# As in lesson 02: a place is a token if it is smaller than the length of its row.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "bert-pair_encoding-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -172,6 +159,13 @@ def encode_pairs(firsts, seconds, cls_id, sep_id, padding_id):
     return ids, segments, torch.arange(ids.shape[1]) < lengths.unsqueeze(-1)
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# BERT was pre-trained on exactly this layout, and its vectors for [CLS], [SEP] and the segments mean something only
+# there. [CLS] and the first [SEP] are in segment 0, the last [SEP] is in segment 1 with the text that it closes.
+# Getting a segment wrong raises no error and costs a little accuracy, which is the worst kind of mistake. Segments are
+# padded with 0 and not with `padding_id`, which may be any number, while there are only two segments to look up. The
+# mask is made from lengths and not from ids: nothing here forbids a real token with the padding's id.
 
 # %% nbgrader={"grade": true, "grade_id": "bert-pair_encoding-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("bert.pair_encoding")
@@ -286,12 +280,6 @@ three_embeddings()
 # many as another word, and how many are asked for although they stand there unchanged? Return a tuple of three floats
 # (Python's own numbers, not tensors), and do not round them: an average need not be whole. (We ignore the chance that a
 # word drawn at random happens to be the right one: nothing is subtracted for it.)
-#
-# <details><summary>Hint</summary>
-#
-# First the share of words that are chosen at all, then the shares among those: 0.15 times 0.8, and so on.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "bert-expected_counts-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -306,6 +294,13 @@ def expected_counts(words):
     return 0.8 * chosen, 0.1 * chosen, 0.1 * chosen
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# Of 100 words 15 are chosen; of these 12 become [MASK], 1.5 another word, and 1.5 stay. The shares 80, 10 and 10 are
+# shares of the chosen words, so both numbers are multiplied; taking them of all words would hide most of the text.
+# Rounding is wrong for an average: over many texts 1.5 is right, and neither 1 nor 2 is. The words that stay are asked
+# for as well. The model cannot tell them from words that were never chosen, so it has to have an opinion about every
+# word that it sees.
 
 # %% nbgrader={"grade": true, "grade_id": "bert-expected_counts-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("bert.expected_counts")
@@ -330,13 +325,6 @@ check("bert.expected_counts", hidden=True)
 # Shapes: all tensors are `[batch, words]`; `ids` and `anything` are integers, `special` is boolean, `chance` and `fate` are
 # floats from 0 to 1, none of which is a border (0.15, 0.8, 0.9) itself. Return a tuple: what the model reads, then the
 # labels. Leave `ids` as they are.
-#
-# <details><summary>Hint: two nested choices</summary>
-#
-# `torch.where(condition, a, b)` takes from `a` where the condition is True and from `b` elsewhere; either may be a number.
-# The three fates are two of these, one inside the other.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "bert-mask_words-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -356,6 +344,16 @@ def mask_words(ids, special, chance, fate, anything, mask_id):
     return torch.where(chosen, shown, ids), torch.where(chosen, ids, -100)
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# Being chosen and having a fate are two draws, and the labels follow the first alone. A place that was chosen and left
+# as it is gets asked for all the same; leaving it out teaches the model that an unmasked word is always right, and
+# nothing need be learned about it.
+#
+# [MASK] never occurs when the model is used later, which is why a tenth of the chosen words show something else and a
+# tenth themselves. Special tokens are never chosen, since nothing can be learned from guessing [SEP]. The labels come
+# from the ids before hiding: taken afterwards, they would ask for [MASK]. And -100 is the number that torch's
+# cross-entropy leaves out by itself.
 
 # %% nbgrader={"grade": true, "grade_id": "bert-mask_words-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("bert.mask_words")
@@ -415,13 +413,6 @@ def what_the_model_gets_to_see():
 #
 # Shapes: `logits` is `[batch, words, vocabulary]`, `labels` is an integer tensor `[batch, words]`, the result is a single
 # number `[]` with the dtype of `logits`.
-#
-# <details><summary>Hint: the classes stand last</summary>
-#
-# `F.cross_entropy` wants the classes in dimension 1. Make one long list of places: `logits.flatten(0, 1)` is
-# `[batch · words, vocabulary]`, and `labels.flatten()` is `[batch · words]`.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "bert-masked_lm_loss-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -436,6 +427,13 @@ def masked_lm_loss(logits, labels):
     return F.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=-100)
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# Batch and words are merged into one list of places, of which those with the label -100 are left out of the sum and of
+# the number that it is divided by. Dividing by all places would make the loss about seven times too small, and
+# dependent on how many words happened to be chosen. The mean of the sentences' means would give a sentence with one
+# chosen word as much weight as one with ten. `cross_entropy` takes raw logits, and stays finite where they lie hundreds
+# apart. Nothing is shifted: unlike a GPT, BERT is asked for the word that stands at the place itself.
 
 # %% nbgrader={"grade": true, "grade_id": "bert-masked_lm_loss-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("bert.masked_lm_loss")
@@ -607,13 +605,6 @@ print("which is softmax:         ", scores.softmax(dim=0))
 #
 # Shapes: `states` is `[batch, words, d_model]`, its first word being [CLS]; the result is `[batch, classes]`, the same in
 # training and in evaluation. The gradients of the states and of all weights are compared.
-#
-# <details><summary>Hint</summary>
-#
-# Take the vector of the first word of each text, `[batch, d_model]`, and only then the layers, in the order in which the
-# constructor makes them. The formula above says what stands between them.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "bert-sequence_classifier-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -639,6 +630,13 @@ class SequenceClassifier(nn.Module):
         return self.output(torch.tanh(self.dense(states[:, 0])))
         ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# [CLS] stands for no word, so its vector is free to collect what the whole text is about; fine-tuning teaches it what
+# to collect. Dense layer and tanh are BERT's "pooler", and the output layer makes scores of it. The tanh stands between
+# the two layers: without it they would be one linear layer, and at the end it would squeeze the logits between -1 and
+# 1, so that the model can never be sure. `states[0]` instead of `states[:, 0]` is the first text and not the first
+# words, and it fits whenever the numbers agree.
 
 # %% nbgrader={"grade": true, "grade_id": "bert-sequence_classifier-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("bert.sequence_classifier")
@@ -866,14 +864,6 @@ def two_hundred_sentences():
 #
 # Shapes: `states` is `[batch, pieces, d_model]`, `starts` is an integer tensor `[batch, words]`, the result is
 # `[batch, words, classes]`. Gradients are compared.
-#
-# <details><summary>Hint: picking other places in every row</summary>
-#
-# `states[:, starts]` combines every row of `starts` with every sentence. You want row $i$ with sentence $i$: either
-# `states[rows, starts]` with `rows = torch.arange(batch).unsqueeze(1)`, or `states.gather(1, index)` with an index as
-# wide as the states, `starts.unsqueeze(-1).expand(-1, -1, d_model)`.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "bert-token_classifier-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -900,6 +890,13 @@ class TokenClassifier(nn.Module):
         return self.output(states[rows, starts])
         ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# Tags belong to words, and BERT sees pieces; the paper lets the first piece speak for its word. Two index tensors that
+# broadcast to `[batch, words]` pick pairs: sentence i with each place in row i. With a slice in front, `states[:,
+# starts]`, all combinations come out, one dimension more than wanted; reduced to the first of each it still looks right
+# for a batch of one. Places of padding point at [CLS], are computed and never read. That is cheaper than avoiding them.
+# No activation and no softmax follow, since the loss takes logits.
 
 # %% nbgrader={"grade": true, "grade_id": "bert-token_classifier-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("bert.token_classifier")
@@ -1047,21 +1044,6 @@ def names_of_parties_and_places():
 #
 # Shapes: `logits` is `[batch, 2, words]`, row 0 for the beginning and row 1 for the end; the result is an integer tensor
 # `[batch, 2]`.
-#
-# <details><summary>Hint: all pairs at once</summary>
-#
-# Broadcasting makes a table `[batch, words, words]` of all sums, with beginnings as rows and ends as columns. Which of
-# its triangles holds the spans that exist? Sums may be negative: what must you put in the rest, so that it never wins? A
-# limit on the length cuts off a corner; see the argument `diagonal` of `torch.triu` and `torch.tril`.
-#
-# </details>
-#
-# <details><summary>Hint: from one number to two</summary>
-#
-# `argmax` over the flattened table gives one number, `row * words + column`. Which operations on whole numbers recover
-# the two?
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "bert-answer_span-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1083,6 +1065,15 @@ def best_spans(logits, max_words=None):
     return torch.stack([best // words, best % words], dim=1)
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# A span's log-probability is the sum of its two scores, up to a constant, so the table of all sums holds every
+# candidate and its largest possible entry is the answer. Taking both ends by themselves is quicker and can return an
+# end before its beginning; sorting or searching on from one of them then gives some span, and not the best.
+#
+# Impossible spans are filled with minus infinity. Setting them to 0, or multiplying by a triangle, lets them win
+# whenever all real sums are negative, which is common. The diagonal stays, since an answer may be one word, and so does
+# `max_words - 1`: a span of that many words ends that many places less one after its beginning.
 
 # %% nbgrader={"grade": true, "grade_id": "bert-answer_span-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("bert.answer_span")
@@ -1163,12 +1154,6 @@ def who_did_it():
 #
 # Shapes: `ids`, `segments` and `mask` are `[batch, choices, words]`, the result is `[batch, choices]`: probabilities that
 # sum to 1 for each question, with the dtype of the scores. Gradients are not compared.
-#
-# <details><summary>Hint: rows and back</summary>
-#
-# `flatten` merges two neighbouring dimensions into one; the rows then stand question by question, and so do their scores.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "bert-multiple_choice-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1185,6 +1170,13 @@ def choice_probabilities(score, ids, segments, mask):
     return rows.view(ids.shape[:2]).softmax(dim=-1)
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# The encoder knows rows and nothing else, so questions times choices become one long batch, and the scores go back into
+# the same arrangement. Both steps only move brackets, so nothing is mixed up as long as they are done alike. The
+# softmax runs over the choices of one question, for they exclude each other. A sigmoid for each choice would let two of
+# them be right, and a softmax over all rows would make questions compete. Scores may be large, so the softmax is
+# torch's and not a division of plain exponentials.
 
 # %% nbgrader={"grade": true, "grade_id": "bert-multiple_choice-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("bert.multiple_choice")

@@ -115,20 +115,6 @@ print(f"accuracy of saying 'Other' always: {(expected == 0)[mask].float().mean()
 #
 # Shapes: `predicted`, `expected` are integers and `mask` is boolean, all of the same shape, whatever it is; `label` is an
 # int; the result is a tuple of three plain floats, `(precision, recall, f1)`.
-#
-# <details><summary>Hint: counting</summary>
-#
-# `predicted[mask]` is a single row with the words only. `((p == label) & (e == label)).sum().item()` counts the places where
-# both are that label, as a plain int.
-#
-# </details>
-#
-# <details><summary>Hint: nothing to divide by</summary>
-#
-# A count that is 0 can be divided by 1 instead: then `right / max(said, 1)` is 0, because what was never said was never
-# right either. And $F_1$ is also $2 \cdot \text{right} / (\text{predicted} + \text{expected})$.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "evaluation-precision_recall_f1-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -147,6 +133,13 @@ def label_scores(predicted, expected, mask, label):
     return right / max(said, 1), right / max(true, 1), 2 * right / max(said + true, 1)
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# Precision asks how much of what was said is true, recall how much of what is true was said; the harmonic mean of the
+# two is 2 · right / (predicted + expected), which needs no case for precision plus recall being 0. Where nothing was
+# predicted the numerator is 0 as well, so dividing by 1 instead gives the 0 that the task asks for. The mask is applied
+# to both tensors before anything is counted. Padding usually holds some label's id, and would otherwise count as
+# agreement on it. An arithmetic mean would give a system that predicts the label everywhere about half the points.
 
 # %% nbgrader={"grade": true, "grade_id": "evaluation-precision_recall_f1-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("evaluation.precision_recall_f1")
@@ -192,13 +185,6 @@ def accuracy_hides_what_f1_shows():
 #
 # Shapes: `predicted` and `expected` are integers `[batch, words]`, `mask` is boolean `[batch, words]`, the result is a plain
 # float.
-#
-# <details><summary>Hint</summary>
-#
-# A place is fine if its tag is right **or** if there is no word: `|` and `~`. A sentence is right if `.all(dim=-1)` its places
-# are. `.item()` makes a plain number of a tensor.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "evaluation-sequence_accuracy-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -214,6 +200,12 @@ def sequence_accuracy(predicted, expected, mask):
     return fine.all(dim=-1).float().mean().item()
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# A sentence counts only if every word of it is right, so the words are combined by "all" before anything is averaged.
+# Padding is made fine first, by an "or" with the inverted mask; requiring it to match would punish a system for what it
+# wrote where nothing stands. The number is much lower than accuracy by words: at 95 % a word, a sentence of twenty
+# words is right in about a third of all cases. That is why the two must never be confused in a table.
 
 # %% nbgrader={"grade": true, "grade_id": "evaluation-sequence_accuracy-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("evaluation.sequence_accuracy")
@@ -304,19 +296,6 @@ show.figure(drawn, "Bars of word counts: the is said 4 times and counts twice, c
 #
 # Shapes: `hypothesis` is a list of words, `references` is a list of such lists, `n` is an int; the result is a tuple of two
 # ints, `(matched, total)`.
-#
-# <details><summary>Hint: n-grams</summary>
-#
-# `[tuple(words[i : i + n]) for i in range(len(words) - n + 1)]`. Tuples can be counted by `Counter`, lists cannot.
-#
-# </details>
-#
-# <details><summary>Hint: counters can do sets' work</summary>
-#
-# For two counters, `a & b` has the smaller count of each key and `a | b` the larger. One of them clips; the other finds
-# the reference that has an n-gram most often. `counter.total()` is the sum of the counts.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "evaluation-clipped_ngrams-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -340,6 +319,16 @@ def clipped_ngrams(hypothesis, references, n):
     return (said & allowed).total(), said.total()
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# Without clipping, "the the the the" would be a perfect translation of anything that contains "the". Clipping by the
+# largest count in any one reference allows what some translator really wrote. Adding the references' counts would allow
+# a word twice because two people wrote it once each.
+#
+# The total is that of the hypothesis, which makes this a precision; dividing by the reference would make a recall. The
+# two counts are returned and not their ratio, because a corpus adds up counts over sentences before it divides. The end
+# of the range is where counts go wrong: n words fit w - n + 1 times, and a sentence that is too short gives an empty
+# range and no error.
 
 # %% nbgrader={"grade": true, "grade_id": "evaluation-clipped_ngrams-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("evaluation.clipped_ngrams")
@@ -384,12 +373,6 @@ def both_translators_counted():
 # Write the formula. A hypothesis without a single word gets 0, which is where $e^{\,1 - r/c}$ goes as $c$ becomes small.
 #
 # Shapes: both lengths are ints, the reference's at least 1; the result is a float.
-#
-# <details><summary>Hint</summary>
-#
-# Deal with the case of no words first, or Python will divide by zero. `math.exp` takes a plain number.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "evaluation-brevity_penalty-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -405,6 +388,13 @@ def brevity_penalty(hypothesis_length, reference_length):
     return min(1.0, math.exp(1 - reference_length / hypothesis_length))
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# Precision alone rewards saying little: a hypothesis of one sure word has precision 1. The penalty is what recall is to
+# F1. It costs nothing from the reference's length on, because precision punishes longer texts already, and falls
+# exponentially below. For c > r the exponent 1 - r/c is positive and the exponential above 1, so a minimum with 1
+# covers both cases. Exchanging the two lengths rewards short hypotheses and is easily missed, since both agree where
+# the lengths are equal.
 
 # %% nbgrader={"grade": true, "grade_id": "evaluation-brevity_penalty-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("evaluation.brevity_penalty")
@@ -431,13 +421,6 @@ check("evaluation.brevity_penalty", hidden=True)
 # Turn any number of precisions and the penalty into BLEU, between 0 and 1, with no smoothing.
 #
 # Shapes: `precisions` is a list of floats, one or more, `penalty` is a float, the result is a float.
-#
-# <details><summary>Hint</summary>
-#
-# `math.prod(precisions)` is the product, and a root is a power of one over something. If you prefer logarithms, beware of
-# `math.log(0)`.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "evaluation-bleu-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -452,6 +435,13 @@ def bleu(precisions, penalty):
     return penalty * math.prod(precisions) ** (1 / len(precisions))
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# A geometric mean is 0 as soon as one precision is 0: a hypothesis without a single matching run of four words gets no
+# BLEU at all, which is why sentences are smoothed or, better, corpora are scored. The root is the number of precisions
+# and not always 4. In Python `x ** 1 / n` is x divided by n, so the exponent needs brackets. The penalty multiplies the
+# mean from outside; under the root it would be softened to its fourth root. An arithmetic mean would let many single
+# words make up for a scrambled order.
 
 # %% nbgrader={"grade": true, "grade_id": "evaluation-bleu-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("evaluation.bleu")
@@ -591,13 +581,6 @@ for row in corpus:
 # whole corpus without n-grams. There is at least one sentence.
 #
 # Shapes: `matched` and `total` are lists of ints, one for each sentence; the result is a tuple of two floats, `(micro, macro)`.
-#
-# <details><summary>Hint</summary>
-#
-# `zip(matched, total)` walks through both lists at once. Watch what is divided by what: macro divides by the number of
-# sentences, `len(total)`, micro by the number of n-grams.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "evaluation-corpus_or_sentence-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -613,6 +596,13 @@ def micro_and_macro(matched, total):
     return sum(matched) / max(sum(total), 1), sum(shares) / len(shares)
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# Micro averages over n-grams, so a long sentence counts more; macro averages over sentences, so each counts the same.
+# BLEU is micro: counts are added over the corpus first, and a short sentence without a match of four words merely adds
+# 0 to the count, where as a sentence of its own it would get 0. A sentence too short for any n-gram has precision 0 in
+# the macro average and still counts as a sentence; leaving it out would reward hypotheses that say nothing. Papers that
+# report "BLEU" and mean one or the other cannot be compared.
 
 # %% nbgrader={"grade": true, "grade_id": "evaluation-corpus_or_sentence-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("evaluation.corpus_or_sentence")
@@ -704,20 +694,6 @@ def your_bleu_and_the_librarys():
 #
 # Shapes: `hypothesis` and `reference` are lists of words, and either may be empty; the result is an int64 tensor
 # `[len(hypothesis) + 1, len(reference) + 1]`. Row 0 and column 0 stand for no words.
-#
-# <details><summary>Hint: off by one</summary>
-#
-# Row `i` belongs to the first `i` words, so the word that row `i` adds is `hypothesis[i - 1]`. `enumerate(hypothesis, start=1)`
-# gives both.
-#
-# </details>
-#
-# <details><summary>Hint: lists first</summary>
-#
-# Fill a list of rows with plain Python ints, and end with `torch.tensor(rows)`. Writing into a tensor cell by cell works
-# too, only more slowly.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "evaluation-edit_table-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -737,6 +713,15 @@ def edit_table(hypothesis, reference):
     return torch.tensor(rows)
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# The best way to a cell ends with a deletion, an insertion, or a word kept or replaced, so it extends the best way to
+# one of three neighbours by one step: that is Wagner and Fischer's dynamic programming, and it turns exponentially many
+# alignments into one table. The borders count up, because from nothing j words take j insertions. Borders of 0 would
+# let the alignment begin anywhere, at no cost, which is another problem.
+#
+# The diagonal is free where the words are equal. A replacement costs 1, like the other edits; at 2 it would be a
+# deletion and an insertion, and the table would measure the longest common subsequence.
 
 # %% nbgrader={"grade": true, "grade_id": "evaluation-edit_table-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("evaluation.edit_table")
@@ -797,12 +782,6 @@ def a_way_through_the_table():
 #
 # Shapes: `hypotheses` and `references` are lists of sentences, each a list of words; `distance(hypothesis, reference)` gives
 # an int; the result is a float.
-#
-# <details><summary>Hint</summary>
-#
-# Two sums and one division.
-#
-# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "evaluation-word_error_rate-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -818,6 +797,13 @@ def word_error_rate(hypotheses, references, distance):
     return edits / sum(len(reference) for reference in references)
     ### END SOLUTION
 
+
+# %% [markdown] tags=["reason"]
+# Edits are added over the corpus and divided once by the number of reference words, so every spoken word counts the
+# same. The mean of the sentences' rates would give a misheard "yes" as much weight as a misheard paragraph. The
+# references are below the line, because their length is fixed, while a system could improve a rate over its own words
+# by saying more. So the rate can exceed 1, for a system that inserts a lot; it is an error rate and no percentage of
+# words. An empty hypothesis costs all of its reference, and is left in.
 
 # %% nbgrader={"grade": true, "grade_id": "evaluation-word_error_rate-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("evaluation.word_error_rate")

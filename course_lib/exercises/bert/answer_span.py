@@ -10,7 +10,7 @@ import numpy
 import torch
 from torch import Generator, Tensor
 
-from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.bert.shared import LESSON, WITHHELD
 from course_lib.exercises.common import integer
 from course_lib.objectives import heads
@@ -162,6 +162,43 @@ EXERCISE = Exercise(
     cases=_span_cases,
     parts={CORE: 3, "longest span": 1},
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "The best beginning and the best end, each by itself, may belong to different answers, or stand in the "
+            "wrong order. Score all pairs at once, and forbid those that are no spans.",
+        ),
+        Hint(
+            "shapes",
+            "Broadcasting beginnings as `[batch, words, 1]` and ends as `[batch, 1, words]` makes a table of all "
+            "sums, `[batch, words, words]`. The spans that exist are its upper triangle, diagonal included; a limit "
+            "on the length cuts off a corner, for which `triu` and `tril` have the argument `diagonal`.",
+            answers=(
+                "lower_triangle",
+                "one_word_excluded",
+                "one_word_too_many",
+                "limit_ignored",
+                "scores_exchanged",
+                "cut_off",
+            ),
+        ),
+        Hint(
+            "outline",
+            "Split the logits into beginnings and ends, and add them as a table.\n"
+            "A boolean table of what is possible: the upper triangle, and with `max_words` only a band of it.\n"
+            "Fill the rest with minus infinity, for sums may be negative.\n"
+            "The `argmax` of each flattened table is one number, row times words plus column.\n"
+            "Division without remainder, and the remainder, give back the two.",
+            answers=(
+                "each_by_itself",
+                "sorted_afterwards",
+                "impossible_spans_at_zero",
+                "triangle_multiplied",
+                "one_for_the_batch",
+                "end_behind_the_span",
+            ),
+        ),
+    ),
     misconceptions=(
         Misconception(
             "each_by_itself",

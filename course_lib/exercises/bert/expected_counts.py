@@ -9,7 +9,7 @@ from functools import partial
 import torch
 from torch import Generator
 
-from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.bert.shared import LESSON, WITHHELD
 from course_lib.exercises.common import integer, predicted
 from course_lib.objectives import pretraining
@@ -69,6 +69,13 @@ EXERCISE = Exercise(
     reference=pretraining.expected_counts,
     cases=predicted(_count_cases),
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "First the share of words that are chosen at all, then the shares among those: 0.15 times 0.8, and so on. "
+            "An average need not be whole.",
+        ),
+    ),
     misconceptions=(
         Misconception(
             "shares_of_all_words",

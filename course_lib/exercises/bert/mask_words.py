@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.bert.shared import CLS, LESSON, MASK, SEP, WITHHELD
 from course_lib.exercises.common import integer
 from course_lib.objectives import pretraining
@@ -157,6 +157,41 @@ EXERCISE = Exercise(
     reference=pretraining.mask_words,
     cases=_mask_cases,
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Two nested questions for each place: is it chosen at all, and if so, which of three fates has it? The "
+            "label asks for the right word at all chosen places, also where the word was left as it is.",
+        ),
+        Hint(
+            "shapes",
+            "Everything is `[batch, words]`. `torch.where(condition, a, b)` takes from a where the condition is True "
+            "and from b elsewhere, and either may be a number; three fates are two of these, one inside the other. "
+            "Combine booleans with `&` and `~`.",
+            answers=(
+                "or_for_and",
+                "special_chosen",
+                "only_special_chosen",
+                "the_other_words_hidden",
+                "one_draw_for_both",
+            ),
+        ),
+        Hint(
+            "outline",
+            "Chosen: `chance` below 0.15, and not special.\n"
+            "What a chosen place would show: the mask below 0.8, another word below 0.9, otherwise the word itself.\n"
+            "Shown is that at the chosen places, and the old id everywhere else.\n"
+            "The labels are the ids at the chosen places, and -100 everywhere else.",
+            answers=(
+                "labels_only_where_mask",
+                "labels_only_where_changed",
+                "labels_missing_where_kept",
+                "unchosen_hidden_too",
+                "always_mask",
+                "no_word_stays",
+            ),
+        ),
+    ),
     misconceptions=(
         Misconception(
             "special_chosen",

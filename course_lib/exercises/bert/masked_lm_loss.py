@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.bert.shared import LESSON, WITHHELD
 from course_lib.exercises.common import Kind, integer, kinds
 from course_lib.objectives import heads
@@ -112,6 +112,25 @@ EXERCISE = Exercise(
     cases=_loss_cases,
     parts={CORE: 1, "large logits": 1},
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Only the places that were asked for count, above and below the fraction line. torch's cross-entropy "
+            "leaves out a label that you name, and by itself it leaves out -100.",
+        ),
+        Hint(
+            "shapes",
+            "`F.cross_entropy` wants the classes in dimension 1. Make one long list of places out of batch and words, "
+            "in logits and labels alike: `[places, vocabulary]` and `[places]`.",
+            answers=(
+                "view_for_transpose",
+                "mean_of_means",
+                "softmax_over_the_words",
+                "softmax_over_the_batch",
+                "first_sentence_only",
+            ),
+        ),
+    ),
     misconceptions=(
         Misconception(
             "every_place_asked",

@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-from course_lib.checking.exercise import CORE, Callback, Case, Exercise, Misconception
+from course_lib.checking.exercise import CORE, Callback, Case, Exercise, Hint, Misconception
 from course_lib.exercises.bert.shared import LESSON, WITHHELD
 from course_lib.exercises.common import integer
 from course_lib.objectives import heads
@@ -132,6 +132,27 @@ EXERCISE = Exercise(
     cases=_choice_cases,
     parts={CORE: 2, "large scores": 1},
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "To the encoder every choice is a row of its own. Lay the choices out as rows, ask for all scores, put "
+            "them back, and let the choices of one question compete.",
+        ),
+        Hint(
+            "shapes",
+            "`flatten` merges two neighbouring dimensions: `[batch, choices, words]` becomes "
+            "`[batch * choices, words]`, question by question, and the scores come in the same order. Back to "
+            "`[batch, choices]`, the softmax runs over the last dimension.",
+            answers=(
+                "rows_mixed_up",
+                "laid_out_by_choices",
+                "softmax_over_the_batch",
+                "softmax_over_all_rows",
+                "squeezed",
+                "choices_as_rows",
+            ),
+        ),
+    ),
     misconceptions=(
         Misconception(
             "scores_returned",

@@ -11,7 +11,7 @@ import torch
 from torch import Generator, Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import PAIRS
 from course_lib.exercises.bert.shared import CLS, LESSON, PAD, SEP, WITHHELD
 from course_lib.exercises.common import integer
@@ -179,6 +179,43 @@ EXERCISE = Exercise(
     reference=pretraining.encode_pairs,
     cases=_pair_cases,
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Build each row as two Python lists, ids and segments, and pad only afterwards. Every [SEP] belongs to "
+            "the text that it ends, and a missing second text brings no [SEP] of its own.",
+        ),
+        Hint(
+            "shapes",
+            "Padded, all three are `[batch, words]`. `torch.nn.utils.rnn.pad_sequence` pads a list of tensors at "
+            "their ends, with the value that you name; segments are padded with 0. A place is a token if it is "
+            "smaller than the length of its row.",
+            answers=(
+                "segments_padded_with_padding_id",
+                "ids_padded_with_zero",
+                "padding_in_second_segment",
+                "mask_inverted",
+                "mask_of_numbers",
+                "mask_one_too_long",
+            ),
+        ),
+        Hint(
+            "outline",
+            "For each pair: the first part is [CLS], the first text and [SEP], in segment 0.\n"
+            "The second part is the second text and [SEP], in segment 1, or nothing.\n"
+            "Note the length of each row before it is padded.\n"
+            "Pad ids with `padding_id` and segments with 0.\n"
+            "The mask compares positions with lengths, a row with a column.",
+            answers=(
+                "last_sep_in_first_segment",
+                "first_sep_in_second_segment",
+                "a_sep_for_no_text",
+                "no_sep_behind_one_text",
+                "cls_before_both",
+                "last_sep_missing",
+            ),
+        ),
+    ),
     misconceptions=(
         Misconception(
             "last_sep_missing",

@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
-from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.bert.shared import (
     LESSON,
     WITHHELD,
@@ -126,6 +126,19 @@ EXERCISE = Exercise(
     reference=heads.SequenceHead,
     cases=_sequence_cases,
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Take the vector of the first word of each text, and only then the layers, in the order in which the "
+            "constructor makes them. The formula above says what stands between them.",
+        ),
+        Hint(
+            "shapes",
+            "`[batch, words, d_model]` becomes `[batch, d_model]` when you take place 0 in the dimension of the "
+            "words. The first layer keeps that shape, the second makes `[batch, classes]`.",
+            answers=("every_word", "first_sequence", "rows_in_a_row", "mean_of_the_scores", "softmax_over_the_batch"),
+        ),
+    ),
     misconceptions=(
         Misconception(
             "every_word",

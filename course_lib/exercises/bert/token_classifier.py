@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
-from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.bert.shared import (
     LESSON,
     WITHHELD,
@@ -154,6 +154,26 @@ EXERCISE = Exercise(
     cases=_token_cases,
     parts={CORE: 2, "fewer words": 1},
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "A word is judged by the vector of its first piece. So first pick those vectors, other places in every "
+            "row, and then let the one linear layer score them.",
+        ),
+        Hint(
+            "shapes",
+            "Indexing with `starts` alone would combine every row of `starts` with every sentence. Row i belongs to "
+            "sentence i: index with a column of row numbers `[batch, 1]` beside `starts`, or `gather` with an index "
+            "as wide as the states. Either gives `[batch, words, d_model]`.",
+            answers=(
+                "every_row_of_starts",
+                "first_states_for_all",
+                "first_sequence_for_all",
+                "offsets_of_words",
+                "every_piece",
+            ),
+        ),
+    ),
     misconceptions=(
         Misconception(
             "every_piece",

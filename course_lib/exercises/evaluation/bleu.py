@@ -11,7 +11,7 @@ import numpy
 import torch
 from torch import Generator
 
-from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import METRICS
 from course_lib.exercises.common import sizes
 from course_lib.exercises.evaluation.shared import LESSON, WITHHELD, in_percent
@@ -96,6 +96,13 @@ EXERCISE = Exercise(
     cases=_bleu_cases,
     parts={CORE: 2, "a precision of 0": 1},
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "The geometric mean of n numbers is the n-th root of their product, and a root is a power of one over "
+            "something. If you prefer logarithms, beware of the logarithm of 0.",
+        ),
+    ),
     misconceptions=(
         Misconception(
             "zeros_left_out",

@@ -10,7 +10,7 @@ import numpy
 import torch
 from torch import Generator
 
-from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import METRICS
 from course_lib.exercises.common import integer
 from course_lib.exercises.evaluation.shared import LESSON, WITHHELD
@@ -104,6 +104,13 @@ EXERCISE = Exercise(
     cases=_brevity_cases,
     parts={CORE: 1, "no word": 1},
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Deal with the case of no words first, or Python divides by zero. Of the other two cases, the smaller "
+            "value is always the right one: the penalty is never above 1.",
+        ),
+    ),
     misconceptions=(
         Misconception(
             "one_for_nothing",

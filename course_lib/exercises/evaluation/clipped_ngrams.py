@@ -10,7 +10,7 @@ from typing import Any
 
 from torch import Generator
 
-from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import METRICS
 from course_lib.exercises.common import integer
 from course_lib.exercises.evaluation.shared import LESSON, WITHHELD, Words, random_sentence, split_words
@@ -164,6 +164,41 @@ EXERCISE = Exercise(
     cases=_ngram_cases,
     parts={CORE: 3, "several references": 1},
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "An n-gram of the hypothesis is matched at most as often as it occurs in the reference that has it most "
+            "often. Counters can do what sets do: `&` takes the smaller count of each key, `|` the larger.",
+        ),
+        Hint(
+            "shapes",
+            "In go lists of words, out go two ints. The n-grams of a sentence are tuples, which a `Counter` can count "
+            "while lists cannot; a sentence of w words has w - n + 1 of them, and none if that is not positive.",
+            answers=(
+                "last_ngram_missing",
+                "negative_total",
+                "total_of_words",
+                "one_word_too_many",
+                "order_ignored",
+                "shorter_at_the_end",
+            ),
+        ),
+        Hint(
+            "outline",
+            "Write a small function that counts the n-grams of a list of words.\n"
+            "Combine the counts of all references, keeping the larger count of each n-gram.\n"
+            "Count the n-grams of the hypothesis.\n"
+            "Matched is the total of the smaller counts of both; the total is that of the hypothesis alone.",
+            answers=(
+                "references_added",
+                "first_reference_only",
+                "not_clipped",
+                "best_reference",
+                "references_joined",
+                "matches_added_up",
+            ),
+        ),
+    ),
     misconceptions=(
         Misconception(
             "first_reference_only",

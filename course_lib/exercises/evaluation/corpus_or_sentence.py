@@ -11,7 +11,7 @@ import numpy
 import torch
 from torch import Generator
 
-from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import METRICS
 from course_lib.exercises.common import integer, sizes
 from course_lib.exercises.evaluation.shared import LESSON, WITHHELD, in_percent
@@ -101,6 +101,13 @@ EXERCISE = Exercise(
     cases=_corpus_cases,
     parts={CORE: 1, "no n-grams": 1},
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Micro adds up counts over all sentences and divides once; macro divides in each sentence and takes the "
+            "mean of the results. Watch what is divided by what.",
+        ),
+    ),
     misconceptions=(
         Misconception(
             "passed_over",

@@ -12,7 +12,7 @@ import numpy
 import torch
 from torch import Generator, Tensor
 
-from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import EDITS
 from course_lib.exercises.common import integer, sizes
 from course_lib.exercises.evaluation.shared import LESSON, WITHHELD, Words, random_sentence, split_words
@@ -158,6 +158,43 @@ EXERCISE = Exercise(
     reference=scoring.edit_table,
     cases=_edit_cases,
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Each cell asks for the cheapest way to turn the first i words of one sentence into the first j of the "
+            "other, and knows three neighbours: one word less here, one word less there, or one less in both.",
+        ),
+        Hint(
+            "shapes",
+            "The table has one row and one column more than there are words: row 0 and column 0 stand for no words, "
+            "and hold 0, 1, 2, ... So row i adds word i - 1 of the hypothesis. The result is an int64 tensor; filling "
+            "a list of rows and converting it at the end is the quickest way.",
+            answers=(
+                "borders_missing",
+                "first_row_of_zeros",
+                "first_column_of_zeros",
+                "borders_of_zeros",
+                "words_behind",
+                "transposed",
+            ),
+        ),
+        Hint(
+            "outline",
+            "Row 0 counts up from 0, one for each word of the reference.\n"
+            "Each further row begins with its own number.\n"
+            "A cell is the smallest of three: the one above plus 1, the one on the left plus 1, and the one above "
+            "on the left plus 1 if the words differ.\n"
+            "After the last row, make a tensor of the rows.",
+            answers=(
+                "substitution_costs_two",
+                "match_costs_one",
+                "no_deletion",
+                "no_insertion",
+                "substitution_is_free",
+                "match_and_mismatch_exchanged",
+            ),
+        ),
+    ),
     misconceptions=(
         Misconception(
             "substitution_costs_two",

@@ -11,7 +11,7 @@ import numpy
 import torch
 from torch import Generator, Tensor
 
-from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import METRICS
 from course_lib.exercises.common import integer
 from course_lib.exercises.evaluation.shared import HEADLINES, LESSON, WITHHELD, in_percent
@@ -202,6 +202,29 @@ EXERCISE = Exercise(
     cases=_tag_cases,
     parts={CORE: 2, "0 / 0": 1},
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Three counts are enough: how often the label was predicted, how often it was expected, how often both at "
+            "once. What was never predicted was never right either, so a count of 0 below the line may be replaced by "
+            "1.",
+        ),
+        Hint(
+            "outline",
+            "Keep only the places where the mask is True, in both tensors.\n"
+            "Count predicted, expected and both, as plain ints.\n"
+            "Precision divides both by predicted, recall by expected.\n"
+            "F1 is twice both, divided by the sum of predicted and expected.",
+            answers=(
+                "swapped",
+                "arithmetic_mean",
+                "geometric_mean",
+                "factor_two_forgotten",
+                "over_all_words",
+                "nan_for_nothing",
+            ),
+        ),
+    ),
     misconceptions=(
         Misconception(
             "nan_for_nothing",

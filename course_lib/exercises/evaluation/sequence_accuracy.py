@@ -8,7 +8,7 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import integer
 from course_lib.exercises.evaluation.shared import HEADLINES, LESSON, WITHHELD, is_right
 from course_lib.from_scratch import scoring
@@ -101,6 +101,13 @@ EXERCISE = Exercise(
     reference=scoring.sequence_accuracy,
     cases=_sequence_cases,
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "A place is fine if its tag is right or if there is no word. A sentence is right if all of its places are "
+            "fine.",
+        ),
+    ),
     misconceptions=(
         Misconception(
             "token_accuracy",

@@ -10,7 +10,7 @@ import numpy
 import torch
 from torch import Generator
 
-from course_lib.checking.exercise import Callback, Case, Exercise, Misconception
+from course_lib.checking.exercise import Callback, Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import EDITS
 from course_lib.exercises.common import integer, sizes
 from course_lib.exercises.evaluation.shared import (
@@ -116,6 +116,12 @@ EXERCISE = Exercise(
     reference=scoring.word_error_rate,
     cases=_rate_cases,
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Two sums and one division: all edits, over all words of the references.",
+        ),
+    ),
     misconceptions=(
         Misconception(
             "mean_of_rates",

@@ -10,7 +10,7 @@ from typing import Any
 
 from torch import Generator
 
-from course_lib.checking.exercise import Case, Exercise, Misconception, Pair
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception, Pair
 from course_lib.exercises.subwords.shared import (
     FEW_LETTERS,
     GERMAN,
@@ -119,6 +119,27 @@ EXERCISE = Exercise(
     reference=subwords.count_pairs,
     cases=_count_cases,
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Each word is there once, with how often it occurs: so each of its pairs counts as often as the word "
+            "does. `zip` of the pieces and the pieces without the first gives each piece together with the next.",
+        ),
+        Hint(
+            "outline",
+            "Start with an empty `Counter`.\n"
+            "For each word, go through its pairs of neighbours.\n"
+            "Add to each pair how often the word occurs; a pair that stands twice in the word is added twice.",
+            answers=(
+                "every_word_once",
+                "once_in_a_word",
+                "last_word_only",
+                "without_overlaps",
+                "begun_at_0",
+                "turned_round",
+            ),
+        ),
+    ),
     misconceptions=(
         Misconception(
             "every_word_once",

@@ -7,7 +7,7 @@ from functools import partial
 
 from torch import Generator
 
-from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import integer
 from course_lib.exercises.subwords.shared import LESSON, RESEARCH, WITHHELD, ids_of, random_source
 from course_lib.text import subwords
@@ -80,6 +80,12 @@ EXERCISE = Exercise(
     reference=subwords.decode_pieces,
     cases=_decode_cases,
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Join all pieces first. Then only one question remains: what does a ▁ at the very beginning stand for?",
+        ),
+    ),
     misconceptions=(
         Misconception(
             "spaces_between_pieces",

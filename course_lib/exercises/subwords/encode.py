@@ -11,7 +11,7 @@ from typing import Any
 
 from torch import Generator
 
-from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import TOKENIZERS
 from course_lib.exercises.common import integer
 from course_lib.exercises.subwords.shared import (
@@ -190,6 +190,43 @@ EXERCISE = Exercise(
     reference=subwords.encode_pieces,
     cases=_encode_cases,
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "The merges are rules with an order: the pair that was learned first is joined first, everywhere in the "
+            "word, before the next is looked at. The mark is a piece of its own at the start, and takes part in the "
+            "joining.",
+        ),
+        Hint(
+            "shapes",
+            "Each word becomes a list: the mark, then its characters. At the end the lists of all words are one list "
+            "of strings, in order. `split` without an argument leaves no empty words, however many spaces there are.",
+            answers=(
+                "split_at_every_space",
+                "a_tuple",
+                "last_word_only",
+                "word_by_word",
+                "repeated_words_once",
+                "marked_behind",
+            ),
+        ),
+        Hint(
+            "outline",
+            "Go through the words of the text.\n"
+            "Begin with the mark and the characters as single pieces.\n"
+            "For each merge, in the order of learning, walk along the pieces from left to right.\n"
+            "Where a piece and the next are the pair, put the joined piece in their place, and go on behind it.\n"
+            "Add the pieces of the word to the result.",
+            answers=(
+                "loops_exchanged",
+                "longest_piece_first",
+                "leftmost_pair_first",
+                "joined_from_the_right",
+                "skips_behind_a_joined_piece",
+                "stops_at_a_missing_pair",
+            ),
+        ),
+    ),
     misconceptions=(
         Misconception(
             "not_marked",

@@ -10,7 +10,7 @@ from typing import Any
 
 from torch import Generator
 
-from course_lib.checking.exercise import CORE, Callback, Case, Exercise, Misconception
+from course_lib.checking.exercise import CORE, Callback, Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import TOKENIZERS
 from course_lib.exercises.subwords.shared import (
     FEW_LETTERS,
@@ -199,6 +199,36 @@ EXERCISE = Exercise(
     cases=_learn_cases,
     parts={CORE: 2, _KNOWN_PIECE: 1, _NOTHING_LEFT: 1},
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Count, choose, join, and do it again, because every join changes the counts. Keep your own copies of "
+            "what came in, and stop early where there is no pair left.",
+        ),
+        Hint(
+            "shapes",
+            "`words` is a dict from tuples of pieces to how often they occur, so every round builds a new dict of "
+            "joined tuples with the same numbers. `ids` is a dict from pieces to ids, in which a new piece gets the "
+            "next number. Out comes a list of pairs, in the order of joining.",
+            answers=("times_lost", "words_dropped", "joined_pieces_returned", "ids_from_zero"),
+        ),
+        Hint(
+            "outline",
+            "Copy the dict of ids.\n"
+            "As long as fewer than `merges` pairs are learned: count the pairs of the words as they are now.\n"
+            "Stop if there are none; an empty dict counts as False.\n"
+            "Choose a pair, note it, and give the joined piece the next id unless it has one.\n"
+            "Join the pair in every word, keeping its number.",
+            answers=(
+                "counted_once",
+                "nothing_joined",
+                "stops_at_one_pair",
+                "known_piece_gets_a_new_id",
+                "known_piece_not_listed",
+                "one_id_for_all_joined_pieces",
+            ),
+        ),
+    ),
     misconceptions=(
         Misconception(
             "counted_once",

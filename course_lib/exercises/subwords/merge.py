@@ -8,7 +8,7 @@ from functools import partial
 
 from torch import Generator
 
-from course_lib.checking.exercise import Case, Exercise, Misconception, Pair
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception, Pair
 from course_lib.exercises.common import integer
 from course_lib.exercises.subwords.shared import (
     LESSON,
@@ -78,6 +78,20 @@ EXERCISE = Exercise(
     reference=subwords.join,
     cases=_merge_cases,
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Walk along the pieces with an index. Where the pair begins, take the joined piece and go on by two; "
+            "elsewhere take the piece and go on by one.",
+        ),
+        Hint(
+            "shapes",
+            "In goes a tuple of strings, out comes a tuple of strings. A slice of two pieces can be compared with the "
+            "pair, since both are tuples; at the end it is simply shorter, and equals no pair. A slice of a list is a "
+            "list, and no list equals a tuple.",
+            answers=("a_list", "pair_kept_as_a_pair", "last_piece_lost", "nothing_joined"),
+        ),
+    ),
     misconceptions=(
         Misconception(
             "first_one_only",

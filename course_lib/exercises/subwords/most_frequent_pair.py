@@ -8,7 +8,7 @@ from typing import Any
 
 from torch import Generator
 
-from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.subwords.shared import (
     FEW_LETTERS,
     GERMAN,
@@ -115,6 +115,14 @@ EXERCISE = Exercise(
     reference=subwords.most_frequent_pair,
     cases=_choice_cases,
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Python compares tuples from left to right, so a key of three numbers decides by the first, and by the "
+            "next where the first are equal. For the largest count and the smallest ids in one `min`, put a minus "
+            "before the count.",
+        ),
+    ),
     misconceptions=(
         Misconception(
             "first_of_several",

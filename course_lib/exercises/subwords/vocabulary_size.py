@@ -7,7 +7,7 @@ from functools import partial
 
 from torch import Generator
 
-from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import integer, predicted
 from course_lib.exercises.subwords.shared import LESSON, WITHHELD
 from course_lib.text import subwords
@@ -61,6 +61,13 @@ EXERCISE = Exercise(
     reference=subwords.vocabulary_size,
     cases=predicted(_size_cases),
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "What does a round add to the vocabulary, and does it take anything away? A character whose pairs are all "
+            "joined may still be needed for the next unknown word.",
+        ),
+    ),
     misconceptions=(
         Misconception(
             "two_become_one",

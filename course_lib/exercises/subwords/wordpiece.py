@@ -9,7 +9,7 @@ from typing import Any
 
 from torch import Generator
 
-from course_lib.checking.exercise import Case, Exercise, Misconception
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import TOKENIZERS
 from course_lib.exercises.subwords.shared import LESSON, WITHHELD, random_source
 from course_lib.text import subwords
@@ -174,6 +174,42 @@ EXERCISE = Exercise(
     reference=subwords.longest_pieces,
     cases=_wordpiece_cases,
     correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Always the longest piece that fits at the beginning of what is left. Try the whole rest, then one "
+            "character less, and so on; where not even one character fits, the whole word is unknown.",
+        ),
+        Hint(
+            "shapes",
+            "In goes one word, out comes a list of strings. The mark `##` belongs to every piece that does not begin "
+            "the word, in the vocabulary and in the result, so put it in front before you look the piece up. The mark "
+            "does not count as characters of the word.",
+            answers=(
+                "looked_up_without_mark",
+                "mark_put_afterwards",
+                "marks_dropped",
+                "mark_counted",
+                "unknown_as_a_string",
+            ),
+        ),
+        Hint(
+            "outline",
+            "Let a place say where the rest begins, at first 0.\n"
+            "Try the longest stretch from there to the end of the word, with the mark if the place is not 0, and "
+            "shorten it until it is known.\n"
+            "If nothing is left of it, the answer is the unknown token alone.\n"
+            "Otherwise keep it, and let the rest begin behind it; stop at the end of the word.",
+            answers=(
+                "one_unknown_character",
+                "unknown_for_each_character",
+                "beginning_kept",
+                "stops_where_stuck",
+                "goes_back",
+                "from_the_end",
+            ),
+        ),
+    ),
     misconceptions=(
         Misconception(
             "shortest_first",
