@@ -39,11 +39,16 @@
 # %% [markdown]
 # **How checks work.** Below each task there is a cell to write in, and a cell that checks what you wrote. Run the check as
 # often as you like, nobody counts. It tells you what it called, what came back and what it expected; and if your answer is
-# a mistake that it knows, it tells you which. Hints fold out where you ask for them. Cells that show something with a
-# function of yours wait politely until it is there.
+# a mistake that it knows, it tells you which. Cells that show something with a function of yours wait politely until it
+# is there.
 #
 # A result has the dtype of the numbers that came in, unless a task says otherwise; checks try float32 and float64. Gradients
 # are compared where a task says so.
+#
+# **Where help is.** Call these in a cell of your own, with the id that stands below the task's heading.
+# `hint("words_in_a_bag.look_up")` opens a hint, and with each further call the next one, from an idea to an outline of the
+# steps. `solution("words_in_a_bag.look_up")` shows the course's solution and the reason for it, once you have had an
+# answer checked; before that you have to ask twice. `progress()` shows how far you are in every lesson.
 
 # %% [markdown]
 # **How points work.** Each task names its points. When you hand the notebook in, the same checks run again with other
@@ -62,7 +67,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from course_lib import show
-from course_lib.checking import check
+from course_lib.checking import check, hint, progress, solution
 from course_lib.text.batches import pad
 from course_lib.text.tokenization import WordVocabulary
 

@@ -36,7 +36,9 @@
 #
 # **How this notebook works**, if you begin here: below each task there is a cell to write in and one that checks it, as
 # often as you like. Results have the dtype of the numbers that came in, unless a task says otherwise. Gradients are
-# compared where a task says so. Cells that show something with a function of yours wait until it is there.
+# compared where a task says so. Cells that show something with a function of yours wait until it is there. Stuck?
+# `hint("attention.contextual_embedding")` opens a hint, and with each further call the next one. `solution(...)` shows
+# the answer with its reason, once you have tried; `progress()` shows how far you are.
 #
 # The lectures are cited as S0 to S4 (`docs/sources.md` in the course's repository says what they are). Where one of their
 # slides has a slip we show the right number *and* how the printed one came about, because finding out what somebody
@@ -48,7 +50,7 @@ import math
 import torch
 
 from course_lib import show
-from course_lib.checking import check
+from course_lib.checking import check, hint, progress, solution
 
 show.use_style()
 

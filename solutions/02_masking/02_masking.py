@@ -33,6 +33,9 @@
 # | 7 | both masks combined | 2 | 8 |
 # | 8 | a layer that pools a sentence into one vector | 4 | 20 |
 #
+# Stuck? `hint("masking.causal_mask")` opens a hint, and with each further call the next one. `solution(...)` shows the
+# answer with its reason, once you have tried; `progress()` shows how far you are.
+#
 # Masks are boolean throughout the course, and **True means "may attend"**. Rows are queries, columns are keys, as before.
 
 # %%
@@ -43,7 +46,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from course_lib import show
-from course_lib.checking import check
+from course_lib.checking import check, hint, progress, solution
 
 show.use_style()
 torch.set_printoptions(precision=4, sci_mode=False)

@@ -31,6 +31,9 @@
 # | 6 | the matrix that shifts them | 4 | 20 |
 # | 7 | a layer of learned positions | 3 | 12 |
 #
+# Stuck? `hint("positions.shuffled_outputs")` opens a hint, and with each further call the next one. `solution(...)`
+# shows the answer with its reason, once you have tried; `progress()` shows how far you are.
+#
 # Positions are counted from 0 throughout the course. From lessons 01 and 02 we bring along `attention`, with all its
 # steps, and `causal_mask`; they are the library's versions, so that nothing depends on yours.
 
@@ -43,7 +46,7 @@ from torch import nn
 
 from course_lib import show
 from course_lib.attention import attention
-from course_lib.checking import check
+from course_lib.checking import check, hint, progress, solution
 from course_lib.masking import causal_mask
 
 show.use_style()

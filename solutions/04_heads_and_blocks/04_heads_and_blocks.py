@@ -38,6 +38,9 @@
 # | 8 | the encoder block | 5 | 25 |
 # | 9 | the number of its parameters | 3 | 12 |
 #
+# Stuck? `hint("heads_and_blocks.project")` opens a hint, and with each further call the next one. `solution(...)` shows
+# the answer with its reason, once you have tried; `progress()` shows how far you are.
+#
 # What you return has the dtype of what you were given: in double precision a `torch.zeros(...)` of your own, which is in
 # single precision, spoils it; `x.new_zeros(...)` doesn't. Gradients are compared where an exercise says so. Where the
 # points of an exercise are split, the first part must be right before the others count.
@@ -55,7 +58,7 @@ from torch import nn
 
 from course_lib import show
 from course_lib.attention import attention, scaled_dot_product_attention
-from course_lib.checking import check
+from course_lib.checking import check, hint, progress, solution
 
 show.use_style()
 torch.set_num_threads(1)  # matrices as small as these gain nothing from a second one

@@ -33,6 +33,9 @@
 # | 7 | a step of Adam | 3 | 12 |
 # | 8 | the warm-up schedule | 2 | 8 |
 # | 9 | label smoothing | 3 | 15 |
+#
+# Stuck? `hint("encoder_decoder.shift_right")` opens a hint, and with each further call the next one. `solution(...)`
+# shows the answer with its reason, once you have tried; `progress()` shows how far you are.
 
 # %%
 import importlib.util
@@ -47,7 +50,7 @@ from torch.utils.data import DataLoader
 
 from course_lib import show
 from course_lib.attention import attention
-from course_lib.checking import check
+from course_lib.checking import check, hint, progress, solution
 from course_lib.masking import causal_mask
 from course_lib.multihead import MultiHeadAttention
 from course_lib.positions import SinusoidalPositions

@@ -35,6 +35,9 @@
 # | 8 | the nucleus | 3 | 18 |
 # | 9 | one step with a key-value cache | 3 | 15 |
 #
+# Stuck? `hint("decoding.greedy")` opens a hint, and with each further call the next one. `solution(...)` shows the
+# answer with its reason, once you have tried; `progress()` shows how far you are.
+#
 # Every model in this lesson is used in the same way, as a **step function**: the words so far go in, the logits of the
 # next word come out. That is all that decoding needs to know of a model.
 #
@@ -53,7 +56,7 @@ from torch import nn
 
 from course_lib import show
 from course_lib.attention import scaled_dot_product_attention
-from course_lib.checking import check
+from course_lib.checking import check, hint, progress, solution
 from course_lib.decoding.continuation import continuation
 from course_lib.models import GPT, GPTConfig, Transformer, TransformerConfig
 from course_lib.objectives.losses import translation_loss

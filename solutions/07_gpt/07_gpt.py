@@ -36,6 +36,9 @@
 # | 7 | the loss of fine-tuning | 2 | 8 |
 # | 8 | the parameters of GPT-2 | 3 | 18 |
 #
+# Stuck? `hint("gpt.shifted_targets")` opens a hint, and with each further call the next one. `solution(...)` shows the
+# answer with its reason, once you have tried; `progress()` shows how far you are.
+#
 # From earlier lessons come `causal_mask`, `LearnedPositions` and `EncoderBlock`, in the library's versions, so that
 # nothing depends on yours. Results have the dtype of the numbers that came in; checks try float32 and float64.
 
@@ -51,7 +54,7 @@ from torch import nn
 
 from course_lib import show
 from course_lib.blocks import BlockConfig, EncoderBlock
-from course_lib.checking import check
+from course_lib.checking import check, hint, progress, solution
 from course_lib.masking import causal_mask
 from course_lib.positions import LearnedPositions
 from course_lib.toys.grammar import is_english, log_probability, random_sentence

@@ -36,6 +36,9 @@
 # | 7 | and back | 1 | 6 |
 # | 8 | WordPiece's cut | 3 | 15 |
 #
+# Stuck? `hint("subwords.count_pairs")` opens a hint, and with each further call the next one. `solution(...)` shows the
+# answer with its reason, once you have tried; `progress()` shows how far you are.
+#
 # No tensors tonight: strings, tuples, lists and dicts. A check is as exact with them as it is with numbers. Whatever a
 # function is given must stay as it was: change a copy, `list(x)` or `dict(x)`.
 #
@@ -48,7 +51,7 @@ from collections import Counter
 import torch
 
 from course_lib import show
-from course_lib.checking import check
+from course_lib.checking import check, hint, progress, solution
 from course_lib.text.tokenization import SPECIAL
 
 show.use_style()

@@ -33,6 +33,9 @@
 # | 7 | the best answer in a text | 4 | 18 |
 # | 8 | one of several choices | 3 | 12 |
 #
+# Stuck? `hint("bert.pair_encoding")` opens a hint, and with each further call the next one. `solution(...)` shows the
+# answer with its reason, once you have tried; `progress()` shows how far you are.
+#
 # Nothing is downloaded. A small BERT comes with the course; it has read forty thousand little stories, all in ten
 # minutes.
 
@@ -45,7 +48,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from course_lib import show
-from course_lib.checking import check
+from course_lib.checking import check, hint, progress, solution
 from course_lib.ground.optional import needed_for
 from course_lib.models import BERT, GPT, BERTConfig, GPTConfig, Transformer, TransformerConfig
 from course_lib.published.hub import PublishedModel

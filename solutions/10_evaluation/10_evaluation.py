@@ -38,6 +38,9 @@
 # | 7 | the table of edits | 4 | 25 |
 # | 8 | the word error rate | 2 | 8 |
 # | 9 | a short answer, in words | 3 | 15 |
+#
+# Stuck? `hint("evaluation.precision_recall_f1")` opens a hint, and with each further call the next one. `solution(...)`
+# shows the answer with its reason, once you have tried; `progress()` shows how far you are.
 
 # %%
 import math
@@ -49,7 +52,7 @@ import torch
 import torch.nn.functional as F
 
 from course_lib import show
-from course_lib.checking import check
+from course_lib.checking import check, hint, progress, solution
 from course_lib.evaluation.metrics import METRICS, evaluate_texts
 from course_lib.evaluation.similarity import TextEncoder, bertscore
 from course_lib.ground.tables import Table
