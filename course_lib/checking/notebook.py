@@ -21,7 +21,7 @@ from course_lib.checking.rules import Code
 from course_lib.checking.verdict import Verdict
 
 if TYPE_CHECKING:
-    from course_lib.learner.panel import Panel
+    from course_lib.learner.panel import HelpPanel
     from course_lib.learner.progress_map import ProgressMap
 
 PUBLIC_SEED = 20170612
@@ -69,7 +69,7 @@ def check(exercise_id: str, answer: Callable[..., Value] | None = None, *, hidde
     return noted(_verdict(exercise, namespace.get(exercise.name), cells, hidden), cells)
 
 
-def hint(exercise_id: str) -> Panel | None:
+def hint(exercise_id: str) -> HelpPanel | None:
     """A hint, and with each further call the next one: from the idea to the outline of an answer.
 
     Where the last check has named a mistake that a hint helps with, that hint comes first.
@@ -94,7 +94,7 @@ def hint(exercise_id: str) -> Panel | None:
         return None
 
 
-def solution(exercise_id: str) -> Panel | None:
+def solution(exercise_id: str) -> HelpPanel | None:
     """The course's solution with its reason, once an answer has been checked, or when asked for a second time.
 
     Args:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from course_lib import exercises
-from course_lib.learner.panel import Panel, Section
+from course_lib.learner.panel import HelpPanel, Section
 from course_lib.learner.progress_file import History, progress_file
 from course_lib.learner.solutions import solution_of
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _TITLES = {"idea": "The idea", "shapes": "What goes in, what comes out", "outline": "Step by step"}
 
 
-def next_hint(exercise_id: str) -> Panel | None:
+def next_hint(exercise_id: str) -> HelpPanel | None:
     """The hints of an exercise that have been opened, with one more of them opened now.
 
     Returns:
@@ -34,7 +34,7 @@ def next_hint(exercise_id: str) -> Panel | None:
     by_depth = {hint.depth: hint for hint in exercise.hints}
     opened = [by_depth[depth] for depth in dict.fromkeys(kept.of(exercise.id).hints) if depth in by_depth]
     closing = [_what_follows(exercise, kept.of(exercise.id)), kept.problem]
-    return Panel(
+    return HelpPanel(
         heading="Hint" if len(opened) == 1 else "Hints",
         detail=f"{len(opened)} of {len(exercise.hints)}",
         exercise_id=exercise.id,

@@ -29,7 +29,7 @@ class Section:
 
 
 @dataclass(frozen=True)
-class Panel:
+class HelpPanel:
     """What `hint` and `solution` return. In a notebook it shows itself; `print` gives plain text.
 
     Attributes:

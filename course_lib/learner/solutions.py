@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from course_lib import exercises
-from course_lib.learner.panel import Panel, Section
+from course_lib.learner.panel import HelpPanel, Section
 from course_lib.learner.progress_file import progress_file
 
 SOLVED = Path(__file__).parent / "solved"
@@ -51,7 +51,7 @@ def solution_of(exercise_id: str) -> Solution | None:
         return None
 
 
-def shown_solution(exercise_id: str) -> Panel | None:
+def shown_solution(exercise_id: str) -> HelpPanel | None:
     """The solution of an exercise, for whoever has had an answer checked, or asks for the second time.
 
     Returns:
@@ -77,7 +77,7 @@ def shown_solution(exercise_id: str) -> Panel | None:
     kept.note_solution(exercise.id)
     again = "" if history.passed else f"Now close it, and write {exercise.name} yourself: it is yours once you can."
     paragraphs = tuple(" ".join(paragraph.split()) for paragraph in found.reason.split("\n\n") if paragraph)
-    return Panel(
+    return HelpPanel(
         heading="Solution",
         detail=exercise.title,
         exercise_id=exercise.id,

@@ -78,8 +78,8 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Without a mask, attention does not know where a word stands: every word takes its output along. So the "
-            "outputs are shuffled exactly as the words were.",
+            "Without a mask, a word's output is a sum over all words of the sentence, and no sum cares about order. "
+            "What in it can then depend on where the word stands?",
         ),
         Hint(
             "shapes",

@@ -165,8 +165,8 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "A mean weighs each word by its share of the sentence, and the order of a sum does not matter. Work out "
-            "the mean of “ha” and that of “ha ha ha” before you decide what to compare.",
+            "A mean weighs each word by its share of the sentence. Work out the mean of “ha” and that of “ha ha ha” "
+            "before you decide what to compare.",
         ),
         Hint(
             "outline",
