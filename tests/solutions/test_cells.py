@@ -11,6 +11,7 @@ import pytest
 from nbformat import NotebookNode
 
 from autograder.course.colab import BADGE, INSTALL
+from autograder.course.solved import is_reason
 from course_lib import exercises
 from course_lib.checking.notebook import IMPORTED_CHECK
 from tests.solutions.reading import ROOT
@@ -140,13 +141,14 @@ def test_marking_schemes_are_of_the_written_exercises(lesson: str, prose: str) -
 
 def test_the_answer_stands_before_its_check_and_before_what_shows_it(lesson: str, notebook: NotebookNode) -> None:
     """Otherwise a student who runs the notebook from the top meets a cell that uses what is not there yet."""
-    position = {cell.metadata.get("nbgrader", {}).get("grade_id"): i for i, cell in enumerate(notebook.cells)}
+    cells = [cell for cell in notebook.cells if not is_reason(cell)]
+    position = {cell.metadata.get("nbgrader", {}).get("grade_id"): i for i, cell in enumerate(cells)}
     for exercise in exercises.of_lesson(lesson):
         name = exercise.id.replace(".", "-")
         assert position[f"{name}-check"] == position[f"{name}-answer"] + 1
         uses = [
             i
-            for i, cell in enumerate(notebook.cells)
+            for i, cell in enumerate(cells)
             if cell.cell_type == "code" and i != position[f"{name}-answer"] and exercise.name in names(cell.source)[1]
         ]
         assert all(i > position[f"{name}-check"] for i in uses)
@@ -201,7 +203,7 @@ def test_the_first_code_cell_imports_what_the_lesson_needs(notebook: NotebookNod
     for line in (
         "import torch",
         "from course_lib import show",
-        "from course_lib.checking import check",
+        "from course_lib.checking import check, hint, progress, solution",
     ):
         assert line in first.source.splitlines()
 
@@ -232,8 +234,9 @@ def test_the_release_with_its_answers_filled_in_is_the_source(lesson: str, noteb
     """As text: what students open says what the solved notebook says, and only the answers are missing."""
     released = nbformat.read(ROOT / "notebooks" / lesson / f"{lesson}.ipynb", as_version=4)
     theirs = [cell for cell in released.cells if not set(cell.metadata.get("tags", ())) & {BADGE, INSTALL}]
-    assert len(theirs) == len(notebook.cells)
-    for cell, solved in zip(theirs, notebook.cells, strict=True):
+    ours = [cell for cell in notebook.cells if not is_reason(cell)]
+    assert len(theirs) == len(ours)
+    for cell, solved in zip(theirs, ours, strict=True):
         assert cell.cell_type == solved.cell_type
         if "YOUR ANSWER HERE" in cell.source:  # a written question: a person's model answer stays with the instructor
             continue

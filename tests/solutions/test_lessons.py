@@ -1,4 +1,4 @@
-"""What every lesson has for its readers: hints, a glossary, and a page for the instructor."""
+"""What every lesson has for its readers: a word on where help is, a glossary, and a page for the instructor."""
 
 from __future__ import annotations
 
@@ -7,27 +7,28 @@ import re
 import pytest
 from nbformat import NotebookNode
 
+from autograder.course.solved import is_reason
 from course_lib import exercises
 from tests.solutions.reading import ROOT
 
 
-def tasks(notebook: NotebookNode) -> dict[str, str]:
-    """Each exercise's task, hints included: from its line of points to the end of its cell."""
-    found = {}
-    for cell in notebook.cells:
-        for part in cell.source.split("### Exercise ")[1:]:
-            named = re.search(r"^`([\w.]+)` · \d+ points?", part, flags=re.M)
-            assert named, part[:60]
-            found[named[1]] = part
-    return found
+def test_a_lesson_says_where_help_is_and_holds_none_itself(lesson: str, prose: str) -> None:
+    first = exercises.of_lesson(lesson)[0].id
+    for call in (f'`hint("{first}")`', "`solution(", "`progress()`"):
+        assert call in prose
+    assert "<summary>Hint" not in prose
 
 
-def test_each_exercise_has_one_to_three_hints_that_open_on_request(lesson: str, notebook: NotebookNode) -> None:
-    found = tasks(notebook)
-    for exercise in exercises.of_lesson(lesson):
-        hints = re.findall(r"<details><summary>Hint", found[exercise.id])
-        assert 1 <= len(hints) <= 3, f"{exercise.id} has {len(hints)} hints"
-        assert found[exercise.id].count("<details>") == found[exercise.id].count("</details>") >= len(hints)
+def test_each_answer_has_its_reason_in_a_few_sentences(notebook: NotebookNode) -> None:
+    reasons = [cell.source for cell in notebook.cells if is_reason(cell)]
+    answers = [cell for cell in notebook.cells if "### BEGIN SOLUTION" in cell.source and cell.cell_type == "code"]
+    assert len(reasons) == len(answers)
+    for reason in reasons:
+        assert 40 <= len(reason.split()) <= 180, reason
+        assert 2 <= len(re.findall(r"[.?!](?:\s|$)", reason)) <= 9, reason
+        assert reason.endswith((".", "?", '".')), reason
+        assert reason.count("`") % 2 == 0
+        assert "$" not in reason, "a terminal shows it as well"
 
 
 def test_a_lesson_ends_with_a_glossary(prose: str) -> None:

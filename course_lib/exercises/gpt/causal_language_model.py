@@ -227,9 +227,9 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "`self.positions(x)` returns `x` with positions added. `block(x, mask)` returns an object whose `.out` is "
-            "the new `[batch, words, d_model]`. A mask `[words, words]`, True where a query may attend, holds for the "
-            "whole batch, and None allows everything; make it on the device of the ids.",
+            "`self.positions(x)` returns `x` with positions added. A block takes `x` and the mask and returns an "
+            "object whose `.out` is the new `[batch, words, d_model]`. A mask `[words, words]`, True where a query "
+            "may attend, holds for the whole batch, and None allows everything; make it on the device of the ids.",
             answers=(
                 "keys_as_rows",
                 "mask_inverted",

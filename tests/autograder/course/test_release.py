@@ -1,4 +1,7 @@
-"""The release: from text to notebooks, byte for byte the same, and in agreement with the exercises."""
+"""The release: from text to notebooks, byte for byte the same, and in agreement with the exercises.
+
+Tests `release.py`, `solved.py`.
+"""
 
 from __future__ import annotations
 
@@ -273,6 +276,68 @@ def test_a_changed_repository_is_drift(course: Course) -> None:
     assert len(check_release(Course.find(course.root), exercises=[toy()])) == 1
 
 
+# ---- solutions
+
+
+REASON = '''\
+# %% [markdown] tags=["reason"]
+# Doubling is adding a number to itself.
+
+# %% nbgrader={"grade_id": "toy-double-check"'''
+
+
+@pytest.fixture
+def own_library(course: Course) -> Path:
+    """A course with a `course_lib` of its own: where its solutions go."""
+    write_lesson(course.root, LESSON.replace('# %% nbgrader={"grade_id": "toy-double-check"', REASON))
+    learner = course.root / "course_lib" / "learner"
+    learner.mkdir(parents=True)
+    return learner / "solved"
+
+
+def test_a_solution_goes_into_one_page_with_its_reason_and_into_no_notebook(course: Course, own_library: Path) -> None:
+    release(course, exercises=[toy()])
+    assert snapshot(own_library) == {
+        "toy.double.md": b"Doubling is adding a number to itself.\n\n"
+        b'```python\ndef double(x):\n    """Twice x."""\n    return 2 * x\n```\n'
+    }
+    for folder in (course.release, course.source):
+        assert not [path for path, text in snapshot(folder).items() if b"adding a number" in text]
+
+
+def test_pages_of_solutions_can_drift(course: Course, own_library: Path) -> None:
+    page = "course_lib/learner/solved/toy.double.md"
+    release(course, exercises=[toy()])
+    assert check_release(course, exercises=[toy()]) == []
+    (own_library / "toy.double.md").write_text("return 3 * x")
+    (own_library / "toy.gone.md").write_text("return 4 * x")
+    assert check_release(course, exercises=[toy()]) == [
+        f"{page} differs from what its solutions give: run `katze release`",
+        "course_lib/learner/solved/toy.gone.md is left over: the solutions have no such file; remove it",
+    ]
+    assert len(check_release(course, ["01_toy"], exercises=[toy()])) == 1, "others may be another lesson's"
+    (own_library / "toy.double.md").unlink()
+    assert check_release(course, ["01_toy"], exercises=[toy()]) == [f"{page} is missing: run `katze release`"]
+
+
+def test_a_course_that_turns_solutions_off_has_none(course: Course, own_library: Path) -> None:
+    release(course, exercises=[toy()])
+    config = course.root / "nbgrader_config.py"
+    config.write_text(f"{config.read_text()}c.Katze.solutions = False\n")
+    silent = Course.find(course.root)
+    (told,) = check_release(silent, exercises=[toy()])
+    assert told.startswith("course_lib/learner/solved/toy.double.md is left over")
+    release(silent, exercises=[toy()])
+    assert snapshot(own_library) == {}
+    assert check_release(silent, exercises=[toy()]) == []
+
+
+def test_a_course_with_somebody_elses_library_keeps_its_solutions(course: Course) -> None:
+    assert course.solved is None
+    release(course, exercises=[toy()])
+    assert not (course.root / "course_lib").exists()
+
+
 # ---- bad input
 
 
@@ -312,6 +377,7 @@ WHOLE_ANSWER = '    """Twice x."""\n    ### BEGIN SOLUTION\n'
         ('check("toy.double")\n', "check(name)\n", "must call .* and check nothing else"),
         ('check("toy.double")\n', 'check("toy.double"\n', "toy-double-check is not Python"),
         ("### BEGIN SOLUTION", "# begin", "toy-double-answer needs a region"),
+        ('tags=["demo"]', 'tags=["reason"]', "the reason '1 \\+ 1' must be markdown, right below an answer's cell"),
         ("    ### END SOLUTION\n", "", "nbgrader cannot build it: .*no end solution"),
         (
             "# %%\nfrom",

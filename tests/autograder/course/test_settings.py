@@ -1,4 +1,4 @@
-"""The limits that a course sets: every one can be, and nothing else."""
+"""What a course sets: every limit can be, and nothing else."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from traitlets.config.loader import Config
 
-from autograder.course.settings import limits_from, packages_from
+from autograder.course.settings import limits_from, packages_from, shows_solutions_from
 from autograder.errors import BadInput
 from autograder.limits import Allowance, Limits
 
@@ -125,3 +125,10 @@ def test_what_names_no_package_is_refused_in_one_line(packages: Any, said: str) 
     with pytest.raises(BadInput, match=said) as caught:
         packages_from(config(packages=packages))
     assert "\n" not in str(caught.value)
+
+
+def test_solutions_are_shown_unless_the_course_turns_them_off() -> None:
+    assert shows_solutions_from(Config())
+    assert not shows_solutions_from(config(solutions=False))
+    with pytest.raises(BadInput, match="c.Katze.solutions must be True or False, not 'no'"):
+        shows_solutions_from(config(solutions="no"))

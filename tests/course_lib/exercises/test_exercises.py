@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
@@ -12,8 +13,10 @@ import pytest
 
 from course_lib import exercises
 from course_lib.checking import Exercise, observe
+from course_lib.checking.exercise import DEPTHS
 from course_lib.checking.ready_made import FUSED_ATTENTION, SOFTMAX
 from course_lib.exercises import masking
+from course_lib.learner.solutions import solution_of
 
 ROOT = Path(__file__).parents[3]
 every_exercise = pytest.mark.parametrize("exercise", exercises.all(), ids=lambda exercise: exercise.id)
@@ -73,6 +76,27 @@ class TestEveryExercise:
             assert text.endswith((".", "?", ".)", "?)"))
             assert len(text) < 330
             assert text == " ".join(text.split())
+
+    @every_exercise
+    def test_hints_climb_and_every_one_is_short(self, exercise: Exercise) -> None:
+        depths = [hint.depth for hint in exercise.hints]
+        assert depths == list(DEPTHS) if exercise.points >= 4 else depths[:1] == ["idea"]
+        for hint in exercise.hints:
+            assert 2 <= len(hint.steps) <= 6 if hint.depth == "outline" else len(hint.steps) == 1
+            assert all(step == " ".join(step.split()) and step.endswith((".", "?", ".)")) for step in hint.steps)
+            assert len(hint.text) < 500
+            assert hint.text.count("`") % 2 == 0
+
+    @every_exercise
+    def test_no_hint_holds_a_value_that_the_solution_computes(self, exercise: Exercise) -> None:
+        solved = solution_of(exercise.id)
+        assert solved is not None
+        nodes = [
+            node for node in ast.walk(ast.parse(solved.code)) if isinstance(node, (ast.Return, ast.Assign, ast.Call))
+        ]
+        computed = {ast.get_source_segment(solved.code, getattr(node, "value", None) or node) or "" for node in nodes}
+        long = {code for code in computed if len(code) >= 12}
+        assert not [(hint.depth, code) for hint in exercise.hints for code in long if code in hint.text]
 
     @every_exercise
     def test_names_are_its_own(self, exercise: Exercise) -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from course_lib import exercises
-from course_lib.checking import Outcome, Verdict, check
+from course_lib.checking import Outcome, Verdict, check, hint
+from course_lib.learner import solutions
 from course_lib.learner.noting import noted
 from course_lib.learner.progress_file import progress_file
 
@@ -46,3 +47,40 @@ def test_where_nothing_can_be_kept_the_verdict_says_so(folder: Path, monkeypatch
     verdict = noted(Verdict(SCORES, Outcome.PASSED, 2.0), ["def dot_product_scores(q, k):\n    return q"])
     assert "KATZE_WORK" in verdict.closing[-1]
     assert verdict.points == 2.0
+
+
+def wrong_again(times: int = 1) -> str:
+    """What the last of some failed checks says at its end."""
+    for _ in range(times):
+        verdict = check(SCORES.id, lambda q, k: q @ q.transpose(-2, -1))
+    assert verdict is not None
+    return "\n".join(verdict.closing)
+
+
+def test_from_the_second_failure_on_the_next_hint_is_offered() -> None:
+    assert "hint(" not in wrong_again()
+    assert 'hint("attention.scores") has an idea.' in wrong_again()
+    hint(SCORES.id)
+    assert 'hint("attention.scores") says what goes in and comes out.' in wrong_again()
+
+
+def test_after_the_last_hint_the_solution_is_offered_where_there_is_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in SCORES.hints:
+        hint(SCORES.id)
+    assert 'solution("attention.scores") shows how it is done, and why.' in wrong_again(2)
+    monkeypatch.setattr(solutions, "SOLVED", tmp_path / "none")
+    told = wrong_again()
+    assert "solution(" not in told
+    assert "hint(" not in told
+
+
+def test_nothing_is_offered_to_whoever_passes_or_has_written_nothing() -> None:
+    wrong_again(2)
+    passed = check(SCORES.id, lambda q, k: q @ k.transpose(-2, -1))
+    assert passed is not None
+    assert "hint(" not in "".join(passed.closing)
+    wrong_again()
+    blank = noted(Verdict(SCORES, Outcome.NOT_ATTEMPTED, 0.0), [])
+    assert "hint(" not in "".join(blank.closing)

@@ -42,13 +42,23 @@ def test_failures_are_counted_until_a_check_passes(kept: ProgressFile) -> None:
 
 
 def test_hints_and_solutions_are_counted(kept: ProgressFile) -> None:
-    kept.note_hint(ID)
-    kept.note_hint(ID)
+    kept.note_hint(ID, "shapes")
+    kept.note_hint(ID, "idea")
     kept.note_asked(ID)
-    assert (kept.of(ID).hints, kept.of(ID).asked, kept.of(ID).seen_solution) == (2, 1, False)
+    assert (kept.of(ID).hints, kept.of(ID).asked, kept.of(ID).seen_solution) == (("shapes", "idea"), 1, False)
     kept.note_solution(ID)
     assert (kept.of(ID).asked, kept.of(ID).seen_solution) == (2, True)
     assert not kept.of(ID).attempted
+
+
+def test_a_solution_aids_only_what_was_not_passed_before(kept: ProgressFile) -> None:
+    kept.note_check(ID, 2, True)
+    kept.note_solution(ID)
+    kept.note_check(ID, 2, True)
+    assert (kept.of(ID).seen_solution, kept.of(ID).aided) == (True, False)
+    kept.note_solution("attention.scale")
+    kept.note_check("attention.scale", 1, True)
+    assert kept.of("attention.scale").aided
 
 
 def test_another_reader_sees_what_was_kept(kept: ProgressFile) -> None:
@@ -63,9 +73,9 @@ def test_damaged_lines_cost_no_others(kept: ProgressFile) -> None:
         file.write(b"\n\xff\xfe\x00")
         file.write(b'\n[1, 2]\nnull\n{"did": "hint"}\n{"did": "check", "exercise": "a.b", "points": "many"}')
         file.write(b'\n{"did": "dreamt", "exercise": "attention.scores"}')
-    kept.note_hint(ID)
+    kept.note_hint(ID, "idea")
     assert kept.of(ID).passed
-    assert kept.of(ID).hints == 1
+    assert kept.of(ID).hints == ("idea",)
     assert set(kept.read()) == {ID}
 
 
@@ -78,13 +88,13 @@ def test_two_notebooks_at_once_lose_nothing(tmp_path: Path) -> None:
     for writer in writers:
         writer.join()
     read = ProgressFile(path).read()
-    assert {name: history.hints for name, history in read.items()} == {"a.one": 200, "b.two": 200}
+    assert {name: len(history.hints) for name, history in read.items()} == {"a.one": 200, "b.two": 200}
     assert all(json.loads(line) for line in path.read_text().splitlines() if line)
 
 
 def _write_many(path: Path, name: str) -> None:
     for _ in range(200):
-        ProgressFile(path).note_hint(name)
+        ProgressFile(path).note_hint(name, "idea")
 
 
 def test_where_nothing_can_be_written_it_is_remembered_and_said(tmp_path: Path) -> None:

@@ -65,9 +65,14 @@ def test_a_seen_solution_is_told(kept: ProgressFile) -> None:
     kept.note_solution(ATTENTION[0].id)
     kept.note_check(ATTENTION[0].id, 2, True)
     kept.note_solution(ATTENTION[1].id)
-    text = progress_map(kept=kept).text()
-    assert "(after its solution was shown)" in text
-    assert "(solution seen)" in text
+    kept.note_check(ATTENTION[2].id, 0, False)
+    kept.note_solution(ATTENTION[2].id)
+    kept.note_check(ATTENTION[3].id, 3, True)
+    kept.note_solution(ATTENTION[3].id)
+    lines = progress_map(kept=kept).text().splitlines()
+    told = ["(after its solution was shown)", "(solution seen)", "(not right yet, solution seen)", "(solution seen)"]
+    for exercise, state in zip(ATTENTION, told, strict=False):
+        assert [line for line in lines if f" {exercise.id}:" in line and line.endswith(state)]
 
 
 def test_the_page_links_the_notebooks_that_are_there(kept: ProgressFile, monkeypatch: pytest.MonkeyPatch) -> None:

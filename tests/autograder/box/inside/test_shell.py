@@ -288,5 +288,14 @@ def test_checks_are_left_to_the_grader(box: Box) -> None:
     assert "left to the grader" in text(result)
 
 
+@pytest.mark.parametrize("call", ["hint('attention.scores')", "solution('attention.scores')", "progress()"])
+def test_what_helps_a_learner_says_one_line_and_does_nothing(box: Box, call: str) -> None:
+    result = box.run_cell(f"from course_lib.checking import hint, progress, solution\n{call} is None")
+    assert result.ok
+    said, shown = result.outputs
+    assert said["text"].count("\n") == 1
+    assert shown["data"]["text/plain"] == "True"
+
+
 def test_the_libraries_shows_work(box: Box) -> None:
     assert box.run_cell("import course_lib.show").ok

@@ -1,0 +1,110 @@
+"""Hints open one by one, and a named mistake chooses the first.
+
+Tests `hints.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from course_lib import exercises
+from course_lib.checking import Exercise, Hint, hint
+from course_lib.checking.exercise import DEPTHS
+from course_lib.learner import solutions
+from course_lib.learner.hints import next_hint, unopened
+from course_lib.learner.progress_file import History, progress_file
+
+ATTENTION = exercises.find("attention.scaled_dot_product")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("KATZE_WORK", str(tmp_path))
+    return tmp_path
+
+
+def opened(exercise_id: str = ATTENTION.id) -> str:
+    """All that a further call shows, in one line."""
+    panel = next_hint(exercise_id)
+    assert panel is not None
+    return " ".join(panel.text().split())
+
+
+def test_each_call_opens_one_more_and_keeps_the_earlier_ones() -> None:
+    texts = [" ".join(hint.steps[0].split()) for hint in ATTENTION.hints]
+    for number in (1, 2, 3):
+        shown = opened()
+        assert [text in shown for text in texts] == [place < number for place in range(3)]
+        assert f"{number} of 3" in shown
+    assert progress_file().of(ATTENTION.id).hints == DEPTHS
+
+
+def test_after_the_last_one_it_points_to_the_solution_and_notes_nothing_more() -> None:
+    assert f'For the next hint run `hint("{ATTENTION.id}")` again.' in opened()
+    opened()
+    last = opened()
+    assert f'That was the last hint. `solution("{ATTENTION.id}")` shows how it is done, and why.' in last
+    assert opened() == last
+    assert len(progress_file().of(ATTENTION.id).hints) == 3
+
+
+def test_without_solutions_the_last_hint_is_the_last_help(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(solutions, "SOLVED", tmp_path / "none")
+    opened()
+    opened()
+    assert opened().endswith("That was the last hint.")
+
+
+def test_the_mistake_that_was_named_chooses_the_first_hint() -> None:
+    progress_file().note_check(ATTENTION.id, 0, False, "scaled_after_softmax")
+    assert "Step by step" in opened()
+    assert "The idea" in opened(), "then the shallowest that is left"
+
+
+def test_of_two_mistakes_at_once_either_chooses() -> None:
+    history = History(mistake="no_softmax+softmax_over_queries")
+    chosen = unopened(ATTENTION, history)
+    assert chosen is not None
+    assert chosen.depth == "shapes"
+
+
+def test_an_exercise_without_hints_says_so(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(exercises, "find", lambda exercise_id: replace(ATTENTION, hints=()))
+    assert next_hint(ATTENTION.id) is None
+    assert capsys.readouterr().out == f"There are no hints for {ATTENTION.id}.\n"
+
+
+def test_a_typing_slip_opens_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert hint("attention.score") is None
+    assert capsys.readouterr().out.startswith(
+        "No hint was opened: no exercise 'attention.score'; did you mean attention.s"
+    )
+    assert progress_file().read() == {}
+
+
+def test_where_nothing_can_be_kept_hints_climb_all_the_same(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "file").touch()
+    monkeypatch.setenv("KATZE_WORK", str(folder / "file"))
+    assert "1 of 3" in opened()
+    shown = opened()
+    assert "2 of 3" in shown
+    assert "KATZE_WORK" in shown
+
+
+def with_hints(*hints: Hint) -> Exercise:
+    return replace(ATTENTION, hints=hints)
+
+
+def test_hints_climb_and_answer_mistakes_that_there_are() -> None:
+    idea, outline = Hint("idea", "Think."), Hint("outline", "One.\nTwo.")
+    assert with_hints(idea, outline).hints[1].steps == ["One.", "Two."]
+    for wrong in ([outline, idea], [idea, idea], [Hint("answer", "x + x")]):
+        with pytest.raises(ValueError, match="hints go from idea to shapes to outline, each at most once"):
+            with_hints(*wrong)
+    with pytest.raises(ValueError, match=r"the hint 'idea' is empty or answers unknown \['sqared'\]"):
+        with_hints(Hint("idea", "Think.", ("sqared",)))
+    with pytest.raises(ValueError, match="the hint 'idea' is empty"):
+        with_hints(Hint("idea", " "))

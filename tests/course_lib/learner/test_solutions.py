@@ -1,0 +1,144 @@
+"""Solutions: shown after a try or on a second request, and nowhere else in the package.
+
+Tests `solutions.py`.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import json
+import tomllib
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from course_lib import exercises
+from course_lib.checking import Exercise, check, progress, solution
+from course_lib.learner import solutions
+from course_lib.learner.progress_file import progress_file
+from course_lib.learner.solutions import SOLVED, Solution, solution_of
+
+ROOT = Path(__file__).parents[3]
+SCORES = exercises.find("attention.scores")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("KATZE_WORK", str(tmp_path))
+    return tmp_path
+
+
+def test_after_a_try_it_is_shown_with_its_reason_and_marked_as_seen() -> None:
+    check(SCORES.id, lambda q, k: q @ q.transpose(-2, -1))
+    shown = solution(SCORES.id)
+    assert shown is not None
+    assert "    return q @ k.transpose(-2, -1)" in str(shown)
+    assert "matrix product" in str(shown)
+    assert "write dot_product_scores yourself" in str(shown)
+    assert progress_file().of(SCORES.id).seen_solution
+    assert "(not right yet, solution seen)" in str(progress())
+
+
+def test_whoever_has_passed_is_asked_for_nothing_more() -> None:
+    check(SCORES.id, lambda q, k: q @ k.transpose(-2, -1))
+    assert "yourself" not in str(solution(SCORES.id))
+
+
+def test_without_a_try_the_first_request_is_declined_in_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    assert solution(SCORES.id) is None
+    said = capsys.readouterr().out
+    assert said.startswith("You have not had an answer to attention.scores checked yet, and a solution teaches most ")
+    assert said.endswith('write one, take a hint with hint("attention.scores"), or ask again and it is shown.\n')
+    assert solution(SCORES.id) is not None
+    assert solution(SCORES.id) is not None
+    assert capsys.readouterr().out == ""
+
+
+def test_a_typing_slip_and_a_bad_name_show_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("attention.score", "../solved/attention.scores"):
+        assert solution(name) is None
+        assert capsys.readouterr().out.startswith(f"No solution is shown: no exercise '{name}'; ")
+    assert progress_file().read() == {}
+
+
+def test_a_course_without_solutions_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(solutions, "SOLVED", tmp_path)
+    check(SCORES.id, lambda q, k: q)
+    assert solution(SCORES.id) is None
+    assert capsys.readouterr().out == "No solution is shown: this course has turned solutions off.\n"
+    (tmp_path / "attention.scale.md").touch()
+    assert solution(SCORES.id) is None
+    assert capsys.readouterr().out == "No solution is shown: this course has none for attention.scores.\n"
+    assert not progress_file().of(SCORES.id).seen_solution
+
+
+def test_a_page_gives_back_what_was_written() -> None:
+    for written in (Solution("Why.\n\nAnd `why`.", 'def f():\n    """```"""'), Solution("", "x = 1")):
+        assert Solution.read(written.page()) == written
+
+
+# ---- the pages
+
+
+def test_each_exercise_has_a_page_and_there_are_no_others() -> None:
+    assert {path.stem for path in SOLVED.iterdir()} == {exercise.id for exercise in exercises.all()}
+
+
+@pytest.mark.parametrize("exercise", exercises.all(), ids=lambda exercise: exercise.id)
+def test_a_page_has_a_reason_and_defines_the_answer(exercise: Exercise) -> None:
+    written = solution_of(exercise.id)
+    assert written is not None
+    assert len(written.reason) > 200
+    assert exercise.name in {getattr(node, "name", None) for node in ast.parse(written.code).body}
+    assert "SOLUTION" not in written.code
+
+
+@cache
+def texts() -> dict[Path, str]:
+    """Every other file of the package and of the release, in one line each; of notebooks what their cells say."""
+    found = {}
+    for folder in ("course_lib", "autograder", "notebooks"):
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.suffix in {".py", ".md", ".ipynb", ".html", ".js", ".j2", ".json"} and SOLVED not in path.parents:
+                text = path.read_text(encoding="utf-8")
+                if path.suffix == ".ipynb":
+                    text = "\n".join("".join(cell["source"]) for cell in json.loads(text)["cells"])
+                found[path] = squeezed(text)
+    return found
+
+
+def squeezed(text: str) -> str:
+    """A text without its indents, comment marks and empty lines, in one line."""
+    return " ".join(text.replace("#", " ").split())
+
+
+@pytest.mark.parametrize("exercise", exercises.all(), ids=lambda exercise: exercise.id)
+def test_nothing_else_that_students_get_contains_a_solution(exercise: Exercise) -> None:
+    written = solution_of(exercise.id)
+    assert written is not None
+    sentences = [squeezed(sentence) for sentence in written.reason.split(". ") if len(sentence) > 40]
+    assert not [path for path, text in texts().items() if any(sentence in text for sentence in sentences)]
+    lines = written.code.rpartition('"""')[2].strip().splitlines()
+    if len(lines) < 3:  # in a few lines there is one way to write it
+        return
+    task = exercise.id.partition(".")[2]
+    its_own = {import_module(f"{exercises.LESSONS[exercise.lesson]}.{task}"), inspect.getmodule(exercise.reference)}
+    known = {Path(str(module.__file__)) for module in its_own if module is not None}
+    code = squeezed("\n".join(lines))
+    assert not [path for path, text in texts().items() if code in text and path not in known]
+
+
+def test_the_search_finds_what_there_is() -> None:
+    stub = squeezed('def dot_product_scores(q, k):\n    """The dot product of every query with every key.')
+    assert [path.name for path, text in texts().items() if stub in text] == ["01_attention.ipynb"]
+
+
+def test_the_wheel_has_the_pages() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    (pattern,) = settings["tool"]["setuptools"]["package-data"]["course_lib.learner"]
+    assert set(SOLVED.parent.glob(pattern)) == set(SOLVED.iterdir())
