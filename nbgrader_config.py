@@ -10,6 +10,9 @@ c = get_config()  # the loader gives this name
 # Where the course lives on GitHub, as OWNER/NAME: the link to Colab and the install line of every notebook follow it.
 c.Katze.repository = "katze-course/katze"
 
+# Students may see a solution once they have tried. False, and `katze release`, leave all of them out of the package.
+c.Katze.solutions = True
+
 c.CourseDirectory.course_id = "katze"
 
 # solutions/ is the source that people write; `katze release` makes nbgrader's source from it, and then the release.
