@@ -62,7 +62,7 @@ class HelpPanel:
         sections = "".join(map(_section_html, self.sections))
         closing = "".join(f'<p class="katze-closing">{_inline(sentence)}</p>' for sentence in self.closing)
         return (
-            f'<div class="katze-verdict katze-open" role="status">{STYLE}{head}'
+            f'<div class="katze-verdict katze-open" role="status">{STYLE}{_STYLE}{head}'
             f"<code>{escape(self.exercise_id)}</code></p>{sections}{closing}</div>"
         )
 
@@ -102,3 +102,12 @@ def _section_html(section: Section) -> str:
 def _inline(text: str) -> str:
     """Escaped text, in which what stands in backticks is code."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
+
+
+_STYLE = """<style>
+.katze-verdict .katze-told { margin: .3em 0 .5em; max-width: 46em; }
+.katze-verdict ol { margin: .3em 0 .5em; padding-left: 1.8em; max-width: 46em; }
+.katze-verdict.katze-verdict.katze-verdict pre.katze-code { margin: .5em 0; padding: .5em .8em; border-radius: 4px;
+  border: 1px solid color-mix(in srgb, currentColor 25%, transparent); }
+</style>"""
+"""What a panel adds to the style sheet of a verdict."""

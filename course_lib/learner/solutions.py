@@ -6,10 +6,12 @@ that turns solutions off (`c.Katze.solutions = False`) leaves the folder out.
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 
 from course_lib import exercises
+from course_lib.checking.render import TEXT_WIDTH
 from course_lib.learner.panel import HelpPanel, Section
 from course_lib.learner.progress_file import progress_file
 
@@ -69,10 +71,11 @@ def shown_solution(exercise_id: str) -> HelpPanel | None:
     if not history.attempted and not history.asked:
         kept.note_asked(exercise.id)
         advice = f'take a hint with hint("{exercise.id}"), or ' if exercise.hints else ""
-        print(
+        said = (
             f"You have not had an answer to {exercise.id} checked yet, and a solution teaches most after a try of "
             f"your own: write one, {advice}ask again and it is shown."
         )
+        print(textwrap.fill(said, TEXT_WIDTH))
         return None
     kept.note_solution(exercise.id)
     again = "" if history.passed else f"Now close it, and write {exercise.name} yourself: it is yours once you can."
