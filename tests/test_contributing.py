@@ -26,7 +26,7 @@ NOT_COPIED = (".*", "__pycache__", "build", "*.egg-info", "submitted", "autograd
 
 ASKED = (
     *("tests/test_imports.py", "tests/course_lib/test_attention.py", "tests/course_lib/exercises/test_exercises.py"),
-    *("tests/solutions/test_cells.py", "tests/solutions/test_lessons.py"),
+    *("tests/solutions/test_cells.py", "tests/solutions/test_lessons.py", "tests/course_lib/learner/test_solutions.py"),
     *("tests/autograder/demo/test_student.py", "tests/autograder/test_preflight.py"),
 )
 OF_IT = "entropy or 01_attention or test_attention or test_student or untouched or ready"
