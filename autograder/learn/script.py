@@ -16,7 +16,7 @@ _HEAD = """\
 # {title}
 #
 # Write your answers here, then run this file: python {name}
-# Each check prints its verdict where it stands.
+# Each check prints its verdict where it stands; help does so too: print(hint("...")), print(solution("...")).
 
 """
 

@@ -12,6 +12,7 @@ from typing import Any
 from autograder.intake.submission import Submission, SubmittedCell
 from autograder.repair.cells import CellKind
 from autograder.repair.text import defined, imported_names, marker, plain
+from course_lib.checking.notebook import HELP
 
 FLAGS = ("grade", "solution", "locked", "task")
 """What a cell is for, according to nbgrader's metadata."""
@@ -43,12 +44,12 @@ class Release:
 
     @cached_property
     def imports(self) -> Mapping[int, frozenset[str]]:
-        """The ordinary cells that import what the lesson uses, by their place, with the names that they import."""
+        """The ordinary cells that import what the lesson itself uses, by their place, with the names that it uses."""
         found = {}
         for index in self.lesson_cells.values():
             cell = self.notebook["cells"][index]
             if cell["cell_type"] == "code" and not {"demo", "katze-install"} & set(tags_of(cell)):
-                found[index] = frozenset(imported_names(cell["source"]))
+                found[index] = frozenset(imported_names(cell["source"])) - HELP
         return {index: names for index, names in sorted(found.items()) if names}
 
     def place_of(self, grade_id: object) -> int:

@@ -32,6 +32,9 @@ The grader derives its own from the course's secret."""
 IMPORTED_CHECK = f"from {__package__} import check"
 """How a check cell begins, so that it says what is missing where the kernel has been restarted."""
 
+HELP = frozenset({"hint", "progress", "solution"})
+"""What a lesson imports for its readers alone: no cell of its own calls it, and nothing is missing without it."""
+
 
 def check(exercise_id: str, answer: Callable[..., Value] | None = None, *, hidden: bool = False) -> Verdict | None:
     """Check an answer and say what is right, what is wrong, and which mistake it is.

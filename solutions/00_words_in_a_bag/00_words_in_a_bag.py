@@ -526,7 +526,7 @@ class BagClassifier(nn.Module):
 # any id, also one of a real word, so the embeddings are masked and not the ids: multiplying ids by the mask turns
 # padding into word 0, which has a vector like any other and would be counted.
 #
-# The result are logits, without a softmax, since the cross-entropy takes a log-softmax itself. With a softmax of your
+# The results are logits, without a softmax, since the cross-entropy takes a log-softmax itself. With a softmax of your
 # own the classes are squashed twice, gradients become small, and the model seems unable to learn.
 
 # %% nbgrader={"grade": true, "grade_id": "words_in_a_bag-bag_of_embeddings-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}

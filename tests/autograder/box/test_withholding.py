@@ -67,8 +67,8 @@ spec.loader.exec_module(module_from_spec(spec))
 """,
     "solution": f"open({LIBRARY!r} + '/learner/solved/attention.scores.md')",
     "own solution": """
-from course_lib.learner.solutions import SOLVED
-(SOLVED / 'attention.scores.md').read_text()
+import course_lib.learner, pathlib
+(pathlib.Path(course_lib.learner.__file__).parent / 'solved' / 'attention.scores.md').read_text()
 """,
     "bytecode": f"""
 import pathlib

@@ -281,6 +281,12 @@ def without_imports(notebook: Notebook) -> None:
     notebook["cells"] = [cell for cell in notebook["cells"] if "show.use_style()" not in cell["source"]]
 
 
+def older_imports(notebook: Notebook) -> None:
+    first = next(cell for cell in notebook["cells"] if "show.use_style()" in cell["source"])
+    first["source"] = first["source"].replace(", hint, progress, solution", "")
+    assert "import check\n" in first["source"]
+
+
 def imports_at_the_end(notebook: Notebook) -> None:
     notebook["cells"].sort(key=lambda cell: "show.use_style()" in cell["source"])
 
@@ -407,6 +413,7 @@ MANGLED: dict[str, tuple[Mangle, tuple[str, ...]]] = {
     "R": (in_r, ("set to a language other than Python",)),
     "Python 2": (in_python_2, ("set to Python 2; it was run as Python 3",)),
     "imports deleted": (without_imports, ("imports (check, math, show and torch) were missing",)),
+    "imports of an older release": (older_imports, ()),
     "imports at the end": (imports_at_the_end, ("imports (check, math, show and torch) were missing",)),
     "answers merged with checks": (merged_with_its_check, (PUT_BACK,)),
     "two answers merged": (two_answers_merged, ()),
