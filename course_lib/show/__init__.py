@@ -7,14 +7,14 @@
 - `families` and `Family`: tasks as boxes, what goes in and what comes out
 - `stacks`, `Stack` and `Layer`: an encoder and a decoder as boxes, with the shape of what flows between them
 - `loss_curve`: how a training run went
-- `clocks`: sinusoidal positions as the hands of clocks, with a slider that turns them
+- `clocks`: sinusoidal positions as the hands of clocks, with sliders that turn them
 - `race`: layers compared, by steps in a row and by time
 - `tree`: what a model might write, as a tree, with paths through it
 - `distributions`: several over the same words, side by side
-- `writing` and `Written`: a sentence written word by word, with a slider that steps through it
-- `prompts`: how a model continues some beginnings, with a field for others
+- `writing` and `Written`: a sentence written word by word, to step through
+- `prompts`: how a model continues some beginnings
 - `piece_rows`: words cut into pieces, as bricks; `merge_tree`: how a word's pieces were joined
-- `cutting`: the same rows, with a field and a slider to cut other words
+- `cutting`: the same rows, with a field to cut other words, pair by pair
 - `covered`: a sentence whose words can be covered, and what a model says lies there
 - `edits`: the table of an edit distance, and the path through it
 - `questionnaire`: questions with buttons
@@ -35,7 +35,7 @@ from course_lib.show.pictures.stacks import Layer, Stack, stacks
 from course_lib.show.pictures.tree import tree
 from course_lib.show.ready import when_ready
 from course_lib.show.widgets.clocks import clocks
-from course_lib.show.widgets.covered import Covered, covered
+from course_lib.show.widgets.covered import covered
 from course_lib.show.widgets.cutting import cutting
 from course_lib.show.widgets.prompts import prompts
 from course_lib.show.widgets.questionnaire import Questionnaire, questionnaire
@@ -49,7 +49,6 @@ __all__ = [
     "INK",
     "ORANGE",
     "AttentionStepper",
-    "Covered",
     "Family",
     "Layer",
     "Panel",

@@ -541,8 +541,9 @@ def worked_example_step_by_step():
 
 
 # %% [markdown]
-# And here you can ask every number where it comes from. Click on any cell; the cells that it was made from light up.
-# (Where there is no running kernel you see the same arithmetic as a list to unfold.)
+# And here you can ask every number where it comes from. Click on any cell, or walk there with the arrow keys and press
+# Enter: the cells that it was made from light up. Then switch to what the slide prints, and see how far its slip, a
+# division by 3, reaches: which matrices change, and does `alpha` still choose the same words?
 
 # %% tags=["demo"]
 show.attention_stepper()

@@ -447,7 +447,7 @@ check("positions.sinusoidal_encoding", hidden=True)
 
 # %% [markdown]
 # Here are your numbers, each pair drawn as a hand: (sine, cosine) is (across, upwards), so that all clocks start at
-# twelve and turn to the right. With a running kernel, pull the slider and watch them go.
+# twelve and turn to the right. Press Play and watch them go. Which hand is the first to come round again?
 
 
 # %% tags=["demo"]
@@ -627,8 +627,9 @@ def found_without_trigonometry():
 # %% [markdown]
 # Thirty words were enough to move word 1999. The same matrix, everywhere.
 #
-# Here is the same thing as clocks: blue is a word, orange the word four places on. Pull the slider: both hands run, but
-# the **angle between them** never changes. That angle is all there is to $M_4$.
+# Here is the same thing as clocks: blue is a word, orange the word four places on. Let them run: both hands turn, but
+# the **angle between them** never changes. That angle is all there is to $M_4$. With the second slider you change the
+# four: now the angles are those of another matrix, and the dot product is another, again the same for every word.
 
 
 # %% tags=["demo"]

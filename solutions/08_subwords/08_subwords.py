@@ -535,8 +535,9 @@ def a_word_that_was_never_seen():
     merges = learn_merges(compounds, compound_ids, 250, count_pairs, most_frequent_pair, join)
     print(f"{NEW_WORD} is in the text: {NEW_WORD in text}")
     show.cutting(
-        lambda typed, number: encode(typed, merges[:number]),
+        encode,
         NEW_WORD,
+        merges,
         (0, 25, 50, 100, 150, 250),
         title="A word that was never seen, in pieces that were",
         alt="The word gesundheitsforschungsinstitut as bricks: single characters at 0 pairs, and ever fewer and longer "
@@ -545,8 +546,8 @@ def a_word_that_was_never_seen():
 
 
 # %% [markdown]
-# There it is, cut where you would have cut it. The numbers on the right count the pieces. (With a running kernel you can
-# type other words into the field, and take away pairs with the slider.) S4's slide shows the same on a real translation
+# There it is, cut where you would have cut it. Type other words into the field, begin with no pair at all, and
+# press Play: one learned pair after another joins what it can. S4's slide shows the same on a real translation
 # system: the German compound comes out as a handful of pieces, though not always at the seams that a linguist would
 # choose. The pieces are what is *frequent*, and mostly that is also what means something.
 #

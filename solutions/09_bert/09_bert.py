@@ -524,7 +524,7 @@ def with_a_cat_on_it(text):
         " ".join(["[MASK]" if i == place else part for i, part in enumerate(parts)]) for place in range(len(parts))
     ]
     found = [guesses(each, count=5) for each in hidden]
-    return show.covered(parts, [list(zip(names, p.tolist(), strict=True)) for names, p in found])
+    show.covered(parts, [list(zip(names, p.tolist(), strict=True)) for names, p in found])
 
 
 with_a_cat_on_it("the small cat chased the mouse in the kitchen .")

@@ -853,6 +853,7 @@ def error_rates_of_the_translators():
 entries = [(name, index) for name in systems for index in range(len(corpus))]
 random.Random(10).shuffle(entries)
 grades = show.questionnaire(
+    "grades",
     [f"{german[i]} ({references[i]})\nIs this a good translation? {systems[name][i]}" for name, i in entries],
     ["1 wrong", "2 poor", "3 partly", "4 good", "5 all of it"],
 )
@@ -864,6 +865,7 @@ grades
 # %% tags=["demo"]
 turned = [random.Random(index).random() < 0.5 for index in range(len(corpus))]
 preferences = show.questionnaire(
+    "preferences",
     [
         "{}\nA: {}\nB: {}".format(
             german[i], *(systems[name][i] for name in (("Minka", "Felix") if turn else ("Felix", "Minka")))
@@ -875,8 +877,12 @@ preferences = show.questionnaire(
 preferences
 
 # %% [markdown]
-# If you have clicked, the next cells use your answers; otherwise they make do with two raters who were here before you,
-# Ada and Bo. (We made these two up, so that there is something to calculate with. Yours are better.)
+# Under each questionnaire stands a line of Python with your answers. Copy both lines into the next cell and run it.
+# Otherwise the cells below make do with two raters who were here before you, Ada and Bo. (We made these two up, so that
+# there is something to calculate with. Yours are better.)
+
+# %%
+# your two lines: grades.answers = [...] and preferences.answers = [...]
 
 # %%
 ada = {"Felix": [1, 1, 2, 1, 2, 1, 1, 5], "Minka": [5, 5, 5, 4, 5, 4, 4, 3]}

@@ -95,6 +95,12 @@ function checkbox(label, checked, changed) {
   return { element: el("label", { class: "katze-control" }, input, el("span", {}, label)), input };
 }
 
+function field(label, value, changed) {
+  const input = el("input", { type: "text", value, maxlength: 80, spellcheck: "false", autocomplete: "off" });
+  input.addEventListener("input", () => changed(input.value));
+  return { element: el("label", { class: "katze-control" }, el("span", {}, label), input), input };
+}
+
 function button(label, pressed, attributes = {}) {
   return el("button", { type: "button", click: pressed, ...attributes }, label);
 }
@@ -198,6 +204,11 @@ function matrix(caption, rows, columns, { text = (value) => decimal(value), most
       if (pick && kind === "chosen") cells.flat().forEach((cell) => cell.setAttribute("aria-selected", cell.classList.contains(kind)));
     },
   };
+}
+
+// A word in a box, the bluer the greater its share.
+function chip(text, share = 0, marked = false) {
+  return el("span", { class: `katze-chip${marked ? " marked" : ""}`, style: `--share:${clamp(share, 0, 1)}` }, text);
 }
 
 // A bar a name, its number beside it. `set(values, marked)` draws; the marked ones are orange.

@@ -17,8 +17,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 from torch import Tensor
 
-from course_lib.show.figures import BLUE, GREY, LAID_OUT, ORANGE, figure
-from course_lib.show.live import show_live
+from course_lib.show.figures import BLUE, GREY, LAID_OUT, ORANGE, pictured
+from course_lib.show.interactive import interactive
 
 _CLOCK, _LABEL, _HEAD = 0.92, 1.15, 0.62
 """Inches: a clock, the label of a row, and what stands above the first row."""
@@ -29,7 +29,7 @@ Hand = tuple[float, float]
 def clocks(
     encoding: Float[Tensor, "length d_model"], places: Sequence[int], *, alt: str, title: str, shift: int | None = None
 ) -> None:
-    """Show the hands of some positions, and where there is a kernel a slider that turns them.
+    """Show the hands of some positions, with a slider that turns them and, where they are shifted, one for the shift.
 
     Args:
         encoding: sinusoidal positions, a row each: sine and cosine alternate.
@@ -39,8 +39,8 @@ def clocks(
         shift: draws a second hand, for the position this many words further on.
     """
     shown = Clocks(encoding, shift)
-    figure(shown.draw(places, title), alt)
-    show_live(shown.widget, "The slider that turns the hands needs a running kernel: run this cell.")
+    still = pictured(shown.draw(places, title), alt)
+    interactive("clocks", shown.data(), still=still.html(), alt=alt, text=f"{title}\n{alt}\n{shown.text(places)}")
 
 
 @dataclass(frozen=True)
@@ -70,11 +70,6 @@ class Clocks:
         pairs: list[list[float]] = self.encoding[place].detach().double().view(-1, 2).tolist()
         return [(sine, cosine) for sine, cosine in pairs]
 
-    @property
-    def last(self) -> int:
-        """The last position whose hands can all be drawn."""
-        return len(self.encoding) - 1 - (self.shift or 0)
-
     def draw(self, places: Sequence[int], title: str) -> Figure:
         """The figure that `clocks` shows: a row for each position, a column for each pair of dimensions."""
         pairs = self.encoding.shape[1] // 2
@@ -101,39 +96,17 @@ class Clocks:
     def _label(self, place: int) -> str:
         return f"word {place}" if self.shift is None else f"words {place}, {place + self.shift}"
 
-    def svg(self, place: int) -> str:
-        """One row of clocks, as a picture that a slider can redraw."""
-        further = self.hands(place + self.shift) if self.shift is not None else None
-        faces = []
-        for pair, hand in enumerate(self.hands(place)):
-            lines = _svg_hand(further[pair], ORANGE) if further else ""
-            lines += _svg_hand(hand, BLUE)
-            name = f"{2 * pair}, {2 * pair + 1}"
-            label = f'<text y="66" text-anchor="middle" font-size="12" fill="currentColor">{name}</text>'
-            face = f'<circle r="46" fill="white" stroke="{GREY}" stroke-width="2"/>'
-            faces.append(f'<g transform="translate({52 + 104 * pair},50)">{face}{lines}{label}</g>')
-        width = 104 * len(faces)
-        return (
-            f'<svg viewBox="0 0 {width} 124" style="max-width:{width}px;width:100%" role="img" '
-            f'aria-label="hands of {self._label(place)}">{"".join(faces)}</svg>'
+    def data(self) -> dict[str, Any]:
+        """What the script turns: the hands of every position."""
+        rows = [[round(value, 4) for value in row] for row in self.encoding.detach().double().tolist()]
+        return {"encoding": rows, "shift": self.shift}
+
+    def text(self, places: Sequence[int]) -> str:
+        """The hands of some positions in words."""
+        return "\n".join(
+            f"word {place}: " + ", ".join(f"({sine:.2f}, {cosine:.2f})" for sine, cosine in self.hands(place))
+            for place in places
         )
-
-    def widget(self) -> Any:
-        """A slider for the position above one row of clocks.
-
-        Raises:
-            ImportError: ipywidgets is not installed.
-        """
-        import ipywidgets as widgets
-
-        slider = widgets.IntSlider(value=0, min=0, max=self.last, description="word", layout={"width": "32em"})
-        row = widgets.HTML(self.svg(0))
-
-        def turn(change: dict[str, Any]) -> None:
-            row.value = self.svg(change["new"])
-
-        slider.observe(turn, names="value")
-        return widgets.VBox([slider, row])
 
 
 def _draw_clock(axes: Axes, hand: Hand, other: Hand | None) -> None:
@@ -144,11 +117,3 @@ def _draw_clock(axes: Axes, hand: Hand, other: Hand | None) -> None:
     if other is not None:
         axes.plot([0, other[0]], [0, other[1]], color=ORANGE, linewidth=2.6, solid_capstyle="round")
     axes.plot([0, hand[0]], [0, hand[1]], color=BLUE, linewidth=2.6, solid_capstyle="round")
-
-
-def _svg_hand(hand: Hand, colour: str) -> str:
-    across, down = 42 * hand[0], -42 * hand[1]
-    return (
-        f'<line x2="{across:.1f}" y2="{down:.1f}" stroke="{colour}" stroke-width="4" stroke-linecap="round"/>'
-        f'<circle cx="{across:.1f}" cy="{down:.1f}" r="4" fill="{colour}"/>'
-    )

@@ -1,46 +1,40 @@
-"""Beginnings and how a model goes on: a few on the page, and a field for writing your own."""
+"""Beginnings and how a model goes on: each several times, since a model with dice never writes the same twice."""
 
 from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Sequence
 from html import escape
-from typing import Any
 
-from course_lib.show.live import show_live
+from course_lib.show.interactive import interactive
 
-_NOTE = "The field to write in needs a running kernel: run this cell."
 _WIDTH = 84
 """Longer lines would be broken inside a word where the window is narrow."""
 
 
-def prompts(go_on: Callable[[str], str], beginnings: Sequence[str]) -> None:
-    """Print how a model continues some beginnings, and show a field for others where there is a kernel.
+def prompts(go_on: Callable[[str], str], beginnings: Sequence[str], times: int = 3) -> None:
+    """Show how a model continues some beginnings.
 
     Args:
         go_on: from a beginning to the whole text, or to a sentence that says why not.
-        beginnings: those that are on the page in any case.
-    """
-    for beginning in beginnings:
-        whole = f"{beginning} … {go_on(beginning).removeprefix(beginning).strip()}"
-        print(textwrap.fill(whole, _WIDTH), end="\n\n")
-    show_live(lambda: widget(go_on, beginnings[0] if beginnings else ""), _NOTE)
-
-
-def widget(go_on: Callable[[str], str], beginning: str) -> Any:
-    """A field, a button, and what the model makes of it.
+        beginnings: at least one.
+        times: how often the model continues each.
 
     Raises:
-        ImportError: ipywidgets is not installed.
+        ValueError: there is no beginning.
     """
-    import ipywidgets as widgets
+    if not beginnings:
+        raise ValueError("a model goes on from a beginning: give at least one")
+    texts = [[_rest(go_on, beginning) for _ in range(times)] for beginning in beginnings]
+    whole = [f"{beginning} … {text}" for beginning, [text, *_more] in zip(beginnings, texts, strict=True)]
+    interactive(
+        "prompts",
+        {"beginnings": list(beginnings), "texts": [[text.split() for text in drawn] for drawn in texts]},
+        still="".join(f"<p>{escape(text)}</p>" for text in whole),
+        alt="Beginnings, and how the model goes on from them.",
+        text="\n\n".join(textwrap.fill(text, _WIDTH) for text in whole),
+    )
 
-    field = widgets.Text(value=beginning, layout={"width": "26em"})
-    button = widgets.Button(description="go on", button_style="primary")
-    page = widgets.HTML()
 
-    def write(_changed: object) -> None:
-        page.value = f'<p style="line-height:1.6">{escape(go_on(field.value.strip()))}</p>'
-
-    button.on_click(write)
-    return widgets.VBox([widgets.HBox([field, button]), page])
+def _rest(go_on: Callable[[str], str], beginning: str) -> str:
+    return go_on(beginning).removeprefix(beginning).strip()

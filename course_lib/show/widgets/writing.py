@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from html import escape
-from typing import Any
+from dataclasses import asdict, dataclass
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from course_lib.show.figures import BLUE, GREY, INK, LAID_OUT, ORANGE, figure
-from course_lib.show.live import show_live
+from course_lib.show.figures import BLUE, GREY, INK, LAID_OUT, ORANGE, pictured
+from course_lib.show.interactive import interactive
 from course_lib.show.pictures.matrices import WEIGHTS, readable_on
 
 _LETTER = 0.085
 """Inches that a letter takes, roughly."""
 _CELL, _BARS, _STEP, _ABOVE = 0.26, 2.3, 0.9, 0.4
 """Inches: the height of a word of the source, the width of the bars, the height of a step, and of the headings."""
-_NOTE = "The slider that steps through the sentence needs a running kernel: run this cell."
 
 
 @dataclass(frozen=True)
@@ -39,7 +36,7 @@ class Written:
 
 
 def writing(source: Sequence[str], steps: Sequence[Written], *, alt: str) -> None:
-    """Show a sentence being written and, where there is a kernel, a slider that steps through it.
+    """Show a sentence being written, to step through or to let run.
 
     Args:
         source: the words of the sentence that is translated.
@@ -47,8 +44,9 @@ def writing(source: Sequence[str], steps: Sequence[Written], *, alt: str) -> Non
         alt: one sentence for readers who cannot see the picture.
     """
     shown = Writing(tuple(source), tuple(steps))
-    figure(shown.draw(), alt)
-    show_live(shown.widget, _NOTE)
+    data = {"source": shown.source, "steps": [asdict(step) for step in shown.steps]}
+    still = pictured(shown.draw(), alt).html()
+    interactive("writing", data, still=still, alt=alt, text=f"{alt}\n{shown.text()}")
 
 
 @dataclass(frozen=True)
@@ -91,39 +89,12 @@ class Writing:
                 _draw_bars(drawn.add_axes(_share(bars, width, height)), step.candidates)
         return drawn
 
-    def html(self, number: int) -> str:
-        """One step, as a page that a slider can redraw."""
-        step = self.steps[number]
-        chosen = step.candidates[0][0]
-        read = " ".join(_chip(word, "#e4e4e7", INK) for word in step.read)
-        looks = " ".join(_chip(f"{word} {weight:.2f}", *_shade(weight)) for word, weight in _pairs(self, step))
-        bars = "".join(_bar(word, share, word == chosen) for word, share in step.candidates)
-        return (
-            '<div style="line-height:2.1">'
-            f"<div>has read: {read} → {_chip(chosen, ORANGE, INK)}</div>"
-            f"<div>looks at: {looks}</div>{bars}</div>"
+    def text(self) -> str:
+        """The steps in words, a line each."""
+        return "\n".join(
+            f"{' '.join(step.read)} → " + ", ".join(f"{word} {share:.2f}" for word, share in step.candidates)
+            for step in self.steps
         )
-
-    def widget(self) -> Any:
-        """A slider above one step.
-
-        Raises:
-            ImportError: ipywidgets is not installed.
-        """
-        import ipywidgets as widgets
-
-        slider = widgets.IntSlider(value=1, min=1, max=len(self.steps), description="word", layout={"width": "26em"})
-        page = widgets.HTML(self.html(0))
-
-        def go(change: dict[str, Any]) -> None:
-            page.value = self.html(change["new"] - 1)
-
-        slider.observe(go, names="value")
-        return widgets.VBox([slider, page])
-
-
-def _pairs(writing: Writing, step: Written) -> list[tuple[str, float]]:
-    return list(zip(writing.source, step.alpha, strict=True))
 
 
 def _share(box: tuple[float, float, float, float], width: float, height: float) -> tuple[float, float, float, float]:
@@ -156,21 +127,3 @@ def _draw_bars(axes: Axes, candidates: Sequence[tuple[str, float]]) -> None:
         axes.annotate(f"{share:.2f}", (share, row), (3, 0), textcoords="offset points", va="center", fontsize=8.5)
     axes.spines["bottom"].set_visible(False)
     axes.spines["left"].set_color(GREY)
-
-
-def _shade(weight: float) -> tuple[str, str]:
-    """The colour of a weight, and another that is legible on it."""
-    colour = WEIGHTS(weight)
-    return mpl.colors.to_hex(colour), readable_on(colour)
-
-
-def _chip(text: str, background: str, ink: str) -> str:
-    style = f"background:{background};color:{ink};padding:.15em .5em;border-radius:.3em;margin-right:.15em"
-    return f'<span style="{style}">{escape(text)}</span>'
-
-
-def _bar(word: str, share: float, chosen: bool) -> str:
-    colour = ORANGE if chosen else BLUE
-    line = f'<span style="display:inline-block;background:{colour};height:.9em;width:{14 * share:.2f}em"></span>'
-    name = f'<span style="display:inline-block;width:7em;text-align:right;padding-right:.6em">{escape(word)}</span>'
-    return f'<div style="line-height:1.5">{name}{line} {share:.2f}</div>'

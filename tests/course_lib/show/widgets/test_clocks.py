@@ -1,12 +1,10 @@
-"""The clocks: hands that stand where sine and cosine say, and a slider that turns them."""
+"""The clocks: hands that stand where sine and cosine say."""
 
 from __future__ import annotations
 
 import math
-from importlib import import_module
-from types import SimpleNamespace
+from collections.abc import Callable
 
-import ipywidgets
 import numpy
 import pytest
 import torch
@@ -14,12 +12,10 @@ from matplotlib.lines import Line2D
 
 from course_lib import show
 from course_lib.positions import sinusoidal_encoding
-from course_lib.show import figures
+from course_lib.show.interactive import Interactive
 from course_lib.show.widgets.clocks import Clocks
 
-LIVE = import_module("course_lib.show.live")
-"""The package has a function of the same name."""
-
+Shown = Callable[[Callable[[], None]], Interactive]
 ENCODING = sinusoidal_encoding(20, 6)
 
 
@@ -51,16 +47,6 @@ def test_the_second_hand_is_that_of_a_later_word() -> None:
     assert len(Clocks(ENCODING).draw([2], "alone").axes[0].lines) == len(first.lines) - 1
 
 
-def test_the_slider_turns_the_hands_and_stops_where_the_second_one_ends() -> None:
-    widget = Clocks(ENCODING, shift=4).widget()
-    slider, row = widget.children
-    assert isinstance(slider, ipywidgets.IntSlider)
-    assert slider.max == 15
-    before = row.value
-    slider.value = 15
-    assert row.value == Clocks(ENCODING, shift=4).svg(15) != before
-
-
 def test_what_is_no_encoding_is_refused() -> None:
     for wrong in (torch.zeros(4, 3), torch.zeros(4)):
         with pytest.raises(ValueError, match="clocks need"):
@@ -69,25 +55,10 @@ def test_what_is_no_encoding_is_refused() -> None:
         Clocks(ENCODING).hands(20)
 
 
-def shown(
-    monkeypatch: pytest.MonkeyPatch, kernel: object | None
-) -> tuple[list[figures.Pictured], list[dict[str, str]]]:
-    pictures: list[figures.Pictured] = []
-    bundles: list[dict[str, str]] = []
-    monkeypatch.setattr(figures, "display", pictures.append)
-    monkeypatch.setattr(LIVE, "display", lambda bundle, raw: bundles.append(bundle))
-    monkeypatch.setattr("course_lib.show.live.get_ipython", lambda: SimpleNamespace(kernel=kernel))
-    show.clocks(ENCODING, [0, 1], alt="two rows of clocks", title="hands")
-    return pictures, bundles
-
-
-def test_the_picture_is_there_without_a_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
-    pictures, bundles = shown(monkeypatch, kernel=None)
-    assert [picture.alt for picture in pictures] == ["two rows of clocks"]
-    assert bundles == []
-
-
-def test_with_a_kernel_there_is_the_slider_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    pictures, (bundle,) = shown(monkeypatch, kernel=object())
-    assert len(pictures) == 1
-    assert "application/vnd.jupyter.widget-view+json" in bundle
+def test_the_script_has_every_hand_and_the_still_those_that_were_asked_for(put_on_the_page: Shown) -> None:
+    widget = put_on_the_page(lambda: show.clocks(ENCODING, [0, 3], alt="two rows", title="hands", shift=4))
+    assert widget.name == "clocks"
+    assert widget.data["shift"] == 4
+    torch.testing.assert_close(torch.tensor(widget.data["encoding"]), ENCODING, atol=5e-5, rtol=0)
+    assert 'alt="two rows"' in widget.still
+    assert "word 3: (0.14, -0.99)" in widget.text

@@ -1,57 +1,24 @@
-"""A word to cut: the picture, the field and the slider."""
+"""A text to cut: the picture is the student's function's, the pairs are the script's."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from importlib import import_module
+from collections.abc import Callable, Sequence
 
-import ipywidgets
-import pytest
+from course_lib.show import cutting
+from course_lib.show.interactive import Interactive
 
-from course_lib import show
-from course_lib.show import figures
-from course_lib.show.widgets.cutting import Cutting
+MERGES = [("▁", "c"), ("▁c", "a")]
 
 
-def cut(word: str, number: int) -> Sequence[str]:
+def cut(text: str, merges: Sequence[tuple[str, str]]) -> list[str]:
     """The first letters joined, the others single."""
-    return [word[: number + 1], *word[number + 1 :]]
+    return [f"▁{text[: len(merges)]}", *text[len(merges) :]]
 
 
-CUTTING = Cutting(cut, "cat", 2)
-
-
-def test_the_field_and_the_slider_cut_anew() -> None:
-    field, slider, page = CUTTING.widget().children
-    assert isinstance(field, ipywidgets.Text)
-    assert (slider.min, slider.max) == (0, 2)
-    assert page.value == CUTTING.html("cat", 2)
-    slider.value = 0
-    assert page.value == CUTTING.html("cat", 0)
-    field.value = "meow"
-    assert page.value == CUTTING.html("meow", 0)
-
-
-def test_pieces_are_text_and_no_markup() -> None:
-    page = CUTTING.html("<b>", 2)
-    assert "&lt;b&gt;" in page
-    assert "<b>" not in page
-
-
-def test_what_the_function_raises_is_said() -> None:
-    def broken(word: str, number: int) -> Sequence[str]:
-        raise KeyError(word)
-
-    assert Cutting(broken, "cat", 2).html("<i>", 1) == "<p>KeyError: &#x27;&lt;i&gt;&#x27;</p>"
-
-
-def test_it_shows_the_picture_and_the_field_only_where_there_is_a_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
-    shown: list[object] = []
-    monkeypatch.setattr(figures, "display", shown.append)
-    show.cutting(cut, "cat", (0, 1, 2), title="cat", alt="three cuts")
-    assert [type(one) for one in shown] == [figures.Pictured]
-    module = import_module("course_lib.show.live")
-    monkeypatch.setattr(module, "live", lambda widget, note: {"text/plain": note})
-    monkeypatch.setattr(module, "display", lambda bundle, raw: shown.append(bundle))
-    show.cutting(cut, "cat", (0, 1, 2), title="cat", alt="three cuts")
-    assert "running kernel" in str(shown[-1])
+def test_the_picture_is_cut_by_the_function_and_the_script_has_the_pairs(
+    put_on_the_page: Callable[[Callable[[], None]], Interactive],
+) -> None:
+    widget = put_on_the_page(lambda: cutting(cut, "cat", MERGES, (0, 2), title="cat", alt="two cuts"))
+    assert widget.text.splitlines() == ["two cuts", "0 pairs: ▁ c a t", "2 pairs: ▁ca t"]
+    assert 'alt="two cuts"' in widget.still
+    assert widget.data == {"text": "cat", "merges": [["▁", "c"], ["▁c", "a"]], "mark": "▁"}

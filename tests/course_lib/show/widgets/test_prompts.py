@@ -1,36 +1,37 @@
-"""Beginnings on the page, and the field beside them."""
+"""Beginnings, each with several ways in which a model goes on."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import count
+
 import pytest
 
-from course_lib.show.widgets.prompts import prompts, widget
+from course_lib.show.interactive import Interactive
+from course_lib.show.widgets.prompts import prompts
+
+Shown = Callable[[Callable[[], None]], Interactive]
 
 
-def twice(text: str) -> str:
-    return f"{text} {text}" if text else "nothing to go on from"
+def test_each_beginning_goes_on_several_times(put_on_the_page: Shown) -> None:
+    thrown = count()
+    widget = put_on_the_page(
+        lambda: prompts(lambda text: f"{text} <saw> {next(thrown)}", ["the cat", "a dog"], times=2)
+    )
+    assert widget.data == {
+        "beginnings": ["the cat", "a dog"],
+        "texts": [[["<saw>", "0"], ["<saw>", "1"]], [["<saw>", "2"], ["<saw>", "3"]]],
+    }
+    assert widget.still == "<p>the cat … &lt;saw&gt; 0</p><p>a dog … &lt;saw&gt; 2</p>"
 
 
-def test_the_page_has_each_beginning_once_with_what_follows(capsys: pytest.CaptureFixture[str]) -> None:
-    prompts(twice, ["the cat", "a dog"])
-    assert capsys.readouterr().out == "the cat … the cat\n\na dog … a dog\n\n"
-
-
-def test_the_button_goes_on_from_what_is_in_the_field() -> None:
-    shown = widget(twice, "the cat")
-    (field, button), page = shown.children[0].children, shown.children[1]
-    assert field.value == "the cat"
-    field.value = " <b>meow "
-    button.click()
-    assert "&lt;b&gt;meow &lt;b&gt;meow" in page.value
-    field.value = ""
-    button.click()
-    assert "nothing to go on from" in page.value
-
-
-def test_long_lines_end_between_words(capsys: pytest.CaptureFixture[str]) -> None:
+def test_long_lines_end_between_words(put_on_the_page: Shown) -> None:
     words = " ".join(f"word{number}" for number in range(40))
-    prompts(lambda text: f"{text} {words}", ["the cat"])
-    lines = capsys.readouterr().out.splitlines()
+    lines = put_on_the_page(lambda: prompts(lambda text: f"{text} {words}", ["the cat"])).text.splitlines()
     assert max(map(len, lines)) <= 84
     assert " ".join(lines).split() == ["the", "cat", "…", *words.split()]
+
+
+def test_without_a_beginning_nothing_goes_on() -> None:
+    with pytest.raises(ValueError, match="give at least one"):
+        prompts(str, [])

@@ -1,15 +1,14 @@
-"""A sentence being written: a row for each word, and a slider that goes through them."""
+"""A sentence being written: a row for each word, to step through."""
 
 from __future__ import annotations
 
-from importlib import import_module
+from collections.abc import Callable
 
-import ipywidgets
 import pytest
 from matplotlib.patches import Rectangle
 
 from course_lib import show
-from course_lib.show import figures
+from course_lib.show.interactive import Interactive
 from course_lib.show.widgets.writing import Writing, Written
 
 STEPS = (
@@ -28,32 +27,18 @@ def test_a_row_for_each_step() -> None:
     assert [label.get_text() for label in bars.get_yticklabels()] == ["die", "der"]
 
 
-def test_the_slider_steps_through_the_sentence() -> None:
-    slider, page = WRITING.widget().children
-    assert isinstance(slider, ipywidgets.IntSlider)
-    assert (slider.min, slider.max) == (1, 2)
-    assert page.value == WRITING.html(0)
-    slider.value = 2
-    assert page.value == WRITING.html(1)
-
-
-def test_words_are_text_and_no_markup() -> None:
-    page = WRITING.html(1)
-    assert "&lt;b&gt;" in page
-    assert "<b>" not in page
-    assert "cat 0.92" in page
-
-
-def test_it_shows_the_picture_and_the_slider_only_where_there_is_a_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
-    shown: list[object] = []
-    monkeypatch.setattr(figures, "display", shown.append)
-    show.writing(WRITING.source, STEPS, alt="two steps")
-    assert [type(one) for one in shown] == [figures.Pictured]
-    module = import_module("course_lib.show.live")
-    monkeypatch.setattr(module, "live", lambda widget, note: {"text/plain": note})
-    monkeypatch.setattr(module, "display", lambda bundle, raw: shown.append(bundle))
-    show.writing(WRITING.source, STEPS, alt="two steps")
-    assert "running kernel" in str(shown[-1])
+def test_the_steps_are_in_the_still_in_the_data_and_in_words(
+    put_on_the_page: Callable[[Callable[[], None]], Interactive],
+) -> None:
+    widget = put_on_the_page(lambda: show.writing(WRITING.source, STEPS, alt="two steps"))
+    assert 'alt="two steps"' in widget.still
+    assert widget.data["source"] == WRITING.source
+    assert widget.data["steps"][1] == {
+        "read": ["<s>", "die"],
+        "candidates": list(STEPS[1].candidates),
+        "alpha": list(STEPS[1].alpha),
+    }
+    assert widget.text.splitlines()[1:] == ["<s> → die 0.90, der 0.06", "<s> die → <b> 0.70, Maus 0.20"]
 
 
 def test_steps_that_do_not_fit_the_source_are_refused() -> None:

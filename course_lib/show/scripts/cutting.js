@@ -1,0 +1,37 @@
+// A text cut into pieces: characters at first, then joined by one pair after another, in the order of the list.
+
+function draw({ text, merges, mark }) {
+  const { element, say } = speaker();
+  const pieces = el("p");
+  let [typed, known] = [text, merges.length];
+
+  function join(parts, [left, right]) {
+    const joined = [];
+    for (let i = 0; i < parts.length; i++) {
+      joined.push(parts[i] === left && parts[i + 1] === right ? left + parts[++i] : parts[i]);
+    }
+    return joined;
+  }
+
+  function cut(word, number) {
+    return merges.slice(0, number).reduce(join, [mark, ...word]);
+  }
+
+  function update() {
+    const found = typed.split(/\s+/).filter(Boolean).flatMap((word) => cut(word, known));
+    pieces.replaceChildren(...found.map((piece, i) => chip(piece, i % 2 ? 0.7 : 0.25)));
+    const last = known ? `; the last one joins ${merges[known - 1].join(" and ")}` : "";
+    say(`${found.length} pieces by ${known} pairs${last}.`);
+  }
+
+  const box = field("text", text, (value) => {
+    typed = value;
+    update();
+  });
+  const walk = player("pairs", merges.length + 1, (number) => {
+    known = number;
+    update();
+  }, { text: String, seconds: 0.2 });
+  walk.go(known);
+  return [row(box.element), walk.element, pieces, element];
+}
