@@ -78,7 +78,7 @@ HARNESS = [
 """What `autograder` consists of, lowest first: tools, the wings in the order of a submission's way, the commands."""
 
 ON_COLAB = {
-    *("IPython", "PIL", "cycler", "ipywidgets", "matplotlib"),
+    *("IPython", "PIL", "cycler", "matplotlib"),
     *("numpy", "platformdirs", "rich", "tokenizers", "torch"),
 }
 """What `course_lib` may import because Colab has it."""
