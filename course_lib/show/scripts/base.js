@@ -155,6 +155,11 @@ function player(label, count, show, { text = (place) => `${place + 1} of ${count
 
 // --- pictures
 
+// What may be wider than a telephone; where nothing in it has the focus, it takes it itself, to be scrolled by keys.
+function scrolled(child, name, focus = true) {
+  return el("div", focus ? { class: "katze-scroll", tabindex: 0, role: "region", "aria-label": name } : { class: "katze-scroll" }, child);
+}
+
 // A table of numbers whose cells are blue above zero and orange below. With `pick`, its cells can be chosen: by a
 // click, or by the arrow keys and Enter. `set(values)` fills it, `mark(kind, cells)` outlines cells [row, column].
 function matrix(caption, rows, columns, { text = (value) => decimal(value), most = 1, pick = null, name = caption } = {}) {
@@ -186,7 +191,7 @@ function matrix(caption, rows, columns, { text = (value) => decimal(value), most
     );
   }
   return {
-    element: el("div", { class: "katze-matrix" }, el("div", {}, caption), table),
+    element: el("div", { class: "katze-matrix" }, el("div", {}, caption), scrolled(table, name, !pick)),
     cells,
     set(values) {
       values.forEach((line, r) =>

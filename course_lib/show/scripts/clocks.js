@@ -19,7 +19,7 @@ function draw({ encoding, shift }) {
   const width = 104 * pairs.length;
   const picture = svg(
     "svg",
-    { class: "katze-chart", viewBox: `0 0 ${width} 120`, role: "img", style: `max-width:${width}px;min-width:26em` },
+    { class: "katze-chart", viewBox: `0 0 ${width} 120`, role: "img", style: `max-width:${width}px` },
     ...faces.map((face) => face.element),
   );
   const rows = shift == null ? ["word"] : ["blue", "orange", "between"];
@@ -50,5 +50,5 @@ function draw({ encoding, shift }) {
   });
   update();
   const controls = shift == null ? [walk.element] : [walk.element, on.element];
-  return [row(...controls), el("div", { class: "katze-matrix" }, picture), table.element, element];
+  return [row(...controls), picture, table.element, element];
 }
