@@ -20,6 +20,10 @@
 - `questionnaire`: questions with buttons
 - `when_ready`: a picture that waits for the function that a student is still writing
 - `attention_stepper`: worked example A, cell by cell
+- `query_explorer`: its keys in their plane, and a query to drag
+- `softmax_gradient`: what is divided by, and what is left of softmax's derivative
+- `mask_painter`: a mask to paint, and which outputs have seen the last word
+- `block_walk`: a block line by line, with the shape at each
 """
 
 from course_lib.show.figures import BLUE, GREEN, GREY, INK, ORANGE, figure, frames, use_style
@@ -34,9 +38,12 @@ from course_lib.show.pictures.race import race
 from course_lib.show.pictures.stacks import Layer, Stack, stacks
 from course_lib.show.pictures.tree import tree
 from course_lib.show.ready import when_ready
+from course_lib.show.widgets.block_walk import block_walk
 from course_lib.show.widgets.clocks import clocks
 from course_lib.show.widgets.covered import covered
 from course_lib.show.widgets.cutting import cutting
+from course_lib.show.widgets.exploring import query_explorer, softmax_gradient
+from course_lib.show.widgets.mask_painter import mask_painter
 from course_lib.show.widgets.prompts import prompts
 from course_lib.show.widgets.questionnaire import Questionnaire, questionnaire
 from course_lib.show.widgets.stepper import AttentionStepper, attention_stepper
@@ -57,6 +64,7 @@ __all__ = [
     "Written",
     "attention_stepper",
     "bars",
+    "block_walk",
     "clocks",
     "cutting",
     "distributions",
@@ -66,12 +74,15 @@ __all__ = [
     "figure",
     "frames",
     "loss_curve",
+    "mask_painter",
     "matrices",
     "merge_tree",
     "piece_rows",
     "prompts",
+    "query_explorer",
     "questionnaire",
     "race",
+    "softmax_gradient",
     "stacks",
     "tree",
     "use_style",

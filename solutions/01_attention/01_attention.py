@@ -619,6 +619,14 @@ def compared_with_the_fused_kernel():
 
 
 # %% [markdown]
+# Now take the query into your own hands: drag the arrow, or move its two sliders. The blue points are the three keys,
+# which are the values too; the ring is `out`. Where must the query point so that `out` lies on *cat*? Can `out` ever leave
+# the triangle of the values? And what does a longer arrow in the same direction change?
+
+# %% tags=["demo"]
+show.query_explorer()
+
+# %% [markdown]
 # ### 3.6 The slide, proofread
 #
 # If you have S2 open beside you, your numbers differ from the printed ones. You are right and the slide is not, and it
@@ -855,6 +863,14 @@ def gradient_against_dimension():
         drawn, "Mean norm of the softmax Jacobian against d_head: flat with scaling, falling towards 0 without."
     )
 
+
+# %% [markdown]
+# All of it in one picture: let `d_head` grow and divide by nothing, by the root, by `d_head` itself. When is the gradient
+# deaf, and when can alpha no longer choose? Then leave the root in place and turn the **temperature**, a further divisor
+# that lesson 06 will need: a low one sharpens alpha, a high one flattens it.
+
+# %% tags=["demo"]
+show.softmax_gradient()
 
 # %% [markdown]
 # ### Exercise 9 · In your own words

@@ -556,6 +556,13 @@ def does_the_past_notice():
 
 
 # %% [markdown]
+# The same experiment by hand. Exchange the last word, then paint: allow a word a look ahead, and it notices. Does a word
+# that only looks at *that* word notice as well? And what changes when the mask multiplies the scores, as in 3.1?
+
+# %% tags=["demo"]
+show.mask_painter(words, x_b, torch.tensor([-5.0, 1.0]))
+
+# %% [markdown]
 # ### 4.2 The slide, proofread
 #
 # The numbers printed in S2 differ from ours again, and in a more tangled way than last time.

@@ -984,6 +984,17 @@ check("heads_and_blocks.encoder_block", hidden=True)
 ### END HIDDEN TESTS
 
 
+# %% [markdown]
+# Walk through the block, line by line, and watch the shape. Where do words meet? Which line grows with the square of the
+# sentence, and which holds most of what is learned? Change the sizes, and see which shapes notice.
+
+# %% tags=["demo"]
+show.block_walk()
+
+# %% [markdown]
+# And now your own block, six times over.
+
+
 # %% tags=["demo"]
 @show.when_ready
 def the_same_shape_all_the_way_up():

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
+import torch
 from bs4 import BeautifulSoup
 from playwright.sync_api import Page
 
@@ -33,13 +34,19 @@ def cut(text: str, merges: list[tuple[str, str]]) -> list[str]:
 
 WIDGETS: Mapping[str, Callable[[], object]] = {
     "attention_stepper": show.attention_stepper,
+    "block_walk": show.block_walk,
     "clocks": lambda: show.clocks(sinusoidal_encoding(60, 8), [0, 3], alt="clocks", title="clocks", shift=4),
     "covered": lambda: show.covered(
         ["the", "cat", "slept"], [[("the", 0.9)], [("dog", 0.6), ("cat", 0.3)], [("sat", 1)]]
     ),
     "cutting": lambda: show.cutting(cut, "cat", [("▁", "c"), ("▁c", "a")], (0, 2), title="cat", alt="cuts"),
+    "mask_painter": lambda: show.mask_painter(
+        ["<s>", "die", "Katze"], torch.eye(3)[:, :2] - 1, torch.tensor([2.0, 0.0])
+    ),
     "prompts": lambda: show.prompts(lambda text: f"{text} saw {len(text)} mice", ["the cat", "a dog"]),
+    "query_explorer": show.query_explorer,
     "questionnaire": lambda: show.questionnaire("grades", ["Is it good?\nA: yes", "Really?"], ["no", "yes"]),
+    "softmax_gradient": show.softmax_gradient,
     "writing": lambda: show.writing(["the", "cat", "danced"], STEPS, alt="three steps"),
 }
 """How a lesson shows each widget."""
@@ -129,11 +136,15 @@ def move(page: Page) -> None:
         page.keyboard.type("cats ")
 
 
+PAIRS = {"one step back": ("Tab", "Shift+Tab"), "one step on": ("Shift+Tab", "Tab"), "causal": ("Tab", "Shift+Tab")}
+"""Buttons that may have nothing to do before another one was pressed, and the ways there and back."""
+
+
 def prepare(page: Page) -> None:
-    """Where the control that has the focus is one of a pair of steps: take the other one first."""
+    """Where the control that has the focus may have nothing to do, give it something."""
     _kind, name = page.evaluate(DESCRIBED)
-    if name in ("one step back", "one step on"):
-        there, back = ("Tab", "Shift+Tab") if name == "one step back" else ("Shift+Tab", "Tab")
+    if name in PAIRS:
+        there, back = PAIRS[name]
         page.keyboard.press(there)
         page.keyboard.press("Enter")
         page.keyboard.press(back)
@@ -203,7 +214,7 @@ def test_what_plays_can_be_stopped(visit: Visit, widget_page: Callable[..., Path
 @pytest.mark.parametrize("name", PLAYING)
 def test_what_plays_stops_at_its_end(name: str, visit: Visit, widget_page: Callable[..., Path]) -> None:
     page = opened(visit, widget_page(name))
-    steps, play = page.get_by_role("slider").first, page.get_by_role("button", name="Play")
+    steps, play = page.locator(".katze-player input"), page.get_by_role("button", name="Play")
     steps.press("End")
     steps.press("ArrowLeft")
     before = int(steps.input_value())

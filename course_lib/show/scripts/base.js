@@ -149,7 +149,7 @@ function player(label, count, show, { text = (place) => `${place + 1} of ${count
   const play = button("Play", toggle);
   const back = button("◀", by(-1), { "aria-label": "one step back" });
   const on = button("▶", by(1), { "aria-label": "one step on" });
-  const element = row(play, back, on, steps.element);
+  const element = el("div", { class: "katze-row katze-player" }, play, back, on, steps.element);
   return { element, go, stop };
 }
 

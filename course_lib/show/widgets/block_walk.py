@@ -1,0 +1,106 @@
+"""A walk through one transformer block, with the shape at every line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from math import prod
+from typing import Final
+
+from course_lib.show.interactive import interactive
+from course_lib.show.widgets.stills import still_table, still_text
+
+Shape = tuple[str, ...]
+WORDS: Final[Shape] = ("batch", "words", "d_model")
+HEADS: Final[Shape] = ("batch", "heads", "words", "d_head")
+PAIRS: Final[Shape] = ("batch", "heads", "words", "words")
+PROJECTION: Final[tuple[Shape, ...]] = (("d_model", "d_model"), ("d_model",))
+
+SIZES: Final = {"batch": 2, "words": 5, "heads": 4, "d_head": 8, "d_model": 32, "d_hidden": 128}
+"""What the walk begins with; d_model is heads times d_head, and d_hidden four times that."""
+
+_REACH: Final = {"batch": (1, 32, 1), "words": (1, 64, 1), "heads": (1, 16, 1), "d_head": (8, 64, 8)}
+"""How far the sliders go, and in which steps."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a block.
+
+    Attributes:
+        code: what is computed.
+        shape: of what comes out.
+        says: what it is for.
+        parameters: the shapes of what is learned here.
+    """
+
+    code: str
+    shape: Shape
+    says: str
+    parameters: tuple[Shape, ...] = ()
+
+
+_IN = Line("x", WORDS, "What comes in: a vector for each word of each sentence.")
+_ATTENTION = (
+    Line("q, k, v = y W_q, y W_k, y W_v", WORDS, "Three projections of each word; each is this large.", PROJECTION * 3),
+    Line("q.split(heads)", HEADS, "Each head gets its part of each vector: no number is new, they only stand apart."),
+    Line("scores = q kᵀ / √d_head", PAIRS, "The only place where words meet: a number for each pair, in each head."),
+    Line("alpha = softmax(masked)", PAIRS, "Padding gets weight 0; each row sums to 1."),
+    Line("out = alpha v", HEADS, "Each head brings home an average of the values."),
+    Line("out.join()", WORDS, "The heads side by side again."),
+    Line("y = out W_o", WORDS, "One more projection mixes what the heads have found.", PROJECTION),
+)
+_FEED_FORWARD = (
+    Line(
+        "h = relu(y W_1)",
+        ("batch", "words", "d_hidden"),
+        "Each word by itself, four times as wide.",
+        (("d_model", "d_hidden"), ("d_hidden",)),
+    ),
+    Line("y = h W_2", WORDS, "And back again.", (("d_hidden", "d_model"), ("d_model",))),
+)
+_NORM: Final[tuple[Shape, ...]] = (("d_model",), ("d_model",))
+
+
+def _add(number: int) -> Line:
+    return Line(f"x = x + dropout(y)  # {number}", WORDS, "The way around: what came in is kept, and y is added to it.")
+
+
+def _norm(number: int, into: str) -> Line:
+    return Line(f"{into} = norm_{number}(x)", WORDS, "Each vector to mean 0 and deviation 1, then stretched.", _NORM)
+
+
+POST_NORM: Final = (_IN, *_ATTENTION, _add(1), _norm(1, "x"), *_FEED_FORWARD, _add(2), _norm(2, "x"))
+PRE_NORM: Final = (_IN, _norm(1, "y"), *_ATTENTION, _add(1), _norm(2, "y"), *_FEED_FORWARD, _add(2))
+
+
+def block_walk() -> None:
+    """Show a transformer block line by line: post-norm or pre-norm, of any size."""
+    caption = "A post-norm block: batch 2, words 5, heads 4, d_head 8, d_model 32, d_hidden 128."
+    columns = ["shape", "learned numbers"]
+    rows = [(line.code, [sizes_of(line.shape), learned(line) or "–"]) for line in POST_NORM]
+    sizes = [
+        {"name": name, "value": SIZES[name], "least": least, "most": most, "step": step}
+        for name, (least, most, step) in _REACH.items()
+    ]
+    orders = [
+        {"name": name, "lines": [asdict(line) for line in lines]}
+        for name, lines in (("post-norm (the paper)", POST_NORM), ("pre-norm", PRE_NORM))
+    ]
+    interactive(
+        "block_walk",
+        {"orders": orders, "sizes": sizes},
+        still=still_table(caption, columns, rows),
+        alt="The lines of a transformer block, with the shape of what each computes.",
+        text=still_text(caption, columns, rows),
+    )
+
+
+def sizes_of(shape: Sequence[str]) -> list[int]:
+    """A shape in numbers, at the sizes that the walk begins with."""
+    return [SIZES[name] for name in shape]
+
+
+def learned(line: Line) -> int:
+    """How many numbers are learned in a line, at the sizes that the walk begins with."""
+    return sum(prod(sizes_of(shape)) for shape in line.parameters)
