@@ -38,6 +38,7 @@ from traitlets.config.loader import Config
 
 from autograder.course.colab import BADGE, INSTALL, opening_cells
 from autograder.course.course import Course
+from autograder.course.folding import fold
 from autograder.course.given import answered_cells
 from autograder.course.solved import is_reason, solved_pages
 from autograder.errors import BadInput
@@ -255,6 +256,7 @@ def _clean_cell(lesson: str, cell: NotebookNode) -> NotebookNode:
     """A cell as nbgrader wants it: full metadata, and the marker where it is graded."""
     cell = copy.deepcopy(cell)
     cell.metadata = NotebookNode({key: cell.metadata[key] for key in KEPT_METADATA if key in cell.metadata})
+    fold(cell)
     if "nbgrader" not in cell.metadata:
         return cell
     cell.metadata.nbgrader = NotebookNode(NBGRADER_DEFAULTS | cell.metadata.nbgrader)

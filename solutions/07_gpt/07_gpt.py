@@ -802,8 +802,8 @@ def the_author_graded():
 # Most of its sentences are right, and nearly all of those are **new**: it has not learned the text by heart, it has
 # learned the language. Its mistakes (with a star) are worth a look too. What does it get wrong?
 #
-# Watch it write: choose a beginning, and throw the dice again. Then put beginnings of your own into the last line of the
-# cell, and run it. (Lower case, and only words that it knows.)
+# Watch it write: choose a beginning, and throw the dice again. Then unfold the code of the cell, put beginnings of your own
+# into its last line, and run it. (Lower case, and only words that it knows.)
 
 
 # %% tags=["demo"]

@@ -203,6 +203,31 @@ def test_widgets_of_one_page_move_by_themselves(visit: Visit, widget_page: Calla
     assert second.inner_html() == untouched
 
 
+def test_the_query_can_be_dragged(visit: Visit, widget_page: Callable[..., Path]) -> None:
+    page = opened(visit, widget_page("query_explorer"))
+    box = page.locator(".katze-chart").bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"], box["y"] + 1)
+    page.mouse.up()
+    assert [each.input_value() for each in page.get_by_role("slider").all()] == ["6", "6"]
+    assert "goes to danced" in page.locator(".katze-say").inner_text()
+
+
+def test_the_past_notices_what_the_mask_lets_through(visit: Visit, widget_page: Callable[..., Path]) -> None:
+    page = opened(visit, widget_page("mask_painter"))
+    said = page.locator(".katze-say")
+    page.get_by_label("exchange the last word").check()
+    assert "no cheating" in said.inner_text()
+    page.get_by_role("grid", name="mask").locator("td[tabindex]").nth(2).click()
+    assert "the past noticed: <s>." in said.inner_text()
+    page.get_by_role("button", name="only itself").click()
+    assert "no cheating" in said.inner_text()
+    page.get_by_label("multiplies the scores").check()
+    assert "the past noticed: <s>, die" in said.inner_text()
+
+
 def test_what_plays_can_be_stopped(visit: Visit, widget_page: Callable[..., Path]) -> None:
     page = opened(visit, widget_page("clocks"))
     page.get_by_role("button", name="Play").click()

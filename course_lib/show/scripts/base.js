@@ -235,19 +235,20 @@ function bars(label, names, { most = 1, text = (value) => decimal(value) } = {})
   };
 }
 
+const tick = (value) => String(Number(value.toPrecision(3)));
+
 // Curves over one axis. `set(series, alt)` draws [{points: [[x, y], ...], colour: "blue" | "orange" | "grey", dots}].
-function chart({ x, y, xLabel = "", yLabel = "", width = 360, height = 200 }) {
+function chart({ x, y, xLabel = "", yLabel = "", width = 360, height = 200, xText = tick }) {
   const [left, right, top, bottom] = [46, 12, 12, 36];
   const across = (value) => left + ((value - x[0]) / (x[1] - x[0])) * (width - left - right);
   const up = (value) => height - bottom - ((clamp(value, y[0], y[1]) - y[0]) / (y[1] - y[0])) * (height - top - bottom);
   const curves = svg("g");
   const words = (at, text, anchor) => svg("text", { x: at[0], y: at[1], "text-anchor": anchor }, text);
-  const tick = (value) => String(Number(value.toPrecision(3)));
   const element = svg(
     "svg",
     { class: "katze-chart", viewBox: `0 0 ${width} ${height}`, role: "img", style: `max-width:${width}px` },
     svg("path", { class: "axis", d: `M${left} ${top}V${height - bottom}H${width - right}` }),
-    ...[...x, (x[0] + x[1]) / 2].map((value) => words([across(value), height - bottom + 14], tick(value), "middle")),
+    ...[...x, (x[0] + x[1]) / 2].map((value) => words([across(value), height - bottom + 14], xText(value), "middle")),
     ...[...y, (y[0] + y[1]) / 2].map((value) => words([left - 5, up(value) + 4], tick(value), "end")),
     words([(left + width - right) / 2, height - 4], xLabel, "middle"),
     words([left + 4, top + 2], yLabel, "start"),

@@ -8,7 +8,7 @@ function draw({ keys, vectors, query, reach }) {
   const at = ([x, y]) => ({ x: plane.across(x), y: plane.up(y) });
   const labels = keys.map((key, i) => {
     const { x, y } = at(vectors[i]);
-    return [svg("circle", { class: "blue", cx: x, cy: y, r: 5 }), svg("text", { x: x + 8, y: y + 4 }, key)];
+    return [svg("circle", { class: "blue", cx: x, cy: y, r: 5 }), svg("text", { x: x + 12, y: y + 4 }, key)];
   });
   const arrow = svg("line", { class: "orange", "stroke-linecap": "round" });
   const handle = svg("circle", { class: "orange", r: 8, style: "cursor:grab" });
@@ -16,8 +16,8 @@ function draw({ keys, vectors, query, reach }) {
   plane.element.append(...labels.flat(), out, arrow, handle);
   plane.element.style.touchAction = "none";
 
-  const table = matrix("step by step", keys, ["scores", "scaled", "alpha"], { most: Infinity });
-  const weights = bars("alpha", keys);
+  const table = matrix("step by step", keys, ["scores", "scaled", "alpha"], { most: Infinity, text: (value) => decimal(value, 4) });
+  const weights = bars("alpha", keys, { text: (value) => decimal(value, 4) });
 
   function update() {
     const scores = vectors.map((key) => dot(q, key));

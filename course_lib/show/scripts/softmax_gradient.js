@@ -8,7 +8,7 @@ function draw({ products, d_heads, divisors, start }) {
 
   const weights = bars("alpha", keys, { text: (value) => decimal(value, 3) });
   const slopes = matrix("∂alpha / ∂scaled", keys, keys, { most: 0.25, text: (value) => decimal(value, 3) });
-  const line = chart({ x: [0, d_heads.length - 1], y: [0, 0.6], xLabel: "d_head, doubled at each step", yLabel: "size of the gradient", height: 170 });
+  const line = chart({ x: [0, d_heads.length - 1], y: [0, 0.6], xLabel: "d_head", xText: (place) => String(d_heads[place]), yLabel: "size of the gradient", height: 170 });
 
   function step(place) {
     const d = d_heads[place];

@@ -1,0 +1,29 @@
+"""Cells whose code only draws are folded in what students get: the picture is to be read, the code on request."""
+
+from __future__ import annotations
+
+import ast
+
+from IPython.core.inputtransformer2 import TransformerManager
+from nbformat import NotebookNode
+
+DEMO = "demo"
+FOLDED = {"jupyter": {"source_hidden": True}, "cellView": "form"}
+"""Cell metadata: what JupyterLab folds by, and what Colab does."""
+
+
+def fold(cell: NotebookNode) -> None:
+    """Fold a demo cell if nothing in it is needed elsewhere: it only draws with `show`."""
+    if DEMO in cell.metadata.get("tags", ()) and cell.cell_type == "code":
+        code = ast.parse(TransformerManager().transform_cell(cell.source))
+        if all(map(_draws, code.body)):
+            cell.metadata.update(FOLDED)
+
+
+def _draws(statement: ast.stmt) -> bool:
+    match statement:
+        case ast.FunctionDef(decorator_list=[ast.Attribute(value=ast.Name(id="show"), attr="when_ready")]):
+            return True
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id="show")))):
+            return True
+    return isinstance(statement, (ast.Import, ast.ImportFrom))
