@@ -15,9 +15,12 @@ import torch
 from bs4 import BeautifulSoup
 from playwright.sync_api import Page
 
+from autograder.intake import sanitise
+from autograder.pages.feedback import render_feedback
 from course_lib import show
 from course_lib.positions import sinusoidal_encoding
 from course_lib.show.interactive import SCRIPTS, widget_names
+from tests.autograder.records import record
 from tests.browser.accessibility import faults
 from tests.browser.conftest import Visit
 
@@ -226,6 +229,26 @@ def test_the_past_notices_what_the_mask_lets_through(visit: Visit, widget_page: 
     assert "no cheating" in said.inner_text()
     page.get_by_label("multiplies the scores").check()
     assert "the past noticed: <s>, die" in said.inner_text()
+
+
+@pytest.mark.parametrize(("width", "dark"), [(1280, False), (390, True)])
+def test_a_feedback_page_draws_a_student_s_widget_anew_and_runs_nothing_of_theirs(
+    width: int, dark: bool, visit: Visit, tmp_path: Path
+) -> None:
+    evil = "document.title = 'evil'"
+    saved = show.attention_stepper()._repr_mimebundle_()["text/html"].replace("mount(draw)", f"{evil}; mount(draw)")
+    outputs = sanitise.outputs([{"output_type": "display_data", "data": {"text/html": saved}}])
+    about = {"katze": {"kind": "code", "origin": "student", "exercise": None}}
+    cell = {"cell_type": "code", "metadata": about, "source": "my own", "outputs": outputs}
+    html = render_feedback({"cells": [cell]}, record("ada", "01_attention", ()), {})
+    path = tmp_path / "feedback.html"
+    path.write_text(html.replace("</body>", f"<script>{evil}</script></body>"), encoding="utf-8")
+    page = visit(path, width=width, dark=dark)
+    page.get_by_label("as the slide prints it").check()
+    assert "It divides by 3" in page.locator(".katze-live").inner_text()
+    assert "evil" not in page.title()
+    assert faults(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_what_plays_can_be_stopped(visit: Visit, widget_page: Callable[..., Path]) -> None:
