@@ -36,6 +36,7 @@ DONE, FAILED, MISUSED = 0, 1, 2
 _SLOW = {
     "demo": "the demo begins",
     "learn": "preparing the lessons",
+    "site": "running the lessons",
     "release": "reading the solutions",
     "grade": "starting the boxes",
     "report": "reading the gradebook",
@@ -202,6 +203,10 @@ def _parser() -> argparse.ArgumentParser:
     listed = command("exercises", _exercises, "list the exercises", False)
     listed.add_argument("--lesson", help="only those of this lesson")
     _add_json(listed)
+
+    site = command("site", _site, "build the course as a website, to be read without a network")
+    site.add_argument("folder", type=Path, metavar="DIR", help="where to, such as build/site")
+    _add_workers(site)
 
     doctor = command("doctor", _doctor, "say which boxes this machine offers, and what would make stronger ones")
     _add_json(doctor)
@@ -460,6 +465,19 @@ def _exercises(options: argparse.Namespace) -> int:
         _write_json(options.json, records)
     if options.json != "-":
         print_exercises(records)
+    return DONE
+
+
+def _site(options: argparse.Namespace) -> int:
+    from autograder.course.course import Course
+
+    try:
+        from autograder.site.build import build_site
+    except ModuleNotFoundError as missing:
+        raise BadInput(f"{missing.name} is not installed; get it with: pip install 'katze[site]'") from None
+    for line in build_site(Course.find(options.course), options.folder, options.workers):
+        print(line, file=sys.stderr)
+    print(f"written: {options.folder / 'index.html'}")
     return DONE
 
 

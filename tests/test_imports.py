@@ -72,7 +72,7 @@ ROOMS = ["checking", "exercises", "show", "learner", "mine"]
 
 HARNESS = [
     *("errors", "words", "console", "limits", "progress", "machine"),
-    *("course", "box", "intake", "repair", "gradebook", "pages", "grading", "demo", "learn"),
+    *("course", "box", "intake", "repair", "gradebook", "pages", "grading", "demo", "learn", "site"),
     *("log", "preflight", "certify", "doctor", "cli"),
 ]
 """What `autograder` consists of, lowest first: tools, the wings in the order of a submission's way, the commands."""

@@ -11,6 +11,9 @@ from playwright.sync_api import Page
 GRAVE = {"serious", "critical"}
 """Of axe-core's four impacts those that tests don't let pass."""
 
+OPTIONS = {"resultTypes": ["violations"], "preload": False}
+"""It need not fetch style sheets, which a page from a file may not do."""
+
 
 def faults(page: Page, within: str | None = None) -> list[str]:
     """The grave faults of a page as it is shown now, a line each; other frames of it are looked at as well.
@@ -18,7 +21,7 @@ def faults(page: Page, within: str | None = None) -> list[str]:
     Args:
         within: a CSS selector of the part to look at; all of the page without one.
     """
-    found = Axe().run(page, context=within).response["violations"]
+    found = Axe().run(page, context=within, options=OPTIONS).response["violations"]
     return [line for violation in found if violation["impact"] in GRAVE for line in _lines(violation)]
 
 

@@ -1,0 +1,162 @@
+"""`katze site`: the pages are written, and Sphinx makes a website of them that needs no network.
+
+Nothing on it is loaded from elsewhere: formulas are set by a MathJax that lies beside the pages, and a search runs in
+the browser, from files as well.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import shutil
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from autograder.course.course import Course
+from autograder.course.release import solution_lessons
+from autograder.errors import BadInput
+from autograder.site import guide, library
+from autograder.site.lesson import DOWNLOADS, PICTURES, LessonPage, lesson_page
+from course_lib import __version__
+
+MATHJAX = "static/mathjax/es5/tex-svg-full.js"
+"""In the package `mathjax`: one file that needs no other, and no fonts."""
+
+OURS = "katze-site.txt"
+"""The file by which a folder is known as a site of ours, which may be replaced."""
+
+
+def build_site(course: Course, folder: Path, workers: int = 1) -> list[str]:
+    """Build the website of a course.
+
+    Args:
+        course: its release must be up to date with its solutions.
+        folder: where to; a site that is there already is replaced.
+        workers: how many lessons run at once, and how many processes read and write pages.
+
+    Returns:
+        What Sphinx has warned of, a line each.
+
+    Raises:
+        BadInput: the folder holds something else.
+    """
+    if folder.exists() and not (folder / OURS).exists() and any(folder.iterdir()):
+        raise BadInput(f"{folder} holds something else; name an empty folder, or one that does not exist")
+    with ThreadPoolExecutor(max_workers=workers) as pool:
+        lessons = list(pool.map(lambda lesson: lesson_page(course, lesson), solution_lessons(course)))
+    with tempfile.TemporaryDirectory(prefix="katze-site-") as workshop:
+        source, extra, made = (Path(workshop) / name for name in ("source", "extra", "made"))
+        _write_pages(course, lessons, source)
+        _write_files(course, lessons, source, extra)
+        warnings = _sphinx(source, made, _settings(course, extra), workers)
+        (made / OURS).write_text("Made by katze site.\n")
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copytree(made, folder, ignore=shutil.ignore_patterns(".buildinfo", "objects.inv"))
+    return warnings
+
+
+def _write_pages(course: Course, lessons: list[LessonPage], source: Path) -> None:
+    """Write the sources of all pages."""
+    texts = {"glossary": guide.glossary_page(lessons), "instructors": guide.instructors_page(course)}
+    texts = {name: text for name, text in texts.items() if text} | guide.documents(course)
+    library_pages = library.library_pages()
+    texts["index"] = guide.landing_page(course, lessons, [*texts, "library"])
+    files = {f"{name}.md": text for name, text in texts.items()}
+    files |= {f"{name}.rst": text for name, text in library_pages.items()}
+    for name, text in files.items():
+        path = source / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def _write_files(course: Course, lessons: list[LessonPage], source: Path, extra: Path) -> None:
+    """Write what pages load: pictures, notebooks to download, the style, the scripts."""
+    for page in lessons:
+        page.write(source)
+        (extra / DOWNLOADS).mkdir(parents=True, exist_ok=True)
+        shutil.copy(course.release_notebook(page.lesson), extra / DOWNLOADS)
+    if (source / PICTURES).exists():
+        shutil.move(source / PICTURES, extra / PICTURES)
+    static = source / "_static"
+    shutil.copytree(Path(__file__).parent / "static", static)
+    with resources.as_file(resources.files("mathjax") / MATHJAX) as script:
+        shutil.copy(script, static / "mathjax.js")
+
+
+def _settings(course: Course, extra: Path) -> dict[str, Any]:
+    """Sphinx's configuration."""
+    return {
+        "project": "Katze",
+        "version": __version__,
+        "extensions": ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.mathjax"],
+        "default_role": "code",
+        "napoleon_use_ivar": True,
+        "html_theme": "furo",
+        "html_title": "Katze",
+        "html_theme_options": {"footer_icons": [], "top_of_page_buttons": []},
+        "html_static_path": ["_static"],
+        "html_extra_path": [str(extra)],
+        "html_css_files": ["site.css"],
+        "html_js_files": ["theme.js"],
+        "html_copy_source": False,
+        "html_show_sphinx": False,
+        "html_show_search_summary": False,  # it would be fetched, which files cannot be
+        "html_permalinks_icon": "#",
+        "pygments_style": "a11y-high-contrast-light",
+        "mathjax_path": "mathjax.js",
+        "mathjax3_config": {"options": {"enableMenu": False}},
+        "myst_enable_extensions": ["dollarmath", "amsmath", "deflist", "colon_fence", "html_image"],
+        "myst_heading_anchors": 3,
+        "nb_execution_mode": "off",
+        "nb_ipywidgets_js": {},
+        "nb_render_text_lexer": "none",
+        "autodoc_member_order": "bysource",
+        "autodoc_typehints": "signature",
+        "python_maximum_signature_line_length": 88,
+        "suppress_warnings": ["myst.header", "mystnb.unknown_mime_type", "misc.highlighting_failure"],
+    }
+
+
+def _sphinx(source: Path, made: Path, settings: dict[str, Any], workers: int) -> list[str]:
+    """Run Sphinx; returns its warnings."""
+    from sphinx.application import Sphinx
+    from sphinx.util.docutils import docutils_namespace
+
+    warned = io.StringIO()
+    with docutils_namespace():
+        app = Sphinx(
+            source,
+            confdir=None,
+            outdir=made,
+            doctreedir=made.with_name("doctrees"),
+            buildername="html",
+            confoverrides=settings,
+            status=None,
+            warning=warned,
+            freshenv=True,
+            parallel=workers,
+        )
+        app.connect("autodoc-process-docstring", library.as_text)
+        app.connect("html-page-context", _mend, priority=900)  # after the theme
+        app.build()
+    return [line for line in re.sub(r"\x1b\[[0-9;]*m", "", warned.getvalue()).splitlines() if line.strip()]
+
+
+def _mend(_app: object, _page: str, _template: str, context: dict[str, Any], _tree: object) -> None:
+    """For Sphinx, before a page is written: what its HTML and the theme's lack for those who listen to a page."""
+    captions = context.get("furo_navigation_tree", "")
+    context["furo_navigation_tree"] = captions.replace('role="heading"', 'role="heading" aria-level="2"')
+    context["body"] = _PARAMETERS.sub(_as_spans, context.get("body", ""))
+
+
+def _as_spans(parameters: re.Match[str]) -> str:
+    """The parameters of a signature, a line each: as a list, they would be one of explanations without terms."""
+    lines = parameters[1].replace("<dd>", '<span class="parameter">').replace("</dd>", "</span>")
+    return f'<span class="parameters">{lines}</span>'
+
+
+_PARAMETERS = re.compile(r"<dl>\s*((?:<dd>(?:(?!<dd>|<dl>).)*</dd>\s*)+)</dl>", re.S)

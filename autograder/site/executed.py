@@ -1,0 +1,97 @@
+"""A lesson run from top to end with its solutions: once for all who want to see what its cells show.
+
+It is kept under `build/executed`, under a digest of all that it depends on, so that the website's build and the tests
+of lessons run a lesson once between them, and anew as soon as its text, the library or a package has changed.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+import hashlib
+import os
+import sys
+import tempfile
+from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path
+
+import jupytext
+import nbformat
+from nbclient import NotebookClient
+from nbformat import NotebookNode
+
+import course_lib
+from autograder.course.course import Course
+from course_lib.ground.files import put_in_place
+
+SECONDS_FOR_A_CELL = 600
+"""Far beyond what a cell needs, on the busiest machine."""
+
+SHOWN_BY = ("ipykernel", "ipywidgets", "matplotlib", "numpy", "torch")
+"""The packages on which outputs depend."""
+
+
+def read_solution(course: Course, lesson: str) -> NotebookNode:
+    """A lesson's source, with its solutions, as a notebook."""
+    notebook: NotebookNode = jupytext.read(course.solutions / lesson / f"{lesson}.py")
+    return notebook
+
+
+def execute_notebook(
+    notebook: NotebookNode, folder: Path, environment: Mapping[str, str] | None = None
+) -> NotebookNode:
+    """A copy of a notebook after a run from the top that stops at the first error.
+
+    Args:
+        notebook: of ours: its cells run in a kernel, without a box.
+        folder: the kernel's working folder.
+        environment: the kernel's; by default this process's.
+
+    Raises:
+        nbclient.exceptions.CellExecutionError: a cell has failed.
+    """
+    ran = copy.deepcopy(notebook)
+    resources = {"metadata": {"path": str(folder)}}
+    client = NotebookClient(ran, timeout=SECONDS_FOR_A_CELL, kernel_name="python3", resources=resources)
+    client.execute(env=dict(os.environ if environment is None else environment))
+    return ran
+
+
+def executed_solution(course: Course, lesson: str) -> NotebookNode:
+    """A lesson's source after a run, kept or new.
+
+    Raises:
+        nbclient.exceptions.CellExecutionError: a cell has failed.
+    """
+    notebook = read_solution(course, lesson)
+    kept = course.root / "build" / "executed" / f"{lesson}-{_digest(notebook)}.ipynb"
+    if not kept.exists():
+        with tempfile.TemporaryDirectory(prefix="katze-executed-") as folder:
+            ran = execute_notebook(notebook, Path(folder), {**os.environ, "KATZE_WORK": folder})
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        for older in kept.parent.glob(f"{lesson}-*.ipynb"):
+            older.unlink(missing_ok=True)
+        with put_in_place(kept) as unfinished:
+            nbformat.write(ran, unfinished)
+    executed: NotebookNode = nbformat.read(kept, as_version=4)
+    return executed
+
+
+def _digest(notebook: NotebookNode) -> str:
+    """A name for all that a run depends on."""
+    cells = "\0".join(f"{cell.cell_type}\0{cell.source}" for cell in notebook.cells)
+    return hashlib.sha256(f"{cells}\0{_digest_of_library()}".encode()).hexdigest()[:16]
+
+
+@functools.cache
+def _digest_of_library() -> str:
+    """A name for the library as it is, and for what shows things."""
+    found = hashlib.sha256(sys.version.encode())
+    for package in SHOWN_BY:
+        found.update(f"\0{package} {version(package)}".encode())
+    folder = Path(course_lib.__file__).parent
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and "__pycache__" not in path.parts:
+            found.update(f"\0{path.relative_to(folder)}\0".encode() + path.read_bytes())
+    return found.hexdigest()

@@ -1,0 +1,122 @@
+"""A lesson as a page: the notebook as students get it, with what its cells show once the answers are written.
+
+The stubs stay stubs, and checks show nothing: the page gives no answer away.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+
+from autograder.course.course import Course
+from autograder.course.release import BADGE, INSTALL
+from autograder.site.executed import executed_solution
+
+PICTURES, DOWNLOADS = "pictures", "downloads"
+"""Folders of the site, beside that of the lessons."""
+
+_VIEW = "application/vnd.jupyter.widget-view+json"
+_HEADING = re.compile(r"^# (.+)", re.M)
+_MARKER = re.compile(r"^# katze: [^\n]*\n")
+
+
+@dataclass(frozen=True)
+class LessonPage:
+    """A lesson's page, before it is HTML.
+
+    Attributes:
+        lesson: its folder's name.
+        title: its first heading.
+        notebook: the page.
+        pictures: what it shows, as PNG, by the names that it calls them.
+        glossary: the terms of its glossary, each with its explanation; both in Markdown.
+    """
+
+    lesson: str
+    title: str
+    notebook: NotebookNode
+    pictures: dict[str, bytes]
+    glossary: list[tuple[str, str]]
+
+    def write(self, folder: Path) -> None:
+        """Write the page and its pictures below a folder."""
+        for name, picture in self.pictures.items():
+            _write(folder / PICTURES / name, picture)
+        _write(folder / "lessons" / f"{self.lesson}.ipynb", nbformat.writes(self.notebook).encode())
+
+
+def lesson_page(course: Course, lesson: str) -> LessonPage:
+    """The page of a lesson of the release.
+
+    Raises:
+        BadInput: the release lacks the lesson.
+    """
+    released: NotebookNode = nbformat.read(course.release_notebook(lesson), as_version=4)
+    pictures: dict[str, bytes] = {}
+    own = [cell for cell in released.cells if not set(cell.metadata.get("tags", ())) & {BADGE, INSTALL}]
+    for cell, ran in zip(own, executed_solution(course, lesson).cells, strict=True):
+        if cell.cell_type == "code":
+            cell.source = _MARKER.sub("", cell.source)
+            shown = [] if "nbgrader" in cell.metadata else ran.outputs
+            cell.outputs = [_shown(output, lesson, pictures) for output in shown]
+            if "demo" in cell.metadata.get("tags", ()):
+                cell.metadata.tags = ["hide-input"]
+    title = next(found[1] for cell in own if (found := _HEADING.search(cell.source)))
+    own[0].source = _HEADING.sub(rf"\g<0>\n\n{_buttons(course, lesson)}", own[0].source, count=1)
+    released.cells = own
+    return LessonPage(lesson, title, released, pictures, list(glossary_of(released)))
+
+
+def _buttons(course: Course, lesson: str) -> str:
+    """Where to work on the lesson: in Colab, or in a copy of the notebook."""
+    path = course.release_notebook(lesson).relative_to(course.root).as_posix()
+    colab = f"https://colab.research.google.com/github/{course.repository}/blob/main/{path}"
+    return (
+        f'<p class="actions"><a href="{escape(colab)}">Open in Colab</a> '
+        f'<a href="../{DOWNLOADS}/{lesson}.ipynb" download>Download the notebook</a></p>'
+    )
+
+
+def _shown(output: NotebookNode, lesson: str, pictures: dict[str, bytes]) -> NotebookNode:
+    """An output as the page shows it: a picture as a file with its alternative text, a widget as it is saved."""
+    data: dict[str, Any] = output.get("data", {})
+    if "image/png" in data:
+        name = f"{lesson}-{len(pictures) + 1}.png"
+        pictures[name] = base64.b64decode(data["image/png"])
+        alt = output.metadata.get("image/png", {}).get("alt", "")
+        return nbformat.v4.new_output("display_data", {"text/html": _image(name, pictures[name], alt)})
+    if _VIEW in data:
+        del data[_VIEW]
+    return output
+
+
+def _image(name: str, picture: bytes, alt: str) -> str:
+    """A picture's tag, with its size, so that the page does not jump when it comes."""
+    width, height = struct.unpack(">II", picture[16:24])
+    size = f'width="{width}" height="{height}"'
+    return f'<img src="../{PICTURES}/{name}" alt="{escape(alt)}" {size}>'
+
+
+def glossary_of(notebook: NotebookNode) -> Iterator[tuple[str, str]]:
+    """The terms below a notebook's heading "Glossary", each with its explanation."""
+    for cell in notebook.cells:
+        _, heading, below = cell.source.partition("## Glossary\n")
+        if cell.cell_type == "markdown" and heading:
+            items = re.split(r"\n#", below)[0].split("\n- ")[1:]
+            for item in items:
+                term, _, explanation = " ".join(item.split()).partition(": ")
+                yield term, explanation
+
+
+def _write(path: Path, content: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
