@@ -29,8 +29,8 @@ def landing_page(course: Course, lessons: Iterable[LessonPage], further: Iterabl
     return (
         "# Katze\n\n"
         "*The cat danced* → *die Katze tanzte*: a course in notebooks in which you build the transformer, piece by "
-        "piece, and learn at once what is wrong with a piece and which mistake it is. Read the lessons here with all their "
-        "pictures, and work on them in Colab or in a notebook of your own: each has buttons for both at its top.\n\n"
+        "piece, and learn at once what is wrong with a piece and which mistake it is. Read the lessons here with all "
+        "their pictures, and work on them in Colab or in a notebook of your own: each has buttons for both.\n\n"
         f"## Lessons\n\n:::{{container}} lessons\n{listed}\n:::\n\n"
         + _contents("Lessons", (f"lessons/{page.lesson}" for page in lessons))
         + _contents("More", further)

@@ -26,6 +26,7 @@ PICTURES, DOWNLOADS = "pictures", "downloads"
 
 _VIEW = "application/vnd.jupyter.widget-view+json"
 _HEADING = re.compile(r"^# (.+)", re.M)
+_OTHER_LESSON = re.compile(r"\]\(\.\./(\w+)/\1\.ipynb")
 _MARKER = re.compile(r"^# katze: [^\n]*\n")
 
 
@@ -70,7 +71,9 @@ def lesson_page(course: Course, lesson: str) -> LessonPage:
             cell.outputs = [_shown(output, lesson, pictures) for output in shown]
             if "demo" in cell.metadata.get("tags", ()):
                 cell.metadata.tags = ["hide-input"]
-    title = next(found[1] for cell in own if (found := _HEADING.search(cell.source)))
+        else:
+            cell.source = _OTHER_LESSON.sub(r"](\1.ipynb", cell.source)
+    title: str = next(found[1] for cell in own if (found := _HEADING.search(cell.source)))
     own[0].source = _HEADING.sub(rf"\g<0>\n\n{_buttons(course, lesson)}", own[0].source, count=1)
     released.cells = own
     return LessonPage(lesson, title, released, pictures, list(glossary_of(released)))
@@ -93,9 +96,8 @@ def _shown(output: NotebookNode, lesson: str, pictures: dict[str, bytes]) -> Not
         name = f"{lesson}-{len(pictures) + 1}.png"
         pictures[name] = base64.b64decode(data["image/png"])
         alt = output.metadata.get("image/png", {}).get("alt", "")
-        return nbformat.v4.new_output("display_data", {"text/html": _image(name, pictures[name], alt)})
-    if _VIEW in data:
-        del data[_VIEW]
+        output = nbformat.v4.new_output("display_data", {"text/html": _image(name, pictures[name], alt)})
+    data.pop(_VIEW, None)
     return output
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Route, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Route, expect, sync_playwright
 
 from tests.browser.chromium import FLAGS, INSTALL, find_browser, is_required
 
@@ -41,6 +41,7 @@ def browser() -> Iterator[Browser]:
         if is_required():
             pytest.fail(said)
         pytest.skip(said)
+    expect.set_options(timeout=1000 * SECONDS_TO_WAIT)
     with sync_playwright() as playwright:
         launched = playwright.chromium.launch(executable_path=found, args=list(FLAGS))
         yield launched

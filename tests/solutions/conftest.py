@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 from nbformat import NotebookNode
 
+from autograder.course.course import Course
+from autograder.site.executed import executed_solution
 from course_lib import exercises
-from tests.solutions.executing import executed, printed
-from tests.solutions.reading import read_lesson
+from tests.solutions.executing import printed
+from tests.solutions.reading import ROOT, read_lesson
 
 
 @pytest.fixture(params=exercises.LESSONS)
@@ -29,10 +31,10 @@ def prose(notebook: NotebookNode) -> str:
 
 
 @pytest.fixture(scope="class")
-def solved(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> NotebookNode:
+def solved(request: pytest.FixtureRequest) -> NotebookNode:
     """The lesson of an `ExecutedLesson`, run once with its solutions."""
     assert request.cls is not None
-    return executed(read_lesson(request.cls.lesson), tmp_path_factory.mktemp("home"))
+    return executed_solution(Course.find(ROOT), request.cls.lesson)
 
 
 @pytest.fixture(scope="class")

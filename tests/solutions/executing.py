@@ -1,7 +1,8 @@
 """A lesson run from top to end in a kernel: with the solutions in it, and as a student first finds it.
 
-Each lesson has its own test file, `test_<lesson>.py`, with a class derived from `ExecutedLesson`. The class runs the
-solved notebook once, for all its tests (fixtures `solved` and `output`), and adds what this lesson's prose leans on.
+Each lesson has its own test file, `test_<lesson>.py`, with a class derived from `ExecutedLesson`. The class has the
+solved notebook run once for all its tests, and for the website (fixtures `solved` and `output`), and adds what this
+lesson's prose leans on.
 """
 
 from __future__ import annotations
@@ -10,25 +11,14 @@ import copy
 import re
 from pathlib import Path
 
-from nbclient import NotebookClient
 from nbformat import NotebookNode
 
+from autograder.site.executed import execute_notebook
 from course_lib import exercises
 from tests.solutions.reading import read_lesson
 
 WAITING = re.compile(r"This cell is waiting for|Nothing to show yet")
 FIGURE = re.compile(r'<img class="katze-figure" alt="([^"]*)"')
-
-SECONDS_FOR_A_CELL = 600
-"""Far beyond what a cell needs: tests say nothing about time."""
-
-
-def executed(notebook: NotebookNode, folder: Path) -> NotebookNode:
-    """A copy of the notebook after a run from the top that stops at the first error."""
-    ran = copy.deepcopy(notebook)
-    resources = {"metadata": {"path": str(folder)}}
-    NotebookClient(ran, timeout=SECONDS_FOR_A_CELL, kernel_name="python3", resources=resources).execute()
-    return ran
 
 
 def unfinished(notebook: NotebookNode) -> NotebookNode:
@@ -92,7 +82,7 @@ class ExecutedLesson:
         assert not any("image/png" in output.get("data", {}) for output in outputs)
 
     def test_an_unfinished_notebook_runs_to_its_end(self, tmp_path: Path) -> None:
-        notebook = executed(unfinished(read_lesson(self.lesson)), tmp_path)
+        notebook = execute_notebook(unfinished(read_lesson(self.lesson)), tmp_path)
         assert set(points(notebook).values()) == {0.0}
         waiting = [cell for cell in notebook.cells if "when_ready" in cell.source]
         assert waiting

@@ -1,0 +1,171 @@
+"""A course of two short lessons, released, for the tests of its website; and what its links must be."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from autograder.course.course import Course
+from autograder.course.release import release
+from course_lib import exercises
+
+CONFIG = """
+c = get_config()
+c.Katze.repository = "someone/their-course"
+c.CourseDirectory.source_directory = "build/source"
+c.CourseDirectory.release_directory = "notebooks"
+"""
+
+FIRST = '''\
+# %% [markdown]
+# # Lesson 01 · Scaling
+#
+# Divide by $\\sqrt{d}$. Then read on.
+
+# %%
+import matplotlib.pyplot as plt
+from IPython.display import HTML, display
+
+from course_lib.checking import check
+
+# %% nbgrader={"grade_id": "attention-scale-answer", "solution": true}
+def scale_scores(scores, d_head):
+    """Scores, scaled."""
+    ### BEGIN SOLUTION
+    return scores / d_head**0.5
+    ### END SOLUTION
+
+# %% nbgrader={"grade_id": "attention-scale-check", "grade": true, "locked": true, "points": 1}
+check("attention.scale")
+### BEGIN HIDDEN TESTS
+check("attention.scale", hidden=True)
+### END HIDDEN TESTS
+
+# %% tags=["demo"]
+print("scaled:", scale_scores(8.0, 4))
+figure, axes = plt.subplots(figsize=(2, 1))
+axes.plot([0, 1])
+display(figure, metadata={"image/png": {"alt": 'A line that "rises".'}})
+plt.close()
+display({"application/vnd.jupyter.widget-view+json": {}, "text/html": "<p>a still picture</p>"}, raw=True)
+
+# %%
+HTML("<p id=alive>still</p><script>document.getElementById('alive').textContent = 'alive'</script>")
+
+# %% [markdown]
+# ## Glossary
+#
+# - **Scale**: what a number is divided by, so that
+#   it stays small.
+# - **Alpha** $\\alpha$: a weight: see lesson 02.
+#
+# ## After it
+#
+# - **no term**: this is not of the glossary.
+'''
+
+SECOND = """\
+# %% [markdown]
+# # Lesson 02 · Nothing
+#
+# There is [the first lesson](../01_attention/01_attention.ipynb) before this one.
+"""
+
+README = """# A course
+
+## Students
+
+| lesson | what |
+|---|---|
+| [01 Scaling](notebooks/01_attention/01_attention.ipynb) | how to *divide* |
+
+## Instructors
+
+Grade [the first](notebooks/01_attention/01_attention.ipynb), read [the sources](docs/sources.md#books) and
+[the tests](tests/README.md), ask [somebody](https://example.org/).
+
+### More
+
+    katze grade
+
+## The library
+
+Not for instructors.
+"""
+
+
+def make_course(root: Path) -> Course:
+    """The course, in this folder."""
+    (root / "nbgrader_config.py").write_text(CONFIG)
+    for lesson, text in (("01_attention", FIRST), ("02_masking", SECOND)):
+        path = root / "solutions" / lesson / f"{lesson}.py"
+        path.parent.mkdir(parents=True)
+        path.write_text(text)
+    (root / "README.md").write_text(README)
+    (root / "docs").mkdir()
+    (root / "docs" / "sources.md").write_text("# Sources\n\n## Books\n\nSee [the README](../README.md).\n")
+    course = Course.find(root)
+    release(course, exercises=[exercises.find("attention.scale")])
+    return course
+
+
+def broken_links(site: Path) -> list[str]:
+    """The links and loads of a site's pages that lead to no file, or to no place in it."""
+    pages = {path.resolve(): Links(path) for path in sorted(site.rglob("*.html"))}
+    return [
+        f"{path.relative_to(site.resolve())}: {link}"
+        for path, page in pages.items()
+        for link in page.links
+        if not _leads_somewhere(path, link, pages)
+    ]
+
+
+class Links(HTMLParser):
+    """What a page links to, what it loads, and the places in it."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.links: set[str] = set()
+        self.loads: set[str] = set()
+        self.places: set[str] = set()
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        for name, value in attrs:
+            if name == "id":
+                self.places.add(value or "")
+            elif name in ("href", "src"):
+                self.links.add(value or "")
+                if name == "src" or tag == "link":
+                    self.loads.add(value or "")
+            elif name == "style":
+                self.loads |= set(_LOADED.findall(value or ""))
+
+    def handle_data(self, data: str) -> None:
+        if self.cdata_elem == "style":
+            self.loads |= set(_LOADED.findall(data))
+
+
+_LOADED = re.compile(r"(?:@import\s*|url\()['\"]?([^'\")\s;]+)")
+
+
+def _leads_somewhere(path: Path, link: str, pages: dict[Path, Links]) -> bool:
+    parts = urlsplit(link)
+    if parts.scheme or parts.netloc:
+        return True
+    target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+    if target not in pages:
+        return target.is_file()
+    return not parts.fragment or unquote(parts.fragment) in pages[target].places
+
+
+def loads_from_elsewhere(site: Path) -> list[str]:
+    """What a site's pages and styles would load from another place."""
+    loads = {path: Links(path).loads for path in site.rglob("*.html")}
+    loads |= {path: set(_LOADED.findall(path.read_text(encoding="utf-8"))) for path in site.rglob("*.css")}
+    return sorted(f"{path.name}: {load}" for path, found in loads.items() for load in found if _ELSEWHERE.match(load))
+
+
+_ELSEWHERE = re.compile(r"(?:https?:)?//")

@@ -1,0 +1,59 @@
+"""A lesson's run is kept, and made anew once something has changed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient.exceptions import CellExecutionError
+
+from autograder.course.course import Course
+from autograder.site import executed
+from autograder.site.executed import executed_solution
+from tests.autograder.site.small_course import CONFIG
+
+CELL = "# %%\nimport os, uuid\nprint(uuid.uuid4(), os.environ['KATZE_WORK'] != {work!r})\n"
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Course:
+    (tmp_path / "nbgrader_config.py").write_text(CONFIG)
+    (tmp_path / "solutions" / "01_one").mkdir(parents=True)
+    return Course.find(tmp_path)
+
+
+def write(course: Course, text: str) -> None:
+    (course.solutions / "01_one" / "01_one.py").write_text(text)
+
+
+def printed(course: Course) -> str:
+    return executed_solution(course, "01_one").cells[0].outputs[0].text
+
+
+def test_a_run_is_kept_until_the_lesson_or_the_library_changes(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KATZE_WORK", "/of/a/learner")
+    write(course, CELL.format(work="/of/a/learner"))
+    first = printed(course)
+    assert first.endswith("True\n"), "the learner's own progress is not written to"
+    assert printed(course) == first
+    write(course, CELL.format(work="/of/a/learner") + "\n# changed\n")
+    second = printed(course)
+    assert second != first
+    monkeypatch.setattr(executed, "_digest_of_library", lambda: "another library")
+    assert printed(course) not in (first, second)
+    assert len(list((course.root / "build" / "executed").iterdir())) == 1
+
+
+def test_a_cell_that_fails_stops_it_and_keeps_nothing(course: Course) -> None:
+    write(course, "# %%\n1 / 0\n")
+    with pytest.raises(CellExecutionError, match="ZeroDivisionError"):
+        executed_solution(course, "01_one")
+    assert not list(course.root.glob("build/executed/*"))
+
+
+def test_what_is_kept_is_a_notebook(course: Course) -> None:
+    write(course, "# %%\n1 + 1\n")
+    executed_solution(course, "01_one")
+    [kept] = (course.root / "build" / "executed").iterdir()
+    nbformat.validate(nbformat.read(kept, as_version=4))
