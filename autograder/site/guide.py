@@ -46,7 +46,7 @@ def glossary_page(lessons: Iterable[LessonPage]) -> str:
     """The terms of all lessons, in the order of the alphabet; a term's lessons follow its explanation."""
     terms = [(term, said, page) for page in lessons for term, said in page.glossary]
     lines = ["# Glossary\n", "What the lessons call things, and where each is met.\n"]
-    for term, said, page in sorted(terms, key=lambda entry: entry[0].lower().lstrip("*$ ")):
+    for term, said, page in sorted(terms, key=lambda entry: re.sub(r"[^\w ]", "", entry[0]).lower()):
         lines.append(f"{term}\n: {said} [{page.title}](lessons/{page.lesson}.ipynb)\n")
     return "\n".join(lines)
 
