@@ -1,0 +1,111 @@
+"""A learner's first hour in JupyterLab and in Notebook 7: run all, err, be told, mend it, save, and come back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from autograder.cli import main
+from course_lib import exercises
+from tests.browser.accessibility import faults
+from tests.browser.conftest import Visit, keep_picture
+from tests.browser.jupyter import (
+    address_of,
+    cell,
+    complaints,
+    forget_trust,
+    run_all,
+    run_cell,
+    save,
+    serving,
+    write_into,
+)
+
+FILE = "01_attention/01_attention.ipynb"
+EXERCISE = exercises.find("attention.scale")
+ANSWER, CHECK = f"katze: {EXERCISE.id} answer", f"katze: {EXERCISE.id} check"
+MISTAKE = next(one for one in EXERCISE.misconceptions if one.id == "divided_by_d_head")
+
+WRONG = f"# {ANSWER}\ndef {EXERCISE.name}(scores, d_head):\n    return scores / d_head"
+RIGHT = f"# {ANSWER}\ndef {EXERCISE.name}(scores, d_head):\n    return scores / d_head**0.5"
+
+
+@dataclass(frozen=True)
+class Seat:
+    """A learner's place: the program, its address, and the working folder."""
+
+    app: str
+    root: str
+    work: Path
+
+    @property
+    def notebook(self) -> Path:
+        return self.work / FILE
+
+    @property
+    def address(self) -> str:
+        return address_of(self.app, self.root, FILE)
+
+
+@pytest.fixture(scope="module", params=["lab", "notebook"])
+def seat(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seat]:
+    home = tmp_path_factory.mktemp(request.param)
+    assert main(["learn", str(home / "work"), "--no-lab"]) == 0
+    with serving(request.param, home / "work", home / "home") as root:
+        yield Seat(request.param, root, home / "work")
+
+
+def opened(page: Page) -> Page:
+    """The page, once the whole notebook is on it."""
+    expect(cell(page, ANSWER)).to_be_attached()
+    expect(page.get_by_text("What you have now")).to_be_attached()
+    return page
+
+
+def test_a_first_hour(visit: Visit, seat: Seat) -> None:
+    page = opened(visit(seat.address))
+    run_all(page, seat.notebook)
+    assert complaints(page) == [], "a blank notebook runs to its end"
+
+    answer, check = cell(page, ANSWER), cell(page, CHECK)
+    write_into(page, answer, WRONG)
+    run_cell(page, answer)
+    run_cell(page, check)
+    verdict = check.locator(".katze-verdict")
+    expect(verdict).to_contain_text("Not yet right")
+    expect(verdict).to_contain_text(MISTAKE.message)
+    assert faults(page, within=".katze-verdict") == []
+    keep_picture(page, f"test_jupyter/{seat.app}-mistake")
+
+    write_into(page, answer, RIGHT)
+    run_cell(page, answer)
+    run_cell(page, check)
+    expect(verdict).to_contain_text("Right")
+    expect(verdict).to_contain_text("1 of 1 point")
+    save(page, seat.notebook, "1 of 1 point")
+    page.close()
+
+    again = opened(visit(seat.address))
+    expect(cell(again, CHECK).locator(".katze-verdict")).to_contain_text("1 of 1 point")
+    assert complaints(again) == []
+    again.close()
+
+    forget_trust(seat.notebook)
+    strange = opened(visit(seat.address))
+    if seat.app == "notebook":
+        expect(strange.get_by_text("Not Trusted")).to_be_visible()
+    expect(cell(strange, CHECK).locator(".katze-verdict")).to_contain_text("1 of 1 point")
+    assert complaints(strange) == []
+
+
+def test_the_start_page_lists_the_lessons(visit: Visit, seat: Seat) -> None:
+    if seat.app != "lab":
+        pytest.skip("the page that katze learn opens is JupyterLab's")
+    page = visit(address_of(seat.app, seat.root, "start.ipynb"))
+    expect(page.get_by_role("heading", name="Welcome")).to_be_visible()
+    expect(page.locator(".jp-OutputArea a").filter(has_text="Attention")).to_be_visible()
+    assert page.get_by_role("menuitem", name="Nbgrader").count() == 0
