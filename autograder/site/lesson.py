@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import base64
 import re
-import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
@@ -17,8 +16,8 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
+from autograder.course.colab import BADGE, INSTALL
 from autograder.course.course import Course
-from autograder.course.release import BADGE, INSTALL
 from autograder.site.executed import executed_solution
 
 PICTURES, DOWNLOADS = "pictures", "downloads"
@@ -26,6 +25,7 @@ PICTURES, DOWNLOADS = "pictures", "downloads"
 
 _VIEW = "application/vnd.jupyter.widget-view+json"
 _HEADING = re.compile(r"^# (.+)", re.M)
+_EMBEDDED = re.compile(r'\bsrc="data:image/png;base64,([A-Za-z0-9+/=]+)"')
 _OTHER_LESSON = re.compile(r"\]\(\.\./(\w+)/\1\.ipynb")
 _MARKER = re.compile(r"^# katze: [^\n]*\n")
 
@@ -64,6 +64,7 @@ def lesson_page(course: Course, lesson: str) -> LessonPage:
     released: NotebookNode = nbformat.read(course.release_notebook(lesson), as_version=4)
     pictures: dict[str, bytes] = {}
     own = [cell for cell in released.cells if not set(cell.metadata.get("tags", ())) & {BADGE, INSTALL}]
+    to_colab = next(cell.source for cell in released.cells if BADGE in cell.metadata.get("tags", ()))
     for cell, ran in zip(own, executed_solution(course, lesson).cells, strict=True):
         if cell.cell_type == "code":
             cell.source = _MARKER.sub("", cell.source)
@@ -74,38 +75,33 @@ def lesson_page(course: Course, lesson: str) -> LessonPage:
         else:
             cell.source = _OTHER_LESSON.sub(r"](\1.ipynb", cell.source)
     title: str = next(found[1] for cell in own if (found := _HEADING.search(cell.source)))
-    own[0].source = _HEADING.sub(rf"\g<0>\n\n{_buttons(course, lesson)}", own[0].source, count=1)
+    own[0].source = _HEADING.sub(rf"\g<0>\n\n{_buttons(to_colab, lesson)}", own[0].source, count=1)
     released.cells = own
     return LessonPage(lesson, title, released, pictures, list(glossary_of(released)))
 
 
-def _buttons(course: Course, lesson: str) -> str:
-    """Where to work on the lesson: in Colab, or in a copy of the notebook."""
-    path = course.release_notebook(lesson).relative_to(course.root).as_posix()
-    colab = f"https://colab.research.google.com/github/{course.repository}/blob/main/{path}"
+def _buttons(to_colab: str, lesson: str) -> str:
+    """Where to work on the lesson: in Colab, by the link of the notebook's first cell, or in a copy of the notebook."""
+    address = to_colab.rpartition("](")[2].rstrip(")")
     return (
-        f'<p class="actions"><a href="{escape(colab)}">Open in Colab</a> '
+        f'<p class="actions"><a href="{escape(address)}">Open in Colab</a> '
         f'<a href="../{DOWNLOADS}/{lesson}.ipynb" download>Download the notebook</a></p>'
     )
 
 
 def _shown(output: NotebookNode, lesson: str, pictures: dict[str, bytes]) -> NotebookNode:
-    """An output as the page shows it: a picture as a file with its alternative text, a widget as it is saved."""
-    data: dict[str, Any] = output.get("data", {})
-    if "image/png" in data:
+    """An output as the page shows it: pictures as files of their own, a widget as it is saved."""
+
+    def moved(embedded: re.Match[str]) -> str:
         name = f"{lesson}-{len(pictures) + 1}.png"
-        pictures[name] = base64.b64decode(data["image/png"])
-        alt = output.metadata.get("image/png", {}).get("alt", "")
-        output = nbformat.v4.new_output("display_data", {"text/html": _image(name, pictures[name], alt)})
+        pictures[name] = base64.b64decode(embedded[1])
+        return f'src="../{PICTURES}/{name}"'
+
+    data: dict[str, Any] = output.get("data", {})
     data.pop(_VIEW, None)
+    if "text/html" in data:
+        data["text/html"] = _EMBEDDED.sub(moved, data["text/html"])
     return output
-
-
-def _image(name: str, picture: bytes, alt: str) -> str:
-    """A picture's tag, with its size, so that the page does not jump when it comes."""
-    width, height = struct.unpack(">II", picture[16:24])
-    size = f'width="{width}" height="{height}"'
-    return f'<img src="../{PICTURES}/{name}" alt="{escape(alt)}" {size}>'
 
 
 def glossary_of(notebook: NotebookNode) -> Iterator[tuple[str, str]]:

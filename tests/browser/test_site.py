@@ -90,6 +90,15 @@ def test_next_leads_through_all_lessons(visit: Visit, site: Path) -> None:
         page.wait_for_url(f"**/{lesson}.html")
 
 
+def test_a_widget_is_alive(visit: Visit, site: Path) -> None:
+    page = visit(site / "lessons" / "01_attention.html", width=390)
+    widget = page.locator(".katze-live").filter(has=page.get_by_role("checkbox")).first
+    shown = widget.inner_text()
+    widget.get_by_role("checkbox").first.check()
+    expect(widget).not_to_have_text(shown, use_inner_text=True)
+    assert faults(page, within=".katze-live") == []
+
+
 def test_the_code_of_a_demo_unfolds(visit: Visit, site: Path) -> None:
     page = visit(site / "lessons" / "01_attention.html")
     fold = page.locator(".cell details").first

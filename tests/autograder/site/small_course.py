@@ -28,6 +28,7 @@ FIRST = '''\
 import matplotlib.pyplot as plt
 from IPython.display import HTML, display
 
+from course_lib import show
 from course_lib.checking import check
 
 # %% nbgrader={"grade_id": "attention-scale-answer", "solution": true}
@@ -47,8 +48,7 @@ check("attention.scale", hidden=True)
 print("scaled:", scale_scores(8.0, 4))
 figure, axes = plt.subplots(figsize=(2, 1))
 axes.plot([0, 1])
-display(figure, metadata={"image/png": {"alt": 'A line that "rises".'}})
-plt.close()
+show.figure(figure, alt='A line that "rises".')
 display({"application/vnd.jupyter.widget-view+json": {}, "text/html": "<p>a still picture</p>"}, raw=True)
 
 # %%
