@@ -10,14 +10,18 @@ import io
 import re
 import shutil
 import tempfile
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
+
 from autograder.course.course import Course
 from autograder.course.release import solution_lessons
 from autograder.errors import BadInput
+from autograder.progress import progress_bar
 from autograder.site import guide, library
 from autograder.site.lesson import DOWNLOADS, PICTURES, LessonPage, lesson_page
 from course_lib import __version__
@@ -41,12 +45,13 @@ def build_site(course: Course, folder: Path, workers: int = 1) -> list[str]:
         What Sphinx has warned of, a line each.
 
     Raises:
-        BadInput: the folder holds something else.
+        BadInput: the folder holds something else; or the course has no solutions, or a lesson cannot be shown.
     """
+    if not solution_lessons(course):
+        raise BadInput(f"no lessons in {course.solutions}: a website is built where a course is written")
     if folder.exists() and not (folder / OURS).exists() and any(folder.iterdir()):
         raise BadInput(f"{folder} holds something else; name an empty folder, or one that does not exist")
-    with ThreadPoolExecutor(max_workers=workers) as pool:
-        lessons = list(pool.map(lambda lesson: lesson_page(course, lesson), solution_lessons(course)))
+    lessons = list(_lesson_pages(course, workers))
     with tempfile.TemporaryDirectory(prefix="katze-site-") as workshop:
         source, extra, made = (Path(workshop) / name for name in ("source", "extra", "made"))
         _write_pages(course, lessons, source)
@@ -57,6 +62,17 @@ def build_site(course: Course, folder: Path, workers: int = 1) -> list[str]:
         folder.parent.mkdir(parents=True, exist_ok=True)
         shutil.copytree(made, folder, ignore=shutil.ignore_patterns(".buildinfo", "objects.inv"))
     return warnings
+
+
+def _lesson_pages(course: Course, workers: int) -> Iterator[LessonPage]:
+    """The pages of all lessons, with a bar that grows while lessons run."""
+    names = solution_lessons(course)
+    with ThreadPoolExecutor(max_workers=workers) as pool, progress_bar(Console(stderr=True)) as progress:
+        bar = progress.add_task("lessons", total=len(names))
+        for page in pool.map(lambda lesson: lesson_page(course, lesson), names):
+            progress.advance(bar)
+            progress.refresh()
+            yield page
 
 
 def _write_pages(course: Course, lessons: list[LessonPage], source: Path) -> None:

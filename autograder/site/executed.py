@@ -19,10 +19,12 @@ from pathlib import Path
 import jupytext
 import nbformat
 from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 
 import course_lib
 from autograder.course.course import Course
+from autograder.errors import BadInput
 from course_lib.ground.files import put_in_place
 
 SECONDS_FOR_A_CELL = 600
@@ -62,13 +64,16 @@ def executed_solution(course: Course, lesson: str) -> NotebookNode:
     """A lesson's source after a run, kept or new.
 
     Raises:
-        nbclient.exceptions.CellExecutionError: a cell has failed.
+        BadInput: a cell has failed.
     """
     notebook = read_solution(course, lesson)
     kept = course.root / "build" / "executed" / f"{lesson}-{_digest(notebook)}.ipynb"
     if not kept.exists():
         with tempfile.TemporaryDirectory(prefix="katze-executed-") as folder:
-            ran = execute_notebook(notebook, Path(folder), {**os.environ, "KATZE_WORK": folder})
+            try:
+                ran = execute_notebook(notebook, Path(folder), {**os.environ, "KATZE_WORK": folder})
+            except CellExecutionError as failed:
+                raise BadInput(f"a cell of {lesson}, with its solution, has failed:\n{failed}") from failed
         kept.parent.mkdir(parents=True, exist_ok=True)
         for older in kept.parent.glob(f"{lesson}-*.ipynb"):
             older.unlink(missing_ok=True)

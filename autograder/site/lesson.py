@@ -18,6 +18,7 @@ from nbformat import NotebookNode
 
 from autograder.course.colab import BADGE, INSTALL
 from autograder.course.course import Course
+from autograder.errors import BadInput
 from autograder.site.executed import executed_solution
 
 PICTURES, DOWNLOADS = "pictures", "downloads"
@@ -59,13 +60,16 @@ def lesson_page(course: Course, lesson: str) -> LessonPage:
     """The page of a lesson of the release.
 
     Raises:
-        BadInput: the release lacks the lesson.
+        BadInput: the release lacks the lesson, or is not that of its solutions; or a cell has failed.
     """
     released: NotebookNode = nbformat.read(course.release_notebook(lesson), as_version=4)
     pictures: dict[str, bytes] = {}
     own = [cell for cell in released.cells if not set(cell.metadata.get("tags", ())) & {BADGE, INSTALL}]
     to_colab = next(cell.source for cell in released.cells if BADGE in cell.metadata.get("tags", ()))
-    for cell, ran in zip(own, executed_solution(course, lesson).cells, strict=True):
+    solved = executed_solution(course, lesson).cells
+    if [cell.cell_type for cell in own] != [cell.cell_type for cell in solved]:
+        raise BadInput(f"the release of {lesson} is out of date: run `katze release`")
+    for cell, ran in zip(own, solved, strict=True):
         if cell.cell_type == "code":
             cell.source = _MARKER.sub("", cell.source)
             shown = [] if "nbgrader" in cell.metadata else ran.outputs

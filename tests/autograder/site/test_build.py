@@ -15,8 +15,9 @@ from autograder.cli import main
 from autograder.course.course import Course
 from autograder.errors import BadInput
 from autograder.site import build
+from autograder.site.lesson import lesson_page
 from autograder.site.library import as_text, library_pages
-from tests.autograder.site.small_course import broken_links, loads_from_elsewhere, make_course
+from tests.autograder.site.small_course import CONFIG, broken_links, loads_from_elsewhere, make_course
 
 
 @pytest.fixture(scope="module")
@@ -169,6 +170,19 @@ def test_the_command_tells_what_sphinx_warned_of(
     said = capsys.readouterr()
     assert said.err == "a warning\n"
     assert said.out == f"written: {Path('somewhere', 'index.html')}\n"
+
+
+def test_a_course_that_cannot_be_shown_says_why(tmp_path: Path) -> None:
+    (tmp_path / "nbgrader_config.py").write_text(CONFIG)
+    with pytest.raises(BadInput, match="no lessons in"):
+        build.build_site(Course.find(tmp_path), tmp_path / "site")
+    other = tmp_path / "other"
+    other.mkdir()
+    course = make_course(other)
+    source = course.solutions / "02_masking" / "02_masking.py"
+    source.write_text(source.read_text() + "\n# %%\n1 + 1\n")
+    with pytest.raises(BadInput, match="the release of 02_masking is out of date: run `katze release`"):
+        lesson_page(course, "02_masking")
 
 
 def test_a_site_is_replaced_and_nothing_else_is(
