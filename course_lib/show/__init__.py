@@ -24,8 +24,10 @@
 - `softmax_gradient`: what is divided by, and what is left of softmax's derivative
 - `mask_painter`: a mask to paint, and which outputs have seen the last word
 - `block_walk`: a block line by line, with the shape at each
+- `schedules`: a learning rate that rises and falls, with sliders
 """
 
+from course_lib.show.explorers.schedules import schedules
 from course_lib.show.figures import BLUE, GREEN, GREY, INK, ORANGE, figure, frames, use_style
 from course_lib.show.pictures.bars import bars
 from course_lib.show.pictures.curves import loss_curve
@@ -83,6 +85,7 @@ __all__ = [
     "questionnaire",
     "race",
     "softmax_gradient",
+    "schedules",
     "stacks",
     "tree",
     "use_style",

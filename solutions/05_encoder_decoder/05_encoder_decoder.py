@@ -884,6 +884,14 @@ def three_schedules():
 # %% [markdown]
 # Twice the warm-up, a later and lower peak. Half the width, larger steps throughout.
 #
+# Try it yourself. Move the warm-up and watch the peak wander along the falling curve, which stays where it is. Then look
+# at the dashed line, a **cosine**, which many models of today are trained with. It has a peak of its own and reaches 0 at
+# the last step, so one must know beforehand how long the training will be.
+
+# %% tags=["demo"]
+show.schedules()
+
+# %% [markdown]
 # ### 4.4 Label smoothing
 #
 # *I went to class and took ...* what? S4's answer is *notes*, but *a nap* would have been fine. The negative

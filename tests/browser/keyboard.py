@@ -1,0 +1,54 @@
+"""Moving the controls of a widget as somebody without a mouse does, and what its picture is meanwhile."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from playwright.sync_api import Locator, Page
+
+from course_lib.show.interactive import Interactive
+
+CONTROLS = (
+    ".katze-live :is(input:not([type=radio]), input[type=radio]:checked, select, button, [role=gridcell][tabindex='0'])"
+)
+"""What the Tab key stops at."""
+
+_PICTURE = """live => {
+    const copy = live.cloneNode(true);
+    copy.querySelectorAll('.katze-control, .katze-choices, button').forEach(control => control.remove());
+    copy.querySelectorAll('[tabindex]').forEach(cell => cell.removeAttribute('tabindex'));
+    return copy.innerHTML;
+}"""
+
+
+def page_of(widget: Interactive, path: Path) -> Path:
+    """A page with nothing but this widget."""
+    head = '<!DOCTYPE html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+    style = "<style>body{font:16px sans-serif}@media(prefers-color-scheme:dark){body{background:#14161a}}</style>"
+    path.write_text(f"{head}<title>Widget</title>{style}<main><h1 hidden>Widget</h1>{widget.html()}</main></html>")
+    return path
+
+
+def picture(page: Page) -> str:
+    """What the widget shows, without its controls."""
+    drawn: str = page.locator(".katze-live").evaluate(_PICTURE)
+    return drawn
+
+
+def control(page: Page, name: str) -> Locator:
+    """The control with this label."""
+    live = page.locator(".katze-live")
+    label = page.get_by_text(re.compile(f"^{re.escape(name)}$"))
+    fields = live.locator(":is(.katze-control, .katze-choices label)").filter(has=label).locator("input, select")
+    return fields.or_(live.get_by_role("button", name=name, exact=True))
+
+
+def reached_by_tab(page: Page) -> int:
+    """How many controls the Tab key reaches, from the first to where the page ends."""
+    page.locator("body").click(position={"x": 1, "y": 1})
+    seen: set[int] = set()
+    for _ in range(page.locator(CONTROLS).count() + 3):
+        page.keyboard.press("Tab")
+        seen.add(page.evaluate("all => [...document.querySelectorAll(all)].indexOf(document.activeElement)", CONTROLS))
+    return len(seen - {-1})
