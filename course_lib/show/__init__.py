@@ -24,10 +24,12 @@
 - `softmax_gradient`: what is divided by, and what is left of softmax's derivative
 - `mask_painter`: a mask to paint, and which outputs have seen the last word
 - `block_walk`: a block line by line, with the shape at each
+- `translating` and `WatchedTranslation`: a translation that grows word by word, with the attention of any head
 - `schedules`: a learning rate that rises and falls, with sliders
 """
 
 from course_lib.show.explorers.schedules import schedules
+from course_lib.show.explorers.translating import WatchedTranslation, translating
 from course_lib.show.figures import BLUE, GREEN, GREY, INK, ORANGE, figure, frames, use_style
 from course_lib.show.pictures.bars import bars
 from course_lib.show.pictures.curves import loss_curve
@@ -63,6 +65,7 @@ __all__ = [
     "Panel",
     "Questionnaire",
     "Stack",
+    "WatchedTranslation",
     "Written",
     "attention_stepper",
     "bars",
@@ -87,6 +90,7 @@ __all__ = [
     "softmax_gradient",
     "schedules",
     "stacks",
+    "translating",
     "tree",
     "use_style",
     "when_ready",

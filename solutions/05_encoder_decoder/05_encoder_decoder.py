@@ -1197,22 +1197,26 @@ def unseen_structures():
 #
 # ### 5.4 Where it looks
 #
-# What does each German word look at while the next one is chosen? We listen to the last block's cross-attention. (A **hook**
-# is a function that torch calls whenever a layer is called. It lets you watch a model without changing it.)
+# What does each German word look at while the next one is chosen? We listen to the blocks' cross-attention and draw that of
+# the last. (A **hook** is a function that torch calls whenever a layer is called. It lets you watch a model without changing
+# it.)
 
 
 # %% tags=["demo"]
 @torch.no_grad()
 def attention_over_the_source(model, source, target):
-    """The last block's cross-attention weights [heads, target, source] while the target is read."""
-    layer, calls = model.decoder[-1].cross_attention, []
-    hook = layer.register_forward_pre_hook(
-        lambda _layer, inputs, named: calls.append((inputs, named)), with_kwargs=True
-    )
-    model(source, target)
-    hook.remove()
-    inputs, named = calls[0]
-    return layer(*inputs, **named, need_weights=True).alpha[0]
+    """The scores after each target word, and all cross-attention weights [layers, heads, target, source]."""
+    calls = []
+    hooks = [
+        block.cross_attention.register_forward_pre_hook(
+            lambda layer, inputs, named: calls.append((layer, inputs, named)), with_kwargs=True
+        )
+        for block in model.decoder
+    ]
+    scores = model(source, target)
+    for hook in hooks:
+        hook.remove()
+    return scores, torch.stack([layer(*inputs, **named, need_weights=True).alpha[0] for layer, inputs, named in calls])
 
 
 @show.when_ready
@@ -1223,7 +1227,8 @@ def what_it_looks_at():
         source = torch.tensor([english.encode(sentence)], device=device)
         words = ["<s>", *translate(model, [sentence])[0].split()]
         target = torch.tensor([[german.ids[word] for word in words]], device=device)
-        alpha = attention_over_the_source(model, source, target).mean(dim=0).cpu()
+        _scores, alpha = attention_over_the_source(model, source, target)
+        alpha = alpha[-1].mean(dim=0).cpu()
         rows = [f"{word} → {after}" for word, after in zip(words, [*words[1:], "<e>"], strict=True)]
         panels.append(show.Panel(f"“{sentence}”", alpha, rows, sentence.split()))
     show.matrices(
@@ -1238,6 +1243,43 @@ def what_it_looks_at():
 # the very end, and both times the model turns to *invited*. Nobody told it which words belong together: these are the
 # **word alignments** that earlier translation systems needed a model of their own for.
 #
+# That was the mean of the last block's heads. What does each of them do? Below, type an English sentence or choose its
+# words, press *Play*, and watch the German grow. Then choose a head, and the other layer: some find the word that is being
+# translated, others what decides its ending or its place. The page has the sentences that can be made of `PARTS`; put
+# others into `YOURS` and run the cell again, and your model translates them too.
+
+
+# %% tags=["demo"]
+YOURS = ["because the cat saw the dog , the king danced"]
+PARTS = (
+    ["", "yesterday "],
+    ["the cat ", "a king ", "the old dogs "],
+    ["danced", "saw the mouse", "helped the queen", "invited a bear"],
+)
+
+
+@torch.no_grad()
+def looked_over_its_shoulder(model, sentence, translation):
+    """What the model does for a sentence while it writes this translation."""
+    words = translation.split()
+    source = torch.tensor([english.encode(sentence)], device=device)
+    target = torch.tensor([[START_ID, *(german.ids[word] for word in words)]], device=device)
+    scores, alpha = attention_over_the_source(model, source, target)
+    best = torch.softmax(scores[0], dim=-1).topk(3)
+    names = [[german.words[i] for i in row] for row in best.indices.tolist()]
+    likely = [list(zip(*row, strict=True)) for row in zip(names, best.values.tolist(), strict=True)]
+    return show.WatchedTranslation(sentence.split(), [*words, "<e>"], likely, alpha.cpu())
+
+
+@show.when_ready
+def word_for_word():
+    model = trained()
+    sentences = [*("".join(parts) for parts in itertools.product(*PARTS)), *YOURS]
+    translations = zip(sentences, translate(model, sentences), strict=True)
+    show.translating([looked_over_its_shoulder(model, *pair) for pair in translations])
+
+
+# %% [markdown]
 # ## 6. How it compares
 #
 # ### 6.1 The bottleneck, measured

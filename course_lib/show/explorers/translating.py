@@ -1,0 +1,73 @@
+"""Translations that grow word by word, with the cross-attention of any head."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from jaxtyping import Float
+from torch import Tensor
+
+from course_lib.show.interactive import interactive
+
+
+@dataclass(frozen=True)
+class WatchedTranslation:
+    """A sentence, its translation, and what the model did for it.
+
+    Attributes:
+        source: the words that were read.
+        target: the words that were written, <e> included.
+        likely: before each of them, the likeliest words with their probabilities, the best first.
+        alpha: the cross-attention weights before each of them, of every layer and head.
+    """
+
+    source: Sequence[str]
+    target: Sequence[str]
+    likely: Sequence[Sequence[tuple[str, float]]]
+    alpha: Float[Tensor, "layers heads target source"]
+
+
+def translating(sentences: Sequence[WatchedTranslation]) -> None:
+    """Show translations that grow word by word; the reader types a source, or chooses its words one by one.
+
+    Args:
+        sentences: at least one, all by the same model. The first is shown at first.
+
+    Raises:
+        ValueError: there is no sentence.
+    """
+    if not sentences:
+        raise ValueError("translating needs at least one sentence that was translated")
+    first = sentences[0]
+    layers, heads, _target, _source = first.alpha.shape
+    written = " ".join(first.target)
+    interactive(
+        "translating",
+        {"sentences": [_data(sentence) for sentence in sentences], "layers": layers, "heads": heads},
+        still=f"<p>“{escape(' '.join(first.source))}” → “{escape(written)}”, with the cross-attention of the last "
+        f"layer, the mean of its heads:</p>{_table(first)}",
+        alt=f"{' '.join(first.source)} is translated word by word: {written}; the attention over its words is shown.",
+        text="\n".join(f"{' '.join(one.source)}  →  {' '.join(one.target)}" for one in sentences),
+    )
+
+
+def _data(sentence: WatchedTranslation) -> dict[str, Any]:
+    """As the script reads it: shares in thousandths, since whole numbers are short."""
+    return {
+        "source": list(sentence.source),
+        "target": list(sentence.target),
+        "likely": [[[word, round(1000 * share)] for word, share in words] for words in sentence.likely],
+        "alpha": (1000 * sentence.alpha).round().int().tolist(),
+    }
+
+
+def _table(sentence: WatchedTranslation) -> str:
+    head = "".join(f"<th>{escape(word)}</th>" for word in sentence.source)
+    rows = [
+        f"<tr><th>{escape(word)}</th>{''.join(f'<td>{share:.2f}</td>' for share in shares)}</tr>"
+        for word, shares in zip(sentence.target, sentence.alpha[-1].mean(dim=0).tolist(), strict=True)
+    ]
+    return f"<table><tr><td></td>{head}</tr>{''.join(rows)}</table>"
