@@ -25,10 +25,12 @@
 - `mask_painter`: a mask to paint, and which outputs have seen the last word
 - `block_walk`: a block line by line, with the shape at each
 - `translating` and `WatchedTranslation`: a translation that grows word by word, with the attention of any head
+- `searching`: beam search on its tree, with other branches to take by hand
 - `schedules`: a learning rate that rises and falls, with sliders
 """
 
 from course_lib.show.explorers.schedules import schedules
+from course_lib.show.explorers.searching import searching
 from course_lib.show.explorers.translating import WatchedTranslation, translating
 from course_lib.show.figures import BLUE, GREEN, GREY, INK, ORANGE, figure, frames, use_style
 from course_lib.show.pictures.bars import bars
@@ -89,6 +91,7 @@ __all__ = [
     "race",
     "softmax_gradient",
     "schedules",
+    "searching",
     "stacks",
     "translating",
     "tree",

@@ -761,6 +761,31 @@ def where_the_whole_sentence_wins():
 # all have the same length. Note what it is not: the result is not a probability, and nothing in the model asks for it. It
 # repairs a fault in the model with a fault in the comparison, using a number that somebody has tuned.
 #
+# Watch a search at work. Below, the beginner translates a sentence, and the tree grows step by step: press *Play*, then try
+# another number of beams, and find one for which the search finds something better than greedy decoding. What does the
+# penalty change? And can you beat the search, by keeping a candidate that it would have dropped?
+
+
+# %% tags=["demo"]
+def likely_beginnings(step, count, branches=4):
+    """The most probable beginnings of all, each with the likeliest words that may follow."""
+    waiting, found = {(): 0.0}, {}
+    while waiting and len(found) < count:
+        words = max(waiting, key=waiting.__getitem__)
+        before = waiting.pop(words)
+        said = torch.log_softmax(step([START_ID, *(german.ids[word] for word in words)]), dim=-1).topk(branches)
+        found[words] = {german.words[i]: math.exp(p) for i, p in zip(said.indices.tolist(), said.values, strict=True)}
+        waiting |= {(*words, word): before + math.log(p) for word, p in found[words].items() if p > 0 and word != "<e>"}
+    return found
+
+
+@show.when_ready
+def a_search_on_its_tree():
+    sentence = "yesterday a clever queen played"
+    show.searching(likely_beginnings(step_for(sentence, BEGINNER), 200), sentence)
+
+
+# %% [markdown]
 # ## 7. Rolling the dice
 #
 # For a translation we want *the best* sentence. But ask a language model to tell a story and you would not want the most

@@ -34,7 +34,25 @@ def translating() -> None:
     )
 
 
-WIDGETS: Mapping[str, Callable[[], None]] = {"schedules": show.schedules, "translating": translating}
+BRANCHES = {
+    (): {"die": 0.6, "eine": 0.4},
+    ("die",): {"Katze": 0.5, "Mieze": 0.3, "Königin": 0.2},
+    ("eine",): {"Katze": 0.9, "Maus": 0.1},
+    ("eine", "Katze"): {"tanzte": 0.9, "<e>": 0.1},
+    ("eine", "Katze", "tanzte"): {"<e>": 1.0},
+    ("die", "Katze"): {"hat": 0.5, "tanzte": 0.4, "<e>": 0.1},
+    ("die", "Katze", "hat"): {"getanzt": 0.6, "gerade": 0.4},
+    ("die", "Katze", "tanzte"): {"<e>": 0.9, "dort": 0.1},
+    ("die", "Katze", "hat", "getanzt"): {"<e>": 1.0},
+}
+"""After *die Mieze* and *die Königin* nothing was computed."""
+
+
+WIDGETS: Mapping[str, Callable[[], None]] = {
+    "schedules": show.schedules,
+    "searching": lambda: show.searching(BRANCHES, "the cat danced"),
+    "translating": translating,
+}
 """Each with little data."""
 
 MOVES: Mapping[str, Mapping[str, str]] = {
@@ -44,6 +62,17 @@ MOVES: Mapping[str, Mapping[str, str]] = {
         "look at step": "ArrowLeft",
         "peak of the cosine": "ArrowRight",
         "give both the same peak": "Enter",
+    },
+    "searching": {
+        "one step on": "Enter",
+        "step": "ArrowRight",
+        "one step back": " ",
+        "die Mieze -1.71": "Enter",
+        "die Katze -1.20": " ",
+        "let the search decide again": "Enter",
+        "length penalty, alpha = 0.6": " ",
+        "beams": "ArrowRight",
+        "Play": "Enter",
     },
     "translating": {
         "one step on": "Enter",
@@ -123,3 +152,30 @@ def test_a_sentence_is_typed_and_its_translation_grows_by_itself(opened: Callabl
     assert page.locator(".katze-matrix tr").count() == 6
     field.fill("a cat")
     assert "no translation that begins so" in page.locator(".katze-say").inner_text()
+
+
+@pytest.mark.parametrize("widget", ["searching"], indirect=True)
+def test_more_beams_find_more_and_a_branch_is_taken_by_hand(opened: Callable[..., Page]) -> None:
+    page = opened()
+    said, beams, step = page.locator(".katze-say"), control(page, "beams"), control(page, "step")
+    beams.press("ArrowLeft")
+    step.press("End")
+    assert said.inner_text().startswith("Found: die Katze hat getanzt <e>, score -2.41.")
+    beams.press("ArrowRight")
+    step.press("End")
+    assert said.inner_text().startswith("Found: eine Katze tanzte <e>, score -1.13. Greedy: die Katze hat getanzt <e>,")
+    step.press("Home")
+    step.press("ArrowRight")
+    step.press("ArrowRight")
+    control(page, "die Mieze -1.71").press("Enter")
+    assert control(page, "die Mieze -1.71").get_attribute("aria-pressed") == "true"
+    step.press("End")
+    assert "What may follow was not computed" in said.inner_text()
+
+
+@pytest.mark.parametrize("widget", ["searching"], indirect=True)
+def test_a_search_ends_by_itself_when_played(opened: Callable[..., Page]) -> None:
+    page = opened()
+    control(page, "Play").press("Enter")
+    page.locator(".katze-say", has_text="Found: eine Katze tanzte <e>").wait_for()
+    assert control(page, "Play").count() == 1

@@ -1,0 +1,56 @@
+"""Beam search that grows on a tree of next words, step by step, with other branches to take by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+from typing import Any, Final
+
+from course_lib.show.interactive import interactive
+
+Words = tuple[str, ...]
+
+_ALPHA: Final = 0.6
+"""Of the length penalty: the transformer paper's."""
+_SHOWN: Final = 30
+"""How many beginnings the still picture has."""
+
+
+def searching(branches: Mapping[Words, Mapping[str, float]], source: str, *, end: str = "<e>") -> None:
+    """Show how a beam search goes through a tree, with its width, a length penalty and the branches to be chosen.
+
+    Args:
+        branches: from the words so far, without <s>, to the probabilities of those that may follow, of which only the
+            likeliest are needed: as many as the search is to have beams, at most 4. Where there is no entry, nothing is
+            known, and the search ends there.
+        source: the sentence that is translated.
+        end: the word that ends a sentence.
+
+    Raises:
+        ValueError: nothing is known of the first word.
+    """
+    if () not in branches:
+        raise ValueError("searching needs the probabilities of the first word: an entry for ()")
+    rows = [(" ".join(("<s>", *words)), _listed(following)) for words, following in branches.items()][:_SHOWN]
+    lines = "".join(f"<tr><th>{escape(words)}</th><td>{escape(listed)}</td></tr>" for words, listed in rows)
+    interactive(
+        "searching",
+        {"source": source, "tree": _below((), branches), "end": end, "alpha": _ALPHA},
+        still=f"<p>What may follow, while “{escape(source)}” is translated:</p><table>{lines}</table>",
+        alt=f"A tree of the words that may follow each other in a translation of “{source}”, and a beam search in it.",
+        text="\n".join(f"{words} →  {listed}" for words, listed in rows),
+    )
+
+
+def _listed(following: Mapping[str, float]) -> str:
+    return ", ".join(f"{word} {share:.2f}" for word, share in following.items())
+
+
+def _below(words: Words, branches: Mapping[Words, Mapping[str, float]]) -> list[list[Any]]:
+    """The words that may follow, the likeliest first: each with its probability and, where known, what follows it."""
+    following = sorted(branches[words].items(), key=lambda pair: -pair[1])
+    return [
+        [word, float(f"{share:.4g}"), *([_below((*words, word), branches)] if (*words, word) in branches else [])]
+        for word, share in following
+        if share > 0
+    ]
