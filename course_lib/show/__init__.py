@@ -25,10 +25,12 @@
 - `mask_painter`: a mask to paint, and which outputs have seen the last word
 - `block_walk`: a block line by line, with the shape at each
 - `translating` and `WatchedTranslation`: a translation that grows word by word, with the attention of any head
+- `merging`: byte-pair encoding on any text, one pair at a time
 - `searching`: beam search on its tree, with other branches to take by hand
 - `schedules`: a learning rate that rises and falls, with sliders
 """
 
+from course_lib.show.explorers.merging import merging
 from course_lib.show.explorers.schedules import schedules
 from course_lib.show.explorers.searching import searching
 from course_lib.show.explorers.translating import WatchedTranslation, translating
@@ -84,6 +86,7 @@ __all__ = [
     "mask_painter",
     "matrices",
     "merge_tree",
+    "merging",
     "piece_rows",
     "prompts",
     "query_explorer",

@@ -462,6 +462,14 @@ check("subwords.vocabulary_size", hidden=True)
 # The **words** get shorter, the **vocabulary** gets longer. Both halves of a pair stay in it, since other words may need them:
 # *and* has an *a* without a *y*.
 #
+# Now with a text of your own. Type one into the field, step through the pairs or press *Play*, and watch both bars of
+# *pieces now*: every step makes the text shorter and the list longer. Begin with the words of one family (*tanzen, tanzte,
+# getanzt*), then write without any repetition: which pairs are joined when all are equally rare?
+
+# %% tags=["demo"]
+show.merging(SMALL_TEXT)
+
+# %% [markdown]
 # ## 3. Using pieces
 #
 # ### 3.1 Words that were never seen

@@ -12,6 +12,7 @@ from playwright.sync_api import Page
 
 from course_lib import show
 from course_lib.show.interactive import Interactive
+from course_lib.text.subwords import learn_merges
 from tests.browser.accessibility import faults
 from tests.browser.conftest import Visit
 from tests.browser.keyboard import CONTROLS, control, page_of, picture, reached_by_tab
@@ -49,6 +50,7 @@ BRANCHES = {
 
 
 WIDGETS: Mapping[str, Callable[[], None]] = {
+    "merging": lambda: show.merging("play playing played stay"),
     "schedules": show.schedules,
     "searching": lambda: show.searching(BRANCHES, "the cat danced"),
     "translating": translating,
@@ -56,6 +58,13 @@ WIDGETS: Mapping[str, Callable[[], None]] = {
 """Each with little data."""
 
 MOVES: Mapping[str, Mapping[str, str]] = {
+    "merging": {
+        "one step on": "Enter",
+        "pairs joined": "ArrowRight",
+        "one step back": " ",
+        "your text": "x",
+        "Play": "Enter",
+    },
     "schedules": {
         "d_model": "ArrowUp",
         "warm-up, in steps": "ArrowRight",
@@ -82,7 +91,7 @@ MOVES: Mapping[str, Mapping[str, str]] = {
         "head": "ArrowDown",
         "take the last word away": "Enter",
         "danced": "Enter",
-        "English": "Backspace",
+        "English": "x",
         "Play": "Enter",
     },
 }
@@ -179,3 +188,36 @@ def test_a_search_ends_by_itself_when_played(opened: Callable[..., Page]) -> Non
     control(page, "Play").press("Enter")
     page.locator(".katze-say", has_text="Found: eine Katze tanzte <e>").wait_for()
     assert control(page, "Play").count() == 1
+
+
+@pytest.mark.parametrize("widget", ["merging"], indirect=True)
+def test_pairs_are_joined_in_a_text_of_ones_own(opened: Callable[..., Page]) -> None:
+    page = opened()
+    field, steps = control(page, "your text"), control(page, "pairs joined")
+    chips = page.locator(".katze-chip")
+    field.fill("aaaa <b> ba")
+    assert chips.all_inner_texts() == [*"▁aaaa", *"▁<b>", *"▁ba"]
+    assert "Next: a + a, which stand side by side 3 times, more often" in page.locator(".katze-say").inner_text()
+    steps.press("ArrowRight")
+    assert chips.all_inner_texts() == ["▁", "aa", "aa", *"▁<b>", *"▁ba"]
+    assert "as often as" in page.locator(".katze-say").inner_text()
+    steps.press("End")
+    assert chips.all_inner_texts() == ["▁aaaa", "▁<b>", "▁ba"]
+    assert "nothing left to join" in page.locator(".katze-say").inner_text()
+    field.fill("")
+    assert chips.count() == 0
+
+
+@pytest.mark.parametrize("widget", ["merging"], indirect=True)
+def test_the_script_learns_the_pairs_that_the_library_learns(opened: Callable[..., Page]) -> None:
+    text = "play play play playing playing played stay stay staying staying stayed say saying"
+    words = {tuple("▁" + word): text.split().count(word) for word in text.split()}
+    characters = sorted({character for word in words for character in word})
+    merges = learn_merges(words, {character: i for i, character in enumerate(characters)}, 80)
+    page = opened()
+    control(page, "your text").fill(text)
+    on, marked = control(page, "one step on"), page.locator(".katze-chip.marked")
+    for left, right in merges:
+        on.press("Enter")
+        assert set(marked.all_inner_texts()) == {left + right}
+    assert control(page, "pairs joined").get_attribute("max") == str(len(merges))

@@ -1,0 +1,104 @@
+// Byte-pair encoding on any text, one pair at a time: the counts, the pieces, and what they are a compromise between.
+
+function draw({ text, mark }) {
+  const { element, say } = speaker();
+  const counted = el("div", { style: "flex:1 1 18em" });
+  const cut = el("p", { "aria-label": "the text in pieces" });
+  const measured = el("div", { class: "katze-row top", style: "flex:1 1 18em" });
+  let [typed, rounds, walk] = [text, [], null];
+
+  const words = () => typed.split(/\s+/).filter(Boolean);
+  const pairOf = (left, right) => `${left} ${right}`; // no piece has a space in it
+
+  function neighbours(pieces) {
+    const counts = new Map();
+    for (const parts of pieces) parts.slice(1).forEach((right, i) => counts.set(pairOf(parts[i], right), (counts.get(pairOf(parts[i], right)) || 0) + 1));
+    return counts;
+  }
+
+  // The most frequent first; of equals, the pair whose pieces are known for longer.
+  function ranked(counts, known) {
+    const ages = ([pair]) => pair.split(" ").map((piece) => known.indexOf(piece));
+    return [...counts].sort((a, b) => {
+      const [[left, right], [otherLeft, otherRight]] = [ages(a), ages(b)];
+      return b[1] - a[1] || left - otherLeft || right - otherRight;
+    });
+  }
+
+  function joined(parts, left, right) {
+    const found = [];
+    let open = false; // whether the last piece may still be the left one of the pair
+    for (const part of parts) {
+      if (open && part === right && found.at(-1) === left) {
+        found[found.length - 1] = left + right;
+        open = false;
+      } else {
+        found.push(part);
+        open = true;
+      }
+    }
+    return found;
+  }
+
+  // The text after each round, and what the next one has to choose from.
+  function learn() {
+    let pieces = words().map((word) => [mark, ...word]);
+    const known = [...new Set(pieces.flat())].sort((a, b) => a.codePointAt(0) - b.codePointAt(0));
+    rounds = [];
+    for (const number of range(81)) {
+      const next = ranked(neighbours(pieces), known);
+      rounds.push({ pieces, next, made: number ? known.at(-1) : null, known: known.length });
+      if (!next.length) break;
+      const [left, right] = next[0][0].split(" ");
+      pieces = pieces.map((parts) => joined(parts, left, right));
+      known.push(left + right);
+    }
+  }
+
+  function measure({ pieces, known }) {
+    const all = words();
+    const lengths = [sum(all.map((word) => [...word].length + 1)), pieces.flat().length, all.length];
+    const kinds = [new Set(rounds[0].pieces.flat()).size, known, new Set(all).size];
+    const lines = [["symbols in the text", lengths], ["different ones to know", kinds]].map(([label, numbers]) => {
+      const drawn = bars(label, ["characters", "pieces now", "words"], { most: Math.max(...numbers), text: String });
+      drawn.set(numbers, [1]);
+      return el("div", { style: "flex:1 1 18em" }, label, drawn.element);
+    });
+    measured.replaceChildren(...lines);
+  }
+
+  function show(number) {
+    const { pieces, next, made } = rounds[number];
+    cut.replaceChildren(
+      ...pieces.map((parts) => el("span", { class: "katze-word" }, ...parts.map((part, i) => chip(part, i % 2 ? 0.6 : 0.2, part === made)))),
+    );
+    const first = next.slice(0, 8);
+    const drawn = bars("the most frequent pairs", first.map(([pair]) => pair.replace(" ", " + ")), { most: first.length ? first[0][1] : 1, text: String });
+    drawn.set(first.map(([, times]) => times), [0]);
+    counted.replaceChildren("the most frequent pairs of neighbours, the next one to be joined in orange", drawn.element);
+    measure(rounds[number]);
+    const before = made ? `“${made}” is a piece now. ` : "";
+    if (!next.length) return say(`${before}Each word is one piece: there is nothing left to join.`);
+    const [[pair, times], ...others] = next;
+    const same = others.filter(([, count]) => count === times).length;
+    const why = same ? `as often as ${same} other pair${same > 1 ? "s" : ""}: the pieces that came first decide` : "more often than any other";
+    say(`${before}Next: ${pair.replace(" ", " + ")}, which stand side by side ${times} time${times > 1 ? "s" : ""}, ${why}.`);
+  }
+
+  function renew() {
+    learn();
+    if (walk) walk.stop();
+    const fresh = player("pairs joined", rounds.length, show, { text: (number) => `${number} of ${rounds.length - 1}` });
+    if (walk) walk.element.replaceWith(fresh.element);
+    walk = fresh;
+    show(0);
+  }
+
+  const box = field("your text", text, (value) => {
+    typed = value.slice(0, 400);
+    renew();
+  });
+  box.input.maxLength = 400;
+  renew();
+  return [row(box.element), walk.element, cut, el("div", { class: "katze-row top" }, counted, measured), element];
+}
