@@ -20,7 +20,7 @@ SCREENSHOTS = Path(__file__).parents[2] / "build" / "screenshots"
 TALLEST = 16_000
 """The most pixels of a page that a picture holds, from its top; Chromium draws no more."""
 
-SECONDS_TO_WAIT = 120
+SECONDS_TO_WAIT = 300
 """How long a page may take to show what a test waits for, on the busiest machine."""
 
 ABROAD = re.compile(r"https?://(?!localhost[:/]|127\.0\.0\.1[:/])")

@@ -14,6 +14,8 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.conftest import SECONDS_TO_WAIT
+
 TOKEN = "learner"
 OPTIONS = ["--no-browser", "--allow-root", "--port=0", f"--IdentityProvider.token={TOKEN}"]
 
@@ -50,12 +52,20 @@ def serving(app: str, work: Path, home: Path) -> Iterator[str]:
 
 def _address(server: subprocess.Popen[bytes], home: Path) -> str:
     """The server's address, once it answers."""
-    while True:
+    for _ in attempts():
         for said in (home / "runtime").glob("jpserver-*.json"):
             address = json.loads(said.read_text() or "{}").get("url")
             if address:
                 return str(address).replace("localhost", "127.0.0.1")
         assert server.poll() is None, (home / "log.txt").read_text()
+    raise AssertionError((home / "log.txt").read_text())
+
+
+def attempts() -> Iterator[None]:
+    """Turns of a loop that waits for something, until nobody would wait any longer."""
+    end = time.monotonic() + SECONDS_TO_WAIT
+    while time.monotonic() < end:
+        yield
         time.sleep(0.1)
 
 
@@ -107,8 +117,7 @@ def save(page: Page, file: Path, holds: str) -> None:
     """Save by the keyboard, and wait until the file holds a text."""
     page.keyboard.press("Escape")
     page.keyboard.press("Control+S")
-    while holds not in file.read_text():
-        page.wait_for_timeout(100)
+    assert any(holds in file.read_text() for _ in attempts()), f"{file} was not saved"
 
 
 def complaints(page: Page) -> list[str]:

@@ -102,9 +102,8 @@ def test_a_first_hour(visit: Visit, seat: Seat) -> None:
     assert complaints(strange) == []
 
 
+@pytest.mark.parametrize("seat", ["lab"], indirect=True)
 def test_the_start_page_lists_the_lessons(visit: Visit, seat: Seat) -> None:
-    if seat.app != "lab":
-        pytest.skip("the page that katze learn opens is JupyterLab's")
     page = visit(address_of(seat.app, seat.root, "start.ipynb"))
     expect(page.get_by_role("heading", name="Welcome")).to_be_visible()
     expect(page.locator(".jp-OutputArea a").filter(has_text="Attention")).to_be_visible()
