@@ -30,7 +30,7 @@ from course_lib.ground.files import put_in_place
 SECONDS_FOR_A_CELL = 600
 """Far beyond what a cell needs, on the busiest machine."""
 
-SHOWN_BY = ("ipykernel", "ipywidgets", "matplotlib", "numpy", "torch")
+SHOWN_BY = ("ipykernel", "matplotlib", "numpy", "torch")
 """The packages on which outputs depend."""
 
 

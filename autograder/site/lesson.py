@@ -24,7 +24,6 @@ from autograder.site.executed import executed_solution
 PICTURES, DOWNLOADS = "pictures", "downloads"
 """Folders of the site, beside that of the lessons."""
 
-_VIEW = "application/vnd.jupyter.widget-view+json"
 _HEADING = re.compile(r"^# (.+)", re.M)
 _EMBEDDED = re.compile(r'\bsrc="data:image/png;base64,([A-Za-z0-9+/=]+)"')
 _OTHER_LESSON = re.compile(r"\]\(\.\./(\w+)/\1\.ipynb")
@@ -102,7 +101,6 @@ def _shown(output: NotebookNode, lesson: str, pictures: dict[str, bytes]) -> Not
         return f'src="../{PICTURES}/{name}"'
 
     data: dict[str, Any] = output.get("data", {})
-    data.pop(_VIEW, None)
     if "text/html" in data:
         data["text/html"] = _EMBEDDED.sub(moved, data["text/html"])
     return output
