@@ -325,9 +325,9 @@ def _data(bundle: object, budget: _Budget) -> dict[str, str]:
     if not shown and "text/html" in bundle and budget.text and budget.html:
         fragment = clean_text(bundle["text/html"])
         budget.html = max(0, budget.html - len(fragment))
-        table = html(fragment)
         drawn = course_widget(fragment)
-        if drawn is not None:
+        table = "" if drawn else html(fragment)
+        if drawn:
             shown["text/html"] = drawn
         elif table.strip() and len(table.encode("utf-8", "replace")) <= budget.text:
             budget.text -= len(table.encode("utf-8", "replace"))
