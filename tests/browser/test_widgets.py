@@ -21,6 +21,7 @@ from course_lib import show
 from course_lib.positions import sinusoidal_encoding
 from course_lib.show.interactive import SCRIPTS, widget_names
 from tests.autograder.records import record
+from tests.browser import test_explorers
 from tests.browser.accessibility import faults
 from tests.browser.conftest import Visit
 
@@ -153,8 +154,8 @@ def prepare(page: Page) -> None:
         page.keyboard.press(back)
 
 
-def test_every_widget_is_tried_here() -> None:
-    assert WIDGETS.keys() == widget_names()
+def test_every_widget_is_tried_here_or_with_the_explorers() -> None:
+    assert WIDGETS.keys() | test_explorers.WIDGETS.keys() == widget_names()
 
 
 @pytest.mark.parametrize("name", WIDGETS)
