@@ -32,6 +32,7 @@ WINGS = {
     "masking": [],
     "positions": [],
     "multihead": [],
+    "watching": [],
     "modern": ["rms_norm", "rotary", "swiglu", "grouped_query", "sliding_window", "documents"],
     "blocks": [],
     "caching": [],

@@ -25,11 +25,13 @@
 - `mask_painter`: a mask to paint, and which outputs have seen the last word
 - `block_walk`: a block line by line, with the shape at each
 - `translating` and `WatchedTranslation`: a translation that grows word by word, with the attention of any head
+- `heads` and `WatchedText`: where each word of a text looks, in any layer and head
 - `merging`: byte-pair encoding on any text, one pair at a time
 - `searching`: beam search on its tree, with other branches to take by hand
 - `schedules`: a learning rate that rises and falls, with sliders
 """
 
+from course_lib.show.explorers.heads import WatchedText, heads
 from course_lib.show.explorers.merging import merging
 from course_lib.show.explorers.schedules import schedules
 from course_lib.show.explorers.searching import searching
@@ -69,6 +71,7 @@ __all__ = [
     "Panel",
     "Questionnaire",
     "Stack",
+    "WatchedText",
     "WatchedTranslation",
     "Written",
     "attention_stepper",
@@ -82,6 +85,7 @@ __all__ = [
     "families",
     "figure",
     "frames",
+    "heads",
     "loss_curve",
     "mask_painter",
     "matrices",

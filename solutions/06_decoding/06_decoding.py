@@ -779,10 +779,8 @@ def likely_beginnings(step, count, branches=4):
     return found
 
 
-@show.when_ready
-def a_search_on_its_tree():
-    sentence = "yesterday a clever queen played"
-    show.searching(likely_beginnings(step_for(sentence, BEGINNER), 200), sentence)
+in_doubt = "yesterday a clever queen played"
+show.searching(likely_beginnings(step_for(in_doubt, BEGINNER), 200), in_doubt)
 
 
 # %% [markdown]

@@ -59,6 +59,7 @@ from course_lib.masking import causal_mask
 from course_lib.positions import LearnedPositions
 from course_lib.toys.grammar import is_english, log_probability, random_sentence
 from course_lib.toys.lexicon import LIVING, THINGS
+from course_lib.watching import watched_attention
 
 show.use_style()
 torch.set_num_threads(1)  # matrices as small as these gain nothing from a second one
@@ -706,6 +707,30 @@ def what_comes_next():
 # After *a hungry* only animals and people in the singular, after *these hungry* only the plural. *Invited* demands an
 # object, so a determiner comes; after *slept* the sentence may end. Nobody ever told the model what a plural is.
 #
+# What did it look at to know that? Here are the weights of all its heads while it reads. Each row is a word that looks back,
+# and the triangle is your mask. Go to *hungry*, and find the heads that look at the determiner before it. Then put sentences
+# of your own into `YOURS`, and run the cell again.
+
+
+# %% tags=["demo"]
+YOURS = [". the king invited these hungry"]
+
+
+@show.when_ready
+def where_it_looks():
+    model, _losses = trained()
+    texts = []
+    for text in (". a hungry", ". these hungry", *YOURS):
+        if unknown := [word for word in text.split() if word not in id_of]:
+            print(f"“{text}”: the model has never read {', '.join(unknown)}")
+            continue
+        with torch.no_grad(), watched_attention(model) as weights:
+            model(encode(text.split()).to(device).unsqueeze(0))
+        texts.append(show.WatchedText(text.split(), torch.cat(weights).cpu()))
+    show.heads(texts)
+
+
+# %% [markdown]
 # The simplest choice is the most probable word, greedy decoding. One thing is new: a text may outgrow the **context**.
 # There is no learned vector for position 25 of 24, so the model reads the last `context` words only.
 #

@@ -56,6 +56,7 @@ from course_lib.recurrent import RecurrentConfig, RecurrentEncoder
 from course_lib.show import BLUE, GREEN, GREY, ORANGE
 from course_lib.text.fast_subwords import BERT_SPECIAL, SubwordVocabulary
 from course_lib.toys.small_world import ASKED, ENTITIES, SMALL_BERT, TAGS, questions, same_kind, tagged, texts, who_acts
+from course_lib.watching import watched_attention
 
 show.use_style()
 torch.set_num_threads(1)  # matrices as small as these gain nothing from a second one
@@ -528,6 +529,39 @@ def with_a_cat_on_it(text):
 
 
 with_a_cat_on_it("the small cat chased the mouse in the kitchen .")
+
+# %% [markdown]
+# And where did it look? Three blocks with four heads each have read the sentences below. Choose a word, or point at a row
+# of the table, and go through the heads. From *it*, head 2 of layer 3 looks at the next word, head 4 at [SEP], which is a
+# polite way of looking nowhere. Does any head go from *it* to the cat? (In this small model none does.) Put sentences of
+# your own into `YOURS`, and run the cell again.
+
+
+# %% tags=["demo"]
+YOURS = ["the cat [MASK] the mouse ."]
+
+
+def where_it_looks(first, second=None):
+    """The attention weights of all blocks while the small BERT reads a text, or two."""
+    pieces = vocabulary()
+    row = [pieces.id("[CLS]"), *pieces.encode(first), pieces.id("[SEP]")]
+    segments = [0] * len(row)
+    if second is not None:
+        row += [*pieces.encode(second), pieces.id("[SEP]")]
+        segments += [1] * (len(row) - len(segments))
+    bert = small_bert().eval()
+    with torch.no_grad(), watched_attention(bert) as weights:
+        bert(torch.tensor([row], device=device), segments=torch.tensor([segments], device=device))
+    return show.WatchedText(pieces.tokens(row), torch.cat(weights).cpu())
+
+
+show.heads(
+    [
+        where_it_looks("the cat chased the mouse .", "it was hungry ."),
+        where_it_looks("the small cat chased the mouse in the kitchen ."),
+        *map(where_it_looks, YOURS),
+    ]
+)
 
 # %% [markdown]
 # How good is it on stories that it has not read? Your loss will tell.

@@ -37,8 +37,10 @@ def picture(page: Page) -> str:
 
 
 def control(page: Page, name: str) -> Locator:
-    """The control with this label."""
+    """The control with this label; the cell of a matrix that Tab stops at is called "cell"."""
     live = page.locator(".katze-live")
+    if name == "cell":
+        return live.locator("[role=gridcell][tabindex='0']")
     label = page.get_by_text(re.compile(f"^{re.escape(name)}$"))
     fields = live.locator(":is(.katze-control, .katze-choices label)").filter(has=label).locator("input, select")
     return fields.or_(live.get_by_role("button", name=name, exact=True))

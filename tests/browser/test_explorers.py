@@ -49,7 +49,15 @@ BRANCHES = {
 """After *die Mieze* and *die Königin* nothing was computed."""
 
 
+def heads() -> None:
+    """Two texts, the first of them long, by a model of two layers and two heads."""
+    torch.manual_seed(0)
+    texts = [text.split() for text in ("[CLS] the small cat chased the mouse in the kitchen . [SEP]", "the cat danced")]
+    show.heads([show.WatchedText(words, torch.randn(2, 2, len(words), len(words)).softmax(dim=-1)) for words in texts])
+
+
 WIDGETS: Mapping[str, Callable[[], None]] = {
+    "heads": heads,
     "merging": lambda: show.merging("play playing played stay"),
     "schedules": show.schedules,
     "searching": lambda: show.searching(BRANCHES, "the cat danced"),
@@ -58,10 +66,17 @@ WIDGETS: Mapping[str, Callable[[], None]] = {
 """Each with little data."""
 
 MOVES: Mapping[str, Mapping[str, str]] = {
+    "heads": {
+        "layer": "ArrowDown",
+        "head": "ArrowDown",
+        "small": "Space",
+        "cell": "ArrowUp ArrowDown Enter",
+        "text": "ArrowDown",
+    },
     "merging": {
         "one step on": "Enter",
         "pairs joined": "ArrowRight",
-        "one step back": " ",
+        "one step back": "Space",
         "your text": "x",
         "Play": "Enter",
     },
@@ -75,18 +90,18 @@ MOVES: Mapping[str, Mapping[str, str]] = {
     "searching": {
         "one step on": "Enter",
         "step": "ArrowRight",
-        "one step back": " ",
+        "one step back": "Space",
         "die Mieze -1.71": "Enter",
-        "die Katze -1.20": " ",
+        "die Katze -1.20": "Space",
         "let the search decide again": "Enter",
-        "length penalty, alpha = 0.6": " ",
+        "length penalty, alpha = 0.6": "Space",
         "beams": "ArrowRight",
         "Play": "Enter",
     },
     "translating": {
         "one step on": "Enter",
         "German word": "ArrowRight",
-        "one step back": " ",
+        "one step back": "Space",
         "layer": "ArrowUp",
         "head": "ArrowDown",
         "take the last word away": "Enter",
@@ -95,7 +110,7 @@ MOVES: Mapping[str, Mapping[str, str]] = {
         "Play": "Enter",
     },
 }
-"""Every control of a widget, in an order in which each changes something, and the key that does."""
+"""Every control of a widget, in an order in which each changes something, and the keys that do."""
 
 
 @pytest.fixture
@@ -119,17 +134,18 @@ every_widget = pytest.mark.parametrize("widget", WIDGETS, indirect=True)
 def test_every_control_changes_the_picture(opened: Callable[..., Page], moves: Mapping[str, str]) -> None:
     page = opened()
     assert page.locator(CONTROLS).count() <= len(moves)
-    for name, key in moves.items():
+    for name, keys in moves.items():
         before = picture(page)
         control(page, name).focus(timeout=5_000)
-        page.keyboard.press(key)
+        for key in keys.split():
+            page.keyboard.press(key)
         assert picture(page) != before, name
 
 
 @every_widget
 def test_tab_reaches_every_control(opened: Callable[..., Page]) -> None:
     page = opened()
-    assert reached_by_tab(page) == page.locator(f"{CONTROLS}:enabled").count()
+    assert reached_by_tab(page) == page.locator(f"{CONTROLS}:not(:disabled)").count()
 
 
 @every_widget
@@ -221,3 +237,16 @@ def test_the_script_learns_the_pairs_that_the_library_learns(opened: Callable[..
         on.press("Enter")
         assert set(marked.all_inner_texts()) == {left + right}
     assert control(page, "pairs joined").get_attribute("max") == str(len(merges))
+
+
+@pytest.mark.parametrize("widget", ["heads"], indirect=True)
+def test_a_word_is_pointed_at(opened: Callable[..., Page]) -> None:
+    page = opened()
+    said = page.locator(".katze-say")
+    assert said.inner_text().startswith("From “the” layer 1, the mean of its heads, looks at")
+    page.get_by_role("rowheader", name="kitchen").locator("+ td").hover()
+    assert said.inner_text().startswith("From “kitchen”")
+    page.get_by_role("rowheader", name="small").locator("+ td").click()
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Enter")
+    assert said.inner_text().startswith("From “the”")

@@ -14,7 +14,7 @@ from tests.test_imports import FLOORS, ROOMS, WINGS
 
 LIBRARY = Path(__file__).parents[2] / "course_lib"
 PAGE = (LIBRARY / "README.md").read_text(encoding="utf-8")
-PACKAGES = {*ROOMS, "show.pictures", "show.widgets"}
+PACKAGES = {*ROOMS, "show.explorers", "show.interactive", "show.pictures", "show.widgets"}
 
 
 def sections() -> list[tuple[str, list[list[str]]]]:

@@ -31,6 +31,13 @@ class TestBERT(ExecutedLesson):
         assert float(after[0]) < 2.5 < 5 < float(before[0])
         assert float(after[1]) > 40 > 10 > float(before[1])
 
+    def test_its_heads_look_where_the_prose_says(self, solved: NotebookNode) -> None:
+        cell = next(cell for cell in solved.cells if "show.heads(" in cell.source)
+        looks = dict(re.findall(r"^(layer \d, head \d): .*\bit → (\S+),", cell.outputs[-1]["data"]["text/plain"], re.M))
+        assert looks["layer 3, head 2"] == "was"
+        assert looks["layer 3, head 4"] == "[SEP]"
+        assert "cat" not in looks.values()
+
     def test_the_slide_forgets_the_normaliser(self, output: str) -> None:
         assert "[3.3201, 0.6703, 1.3499])  sum 5.3403" in output
 

@@ -1,0 +1,50 @@
+"""Seeing where a model looks: the attention weights of every block, while it works as always."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from course_lib.multihead import MultiHeadAttention, MultiHeadOutput
+
+
+@contextmanager
+def watched_attention(model: nn.Module) -> Iterator[list[Float[Tensor, "batch heads queries keys"]]]:
+    """Collect the attention weights of a model of the course, or of any that is built from its blocks, while it runs.
+
+        with watched_attention(bert) as weights:
+            bert(ids)
+        alpha = torch.stack(weights)  # [layers, batch, heads, queries, keys]
+
+    Its results are the same as without, up to rounding, since its attention takes the explicit path.
+
+    Args:
+        model: each `MultiHeadAttention` in it is watched; to watch some of them only, give `nn.ModuleList` of these.
+
+    Yields:
+        A list that grows by the weights of every attention, in the order in which they are called. What is in it
+        stays there.
+    """
+    weights: list[Tensor] = []
+
+    def ask(_module: nn.Module, arguments: Any, named: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        return arguments, {**named, "need_weights": True}
+
+    def keep(_module: nn.Module, _arguments: Any, output: MultiHeadOutput) -> None:
+        if output.alpha is not None:
+            weights.append(output.alpha.detach())
+
+    attentions = [module for module in model.modules() if isinstance(module, MultiHeadAttention)]
+    hooks = [
+        *(module.register_forward_pre_hook(ask, with_kwargs=True) for module in attentions),
+        *(module.register_forward_hook(keep) for module in attentions),
+    ]
+    try:
+        yield weights
+    finally:
+        for hook in hooks:
+            hook.remove()

@@ -1,0 +1,52 @@
+"""The weights that are collected are those of the models, and the models stay as they were."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import nn
+from torch.testing import assert_close
+
+from course_lib.models import BERT, GPT, BERTConfig, GPTConfig
+from course_lib.watching import watched_attention
+from tests.course_lib.writers import SOURCES, transformer
+
+IDS = torch.tensor([[4, 5, 6], [7, 8, 9]])
+
+
+def test_the_weights_are_those_that_a_model_gives_itself() -> None:
+    torch.manual_seed(0)
+    gpt = GPT(GPTConfig(13, 16, 12, 3, 2, 20)).eval()
+    with watched_attention(gpt) as weights:
+        logits = gpt(IDS)
+    for own, watched in zip(gpt.states(IDS, need_weights=True).self_alpha, weights, strict=True):
+        assert_close(watched, own)
+    assert_close(logits, gpt(IDS))
+
+
+def test_a_model_without_weights_of_its_own_is_watched_too() -> None:
+    bert = BERT(BERTConfig(13, 16, 12, 3, 2, 20)).eval()
+    with watched_attention(bert) as weights:
+        bert(IDS, mask=torch.tensor([[True, True, False], [True, True, True]]))
+    alpha = torch.stack(weights)
+    assert alpha.shape == (2, 2, 3, 3, 3)
+    assert_close(alpha.sum(dim=-1), torch.ones(2, 2, 3, 3))
+    assert alpha[:, 0, ..., 2].eq(0).all()
+    assert not alpha.requires_grad
+
+
+def test_some_attentions_only() -> None:
+    model = transformer().eval()
+    crossed = nn.ModuleList(block.cross_attention for block in model.decoder)
+    with watched_attention(crossed) as weights:
+        model(SOURCES, torch.ones(3, 1, dtype=torch.long))
+    assert len(weights) == len(crossed)
+    assert all(alpha.shape[2] == 1 for alpha in weights)
+
+
+def test_nothing_is_watched_afterwards_even_where_the_model_fails() -> None:
+    gpt = GPT(GPTConfig(13, 16, 12, 3, 2, 20)).eval()
+    with pytest.raises(ValueError, match="context"), watched_attention(gpt) as weights:
+        gpt(torch.zeros(1, 17, dtype=torch.long))
+    gpt(IDS)
+    assert weights == []
