@@ -27,12 +27,14 @@
 - `translating` and `WatchedTranslation`: a translation that grows word by word, with the attention of any head
 - `heads` and `WatchedText`: where each word of a text looks, in any layer and head
 - `merging`: byte-pair encoding on any text, one pair at a time
+- `sampling`: what temperature, top-k and the nucleus leave of a distribution
 - `searching`: beam search on its tree, with other branches to take by hand
 - `schedules`: a learning rate that rises and falls, with sliders
 """
 
 from course_lib.show.explorers.heads import WatchedText, heads
 from course_lib.show.explorers.merging import merging
+from course_lib.show.explorers.sampling import sampling
 from course_lib.show.explorers.schedules import schedules
 from course_lib.show.explorers.searching import searching
 from course_lib.show.explorers.translating import WatchedTranslation, translating
@@ -97,6 +99,7 @@ __all__ = [
     "questionnaire",
     "race",
     "softmax_gradient",
+    "sampling",
     "schedules",
     "searching",
     "stacks",

@@ -952,6 +952,14 @@ check("decoding.nucleus", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
+# Set all three yourself. The sliders work in the usual order: temperature first, then top-k, then the nucleus of what is
+# left. Raise the temperature to 2 and see how many words the nucleus of 0.9 needs now; then find a setting under which
+# *verdampfte* never comes up, and *miaute* still does.
+
+# %% tags=["demo"]
+show.sampling(WORDS, behind)
+
+# %% [markdown]
 # All of them on the same ten words. Bars are probabilities; the dots are what came up in 2000 draws.
 
 

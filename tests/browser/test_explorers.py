@@ -59,6 +59,7 @@ def heads() -> None:
 WIDGETS: Mapping[str, Callable[[], None]] = {
     "heads": heads,
     "merging": lambda: show.merging("play playing played stay"),
+    "sampling": lambda: show.sampling(["tanzte", "schlief", "sang", "lief"], torch.tensor([0.5, 0.25, 0.15, 0.1])),
     "schedules": show.schedules,
     "searching": lambda: show.searching(BRANCHES, "the cat danced"),
     "translating": translating,
@@ -79,6 +80,12 @@ MOVES: Mapping[str, Mapping[str, str]] = {
         "one step back": "Space",
         "your text": "x",
         "Play": "Enter",
+    },
+    "sampling": {
+        "temperature": "ArrowRight",
+        "top-k": "ArrowLeft",
+        "nucleus p": "ArrowLeft ArrowLeft ArrowLeft ArrowLeft ArrowLeft",
+        "draw twenty words": "Enter",
     },
     "schedules": {
         "d_model": "ArrowUp",
@@ -250,3 +257,19 @@ def test_a_word_is_pointed_at(opened: Callable[..., Page]) -> None:
     page.keyboard.press("ArrowUp")
     page.keyboard.press("Enter")
     assert said.inner_text().startswith("From “the”")
+
+
+@pytest.mark.parametrize("widget", ["sampling"], indirect=True)
+def test_top_k_comes_before_the_nucleus(opened: Callable[..., Page]) -> None:
+    page = opened()
+    drawn_from = page.locator(".katze-bars").last.locator("li > :last-child")
+    assert drawn_from.all_inner_texts() == ["0.500", "0.250", "0.150", "0.100"]
+    control(page, "nucleus p").fill("0.65")
+    assert drawn_from.all_inner_texts() == ["0.667", "0.333", "0.000", "0.000"]
+    control(page, "top-k").fill("2")
+    assert drawn_from.all_inner_texts() == ["1.000", "0.000", "0.000", "0.000"]  # 2/3 of what top-k leaves
+    control(page, "nucleus p").fill("1")
+    control(page, "temperature").fill("0.5")
+    assert drawn_from.all_inner_texts() == ["0.800", "0.200", "0.000", "0.000"]
+    control(page, "draw twenty words").press("Enter")
+    assert set(page.locator(".katze-chip").all_inner_texts()) <= {"tanzte", "schlief"}

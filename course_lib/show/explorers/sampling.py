@@ -1,0 +1,37 @@
+"""A distribution over the next word, with temperature, top-k and the nucleus to be set, and words to be drawn.
+
+What remains is computed in the script alone, since a lesson asks for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from jaxtyping import Float
+from torch import Tensor
+
+from course_lib.show.interactive import interactive
+
+
+def sampling(words: Sequence[str], probabilities: Float[Tensor, "words"]) -> None:
+    """Show how temperature, top-k and the nucleus change a distribution, and draw words from what they leave.
+
+    Args:
+        words: what may come next.
+        probabilities: theirs, all above 0.
+
+    Raises:
+        ValueError: no words, another number of probabilities, or one that is not above 0.
+    """
+    shares = probabilities.tolist()
+    if not words or len(words) != len(shares) or min(shares) <= 0:
+        raise ValueError("sampling needs a probability above 0 for each of at least one word")
+    listed = [f"{word} {share:.3f}" for word, share in zip(words, shares, strict=True)]
+    interactive(
+        "sampling",
+        {"words": list(words), "probabilities": shares},
+        still=f"<p>What may come next:</p><ul>{''.join(f'<li>{escape(line)}</li>' for line in listed)}</ul>",
+        alt=f"Probabilities of {len(words)} words, and what temperature, top-k and the nucleus leave of them.",
+        text=", ".join(listed),
+    )
