@@ -156,6 +156,7 @@ def prepare(page: Page) -> None:
 
 def test_every_widget_is_tried_here_or_with_the_explorers() -> None:
     assert WIDGETS.keys() | test_explorers.WIDGETS.keys() == widget_names()
+    assert WIDGETS.keys() | test_explorers.MOVES.keys() == widget_names()
 
 
 @pytest.mark.parametrize("name", WIDGETS)
