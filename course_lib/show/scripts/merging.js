@@ -5,24 +5,28 @@ function draw({ text, mark }) {
   const counted = el("div", { style: "flex:1 1 18em" });
   const cut = el("p", { "aria-label": "the text in pieces" });
   const measured = el("div", { class: "katze-row top", style: "flex:1 1 18em" });
-  let [typed, rounds, walk] = [text, [], null];
+  let [typed, rounds, ages, walk] = [text, [], new Map(), null];
 
   const words = () => typed.split(/\s+/).filter(Boolean);
   const pairOf = (left, right) => `${left} ${right}`; // no piece has a space in it
 
   function neighbours(pieces) {
     const counts = new Map();
-    for (const parts of pieces) parts.slice(1).forEach((right, i) => counts.set(pairOf(parts[i], right), (counts.get(pairOf(parts[i], right)) || 0) + 1));
+    for (const parts of pieces) {
+      for (const i of parts.keys()) {
+        if (i === 0) continue;
+        const pair = pairOf(parts[i - 1], parts[i]);
+        counts.set(pair, (counts.get(pair) || 0) + 1);
+      }
+    }
     return counts;
   }
 
-  // The most frequent first; of equals, the pair whose pieces are known for longer.
-  function ranked(counts, known) {
-    const ages = ([pair]) => pair.split(" ").map((piece) => known.indexOf(piece));
-    return [...counts].sort((a, b) => {
-      const [[left, right], [otherLeft, otherRight]] = [ages(a), ages(b)];
-      return b[1] - a[1] || left - otherLeft || right - otherRight;
-    });
+  // Whether a pair is more frequent than another; of equals, whether its pieces are known for longer.
+  function order([pair, times], [other, others]) {
+    if (times !== others) return others - times;
+    const [[left, right], [otherLeft, otherRight]] = [pair.split(" "), other.split(" ")];
+    return ages.get(left) - ages.get(otherLeft) || ages.get(right) - ages.get(otherRight);
   }
 
   function joined(parts, left, right) {
@@ -43,15 +47,19 @@ function draw({ text, mark }) {
   // The text after each round, and what the next one has to choose from.
   function learn() {
     let pieces = words().map((word) => [mark, ...word]);
-    const known = [...new Set(pieces.flat())].sort((a, b) => a.codePointAt(0) - b.codePointAt(0));
+    const characters = [...new Set(pieces.flat())].sort((a, b) => a.codePointAt(0) - b.codePointAt(0));
+    ages = new Map(characters.map((character, i) => [character, i]));
+    let made = null;
     rounds = [];
-    for (const number of range(81)) {
-      const next = ranked(neighbours(pieces), known);
-      rounds.push({ pieces, next, made: number ? known.at(-1) : null, known: known.length });
-      if (!next.length) break;
-      const [left, right] = next[0][0].split(" ");
-      pieces = pieces.map((parts) => joined(parts, left, right));
-      known.push(left + right);
+    for (const _ of range(81)) {
+      const counts = [...neighbours(pieces)];
+      rounds.push({ pieces, counts, made, known: ages.size });
+      if (!counts.length) break;
+      const [next] = counts.reduce((best, pair) => (order(pair, best) < 0 ? pair : best));
+      const [left, right] = next.split(" ");
+      pieces = pieces.map((parts) => (parts.length > 1 ? joined(parts, left, right) : parts));
+      made = left + right;
+      ages.set(made, ages.size);
     }
   }
 
@@ -68,7 +76,8 @@ function draw({ text, mark }) {
   }
 
   function show(number) {
-    const { pieces, next, made } = rounds[number];
+    const { pieces, counts, made } = rounds[number];
+    const next = [...counts].sort(order);
     cut.replaceChildren(
       ...pieces.map((parts) => el("span", { class: "katze-word" }, ...parts.map((part, i) => chip(part, i % 2 ? 0.6 : 0.2, part === made)))),
     );
