@@ -18,6 +18,7 @@ from nbformat import NotebookNode
 
 from autograder.course.colab import BADGE, INSTALL
 from autograder.course.course import Course
+from autograder.course.solved import is_reason
 from autograder.errors import BadInput
 from autograder.site.executed import executed_solution
 
@@ -65,7 +66,7 @@ def lesson_page(course: Course, lesson: str) -> LessonPage:
     pictures: dict[str, bytes] = {}
     own = [cell for cell in released.cells if not set(cell.metadata.get("tags", ())) & {BADGE, INSTALL}]
     to_colab = next(cell.source for cell in released.cells if BADGE in cell.metadata.get("tags", ()))
-    solved = executed_solution(course, lesson).cells
+    solved = [cell for cell in executed_solution(course, lesson).cells if not is_reason(cell)]
     if [cell.cell_type for cell in own] != [cell.cell_type for cell in solved]:
         raise BadInput(f"the release of {lesson} is out of date: run `katze release`")
     for cell, ran in zip(own, solved, strict=True):

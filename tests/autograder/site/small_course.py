@@ -38,6 +38,9 @@ def scale_scores(scores, d_head):
     return scores / d_head**0.5
     ### END SOLUTION
 
+# %% [markdown] tags=["reason"]
+# Because variances add up.
+
 # %% nbgrader={"grade_id": "attention-scale-check", "grade": true, "locked": true, "points": 1}
 check("attention.scale")
 ### BEGIN HIDDEN TESTS

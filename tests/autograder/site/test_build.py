@@ -80,7 +80,7 @@ def test_a_lesson_shows_what_its_cells_show_and_no_answer(lesson: BeautifulSoup)
     said = text(lesson.select_one("article"))
     assert "scaled: 4.0" in said
     assert "NotImplementedError" in said
-    for secret in ("d_head ** 0.5", "d_head**0.5", "BEGIN SOLUTION", "hidden=", "# katze:"):
+    for secret in ("d_head ** 0.5", "d_head**0.5", "BEGIN SOLUTION", "hidden=", "# katze:", "variances"):
         assert secret not in said, secret
     assert not lesson.select(".katze-verdict")
 
