@@ -8,7 +8,7 @@ function draw({ keys, vectors, query, reach }) {
   const at = ([x, y]) => ({ x: plane.across(x), y: plane.up(y) });
   const labels = keys.map((key, i) => {
     const { x, y } = at(vectors[i]);
-    return [svg("circle", { class: "blue", cx: x, cy: y, r: 5 }), svg("text", { x: x + 12, y: y + 4 }, key)];
+    return [svg("circle", { class: "blue", cx: x, cy: y, r: 5 }), svg("text", { x, y: y - 14, "text-anchor": "middle" }, key)];
   });
   const arrow = svg("line", { class: "orange", "stroke-linecap": "round" });
   const handle = svg("circle", { class: "orange", r: 8, style: "cursor:grab" });
