@@ -14,4 +14,5 @@ ROOT = Path(__file__).parents[2]
 @functools.cache
 def read_lesson(lesson: str) -> NotebookNode:
     """The source of a lesson as a notebook that nobody may change."""
-    return jupytext.read(ROOT / "solutions" / lesson / f"{lesson}.py")
+    notebook: NotebookNode = jupytext.read(ROOT / "solutions" / lesson / f"{lesson}.py")
+    return notebook
