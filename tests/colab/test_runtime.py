@@ -26,9 +26,10 @@ from nbformat import NotebookNode
 import course_lib
 from autograder.course.course import Course
 from autograder.grading.batch import grade_lesson
+from autograder.site.executed import SECONDS_FOR_A_CELL
 from course_lib import exercises
 from tests.autograder.repair.test_manglings import by_colab
-from tests.solutions.executing import SECONDS_FOR_A_CELL, points, printed
+from tests.solutions.executing import points, printed
 from tests.solutions.filling import filled
 
 ROOT = Path(__file__).parents[2]

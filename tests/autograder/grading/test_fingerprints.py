@@ -193,7 +193,7 @@ def test_functions_that_call_each_other_end(tmp_path: Path) -> None:
 @pytest.mark.parametrize("exercise", exercises.all(), ids=lambda exercise: exercise.id)
 def test_an_exercise_of_the_course_changes_with_its_parts(exercise: Exercise) -> None:
     whole = of_exercise(exercise)
-    fewer = dataclasses.replace(exercise, misconceptions=exercise.misconceptions[1:])
+    fewer = dataclasses.replace(exercise, misconceptions=exercise.misconceptions[1:], hints=())
     assert of_exercise(fewer) != whole
     assert of_exercise(dataclasses.replace(exercise, correct=())) == whole
 
