@@ -18,6 +18,7 @@ def watched_attention(model: nn.Module) -> Iterator[list[Float[Tensor, "batch he
 
         with watched_attention(bert) as weights:
             bert(ids)
+
         alpha = torch.stack(weights)  # [layers, batch, heads, queries, keys]
 
     Its results are the same as without, up to rounding, since its attention takes the explicit path.
