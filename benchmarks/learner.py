@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import statistics
 import subprocess
 import sys
@@ -40,7 +41,7 @@ taken = []
 for _ in range({rounds}):
     for exercise in of_lesson({lesson!r}):
         began = time.perf_counter()
-        check(exercise.id)._repr_html_()
+        check(exercise.id)._repr_mimebundle_()
         taken.append(time.perf_counter() - began)
 print(json.dumps(taken))"""
 
@@ -82,6 +83,7 @@ def _until_usable(work: Path) -> float:
         env={**os.environ, "JUPYTER_RUNTIME_DIR": str(runtime)},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
+        start_new_session=True,
     )
     try:
         while not _answers("lab"):
@@ -94,8 +96,10 @@ def _until_usable(work: Path) -> float:
         client.stop_channels()
         return time.perf_counter() - began
     finally:
-        server.terminate()
+        os.killpg(server.pid, signal.SIGTERM)  # the command and the server that it started
         server.wait()
+        while _answers("lab"):
+            time.sleep(0.05)
 
 
 def _answers(path: str) -> bool:

@@ -74,6 +74,8 @@ def find_modules(root: Path) -> dict[str, Path]:
 
 def permitted(modules: dict[str, Path], withheld: Iterable[str]) -> set[str]:
     """The modules that are not withheld and import none that is, however indirectly."""
+    if not (withheld := list(withheld)):
+        return set(modules)
     imports = {name: imported_modules(path, name) | set(_parents(name)) for name, path in modules.items()}
     banned = {name for name in modules if any(_within(name, hidden) for hidden in withheld)}
     while True:
