@@ -40,6 +40,10 @@ def read_solution(course: Course, lesson: str) -> NotebookNode:
     return notebook
 
 
+_AT_HAND = {"HF_HUB_OFFLINE": "1"}
+"""A lesson is run with the published models that are here: none is fetched for it."""
+
+
 def execute_notebook(
     notebook: NotebookNode, folder: Path, environment: Mapping[str, str] | None = None
 ) -> NotebookNode:
@@ -71,7 +75,7 @@ def executed_solution(course: Course, lesson: str) -> NotebookNode:
     if not kept.exists():
         with tempfile.TemporaryDirectory(prefix="katze-executed-") as folder:
             try:
-                ran = execute_notebook(notebook, Path(folder), {**os.environ, "KATZE_WORK": folder})
+                ran = execute_notebook(notebook, Path(folder), {**os.environ, "KATZE_WORK": folder, **_AT_HAND})
             except CellExecutionError as failed:
                 raise BadInput(f"a cell of {lesson}, with its solution, has failed:\n{failed}") from failed
         kept.parent.mkdir(parents=True, exist_ok=True)

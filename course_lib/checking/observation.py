@@ -369,6 +369,10 @@ def _identical(old: Value, new: Value) -> bool:
             and old.dtype == new.dtype
             and (torch.equal(old, new) or bool(((old == new) | ((old != old) & (new != new))).all()))
         )
+    if isinstance(old, dict):
+        return (
+            isinstance(new, dict) and old.keys() == new.keys() and all(_identical(old[name], new[name]) for name in old)
+        )
     if isinstance(old, (list, tuple)):
         return len(old) == len(new) and all(_identical(a, b) for a, b in zip(old, new, strict=True))
     return bool(old == new)

@@ -49,7 +49,7 @@ class CausalLanguageModel(nn.Module):
     Parameters:
         embedding: [vocabulary, d_model]; its rows are the output layer's as well.
         positions: a learned vector for each place.
-        blocks: pre-norm, with GELU and a feed-forward network of width 4 d_model.
+        blocks: as GPT-2's: pre-norm, the approximate GELU, a feed-forward network of width 4 d_model.
         norm: the final layer norm.
     """
 
@@ -70,9 +70,11 @@ class CausalLanguageModel(nn.Module):
         self.causal = causal
         self.embedding = nn.Embedding(vocabulary, d_model)
         self.positions = LearnedPositions(d_model, context)
-        config = BlockConfig(d_model, heads, 4 * d_model, activation="gelu", norm_first=True)
+        config = BlockConfig(
+            d_model, heads, 4 * d_model, activation="gelu_tanh", norm_first=True, norm_epsilon=1e-5, bias=True
+        )
         self.blocks = nn.ModuleList(EncoderBlock(config) for _ in range(layers))
-        self.norm = nn.LayerNorm(d_model)
+        self.norm = nn.LayerNorm(d_model, eps=1e-5)
         nn.init.normal_(self.embedding.weight, std=0.02)
 
     def forward(self, ids: Int[Tensor, "batch words"]) -> Float[Tensor, "batch words vocabulary"]:
@@ -81,6 +83,42 @@ class CausalLanguageModel(nn.Module):
         for block in self.blocks:
             x = block(x, is_causal=self.causal).out
         return tied_logits(self.norm(x), self.embedding.weight)
+
+
+NAMES_IN_GPT2 = {
+    "wte.weight": "embedding.weight",
+    "wpe.weight": "positions.encoding",
+    "h.": "blocks.",
+    "ln_1.": "add_and_norm_1.norm.",
+    "attn.c_attn.": "self_attention.W_qkv.",
+    "attn.c_proj.": "self_attention.W_o.",
+    "ln_2.": "add_and_norm_2.norm.",
+    "mlp.c_fc.": "feed_forward.W_1.",
+    "mlp.c_proj.": "feed_forward.W_2.",
+    "ln_f.": "norm.",
+}
+"""The parts of GPT-2's names, and what `CausalLanguageModel` calls them."""
+
+
+def from_gpt2(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The weights of a published GPT-2, as the state dict of a `CausalLanguageModel`.
+
+    GPT-2's matrices of linear layers are [in, out]; torch's are [out, in]. Causal masks and a head, which is the
+    embedding once more, are stored with some copies and have no place in the model (Radford et al., 2019).
+
+    Args:
+        tensors: by GPT-2's names, with or without "transformer." before them.
+    """
+    found = {}
+    for name, tensor in tensors.items():
+        own = name.removeprefix("transformer.")
+        if own == "lm_head.weight" or own.endswith((".attn.bias", ".attn.masked_bias")):
+            continue
+        turned = own.endswith(".weight") and ".c_" in own
+        for theirs, ours in NAMES_IN_GPT2.items():
+            own = own.replace(theirs, ours, 1)
+        found[own] = tensor.T if turned else tensor
+    return found
 
 
 def loss_without_mask(honest: Float[Tensor, "... words"]) -> Float[Tensor, "... words"]:

@@ -75,6 +75,7 @@ REFERENCES = {
     "gpt.generate": "from_scratch.language_models.generate",
     "gpt.fine_tuning_loss": "from_scratch.language_models.fine_tuning_loss",
     "gpt.count_parameters": "from_scratch.language_models.gpt_parameters",
+    "gpt.from_gpt2": "from_scratch.language_models.from_gpt2",
     "subwords.count_pairs": "text.subwords.count_pairs",
     "subwords.most_frequent_pair": "text.subwords.most_frequent_pair",
     "subwords.merge": "text.subwords.join",

@@ -22,8 +22,8 @@
 # about. Tonight you build one.
 #
 # By the end you will be able to write a transformer language model from your blocks, train it, catch it cheating, let it
-# write, tune it for another task, and count the parameters of a real GPT-2 to the last digit, which is more than its
-# paper did.
+# write, tune it for another task, count the parameters of a real GPT-2 to the last digit, which is more than its paper
+# did, and load GPT-2's own weights into the model that you wrote.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
@@ -35,6 +35,7 @@
 # | 6 | writing | 3 | 15 |
 # | 7 | the loss of fine-tuning | 2 | 8 |
 # | 8 | the parameters of GPT-2 | 3 | 18 |
+# | 9 | GPT-2's weights in your own model | 4 | 20 |
 #
 # Stuck? `hint("gpt.shifted_targets")` opens a hint, and with each further call the next one. `solution(...)` shows the
 # answer with its reason, once you have tried; `progress()` shows how far you are.
@@ -46,7 +47,11 @@
 import copy
 import math
 import random
+import tempfile
+import textwrap
 import time
+from functools import partial
+from pathlib import Path
 
 import torch
 import torch.nn.functional as F
@@ -56,6 +61,7 @@ from course_lib import show
 from course_lib.blocks import BlockConfig, EncoderBlock
 from course_lib.checking import check, hint, progress, solution
 from course_lib.masking import causal_mask
+from course_lib.mine import answer
 from course_lib.positions import LearnedPositions
 from course_lib.toys.grammar import is_english, log_probability, random_sentence
 from course_lib.toys.lexicon import LIVING, THINGS
@@ -361,7 +367,9 @@ show.matrices(
 # ### Exercise 4 · A causal language model
 # `gpt.causal_language_model` · 5 points (4 for the values, 1 for the model without the mask) · about 25 minutes
 #
-# The constructor is given; leave the names as they are, because the check loads weights into them. Write `forward`. With
+# The constructor is given, with GPT-2's choices: the norms come first, GELU is the approximation by tanh that GPT-2 was
+# trained with, every layer has a bias, and norms add 1e-5 to the variance. Leave them and the names as they are: the
+# check loads weights into them, and at the end of the lesson you load GPT-2's. Write `forward`. With
 # `causal=False` no mask is used; we shall need that once. The gradients of all parameters are compared too.
 #
 # Shapes: `ids` is an integer tensor `[batch, words]`, at most `context` words; the result is `[batch, words,
@@ -383,9 +391,11 @@ class CausalLanguageModel(nn.Module):
         self.causal = causal
         self.embedding = nn.Embedding(vocabulary, d_model)
         self.positions = LearnedPositions(d_model, context)
-        config = BlockConfig(d_model, heads, 4 * d_model, activation="gelu", norm_first=True)
+        config = BlockConfig(
+            d_model, heads, 4 * d_model, activation="gelu_tanh", norm_first=True, norm_epsilon=1e-5, bias=True
+        )
         self.blocks = nn.ModuleList(EncoderBlock(config) for _ in range(layers))
-        self.norm = nn.LayerNorm(d_model)
+        self.norm = nn.LayerNorm(d_model, eps=1e-5)
         nn.init.normal_(self.embedding.weight, std=0.02)
 
     def forward(self, ids):
@@ -455,10 +465,13 @@ NAMES = {
 }
 
 
+gelu_tanh = partial(F.gelu, approximate="tanh")
+
+
 def from_torchs_parts(model):
     """A function from ids to logits, built from nn.TransformerEncoder with the weights of `model`."""
     layer = nn.TransformerEncoderLayer(
-        D_MODEL, HEADS, 4 * D_MODEL, dropout=0.0, activation="gelu", batch_first=True, norm_first=True
+        D_MODEL, HEADS, 4 * D_MODEL, dropout=0.0, activation=gelu_tanh, batch_first=True, norm_first=True
     )
     encoder = nn.TransformerEncoder(layer, LAYERS, norm=nn.LayerNorm(D_MODEL), enable_nested_tensor=False)
     weights = {f"norm.{kind}": value for kind, value in model.norm.state_dict().items()}
@@ -487,13 +500,14 @@ def ours_beside_torchs():
     for precision in (torch.float32, torch.float64):
         model.to(precision)
         ours, theirs = model(ids), from_torchs_parts(model)(ids)
-        print(
-            f"{str(precision):14} largest logit {ours.abs().max():.3f}, largest difference {(ours - theirs).abs().max():.0e}"
-        )
+        largest, difference = ours.abs().max().item(), (ours - theirs).abs().max().item()
+        unit = torch.finfo(precision).eps * largest
+        print(f"{precision}: largest logit {largest:.3f}, largest difference {difference:.0e}, last digit {unit:.0e}")
 
 
 # %% [markdown]
-# Equal apart from rounding: with twice the digits, the difference shrinks by as many. What you wrote *is* the model.
+# Equal apart from rounding: in either precision, what differs is a few times the last digit that it has, or nothing at
+# all. What you wrote *is* the model.
 #
 # ## 6. What would happen without the mask?
 #
@@ -1084,10 +1098,10 @@ def three_candidates():
 # auxiliary loss it rises less.
 #
 # **Does the auxiliary loss help the task?** S2 says that it speeds up convergence, and GPT-1's paper gives that as one of
-# its two reasons (section 3.2). Look at the first epoch: here it is the other way round. The model serves two masters and
-# learns the labels later; in the end it is no better for it. The paper's own ablation (section 5) is cautious too: the
-# auxiliary loss helped on the larger data sets, but not on the smaller ones. Ours is a small one. Measure before you
-# believe.
+# its two reasons (section 3.2). Compare the two pre-trained candidates after the first epoch and after the last: there is
+# no sign of it here. The model serves two masters, and is no better at the task for it. The paper's own ablation (section
+# 5) is cautious too: the auxiliary loss helped on the larger data sets, but not on the smaller ones. Ours is a small one.
+# Measure before you believe.
 #
 # ## 9. GPT-2
 #
@@ -1198,7 +1212,176 @@ def four_sizes():
 # The bars tell a second story: two thirds of every block is the feed-forward network, one third is attention, and in the
 # smallest model the embedding alone is nearly a third of everything. Without tying it would be counted twice.
 #
-# ### 9.2 Where do you get good text?
+# ### 9.2 GPT-2, in your own model
+#
+# Are two models with the same layers the same model? Then GPT-2's numbers must fit into *yours*, and yours must say
+# exactly what GPT-2 says. The weights are public: a dict of tensors, 148 of them in the smallest. Only the names differ:
+#
+# | in GPT-2 | in your model |
+# |---|---|
+# | `wte.weight` | `embedding.weight` |
+# | `wpe.weight` | `positions.encoding` |
+# | `h.0.ln_1.weight`, `.bias` | `blocks.0.add_and_norm_1.norm.weight`, `.bias` |
+# | `h.0.attn.c_attn.weight`, `.bias` | `blocks.0.self_attention.W_qkv.weight`, `.bias` |
+# | `h.0.attn.c_proj.weight`, `.bias` | `blocks.0.self_attention.W_o.weight`, `.bias` |
+# | `h.0.ln_2.weight`, `.bias` | `blocks.0.add_and_norm_2.norm.weight`, `.bias` |
+# | `h.0.mlp.c_fc.weight`, `.bias` | `blocks.0.feed_forward.W_1.weight`, `.bias` |
+# | `h.0.mlp.c_proj.weight`, `.bias` | `blocks.0.feed_forward.W_2.weight`, `.bias` |
+# | `ln_f.weight`, `.bias` | `norm.weight`, `.bias` |
+#
+# and so on for `h.1`, `h.2`, and all the others. And one more thing differs, which no name tells. GPT-2 computes $x W$,
+# so it keeps the matrix of a linear layer as `[in, out]`. PyTorch's `nn.Linear` computes $x W^T$ and keeps `[out, in]`.
+#
+# ### Exercise 9 · GPT-2's weights
+# `gpt.from_gpt2` · 4 points (3 for the weights, 1 for what has no place) · about 20 minutes
+#
+# Make from GPT-2's tensors what `load_state_dict` of your model wants: a dict with your names. Transpose what must be
+# transposed, and nothing else.
+#
+# Some copies hold more. Leave it out: `h.0.attn.bias`, which is no bias but the causal mask; `h.0.attn.masked_bias`, what
+# is written where the mask forbids; and `lm_head.weight`, the tied output layer, which is the embedding once more. In
+# others every name but the head's begins with `transformer.`, which goes.
+#
+# `tensors` is a dict from names to tensors, the result another one.
+
+
+# %% nbgrader={"grade": false, "grade_id": "gpt-from_gpt2-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def from_gpt2(tensors):
+    """The state dict of a CausalLanguageModel, from the tensors of a published GPT-2.
+
+    tensors: dict from GPT-2's names to tensors
+    returns: dict from the names in CausalLanguageModel to tensors
+    """
+    ### BEGIN SOLUTION
+    names = {
+        "wte.weight": "embedding.weight",
+        "wpe.weight": "positions.encoding",
+        "h.": "blocks.",
+        "ln_1.": "add_and_norm_1.norm.",
+        "attn.c_attn.": "self_attention.W_qkv.",
+        "attn.c_proj.": "self_attention.W_o.",
+        "ln_2.": "add_and_norm_2.norm.",
+        "mlp.c_fc.": "feed_forward.W_1.",
+        "mlp.c_proj.": "feed_forward.W_2.",
+        "ln_f.": "norm.",
+    }
+    found = {}
+    for name, tensor in tensors.items():
+        own = name.removeprefix("transformer.")
+        if own == "lm_head.weight" or own.endswith((".attn.bias", ".attn.masked_bias")):
+            continue
+        turned = own.endswith(".weight") and ".c_" in own
+        for theirs, ours in names.items():
+            own = own.replace(theirs, ours, 1)
+        found[own] = tensor.T if turned else tensor
+    return found
+    ### END SOLUTION
+
+
+# %% [markdown] tags=["reason"]
+# The names are translated piece by piece, so one table of ten lines serves any number of blocks. Only the matrices of
+# linear layers are turned: `c_attn`, `c_proj` and `c_fc` are the three names that contain `c_` (for *convolution*: GPT-2's
+# code writes a linear layer as a convolution over single words). The embedding and the positions are tables that are
+# looked up, not multiplied, and stay. Shapes catch most mistakes here, but not all: attention's `c_proj` is square and
+# fits either way round. A model loaded like that runs, and writes nonsense. That is why logits are compared, and not only
+# shapes.
+
+# %% nbgrader={"grade": true, "grade_id": "gpt-from_gpt2-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("gpt.from_gpt2")
+### BEGIN HIDDEN TESTS
+check("gpt.from_gpt2", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# Now load it. `"gpt2"` is fetched from the Hugging Face hub, once: 550 MB. A folder that holds `config.json` and
+# `model.safetensors` does as well, so put its path there if you have one. Where neither is at hand, the cell says so, and
+# takes a small stand-in with GPT-2's names and layout: the model that you trained above, saved as GPT-2 is saved.
+#
+# Three questions to it. Do your logits equal those of the course's own library, which loads GPT-2 in its own way? Are as
+# many numbers loaded as your `count_parameters` says? And what does it write, with the dice of lesson 06?
+
+# %%
+PUBLISHED = "gpt2"  # or "gpt2-medium", or a folder
+PROMPTS = ["The cat opened the fridge and", "Nobody expected the old queen to"]
+
+# %% tags=["demo"]
+from course_lib.models import GPT, GPTConfig  # the library's own, to compare yours with
+from course_lib.published.hub import PublishedModel, find_folder
+from course_lib.text.fast_subwords import SubwordVocabulary
+
+nucleus, with_temperature = answer("decoding.nucleus"), answer("decoding.with_temperature")
+
+
+def stand_in():
+    """The model from above in a folder, as GPT-2 is published, and its words."""
+    weights = trained()[0].cpu().state_dict()
+    sizes = SIZES | {"d_hidden": 4 * D_MODEL, "activation": "gelu_tanh"}
+    saved = GPT(GPTConfig(**sizes))
+    saved.load_state_dict(weights | {"output.weight": weights["embedding.weight"]})
+    trained()[0].to(device)
+    folder = Path(tempfile.mkdtemp())
+    saved.save_pretrained(folder)
+    return folder, encode_words, decode, [". the old queen", ". because a small cat"]
+
+
+def encode_words(text):
+    return encode(text.split())
+
+
+def published():
+    """A folder with a GPT-2, how to make ids of a text and a text of ids, and beginnings of texts."""
+    try:
+        folder = find_folder(PUBLISHED)
+    except FileNotFoundError as problem:
+        print(f"A stand-in instead of {PUBLISHED}: {problem}.\n")
+        return stand_in()
+    pieces = SubwordVocabulary.load_gpt2(folder / "vocab.json", folder / "merges.txt")
+    return folder, lambda text: torch.tensor(pieces.encode(text)), lambda ids: pieces.decode(ids.tolist()), PROMPTS
+
+
+@torch.no_grad()
+def drawn_after(model, ids, new_words, context):
+    """The ids and `new_words` more, each drawn from the nucleus at a temperature of 0.8."""
+    for _ in range(new_words):
+        logits = model(ids[-context:].unsqueeze(0))[0, -1]
+        ids = torch.cat([ids, torch.multinomial(nucleus(with_temperature(logits, 0.8), 0.9), 1)])
+    return ids
+
+
+@show.when_ready
+def gpt_2_in_your_model():
+    folder, to_ids, to_text, prompts = published()
+    tensors = PublishedModel.read(folder, "gpt2").tensors
+    library = GPT.from_pretrained(folder)
+    sizes = {name: getattr(library.config, name) for name in ("vocabulary", "context", "d_model", "heads", "layers")}
+    own = CausalLanguageModel(**sizes)
+    own.load_state_dict(from_gpt2(tensors))
+
+    ids = to_ids(prompts[0])
+    with torch.no_grad():
+        mine, theirs = own(ids.unsqueeze(0)), library(ids.unsqueeze(0))
+    print(
+        f"largest logit {theirs.abs().max():.1f}, largest difference from the library's {(mine - theirs).abs().max():.0e}"
+    )
+    loaded = sum(parameter.numel() for parameter in own.parameters())
+    counted = count_parameters(sizes["vocabulary"], sizes["context"], sizes["d_model"], sizes["layers"], True)
+    print(f"{loaded:,} numbers loaded, {counted:,} as you count them\n")
+
+    torch.manual_seed(4)
+    for prompt in prompts:
+        written = drawn_after(own, to_ids(prompt), 30, sizes["context"])
+        print(textwrap.fill(to_text(written), 110, initial_indent="  “", subsequent_indent="   ") + " …”")
+
+
+# %% [markdown]
+# Equal to the last digits: what you wrote is GPT-2, and now it *is* GPT-2. Nothing of yours was changed for it but the
+# numbers. If the stand-in wrote, connect once and run the cell again; a Colab needs a minute for it.
+#
+# A **stretch task**, for a free evening: `"gpt2-medium"` has 345 million parameters (on paper; you know better). Does your
+# `from_gpt2` load it unchanged? And Hugging Face's `"distilgpt2"`, which has half the layers? Compare how probable the
+# three find a paragraph of your own, and one from a newspaper of this morning.
+#
+# ### 9.3 Where do you get good text?
 #
 # A larger model wants more text, and the web has plenty, most of it rubbish. How would you tell? GPT-2's authors had
 # people do it for them without knowing: they took every page that someone had linked to on **Reddit**, if the post got
@@ -1249,7 +1432,7 @@ show.figure(
 #
 # ## What you have now
 #
-# A GPT: yours, equal to PyTorch's to the last digits, trained, caught, graded, tuned and counted. It reads from left to
+# A GPT: yours, equal to PyTorch's to the last digits, trained, caught, graded, tuned and counted, and GPT-2's weights run in it. It reads from left to
 # right and must not look ahead, because it writes.
 #
 # But what if you do not want to write at all, but only to *understand*? Then looking ahead is not cheating but a help:

@@ -1,4 +1,5 @@
-"""The exercises of lesson 07: a language model's targets, loss, output and blocks, what it writes, and its size.
+"""The exercises of lesson 07: a language model's targets, loss, output and blocks, what it writes, its size,
+and GPT-2's weights.
 
 Built like `course_lib/exercises/attention/scale.py`; read that file first. The model that `gpt.generate` writes with
 is passed in, so that nobody's text depends on anybody's model.
@@ -10,6 +11,7 @@ from course_lib.exercises.gpt import (
     causal_language_model,
     count_parameters,
     fine_tuning_loss,
+    from_gpt2,
     generate,
     lm_loss,
     loss_without_mask,
@@ -28,6 +30,7 @@ EXERCISES = tuple(
         generate,
         fine_tuning_loss,
         count_parameters,
+        from_gpt2,
     )
 )
 """In the order of the lesson."""

@@ -177,7 +177,7 @@ class _ModelLaidOutAnew(nn.Module):
         super().__init__()
         self.embedding = nn.Embedding(vocabulary, d_model)
         self.positions = LearnedPositions(d_model, context)
-        config = BlockConfig(d_model, heads, 4 * d_model, activation="gelu", norm_first=True)
+        config = BlockConfig(d_model, heads, 4 * d_model, activation="gelu_tanh", norm_first=True)
         self.blocks = nn.ModuleList([EncoderBlock(config) for _ in range(layers)])
         self.norm = nn.LayerNorm(d_model)
         mask = torch.ones(context, context, dtype=torch.bool)
@@ -191,6 +191,14 @@ class _ModelLaidOutAnew(nn.Module):
             x = block(x, self.mask[:words, :words]).out
         logits: Tensor = self.norm(x) @ self.embedding.weight.t()
         return logits
+
+
+class _with_exact_gelu(CausalLanguageModel):
+    def __init__(self, **construct: Any) -> None:
+        super().__init__(**construct)
+        blocks: Any = self.blocks
+        for block in blocks:
+            block.feed_forward.activation = "gelu"
 
 
 CORRECT = (
@@ -419,6 +427,13 @@ EXERCISE = Exercise(
                 through=partial(_through_blocks, step=lambda model, block, x, mask: model.norm(block(x, mask).out)),
                 norm=False,
             ),
+        ),
+        Misconception(
+            "exact_gelu",
+            "Your blocks compute GELU exactly. GPT-2 was trained with its approximation by tanh, and its weights would "
+            'not fit: keep activation="gelu_tanh" in the constructor, as it was given.',
+            _with_exact_gelu,
+            alone=True,
         ),
         Misconception(
             "added_around_the_blocks",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import pytest
 import torch
@@ -14,6 +15,7 @@ from course_lib.decoding.greedy import greedy_decode
 from course_lib.from_scratch.language_models import (
     CausalLanguageModel,
     fine_tuning_loss,
+    from_gpt2,
     generate,
     gpt_parameters,
     lm_loss,
@@ -24,6 +26,7 @@ from course_lib.from_scratch.language_models import (
 from course_lib.ground.modules import count_parameters
 from course_lib.models import GPT, GPTConfig
 from course_lib.objectives.losses import language_model_loss
+from course_lib.published.hub import PublishedModel
 from course_lib.text.batches import TextBatch
 
 IDS = torch.tensor([[3, 1, 4, 1, 5], [9, 2, 6, 5, 3]])
@@ -43,7 +46,7 @@ def model(causal: bool = True) -> CausalLanguageModel:
 
 
 def as_gpt(ours: CausalLanguageModel) -> GPT:
-    gpt = GPT(GPTConfig(11, context=7, d_model=12, heads=3, layers=2, d_hidden=48, dropout=0.0))
+    gpt = GPT(GPTConfig(11, context=7, d_model=12, heads=3, layers=2, d_hidden=48, dropout=0.0, activation="gelu_tanh"))
     gpt.load_state_dict(ours.state_dict() | {"output.weight": ours.embedding.weight})
     return gpt
 
@@ -69,6 +72,33 @@ class TestCausalLanguageModel:
         fresh = CausalLanguageModel(vocabulary=11, context=7, d_model=12, heads=3, layers=2)
         loss = F.cross_entropy(fresh(IDS).flatten(0, 1), IDS.flatten())
         assert loss.item() == pytest.approx(math.log(11), abs=0.1)
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        pytest.param(GPTConfig(23, context=9, d_model=20, heads=4, layers=3, d_hidden=80, activation="gelu_tanh")),
+        pytest.param(GPTConfig.gpt2()),
+    ],
+    ids=["small", "12 layers of 768"],
+)
+def test_gpt2s_weights_make_it_gpt2(config: GPTConfig, tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    library = GPT(config).eval()
+    for parameter in library.parameters():
+        if parameter.ndim == 1:  # biases and norms, which begin as zeros and ones
+            torch.nn.init.normal_(parameter, mean=0.5, std=0.3)
+    library.save_pretrained(tmp_path)
+    own = CausalLanguageModel(config.vocabulary, config.context, config.d_model, config.heads, config.layers)
+    own.load_state_dict(from_gpt2(dict(PublishedModel.read(tmp_path, "gpt2").tensors)))
+    ids = torch.randint(config.vocabulary, (2, 9))
+    with torch.no_grad():
+        assert_close(own(ids), library(ids), atol=1e-4, rtol=1e-5)
+
+
+def test_copies_of_gpt2_may_hold_more() -> None:
+    more = {"transformer.ln_f.bias": torch.ones(2), "h.0.attn.bias": torch.ones(1), "lm_head.weight": torch.ones(3, 2)}
+    assert from_gpt2(more).keys() == {"norm.bias"}
 
 
 def test_logits_are_dot_products_with_embeddings() -> None:

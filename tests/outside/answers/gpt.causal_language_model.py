@@ -7,7 +7,7 @@ class CausalLanguageModel(nn.Module):
         self.causal = causal
         self.embedding = nn.Embedding(vocabulary, d_model)
         self.positions = LearnedPositions(d_model, context)
-        config = BlockConfig(d_model, heads, 4 * d_model, activation="gelu", norm_first=True)
+        config = BlockConfig(d_model, heads, 4 * d_model, activation="gelu_tanh", norm_first=True)
         self.blocks = nn.ModuleList(EncoderBlock(config) for _ in range(layers))
         self.norm = nn.LayerNorm(d_model)
         nn.init.normal_(self.embedding.weight, std=0.02)
@@ -32,7 +32,7 @@ class CausalLanguageModel(nn.Module):
         self.causal = causal
         self.embedding = nn.Embedding(vocabulary, d_model)
         self.positions = LearnedPositions(d_model, context)
-        config = BlockConfig(d_model, heads, 4 * d_model, activation="gelu", norm_first=True)
+        config = BlockConfig(d_model, heads, 4 * d_model, activation="gelu_tanh", norm_first=True)
         self.blocks = nn.ModuleList(EncoderBlock(config) for _ in range(layers))
         self.norm = nn.LayerNorm(d_model)
         nn.init.normal_(self.embedding.weight, std=0.02)
@@ -53,7 +53,7 @@ class CausalLanguageModel(nn.Module):
         self.causal = causal
         self.embedding = nn.Embedding(vocabulary, d_model)
         self.positions = LearnedPositions(d_model, context)
-        config = BlockConfig(d_model, heads, 4 * d_model, activation="gelu", norm_first=True)
+        config = BlockConfig(d_model, heads, 4 * d_model, activation="gelu_tanh", norm_first=True)
         self.blocks = nn.ModuleList(EncoderBlock(config) for _ in range(layers))
         self.norm = nn.LayerNorm(d_model)
         nn.init.normal_(self.embedding.weight, std=0.02)
@@ -75,7 +75,7 @@ class CausalLanguageModel(nn.Module):
         self.causal = causal
         self.embedding = nn.Embedding(vocabulary, d_model)
         self.positions = LearnedPositions(d_model, context)
-        config = BlockConfig(d_model, heads, 4 * d_model, activation="gelu", norm_first=True)
+        config = BlockConfig(d_model, heads, 4 * d_model, activation="gelu_tanh", norm_first=True)
         self.blocks = nn.ModuleList(EncoderBlock(config) for _ in range(layers))
         self.norm = nn.LayerNorm(d_model)
         nn.init.normal_(self.embedding.weight, std=0.02)
@@ -96,7 +96,7 @@ class CausalLanguageModel(nn.Module):
         self.causal = causal
         self.embedding = nn.Embedding(vocabulary, d_model)
         self.positions = LearnedPositions(d_model, context)
-        config = BlockConfig(d_model, heads, 4 * d_model, activation="gelu", norm_first=True)
+        config = BlockConfig(d_model, heads, 4 * d_model, activation="gelu_tanh", norm_first=True)
         self.blocks = nn.ModuleList(EncoderBlock(config) for _ in range(layers))
         self.norm = nn.LayerNorm(d_model)
         nn.init.normal_(self.embedding.weight, std=0.02)
@@ -117,7 +117,7 @@ class CausalLanguageModel(nn.Module):
         self.causal = causal
         self.embedding = nn.Embedding(vocabulary, d_model)
         self.positions = LearnedPositions(d_model, context)
-        config = BlockConfig(d_model, heads, 4 * d_model, activation="gelu", norm_first=True)
+        config = BlockConfig(d_model, heads, 4 * d_model, activation="gelu_tanh", norm_first=True)
         self.blocks = nn.ModuleList(EncoderBlock(config) for _ in range(layers))
         self.norm = nn.LayerNorm(d_model)
         nn.init.normal_(self.embedding.weight, std=0.02)
@@ -138,7 +138,7 @@ class CausalLanguageModel(nn.Module):
         self.causal = causal
         self.embedding = nn.Embedding(vocabulary, d_model)
         self.positions = LearnedPositions(d_model, context)
-        config = BlockConfig(d_model, heads, 4 * d_model, activation="gelu", norm_first=True)
+        config = BlockConfig(d_model, heads, 4 * d_model, activation="gelu_tanh", norm_first=True)
         self.blocks = nn.ModuleList(EncoderBlock(config) for _ in range(layers))
         self.norm = nn.LayerNorm(d_model)
         nn.init.normal_(self.embedding.weight, std=0.02)

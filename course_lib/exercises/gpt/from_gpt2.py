@@ -1,0 +1,286 @@
+"""Lesson 07, gpt.from_gpt2: GPT-2's weights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import torch
+from torch import Generator, Tensor
+
+from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.exercises.common import integer
+from course_lib.exercises.gpt.shared import LESSON, WITHHELD
+from course_lib.from_scratch import language_models
+from course_lib.from_scratch.language_models import NAMES_IN_GPT2
+
+Tensors = dict[str, Tensor]
+
+WITHOUT_A_PLACE = "what has no place"
+
+
+def _published_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        small = _published(3, 2, 2, 1, lambda *shape: torch.arange(float(torch.Size(shape).numel())).reshape(shape))
+        yield Case("worked example: one block, d_model 2", (small,))
+
+    def drawn(dtype: torch.dtype = torch.float32) -> Tensors:
+        def normal(*shape: int) -> Tensor:
+            return torch.randn(*shape, generator=generator, dtype=dtype)
+
+        return _published(integer(generator, 7, 11), integer(generator, 4, 6), integer(generator, 2, 5), 2, normal)
+
+    yield Case("two blocks", (drawn(),))
+    yield Case("double precision", (drawn(torch.float64),))
+    blocks = _published(5, 3, 2, 12, lambda *shape: torch.randn(*shape, generator=generator))
+    yield Case("twelve blocks, as in the smallest GPT-2", (blocks,))
+    yield Case("in another order", (dict(sorted(drawn().items(), reverse=True)),))
+    yield Case("an older copy, with masks and a head", (_older(drawn()),), part=WITHOUT_A_PLACE)
+    whole = {f"transformer.{name}": tensor for name, tensor in _older(drawn()).items() if name != "lm_head.weight"}
+    yield Case("names that begin with transformer.", (whole,), part=WITHOUT_A_PLACE)
+
+
+def _published(vocabulary: int, context: int, d_model: int, layers: int, draw: Callable[..., Tensor]) -> Tensors:
+    """A GPT-2 with GPT-2's names and shapes."""
+    wide = 4 * d_model
+    tensors = {"wte.weight": draw(vocabulary, d_model), "wpe.weight": draw(context, d_model)}
+    for block in range(layers):
+        for name, shape in {
+            "ln_1.weight": (d_model,),
+            "ln_1.bias": (d_model,),
+            "attn.c_attn.weight": (d_model, 3 * d_model),
+            "attn.c_attn.bias": (3 * d_model,),
+            "attn.c_proj.weight": (d_model, d_model),
+            "attn.c_proj.bias": (d_model,),
+            "ln_2.weight": (d_model,),
+            "ln_2.bias": (d_model,),
+            "mlp.c_fc.weight": (d_model, wide),
+            "mlp.c_fc.bias": (wide,),
+            "mlp.c_proj.weight": (wide, d_model),
+            "mlp.c_proj.bias": (d_model,),
+        }.items():
+            tensors[f"h.{block}.{name}"] = draw(*shape)
+    return tensors | {"ln_f.weight": draw(d_model), "ln_f.bias": draw(d_model)}
+
+
+def _older(tensors: Tensors) -> Tensors:
+    """With what early copies store besides: the masks, what they write where a mask forbids, and the head."""
+    context = len(tensors["wpe.weight"])
+    more = {}
+    for block in range(2):
+        more[f"h.{block}.attn.bias"] = torch.ones(1, 1, context, context, dtype=torch.uint8).tril()
+        more[f"h.{block}.attn.masked_bias"] = torch.tensor(-1e4)
+    return tensors | more | {"lm_head.weight": tensors["wte.weight"].clone()}
+
+
+def _is_linear(name: str, tensor: Tensor) -> bool:
+    """Whether this is the matrix of a linear layer, by its name in GPT-2."""
+    return ".c_" in name and tensor.ndim == 2
+
+
+def _has_a_place(name: str) -> bool:
+    return name != "lm_head.weight" and not name.endswith((".attn.bias", ".attn.masked_bias"))
+
+
+def _renamed(name: str, names: dict[str, str] = NAMES_IN_GPT2) -> str:
+    for theirs, ours in names.items():
+        name = name.replace(theirs, ours, 1)
+    return name
+
+
+def _loaded(
+    tensors: Tensors,
+    *,
+    turned: Callable[[str, Tensor], bool] = _is_linear,
+    turn: Callable[[Tensor], Tensor] = lambda tensor: tensor.T,
+    rename: Callable[[str], str] = _renamed,
+    kept: Callable[[str], bool] = _has_a_place,
+    prefix: Callable[[str], str] = lambda name: name.removeprefix("transformer."),
+) -> Tensors:
+    """The state dict, with other matrices turned, other names, or more or less of it."""
+    plain = {prefix(name): tensor for name, tensor in tensors.items()}
+    return {
+        rename(name): turn(tensor) if turned(name, tensor) else tensor for name, tensor in plain.items() if kept(name)
+    }
+
+
+def _with_names(**others: str) -> Callable[[Tensors], Tensors]:
+    """The state dict under other names, of those parts whose names in GPT-2 are given."""
+    names = NAMES_IN_GPT2 | {theirs.replace("__", ".") + ".": ours for theirs, ours in others.items()}
+    return partial(_loaded, rename=partial(_renamed, names=names))
+
+
+def _by_pieces(tensors: Tensors) -> Tensors:
+    """Name by name, each cut at its points."""
+    own = {"ln_1": "add_and_norm_1.norm", "ln_2": "add_and_norm_2.norm"}
+    own |= {"attn.c_attn": "self_attention.W_qkv", "attn.c_proj": "self_attention.W_o"}
+    own |= {"mlp.c_fc": "feed_forward.W_1", "mlp.c_proj": "feed_forward.W_2"}
+    found: Tensors = {}
+    for name, tensor in tensors.items():
+        pieces = name.split(".")
+        if pieces[0] == "transformer":
+            pieces = pieces[1:]
+        if pieces[0] == "h":
+            part = ".".join(pieces[2:-1])
+            if part in own:
+                is_matrix = part not in ("ln_1", "ln_2") and pieces[-1] == "weight"
+                found[f"blocks.{pieces[1]}.{own[part]}.{pieces[-1]}"] = tensor.mT if is_matrix else tensor
+        elif pieces[0] != "lm_head":
+            end = {"wte": "embedding.weight", "wpe": "positions.encoding", "ln_f": f"norm.{pieces[-1]}"}
+            found[end[pieces[0]]] = tensor
+    return found
+
+
+def _by_asking(tensors: Tensors) -> Tensors:
+    """By what the model has, asking for each of its tensors, with copies in torch's layout."""
+    plain = {name.removeprefix("transformer."): tensor for name, tensor in tensors.items()}
+    layers = 1 + max(int(name.split(".")[1]) for name in plain if name.startswith("h."))
+    found = {"embedding.weight": plain["wte.weight"], "positions.encoding": plain["wpe.weight"]}
+    for kind in ("weight", "bias"):
+        found[f"norm.{kind}"] = plain[f"ln_f.{kind}"]
+        for block in range(layers):
+            for theirs, ours in list(NAMES_IN_GPT2.items())[3:-1]:
+                tensor = plain[f"h.{block}.{theirs}{kind}"]
+                found[f"blocks.{block}.{ours}{kind}"] = tensor.t().contiguous() if tensor.ndim == 2 else tensor.clone()
+    return found
+
+
+CORRECT = (
+    _loaded,
+    _by_pieces,
+    _by_asking,
+    partial(_loaded, turned=lambda name, tensor: tensor.ndim == 2 and name not in ("wte.weight", "wpe.weight")),
+    partial(_loaded, turn=lambda tensor: torch.einsum("io->oi", tensor)),
+)
+
+
+EXERCISE = Exercise(
+    id="gpt.from_gpt2",
+    lesson=LESSON,
+    name="from_gpt2",
+    title="GPT-2's weights",
+    statement=(
+        "from_gpt2(tensors, a dict from GPT-2's names to tensors) -> dict from the names in CausalLanguageModel to "
+        "tensors: matrices of linear layers, [in, out] in GPT-2, are transposed; attn.bias, attn.masked_bias and "
+        "lm_head.weight are left out; names may begin with transformer."
+    ),
+    points=4,
+    minutes=20,
+    section="GPT-2, in your own model",
+    source="Radford et al. (2019); the published weights of GPT-2",
+    reference=language_models.from_gpt2,
+    cases=_published_cases,
+    parts={CORE: 3, WITHOUT_A_PLACE: 1},
+    correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Two things change: the names, piece by piece, and the direction of some matrices. Go through the dict "
+            "once, and put each tensor into a new dict under its new name.",
+            answers=("names_unchanged", "first_block_only"),
+        ),
+        Hint(
+            "shapes",
+            "GPT-2 multiplies `x @ W`, so its matrices are `[in, out]`; torch's linear layers compute `x @ W.T` and "
+            "keep `[out, in]`. Embedding and positions are tables, not linear layers: their rows are vectors in both. "
+            "The matrix of `attn.c_proj` is square, so no error tells you that it lies the wrong way round.",
+            answers=("not_turned", "square_not_turned", "tables_turned", "reshaped", "only_attention_turned"),
+        ),
+        Hint(
+            "outline",
+            "For each name and tensor:\n"
+            "Take `transformer.` away from the front, if it is there.\n"
+            "Leave out the head, the masks, and what stands for minus infinity.\n"
+            "Replace the parts of the name by your own; `h.` becomes `blocks.`.\n"
+            "Transpose the weights, not the biases, of `c_attn`, `c_proj` and `c_fc`.",
+            answers=(
+                "head_kept",
+                "masks_kept",
+                "prefix_kept",
+                "projections_swapped",
+                "norms_swapped",
+                "feed_forward_swapped",
+            ),
+        ),
+    ),
+    misconceptions=(
+        Misconception(
+            "not_turned",
+            "Your answer leaves the matrices of the linear layers as they lie in GPT-2, [in, out]. Torch's are [out, "
+            "in]: transpose the weights of c_attn, c_proj and c_fc.",
+            partial(_loaded, turned=lambda name, tensor: False),
+        ),
+        Misconception(
+            "square_not_turned",
+            "Your answer does not transpose attn.c_proj.weight. It is square, so it fits either way, and only the "
+            "results would be wrong: transpose it like the others.",
+            partial(_loaded, turned=lambda name, tensor: _is_linear(name, tensor) and "attn.c_proj" not in name),
+        ),
+        Misconception(
+            "only_attention_turned",
+            "Your answer transposes the matrices of attention but not those of the feed-forward network. All linear "
+            "layers of GPT-2 are [in, out].",
+            partial(_loaded, turned=lambda name, tensor: _is_linear(name, tensor) and "attn" in name),
+        ),
+        Misconception(
+            "tables_turned",
+            "Your answer transposes the embedding and the positions, too. They are tables with a row for each word and "
+            "each place, in GPT-2 as in torch: leave them as they are.",
+            partial(_loaded, turned=lambda name, tensor: tensor.ndim == 2),
+        ),
+        Misconception(
+            "reshaped",
+            "Your answer brings the matrices into shape with reshape or view, which tears their rows apart. Transpose "
+            "them: tensor.T.",
+            partial(_loaded, turn=lambda tensor: tensor.reshape(tensor.shape[1], tensor.shape[0])),
+        ),
+        Misconception(
+            "prefix_kept",
+            "Your answer expects names without transformer. before them. Some copies have it: take it away where it "
+            "is, name.removeprefix('transformer.').",
+            partial(_loaded, prefix=lambda name: name.replace("transformer.", "model.")),
+        ),
+        Misconception(
+            "masks_kept",
+            "Your answer keeps attn.bias and attn.masked_bias. They are not biases but the causal mask and what it "
+            "writes; your model makes its own mask and has no place for them: leave them out.",
+            partial(_loaded, kept=lambda name: name != "lm_head.weight"),
+        ),
+        Misconception(
+            "head_kept",
+            "Your answer keeps lm_head.weight. The output is tied, so it is the embedding once more, and your model "
+            "has no place for it: leave it out.",
+            partial(_loaded, kept=lambda name: _has_a_place(name) or name == "lm_head.weight"),
+        ),
+        Misconception(
+            "projections_swapped",
+            "Your answer gives attention's last matrix to the feed-forward network and the other way round: both are "
+            "called c_proj, one in attn and one in mlp.",
+            _with_names(attn__c_proj="feed_forward.W_2.", mlp__c_proj="self_attention.W_o."),
+        ),
+        Misconception(
+            "norms_swapped",
+            "Your answer swaps the two norms of a block: ln_1 stands before attention, add_and_norm_1, and ln_2 before "
+            "the feed-forward network, add_and_norm_2.",
+            _with_names(ln_1="add_and_norm_2.norm.", ln_2="add_and_norm_1.norm."),
+        ),
+        Misconception(
+            "feed_forward_swapped",
+            "Your answer swaps the two layers of the feed-forward network: c_fc widens, W_1, and c_proj leads back, "
+            "W_2.",
+            _with_names(mlp__c_fc="feed_forward.W_2.", mlp__c_proj="feed_forward.W_1."),
+        ),
+        Misconception(
+            "names_unchanged",
+            "Your answer keeps GPT-2's names. Your model does not know them: give every tensor the name that it has in "
+            "CausalLanguageModel, as in the table.",
+            partial(_loaded, rename=lambda name: name),
+        ),
+        Misconception(
+            "first_block_only",
+            "Your answer has the first block only. Go through all of them: the number after h. says which.",
+            partial(_loaded, kept=lambda name: _has_a_place(name) and not name.startswith("h.") or "h.0." in name[:4]),
+        ),
+    ),
+    withheld=WITHHELD,
+)
