@@ -1305,15 +1305,13 @@ PUBLISHED = "gpt2"  # or "gpt2-medium", or a folder
 PROMPTS = ["The cat opened the fridge and", "Nobody expected the old queen to"]
 
 # %% tags=["demo"]
-from course_lib.models import GPT, GPTConfig  # the library's own, to compare yours with
-from course_lib.published.hub import PublishedModel, find_folder
-from course_lib.text.fast_subwords import SubwordVocabulary
-
 nucleus, with_temperature = answer("decoding.nucleus"), answer("decoding.with_temperature")
 
 
 def stand_in():
     """The model from above in a folder, as GPT-2 is published, and its words."""
+    from course_lib.models import GPT, GPTConfig
+
     weights = trained()[0].cpu().state_dict()
     sizes = SIZES | {"d_hidden": 4 * D_MODEL, "activation": "gelu_tanh"}
     saved = GPT(GPTConfig(**sizes))
@@ -1330,6 +1328,9 @@ def encode_words(text):
 
 def published():
     """A folder with a GPT-2, how to make ids of a text and a text of ids, and beginnings of texts."""
+    from course_lib.published.hub import find_folder
+    from course_lib.text.fast_subwords import SubwordVocabulary
+
     try:
         folder = find_folder(PUBLISHED)
     except FileNotFoundError as problem:
@@ -1350,6 +1351,9 @@ def drawn_after(model, ids, new_words, context):
 
 @show.when_ready
 def gpt_2_in_your_model():
+    from course_lib.models import GPT  # the library's own, to compare yours with
+    from course_lib.published.hub import PublishedModel
+
     folder, to_ids, to_text, prompts = published()
     tensors = PublishedModel.read(folder, "gpt2").tensors
     library = GPT.from_pretrained(folder)
