@@ -83,6 +83,7 @@ REFERENCES = {
     "subwords.vocabulary_size": "text.subwords.vocabulary_size",
     "subwords.encode": "text.subwords.encode_pieces",
     "subwords.decode": "text.subwords.decode_pieces",
+    "subwords.bits_per_byte": "text.subwords.bits_per_byte",
     "subwords.wordpiece": "text.subwords.longest_pieces",
     "bert.pair_encoding": "objectives.pretraining.encode_pairs",
     "bert.expected_counts": "objectives.pretraining.expected_counts",

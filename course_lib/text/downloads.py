@@ -108,6 +108,8 @@ def cache_folder() -> Path:
 def fetch(file: PublishedFile, console: Console | None = None) -> Path:
     """The path of a file whose content is right: from `KATZE_DATA`, the cache, or its address, in this order.
 
+    Where `KATZE_OFFLINE` is set, nothing is fetched.
+
     Args:
         file: which.
         console: where a bar shows the progress; nothing is shown if it is not a terminal.
@@ -155,6 +157,8 @@ def _retrieve(file: PublishedFile, cached: Path, console: Console) -> Path:
     pooch.get_logger().setLevel("WARNING")  # the bar says what is fetched
 
     def download(address: str, path: str, asking: object) -> None:
+        if os.environ.get("KATZE_OFFLINE"):
+            raise OSError("KATZE_OFFLINE is set")
         columns = (TextColumn(f"fetching {file.name}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
         with Progress(*columns, console=console, disable=not (console.is_terminal or console.is_jupyter)) as progress:
             bar = _Bar(progress, progress.add_task("", total=file.size))

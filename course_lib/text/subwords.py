@@ -21,6 +21,7 @@ Korean Voice Search"; Devlin et al. (2019), section 3.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -119,6 +120,17 @@ def vocabulary_size(characters: int, merges: int, special: int) -> int:
     GPT-2's 50,257 are 256 bytes, 50,000 joined pieces and one special token: Radford et al. (2019), section 2.3.
     """
     return special + characters + merges
+
+
+def bits_per_byte(mean_loss: float, pieces: int, text: str) -> float:
+    """What a model spends on each byte of a text, whatever it cuts the text into: Gao et al. (2020), section 3.1.
+
+    Args:
+        mean_loss: nats a piece.
+        pieces: how many the text has.
+        text: its bytes are those of UTF-8; at least one.
+    """
+    return mean_loss * pieces / math.log(2) / len(text.encode())
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,8 @@
 # every word, seen or unseen, into them. The method has the dullest name in the course, **byte-pair encoding**, and stands
 # at the front of nearly every large language model there is.
 #
-# By the end you will be able to learn pieces from a text, encode and decode with them, say what a large vocabulary buys
-# and what it costs, and tell byte-pair encoding from BERT's WordPiece.
+# By the end you will be able to learn pieces from a text, encode and decode with them, train a small GPT on them, say what
+# a large vocabulary buys and what it costs, and tell byte-pair encoding from BERT's WordPiece.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
@@ -34,27 +34,35 @@
 # | 5 | a prediction: how many pieces? | 1 | 5 |
 # | 6 | cutting a text into pieces | 4 | 15 |
 # | 7 | and back | 1 | 6 |
-# | 8 | WordPiece's cut | 3 | 15 |
+# | 8 | bits for a byte | 2 | 8 |
+# | 9 | WordPiece's cut | 3 | 15 |
 #
 # Stuck? `hint("subwords.count_pairs")` opens a hint, and with each further call the next one. `solution(...)` shows the
 # answer with its reason, once you have tried; `progress()` shows how far you are.
 #
-# No tensors tonight: strings, tuples, lists and dicts. A check is as exact with them as it is with numbers. Whatever a
+# Hardly a tensor tonight: strings, tuples, lists and dicts. A check is as exact with them as it is with numbers. Whatever a
 # function is given must stay as it was: change a copy, `list(x)` or `dict(x)`.
 #
 # The lectures are cited as S0 to S4 (`docs/sources.md` in the course's repository says what they are).
 
 # %%
+import math
 import random
+import time
 from collections import Counter
 
 import torch
+import torch.nn.functional as F
 
 from course_lib import show
 from course_lib.checking import check, hint, progress, solution
+from course_lib.mine import answer
+from course_lib.text.shakespeare import shakespeare_at_hand
 from course_lib.text.tokenization import SPECIAL
+from course_lib.training.progress import TrainingStep, progress_bar
 
 show.use_style()
+torch.set_num_threads(1)  # matrices as small as these gain nothing from a second one
 
 # %% [markdown]
 # ## 1. The trouble with words
@@ -673,6 +681,168 @@ def vocabulary_against_length():
 # learning text, which hardly ever help with a new one. Real systems stop between thirty thousand and a few hundred thousand
 # pieces; BERT has 30,522, GPT-2 50,257.
 #
+# ### 3.3 Pieces in a model
+#
+# So far pieces were only counted. What do they do for a *model*? Give the same text to the same model in three forms, as
+# characters, in about 500 and in about 2,000 of your pieces, and compare the losses.
+#
+# Compare which losses? A model of characters is asked many easy questions (*q*: what comes next?), a model of words a few
+# hard ones. The mean loss of a question says nothing across vocabularies. What all of them must do is to tell the same
+# *text*, and all of its questions together are worth so many bits. So divide by something that no vocabulary changes: the
+# **bytes** of the text. In UTF-8 a plain letter is one byte, an *ä* is two, a 🐈 four.
+#
+# ### Exercise 8 · Bits for a byte
+# `subwords.bits_per_byte` · 2 points (1 for plain letters, 1 for others) · about 8 minutes
+#
+# A model reads a text as `pieces` pieces, with a mean loss of `mean_loss` nats a piece (the natural logarithm, as
+# `F.cross_entropy` gives it). How many bits does it spend on each byte of the text? One bit is $\ln 2$ nats.
+#
+# `mean_loss` is a float, `pieces` an int, `text` a string that is not empty; the result is a float. The module `math` is
+# imported.
+
+
+# %% nbgrader={"grade": false, "grade_id": "subwords-bits_per_byte-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def bits_per_byte(mean_loss, pieces, text):
+    """The bits that a model spends on each byte of a text.
+
+    mean_loss: float, nats a piece
+    pieces: int, how many the model reads the text as
+    text: str
+    returns: float
+    """
+    ### BEGIN SOLUTION
+    return mean_loss * pieces / math.log(2) / len(text.encode())
+    ### END SOLUTION
+
+
+# %% [markdown] tags=["reason"]
+# The mean loss times the number of pieces is the loss of the whole text, which does not depend on how the text is cut;
+# divided by $\ln 2$ it is in bits, and divided by the bytes it can be compared between any two models, whatever their
+# vocabularies. `len(text)` counts characters: the same for English, but for *süß* it is 3 where UTF-8 has 5 bytes, and a
+# model would look worse in German than it is. A perfect model would need as many bits for a byte as a perfect program
+# that packs the text: that is what a language model is, read the other way round (Shannon, 1948).
+
+# %% nbgrader={"grade": true, "grade_id": "subwords-bits_per_byte-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("subwords.bits_per_byte")
+### BEGIN HIDDEN TESTS
+check("subwords.bits_per_byte", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# Now Shakespeare: *your* pairs, learned from the words that occur at least twice, cut his lines; a small GPT learns from
+# them. The model is the one that you wrote in lesson 07, if it has passed its check, or else the course's. All three
+# models read the same text three times from beginning to end, and are tested on a tenth of it that they have not read.
+#
+# **Predict first**: write an order into `PREDICTION`, from the most bits for a byte to the fewest. And which model has the
+# smallest loss for a *piece*?
+
+# %%
+PREDICTION = ["characters", "500 pieces", "2,000 pieces"]  # from the most bits for a byte to the fewest: your order
+
+# %% tags=["demo"]
+CausalLanguageModel = answer("gpt.causal_language_model")
+CONTEXT, BATCH, PASSES = 64, 16, 3
+
+
+def shakespeare_cut():
+    """Shakespeare in words, two parts, and the pairs that the first part teaches."""
+    text, said = shakespeare_at_hand(190_000)
+    print(said)
+    written = text.split()
+    reading, testing = written[: len(written) * 9 // 10], written[len(written) * 9 // 10 :]
+    times = Counter(tuple(MARK + word) for word in reading)
+    characters = sorted({character for pieces in times for character in pieces})
+    often = {pieces: count for pieces, count in times.items() if count > 1}
+    first_ids = {character: number for number, character in enumerate(characters)}
+    merges = learn_merges(often, first_ids, 2000 - len(characters), count_pairs, most_frequent_pair, join)
+    return reading, testing, characters, merges
+
+
+def cut(word, ranks):
+    """What `encode` makes of a word, sooner: of the pairs that are there, the one learned first is joined."""
+    pieces = (MARK, *word)
+    while known := [pair for pair in zip(pieces, pieces[1:], strict=False) if pair in ranks]:
+        pieces = join(pieces, min(known, key=ranks.get))
+    return pieces
+
+
+def as_ids(some_words, characters, merges):
+    """The ids of all pieces of these words; each different word is cut once."""
+    ranks = {pair: rank for rank, pair in enumerate(merges)}
+    pieces = dict.fromkeys([*characters, *("".join(pair) for pair in merges)])
+    id_of = {piece: number for number, piece in enumerate(pieces)}
+    ids = {word: [id_of.get(piece, len(id_of)) for piece in cut(word, ranks)] for word in dict.fromkeys(some_words)}
+    return torch.tensor([number for word in some_words for number in ids[word]]), len(id_of) + 1  # one for the unknown
+
+
+def small_gpt(reading, vocabulary, title):
+    """A small GPT that has read these ids `PASSES` times."""
+    torch.manual_seed(0)
+    model = CausalLanguageModel(vocabulary, CONTEXT, d_model=64, heads=4, layers=2)
+    steps = PASSES * len(reading) // (BATCH * CONTEXT)
+    optimiser = torch.optim.AdamW(model.parameters(), lr=0.003)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, 0.003, total_steps=steps, pct_start=0.1)
+    began = time.perf_counter()
+    with progress_bar(steps, title) as tell:
+        for step in range(1, steps + 1):
+            starts = torch.randint(len(reading) - CONTEXT, (BATCH, 1))
+            ids = reading[starts + torch.arange(CONTEXT + 1)]
+            loss = F.cross_entropy(model(ids[:, :-1]).flatten(0, 1), ids[:, 1:].flatten())
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+            schedule.step()
+            read, took = step * BATCH * CONTEXT, time.perf_counter() - began
+            tell(TrainingStep(step, loss.item(), schedule.get_last_lr()[0], read, took))
+    return model
+
+
+@torch.no_grad()
+def mean_loss_on(model, ids):
+    """Nats a piece, each predicted from those before it in its window."""
+    windows = [window for window in ids.split(CONTEXT) if len(window) > 1]
+    losses = [F.cross_entropy(model(window[None, :-1])[0], window[1:], reduction="none") for window in windows]
+    return torch.cat(losses).mean().item()
+
+
+@show.when_ready
+def pieces_in_a_model():
+    reading, testing, characters, merges = shakespeare_cut()
+    found = {}
+    for name, pairs in (("characters", 0), ("500 pieces", 500 - len(characters)), ("2,000 pieces", len(merges))):
+        ids, vocabulary = as_ids(reading, characters, merges[:pairs])
+        held_out, _ = as_ids(testing, characters, merges[:pairs])
+        loss = mean_loss_on(small_gpt(ids, vocabulary, name), held_out)
+        found[name] = vocabulary, loss, bits_per_byte(loss, len(held_out), " ".join(testing))
+        print(f"{name}: {len(held_out):,} pieces to test on, {loss:.2f} nats a piece, {found[name][2]:.2f} bits a byte")
+    print("from the most bits a byte to the fewest, you said:", ", ".join(PREDICTION))
+    print(
+        "                                     it has been:", ", ".join(sorted(found, key=lambda name: -found[name][2]))
+    )
+    drawn, panels = show.frames(2, width=9.6, height=3.6)
+    sizes = [size for size, _, _ in found.values()]
+    for panel, what, label in zip(panels, (1, 2), ("nats a piece", "bits a byte"), strict=True):
+        panel.plot(sizes, [values[what] for values in found.values()], "o-", color=(show.GREY, show.BLUE)[what - 1])
+        panel.set(xlabel="pieces in the vocabulary", ylabel=label, xscale="log", ylim=(0, None))
+        panel.set_xticks(sizes, labels=[f"{size:,}" for size in sizes], minor=False)
+        panel.minorticks_off()
+    panels[0].set_title("A piece's loss: not to be compared")
+    panels[1].set_title("A byte's loss")
+    show.figure(
+        drawn,
+        "Two plots over the size of the vocabulary. The loss of a piece rises steeply with it; the bits for a byte fall.",
+    )
+
+
+# %% [markdown]
+# The model of characters has by far the smallest loss for a piece, and needs the most bits for the text. With larger pieces
+# there are fewer questions, each window shows more of the text, and the three passes are made of fewer steps.
+#
+# Do not take it for a law. All three saw little and learned for a short time: give the characters a hundred passes, and
+# they catch up, because how to spell can be learned; give 2,000 pieces a text of a few pages, and most of their rows are
+# hardly ever trained. A **stretch task**: find the size from which on a larger vocabulary no longer helps *this* text, and
+# say why there must be one.
+#
 # ## 4. WordPiece
 #
 # BERT does not use byte-pair encoding but its cousin WordPiece (Schuster and Nakajima, 2012; Devlin et al., 2019, section
@@ -686,7 +856,7 @@ def vocabulary_against_length():
 #
 # The last row is the one that you meet in practice, so write it.
 #
-# ### Exercise 8 · WordPiece's cut
+# ### Exercise 9 · WordPiece's cut
 # `subwords.wordpiece` · 3 points · about 15 minutes
 #
 # Find the longest known piece at the beginning of the word, then the longest one at the beginning of the rest, and so on.
@@ -842,6 +1012,7 @@ def two_ways_to_learn():
 # - **Encoding**: from a text to its pieces and their ids; **decoding** is the way back.
 # - **Tie**: several pairs are equally frequent; a fixed rule decides, by ids.
 # - **WordPiece**: BERT's pieces, cut from the left, longest first, with `##` before those within a word.
+# - **Bits per byte**: the loss of a whole text, in bits, for each of its bytes: it compares models whatever their pieces.
 # - **Byte level**: pieces made of bytes instead of characters, so that nothing is unknown.
 #
 # ## What you have now

@@ -1,10 +1,11 @@
-"""The exercises of lesson 08: byte-pair encoding learned and used, and WordPiece's way of cutting a word.
+"""The exercises of lesson 08: byte-pair encoding learned, used and judged, and WordPiece's way of cutting a word.
 
 Built like `course_lib/exercises/attention/scale.py`; read that file first. Their values are Python's own: strings,
 tuples, lists and dicts.
 """
 
 from course_lib.exercises.subwords import (
+    bits_per_byte,
     count_pairs,
     decode,
     encode,
@@ -25,6 +26,7 @@ EXERCISES = tuple(
         vocabulary_size,
         encode,
         decode,
+        bits_per_byte,
         wordpiece,
     )
 )

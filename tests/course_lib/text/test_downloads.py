@@ -171,6 +171,15 @@ class TestCopies:
 
 
 @pytest.mark.parametrize("terminal", [True, False])
+def test_nothing_is_fetched_where_one_works_offline(
+    server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KATZE_OFFLINE", "1")
+    with pytest.raises(DownloadError, match="KATZE_OFFLINE is set"):
+        fetch(published(server))
+    assert not server.asked
+
+
 def test_a_terminal_sees_a_bar_and_a_file_does_not(server: Server, terminal: bool) -> None:
     shown = io.StringIO()
     fetch(published(server), Console(file=shown, force_terminal=terminal, force_jupyter=False, width=120))

@@ -1,0 +1,140 @@
+"""Lesson 08, subwords.bits_per_byte: Bits for a byte."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import torch
+from torch import Generator
+
+from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.exercises.common import as_it_is, integer
+from course_lib.exercises.subwords.shared import LESSON, WITHHELD
+from course_lib.text import subwords
+
+BEYOND_ASCII = "letters of several bytes"
+
+
+def _bits_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    def loss() -> float:
+        return round(1 + 4 * float(torch.rand((), generator=generator, dtype=torch.float64)), 3)
+
+    if not hidden:
+        yield Case("worked example: 2 nats a piece, 3 pieces of 4 letters", (2.0, 3, "meowmeowmeow"))
+        yield Case("characters as pieces", (1.75, 19, "to be or not to be,"))
+        yield Case("one piece a word", (6.25, 6, "to be or not to be,"))
+    else:
+        yield Case("a line", (loss(), integer(generator, 9, 14), "the course of true love never did run smooth"))
+        yield Case("other pieces", (loss(), integer(generator, 15, 30), "lord, what fools these mortals be!"))
+        yield Case("a perfect guess", (0.0, 5, "to sleep"))
+    pieces = 11 if not hidden else integer(generator, 8, 16)
+    yield Case("German", (2.5 if not hidden else loss(), pieces, "Die Mäuse hören süße Flöten."), part=BEYOND_ASCII)
+    yield Case("Greek and a cat", (3.5 if not hidden else loss(), pieces, "η γάτα 🐈"), part=BEYOND_ASCII)
+
+
+def _bits(
+    mean_loss: float,
+    pieces: int,
+    text: str,
+    *,
+    total: Callable[[float, int], float] = lambda mean_loss, pieces: mean_loss * pieces,
+    unit: float = math.log(2),
+    length: Callable[[str], float] = lambda text: len(text.encode()),
+    finish: Callable[[float], float] = as_it_is,  # type: ignore[assignment]
+) -> float:
+    """The bits of each byte, with another sum, unit or length."""
+    return finish(total(mean_loss, pieces) / unit / length(text))
+
+
+CORRECT = (
+    lambda mean_loss, pieces, text: mean_loss * pieces / (math.log(2) * len(text.encode("utf-8"))),
+    lambda mean_loss, pieces, text: math.log2(math.exp(mean_loss)) * pieces / len(bytes(text, "utf8")),
+    lambda mean_loss, pieces, text: mean_loss * math.log2(math.e) / (len(text.encode()) / pieces),
+)
+
+
+EXERCISE = Exercise(
+    id="subwords.bits_per_byte",
+    lesson=LESSON,
+    name="bits_per_byte",
+    title="Bits for a byte",
+    statement=(
+        "bits_per_byte(mean_loss, pieces, text) -> float: the bits that a model spends on each byte (in UTF-8) of a "
+        "text which it reads as `pieces` pieces, with a mean loss of `mean_loss` nats a piece."
+    ),
+    points=2,
+    minutes=8,
+    section="Pieces in a model",
+    source="Gao et al. (2020), The Pile, section 3.1; Shannon (1948)",
+    reference=subwords.bits_per_byte,
+    cases=_bits_cases,
+    parts={CORE: 1, BEYOND_ASCII: 1},
+    correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "First the loss of the whole text, then its share for each byte. A nat is 1 / ln 2 bits, about 1.44. "
+            "How many bytes a text has, `text.encode()` knows; `len(text)` counts characters.",
+        ),
+    ),
+    misconceptions=(
+        Misconception(
+            "per_character",
+            "Your answer divides by the number of characters. In UTF-8 an ä has two bytes and a 🐈 four: divide by "
+            "len(text.encode()).",
+            partial(_bits, length=len),
+        ),
+        Misconception(
+            "in_nats",
+            "Your answer is in nats. A bit is ln 2 nats: divide by math.log(2).",
+            partial(_bits, unit=1),
+        ),
+        Misconception(
+            "times_ln_2",
+            "Your answer multiplies by ln 2. A nat is more than a bit: divide by math.log(2).",
+            partial(_bits, unit=1 / math.log(2)),
+        ),
+        Misconception(
+            "per_piece",
+            "Your answer is the bits for each piece. Models with other pieces cannot be compared like that: multiply "
+            "by the number of pieces, and divide by the bytes.",
+            partial(_bits, length=lambda text: 1, total=lambda mean_loss, pieces: mean_loss),
+        ),
+        Misconception(
+            "pieces_forgotten",
+            "Your answer divides the loss of a single piece by the bytes of the whole text. Multiply by the number of "
+            "pieces first: that is the loss of the text.",
+            partial(_bits, total=lambda mean_loss, pieces: mean_loss),
+        ),
+        Misconception(
+            "of_the_text",
+            "Your answer is the bits for the whole text. Divide by its bytes.",
+            partial(_bits, length=lambda text: 1),
+            alone=True,
+        ),
+        Misconception(
+            "divided_by_pieces",
+            "Your answer divides by the number of pieces. The loss is a mean over pieces: multiply by their number to "
+            "get that of the text.",
+            partial(_bits, total=lambda mean_loss, pieces: mean_loss / pieces),
+        ),
+        Misconception(
+            "per_bit",
+            "Your answer divides by the number of bits, eight for each byte. Divide by the bytes.",
+            partial(_bits, length=lambda text: 8 * len(text.encode())),
+        ),
+        Misconception(
+            "bytes_per_bit",
+            "Your answer is upside down: bytes for each bit. Divide the bits by the bytes.",
+            lambda mean_loss, pieces, text: len(text.encode()) * math.log(2) / (mean_loss * pieces or 1),
+        ),
+        Misconception(
+            "per_word",
+            "Your answer divides by the number of words. Divide by the bytes of the text.",
+            partial(_bits, length=lambda text: len(text.split())),
+        ),
+    ),
+    withheld=WITHHELD,
+)
