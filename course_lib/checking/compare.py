@@ -491,7 +491,7 @@ def _dtype_name(dtype: torch.dtype) -> str:
 def number(entry: Tensor, digits: int = 6) -> str:
     """One entry as short text."""
     item = entry.item()
-    return f"{item:.{digits}g}" if isinstance(item, float) else str(item)
+    return f"{item:z.{digits}g}" if isinstance(item, float) else str(item)
 
 
 def _told_apart(expected: Tensor, actual: Tensor) -> tuple[str, str]:

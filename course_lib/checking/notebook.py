@@ -6,7 +6,7 @@ import contextlib
 import io
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,6 +18,7 @@ from course_lib.checking.judge import judge, rule_broken
 from course_lib.checking.last_run import log_of_notebook, running_shell
 from course_lib.checking.observation import Observation, Outcome, Raised, observe, raised_by, with_article
 from course_lib.checking.rules import Code
+from course_lib.checking.torch_words import explained
 from course_lib.checking.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ HELP = frozenset({"hint", "progress", "solution"})
 """What a lesson imports for its readers alone: no cell of its own calls it, and nothing is missing without it."""
 
 
-def check(exercise_id: str, answer: Callable[..., Value] | None = None, *, hidden: bool = False) -> Verdict | None:
+def check(exercise_id: str = "", answer: Callable[..., Value] | None = None, *, hidden: bool = False) -> Verdict | None:
     """Check an answer and say what is right, what is wrong, and which mistake it is.
 
     Args:
@@ -54,17 +55,17 @@ def check(exercise_id: str, answer: Callable[..., Value] | None = None, *, hidde
     if find_spec("course_lib.exercises") is None:
         print("This check is left to the grader, which runs it outside the notebook.")
         return None
-    from course_lib import exercises
+    from course_lib.learner.asked import asked_for
     from course_lib.learner.noting import noted
 
-    try:
-        exercise = exercises.find(exercise_id)
-    except exercises.UnknownName as error:
-        print(f"Nothing was checked: {error}")
+    exercise = asked_for(exercise_id, "check")
+    if exercise is None:
         return None
     namespace, cells = _notebook()
     if answer is not None:
         return noted(_verdict(exercise, answer, cells, hidden), [])
+    if _is_blank(exercise, namespace):
+        return noted(new_kernel(exercise), [])
     log = log_of_notebook()
     failed = log.failed_to_define(exercise.name) if log is not None else None
     if failed is not None:
@@ -72,7 +73,7 @@ def check(exercise_id: str, answer: Callable[..., Value] | None = None, *, hidde
     return noted(_verdict(exercise, namespace.get(exercise.name), cells, hidden), cells)
 
 
-def hint(exercise_id: str) -> HelpPanel | None:
+def hint(exercise_id: str = "") -> HelpPanel | None:
     """A hint, and with each further call the next one: from the idea to the outline of an answer.
 
     Where the last check has named a mistake that a hint helps with, that hint comes first.
@@ -87,17 +88,14 @@ def hint(exercise_id: str) -> HelpPanel | None:
     if find_spec("course_lib.exercises") is None:
         print("There are no hints here.")
         return None
-    from course_lib.exercises import UnknownName
+    from course_lib.learner.asked import asked_for
     from course_lib.learner.hints import next_hint
 
-    try:
-        return next_hint(exercise_id)
-    except UnknownName as error:
-        print(f"No hint was opened: {error}")
-        return None
+    exercise = asked_for(exercise_id, "hint")
+    return next_hint(exercise) if exercise is not None else None
 
 
-def solution(exercise_id: str) -> HelpPanel | None:
+def solution(exercise_id: str = "") -> HelpPanel | None:
     """The course's solution with its reason, once an answer has been checked, or when asked for a second time.
 
     Args:
@@ -110,14 +108,11 @@ def solution(exercise_id: str) -> HelpPanel | None:
     if find_spec("course_lib.exercises") is None:
         print("There are no solutions here.")
         return None
-    from course_lib.exercises import UnknownName
+    from course_lib.learner.asked import asked_for
     from course_lib.learner.solutions import shown_solution
 
-    try:
-        return shown_solution(exercise_id)
-    except UnknownName as error:
-        print(f"No solution is shown: {error}")
-        return None
+    exercise = asked_for(exercise_id, "solution")
+    return shown_solution(exercise) if exercise is not None else None
 
 
 def progress(lesson: str | None = None) -> ProgressMap | None:
@@ -199,17 +194,43 @@ def _place(interrupt: KeyboardInterrupt) -> str:
 
 def never_defined(exercise: Exercise) -> Verdict:
     """The verdict where the name does not exist (yet)."""
-    note = f"There is no {exercise.name} yet. Run the cell that defines it, and look for a typo in its name."
+    run = "Run the cell that defines it, and look" if running_shell() is not None else "Look"
+    note = f"There is no {exercise.name} yet. {run} for a typo in its name."
     return Verdict(exercise, Outcome.NEVER_DEFINED, 0.0, note=note)
+
+
+def new_kernel(exercise: Exercise) -> Verdict:
+    """The verdict where nothing of the lesson has run: what was there before a restart is gone."""
+    note = (
+        "Nothing of this lesson is defined. Has the kernel been restarted? Run > Run All Above Selected Cell (in "
+        "Colab: Runtime > Run before) defines it again."
+    )
+    return Verdict(exercise, Outcome.NEVER_DEFINED, 0.0, note=note)
+
+
+def _is_blank(exercise: Exercise, namespace: Mapping[str, Value]) -> bool:
+    """Whether a notebook holds nothing of an exercise's lesson, neither an answer nor what its cells import."""
+    from course_lib import exercises
+
+    if running_shell() is None or exercise.lesson not in exercises.LESSONS:
+        return False
+    answers = {each.name for each in exercises.of_lesson(exercise.lesson)}
+    return not (answers | _IMPORTED) & namespace.keys()
+
+
+_IMPORTED = {"show", "torch"}
+"""What the first cells of every lesson import."""
 
 
 def did_not_run(exercise: Exercise, raised: Raised) -> Verdict:
     """The verdict where the cell that writes the answer was stopped by an exception before it had defined it."""
     line = f" in line {raised.line}" if raised.line else ""
     said = f": {raised.message}" if raised.message else ""
+    missing = explained(raised.message) if raised.type_name == NameError.__name__ else ""
+    meant = f"{missing} " if missing else ""
     note = (
-        f"The cell that defines {exercise.name} did not run: it stopped with {raised.type_name}{line}{said}. Nothing "
-        "was checked. Mend that cell, run it, then check again."
+        f"The cell that defines {exercise.name} did not run: it stopped with {raised.type_name}{line}{said}. {meant}"
+        "Nothing was checked. Mend that cell, run it, then check again."
     )
     return Verdict(exercise, Outcome.NEVER_DEFINED, 0.0, note=note)
 
@@ -218,8 +239,8 @@ def given_away(exercise: Exercise, value: Value) -> Verdict:
     """The verdict where the name stands for something that cannot be called, such as a result."""
     kind = "class" if exercise.is_class else "function"
     note = (
-        f"{exercise.name} is not a {kind} but {with_article(type(value).__name__)}: a cell has given its name to "
-        f"something else. Use another name there, then run the cell that defines {exercise.name} again."
+        f"{exercise.name} is not a {kind} but {with_article(type(value).__name__)}: its name has been given to "
+        f"something else. Use another name there, then run what defines {exercise.name} again."
     )
     return Verdict(exercise, Outcome.NEVER_DEFINED, 0.0, note=note)
 

@@ -23,6 +23,9 @@ if TYPE_CHECKING:  # a verdict shows itself through this module
 MOST_ENTRIES = 64
 """Tensors up to this many entries are shown whole; of larger ones, the shape and the first row."""
 
+SMALL_INPUT = 24
+"""Inputs up to this many entries are shown with a case that failed."""
+
 MOST_ITEMS = 8
 """How many items of lists, tuples and dicts are shown."""
 
@@ -111,7 +114,7 @@ def lead(verdict: Verdict) -> str:
     if verdict.note:
         return verdict.note
     if verdict.outcome is Outcome.NOT_ATTEMPTED:
-        return f"Write {verdict.exercise.name}, run its cell, and check again."
+        return f"Write {verdict.exercise.name}, run it, and check again."
     return _changes_its_arguments(verdict)
 
 
@@ -152,7 +155,7 @@ def unheard(verdict: Verdict) -> str:
     """A sentence on what an answer prints, which a check does not show; empty where there is nothing to look for."""
     if verdict.passed or not verdict.prints:
         return ""
-    return f"What your answer prints is not shown here. To see it, call {verdict.exercise.name} in a cell of your own."
+    return f"What your answer prints is not shown here. To see it, call {verdict.exercise.name} yourself."
 
 
 def _closing(verdict: Verdict) -> list[str]:
@@ -260,6 +263,7 @@ def _rows(verdict: Verdict, result: CaseResult) -> Iterator[tuple[str, str]]:
     if result.hidden:
         return
     yield "called", call_text(verdict.exercise, result.case)
+    yield from _small_inputs(verdict.exercise, result.case)
     if result.difference is not None and result.difference.kind not in (Kind.GRADIENT, Kind.MODIFIED):
         refused = result.difference.kind is Kind.ENDING
         expected, actual = result.expected.value, result.actual.value
@@ -271,6 +275,14 @@ def _rows(verdict: Verdict, result: CaseResult) -> Iterator[tuple[str, str]]:
         if not result.case.secret:
             yield "expected", texts[0]
         yield "got", texts[1]
+
+
+def _small_inputs(exercise: Exercise, case: Case) -> Iterator[tuple[str, str]]:
+    """The tensors among a call's arguments that can be read at a glance."""
+    named = [(argument_name(place, exercise.parameters), value) for place, value in enumerate(case.args)]
+    for name, value in (*named, *case.kwargs.items()):
+        if isinstance(value, Tensor) and 0 < value.numel() <= SMALL_INPUT:
+            yield name, value_text(value)
 
 
 def _told_apart(found: Difference, expected: Value, actual: Value) -> tuple[str, str]:
@@ -351,7 +363,7 @@ def _details_html(verdict: Verdict, result: CaseResult) -> str:
 
 
 def call_text(exercise: Exercise, case: Case) -> str:
-    """The call as a student would write it, with shapes in place of numbers: `f(x=tensor[2, 3], length=4)`."""
+    """The call as a student would write it, with shapes in place of tensors: `f(x=tensor[2, 3], length=4)`."""
     built = ", ".join(f"{key}={_brief(value)}" for key, value in case.construct.items())
     callee = f"{exercise.name}({built})" if exercise.is_class else exercise.name
     callee += ".train()" if case.training else ""
@@ -457,7 +469,7 @@ def _nested(entries: list[str], shape: list[int], depth: int) -> str:
 def _entry(item: float | bool, far: bool, decimals: int) -> str:
     if not isinstance(item, float):
         return str(item)
-    return f"{item:.{decimals}{'g' if far else 'f'}}"
+    return f"{item:z.{decimals}{'g' if far else 'f'}}"
 
 
 STYLE = """<style>
@@ -471,10 +483,10 @@ STYLE = """<style>
 .katze-verdict .katze-head { display: flex; flex-wrap: wrap; gap: .2em .9em; align-items: baseline; margin: 0; }
 .katze-verdict .katze-head strong { color: var(--katze-edge); font-size: 15px; }
 .katze-verdict .katze-head code, .katze-verdict .katze-score { color: var(--katze-soft); background: none; }
-.katze-verdict .katze-lead { margin: .5em 0 .2em; max-width: 46em; font-weight: 600; }
+.katze-verdict .katze-lead { margin: .5em 0 .2em; max-width: 60em; font-weight: 600; }
 .katze-verdict ul { list-style: none; margin: .4em 0 0; padding: 0; }
 .katze-verdict li { margin: .15em 0; }
-.katze-verdict li p { margin: .2em 0 .3em 1.4em; max-width: 46em; }
+.katze-verdict li p { margin: .2em 0 .3em 1.4em; max-width: 60em; }
 .katze-verdict .katze-closing { margin: .4em 0 0; }
 .katze-verdict.katze-verdict p code { padding: 0; background: none; color: inherit; font-size: 13px; }
 .katze-verdict .katze-mark { display: inline-block; width: 1.1em; color: var(--katze-edge); font-weight: 700; }

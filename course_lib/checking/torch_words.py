@@ -1,4 +1,4 @@
-"""What torch means: its bare error texts, each followed by what the step wants."""
+"""What torch and Python mean: their bare error texts, each followed by what the step wants."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Match = re.Match[str]
 
 
 def explained(message: str) -> str:
-    """What an error text of torch's asks for, in a sentence; empty where the text is not known.
+    """What an error text asks for, in a sentence or two; empty where the text is not known.
 
     Args:
         message: as torch says it, such as "mat1 and mat2 shapes cannot be multiplied (2x2 and 3x2)".
@@ -42,8 +42,26 @@ def _batched_product(found: Match) -> str:
 def _entry_by_entry(found: Match) -> str:
     return (
         "Adding, multiplying or masking two tensors entry by entry wants the same size on both sides, or 1 on one of "
-        f"them: in dimension {found[3]} one has {found[1]} and the other {found[2]}."
+        f"them: in dimension {found[3]} one has {found[1]} and the other {found[2]}. Where a sum or a mean has dropped "
+        "a dimension, keepdim=True keeps it with size 1; unsqueeze puts one in."
     )
+
+
+def _not_imported(found: Match) -> str:
+    name = found[1]
+    return (
+        f"Nothing has imported {name} here. In a notebook run the cell with the imports first; in a file of your own, "
+        f"or where that cell lacks it, add `{_IMPORTS[name]}`."
+    )
+
+
+_IMPORTS = {
+    "math": "import math",
+    "torch": "import torch",
+    "nn": "from torch import nn",
+    "F": "import torch.nn.functional as F",
+}
+"""What answers use most, and how it is imported."""
 
 
 Meaning = tuple[re.Pattern[str], str | Callable[[Match], str]]
@@ -114,6 +132,13 @@ _OF_SHAPES: list[Meaning] = [
 """Texts about tensors whose shapes do not fit."""
 
 _OF_OTHERS: list[Meaning] = [
+    (re.compile(rf"name '({'|'.join(_IMPORTS)})' is not defined"), _not_imported),
+    (
+        re.compile(
+            r"^(sqrt|exp|log|cos|sin)\(\): argument 'input' (?:\(position 1\) )?must be Tensor, not (?:int|float)"
+        ),
+        lambda found: f"torch.{found[1]} wants a tensor. For a plain number take math.{found[1]}.",
+    ),
     (
         re.compile(r"Dimension out of range \(expected to be in range of \[-(\d+), -?\d+\], but got (-?\d+)\)"),
         lambda found: (

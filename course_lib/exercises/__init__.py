@@ -55,14 +55,26 @@ PACKAGES = {
 """Packages that a lesson's own cells show, and that do its exercises' work: its answers are judged without them."""
 
 
-class UnknownName(KeyError):
-    """There is no exercise, or no lesson, of this name; the message lists similar ones."""
+WRITTEN = {
+    "words_in_a_bag.told_apart": 2,
+    "attention.why_scale": 2,
+    "masking.why_decoder": 2,
+    "evaluation.which_is_better": 3,
+}
+"""Tasks that are answered in prose, with their points: a person reads them, and they are no `Exercise`."""
 
-    def __init__(self, what: str, name: str, known: list[str]) -> None:
-        near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
-        hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(known)}."
-        self.message = f"no {what} {name!r}; {hint}"
-        super().__init__(self.message)
+
+class UnknownName(KeyError):
+    """There is no exercise, or no lesson, of this name.
+
+    Attributes:
+        message: says so, and what was perhaps meant.
+        near: the names that are similar.
+    """
+
+    def __init__(self, message: str, near: list[str]) -> None:
+        self.message, self.near = message, near
+        super().__init__(message)
 
     def __str__(self) -> str:
         """The message itself; a KeyError would put it in quotes."""
@@ -84,7 +96,9 @@ def of_lesson(lesson: str) -> list[Exercise]:
         UnknownName: no lesson has this name.
     """
     if lesson not in LESSONS:
-        raise UnknownName("lesson", lesson, list(LESSONS))
+        near = difflib.get_close_matches(lesson, LESSONS, n=3, cutoff=_SIMILAR)
+        meant = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(LESSONS)}."
+        raise UnknownName(f"no lesson {lesson!r}; {meant}", near)
     return list(import_module(LESSONS[lesson]).EXERCISES)
 
 
@@ -115,4 +129,25 @@ def find(exercise_id: str) -> Exercise:
             for exercise in of_lesson(lesson):
                 if exercise.id == exercise_id:
                     return exercise
-    raise UnknownName("exercise", exercise_id, [exercise.id for exercise in all()])
+    raise _unknown(exercise_id)
+
+
+def written_in(lesson: str) -> dict[str, int]:
+    """A lesson's tasks that a person reads, with their points."""
+    return {name: points for name, points in WRITTEN.items() if name.partition(".")[0] == lesson.partition("_")[2]}
+
+
+_SIMILAR = 0.5
+"""How similar a name must be to one that was asked for, from 0 to 1, to be offered in its place."""
+
+
+def _unknown(name: str) -> UnknownName:
+    """What to say to somebody who asks for an exercise by a name that is no exercise's id."""
+    if name in WRITTEN:
+        said = "is read by a person: it has no check, no hints and no solution here. Write your answer into its cell."
+        return UnknownName(f"{name} {said}", [name])
+    known = all()
+    called = [exercise.id for exercise in known if name in (exercise.name, exercise.id.partition(".")[2])]
+    near = called or difflib.get_close_matches(name, [exercise.id for exercise in known], n=3, cutoff=_SIMILAR)
+    meant = f"did you mean {' or '.join(near)}?" if near else "an id looks like attention.scores."
+    return UnknownName(f"no exercise {name!r}; {meant}", near)

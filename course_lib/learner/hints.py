@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from course_lib import exercises
 from course_lib.learner.panel import HelpPanel, Section
 from course_lib.learner.progress_file import History, progress_file
 from course_lib.learner.solutions import solution_of
@@ -15,16 +14,13 @@ if TYPE_CHECKING:
 _TITLES = {"idea": "The idea", "shapes": "What goes in, what comes out", "outline": "Step by step"}
 
 
-def next_hint(exercise_id: str) -> HelpPanel | None:
+def next_hint(exercise: Exercise) -> HelpPanel | None:
     """The hints of an exercise that have been opened, with one more of them opened now.
 
     Returns:
         None where it has no hints, which a printed sentence says.
-
-    Raises:
-        UnknownName: there is no such exercise.
     """
-    exercise, kept = exercises.find(exercise_id), progress_file()
+    kept = progress_file()
     if not exercise.hints:
         print(f"There are no hints for {exercise.id}.")
         return None
@@ -33,13 +29,13 @@ def next_hint(exercise_id: str) -> HelpPanel | None:
         kept.note_hint(exercise.id, following.depth)
     by_depth = {hint.depth: hint for hint in exercise.hints}
     opened = [by_depth[depth] for depth in dict.fromkeys(kept.of(exercise.id).hints) if depth in by_depth]
-    closing = [_what_follows(exercise, kept.of(exercise.id)), kept.problem]
+    closing = [_what_follows(exercise, kept.of(exercise.id)), *kept.news()]
     return HelpPanel(
         heading="Hint" if len(opened) == 1 else "Hints",
         detail=f"{len(opened)} of {len(exercise.hints)}",
         exercise_id=exercise.id,
         sections=tuple(map(_section, opened)),
-        closing=tuple(filter(None, closing)),
+        closing=tuple(closing),
     )
 
 

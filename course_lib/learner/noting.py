@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from course_lib import exercises
 from course_lib.checking.exercise import Exercise
+from course_lib.checking.last_run import running_shell
 from course_lib.checking.observation import Outcome
 from course_lib.checking.verdict import Verdict
 from course_lib.learner.hints import unopened
@@ -42,21 +43,29 @@ _STUCK = 2
 def _closing(verdict: Verdict, kept: ProgressFile) -> Iterator[str]:
     histories = kept.read()
     history = histories.get(verdict.exercise.id, History())
+    if history.passed and not verdict.passed:
+        yield "You had this right before, and that still counts."
     if verdict.outcome not in _NO_ATTEMPT and history.failures >= _STUCK:
         yield from _offered(verdict.exercise, history)
     if verdict.exercise.lesson in exercises.LESSONS:  # a course may have others
         yield lesson_progress(verdict.exercise.lesson, histories, kept.path.parent).sentence()
-    if kept.problem:
-        yield kept.problem
+    yield from kept.news()
 
 
 def _offered(exercise: Exercise, history: History) -> Iterator[str]:
     """The help that comes next: a hint, and after the last one the solution; nothing where the course has neither."""
     following = unopened(exercise, history)
     if following is not None:
-        yield f'hint("{exercise.id}") {_HAS[following.depth]}.'
+        yield f"Stuck? {_to_run('hint', exercise)}: it {_HAS[following.depth]}."
     elif solution_of(exercise.id) is not None:
-        yield f'solution("{exercise.id}") shows how it is done, and why.'
+        yield f"Still stuck? {_to_run('solution', exercise)}: it shows how it is done, and why."
 
 
 _HAS = {"idea": "has an idea", "shapes": "says what goes in and comes out", "outline": "has the steps"}
+
+
+def _to_run(call: str, exercise: Exercise) -> str:
+    """How to get help, where this runs."""
+    if running_shell() is None:
+        return f'Add `print({call}("{exercise.id}"))` at the end and run this again'
+    return f'Run `{call}("{exercise.id}")` in a new cell'

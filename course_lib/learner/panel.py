@@ -105,8 +105,8 @@ def _inline(text: str) -> str:
 
 
 _STYLE = """<style>
-.katze-verdict .katze-told { margin: .3em 0 .5em; max-width: 46em; }
-.katze-verdict ol { margin: .3em 0 .5em; padding-left: 1.8em; max-width: 46em; }
+.katze-verdict .katze-told { margin: .3em 0 .5em; max-width: 60em; }
+.katze-verdict ol { margin: .3em 0 .5em; padding-left: 1.8em; max-width: 60em; }
 .katze-verdict.katze-verdict.katze-verdict pre.katze-code { margin: .5em 0; padding: .5em .8em; border-radius: 4px;
   border: 1px solid color-mix(in srgb, currentColor 25%, transparent); }
 </style>"""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -58,21 +57,38 @@ class ProgressFile:
     Attributes:
         path: where it is.
         problem: why the last line could not be kept; empty where it was.
+        damage: how many lines could not be read when it was last read, in a sentence; empty where all could.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.problem = ""
+        self.damage = ""
         self._unkept: list[Event] = []
+        self._told: set[str] = set()
 
     def read(self) -> dict[str, History]:
         """What has been done about each exercise, in the order in which they were first met."""
         histories: dict[str, History] = {}
+        damaged = 0
         for event in (*self._kept(), *self._unkept):
-            with suppress(KeyError, TypeError, ValueError):  # a line that somebody has edited
+            try:
                 name = str(event["exercise"])
                 histories[name] = _after(histories.get(name, History()), event)
+            except (KeyError, TypeError, ValueError):  # a line that somebody has edited, or a power cut broken off
+                damaged += 1
+        lines = (
+            f"{damaged} lines of {self.path} cannot be read" if damaged > 1 else f"A line of {self.path} cannot be read"
+        )
+        self.damage = f"{lines}: what was done there does not count." if damaged else ""
         return histories
+
+    def news(self) -> list[str]:
+        """What is wrong with the file, each sentence once as long as this runs."""
+        self.read()
+        fresh = [told for told in (self.problem, self.damage) if told and told not in self._told]
+        self._told.update(fresh)
+        return fresh
 
     def of(self, exercise_id: str) -> History:
         """What has been done about one exercise."""
@@ -118,11 +134,12 @@ class ProgressFile:
             lines = self.path.read_bytes().splitlines()
         except OSError:  # there is none yet, or none that may be read: `_add` says so
             return
-        for line in lines:
-            with suppress(ValueError):
+        for line in filter(None, lines):
+            try:
                 event = json.loads(line)
-                if isinstance(event, dict):
-                    yield event
+            except ValueError:
+                event = None
+            yield event if isinstance(event, dict) else {}
 
 
 _files: dict[Path, ProgressFile] = {}

@@ -56,6 +56,13 @@ class LessonProgress:
         return sum(exercise.points for exercise in self.exercises)
 
     @property
+    def written(self) -> int:
+        """How many tasks more it has that a person reads."""
+        from course_lib import exercises
+
+        return len(exercises.written_in(self.lesson))
+
+    @property
     def next(self) -> Exercise | None:
         """The first exercise that is not passed; None where all are."""
         return next((exercise for exercise in self.exercises if not self.of(exercise).passed), None)
@@ -72,7 +79,8 @@ class LessonProgress:
     def sentence(self) -> str:
         """All of it in a line, as it stands at the end of every verdict."""
         if self.next is None:
-            return f"{self.title} is complete: {_counts(self)}."
+            done = "is complete" if not self.written else "has all its checks passed"
+            return f"{self.title} {done}: {_counts(self)}."
         return f"{self.title}: {_counts(self)}. Next: {self.next.title} ({self.next.id})."
 
 
@@ -83,7 +91,7 @@ class ProgressMap:
     Attributes:
         lessons: all lessons, in order.
         detailed: the one whose exercises are listed.
-        problem: why the progress cannot be kept; empty where it is.
+        problem: what is wrong with the progress file; empty where nothing is.
     """
 
     lessons: tuple[LessonProgress, ...]
@@ -164,7 +172,7 @@ def progress_map(lesson: str | None = None, kept: ProgressFile | None = None, pa
     histories = kept.read()
     lessons = tuple(lesson_progress(name, histories, kept.path.parent, page) for name in exercises.LESSONS)
     chosen = max(lessons, key=lambda each: each.last) if lesson is None else _named(lessons, lesson)
-    return ProgressMap(lessons, chosen, kept.problem)
+    return ProgressMap(lessons, chosen, " ".join(filter(None, [kept.problem, kept.damage])))
 
 
 def title_of(lesson: str) -> str:
@@ -197,7 +205,8 @@ def _named(lessons: tuple[LessonProgress, ...], name: str) -> LessonProgress:
 
 
 def _counts(lesson: LessonProgress) -> str:
-    return f"{lesson.done} of {len(lesson.exercises)} exercises, {lesson.points:g} of {lesson.max_points} points"
+    more = f", plus {lesson.written} read by a person" if lesson.written else ""
+    return f"{lesson.done} of {len(lesson.exercises)} exercises, {lesson.points:g} of {lesson.max_points} points{more}"
 
 
 def _bar(lesson: LessonProgress) -> str:

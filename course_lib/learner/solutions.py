@@ -9,11 +9,14 @@ from __future__ import annotations
 import textwrap
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from course_lib import exercises
 from course_lib.checking.render import TEXT_WIDTH
 from course_lib.learner.panel import HelpPanel, Section
 from course_lib.learner.progress_file import progress_file
+
+if TYPE_CHECKING:
+    from course_lib.checking.exercise import Exercise
 
 SOLVED = Path(__file__).parent / "solved"
 """The folder with a page for each exercise."""
@@ -53,16 +56,13 @@ def solution_of(exercise_id: str) -> Solution | None:
         return None
 
 
-def shown_solution(exercise_id: str) -> HelpPanel | None:
+def shown_solution(exercise: Exercise) -> HelpPanel | None:
     """The solution of an exercise, for whoever has had an answer checked, or asks for the second time.
 
     Returns:
         None where it is not shown; a printed sentence says why.
-
-    Raises:
-        UnknownName: there is no such exercise.
     """
-    exercise, kept = exercises.find(exercise_id), progress_file()
+    kept = progress_file()
     found, history = solution_of(exercise.id), kept.of(exercise.id)
     if found is None:
         why = f"has none for {exercise.id}" if any(SOLVED.glob("*.md")) else "has turned solutions off"
@@ -70,7 +70,8 @@ def shown_solution(exercise_id: str) -> HelpPanel | None:
         return None
     if not history.attempted and not history.asked:
         kept.note_asked(exercise.id)
-        advice = f'take a hint with hint("{exercise.id}"), or ' if exercise.hints else ""
+        left = {hint.depth for hint in exercise.hints} - set(history.hints)
+        advice = f'take a hint with hint("{exercise.id}"), or ' if left else ""
         said = (
             f"You have not had an answer to {exercise.id} checked yet, and a solution teaches most after a try of "
             f"your own: write one, {advice}ask again and it is shown."
@@ -85,5 +86,5 @@ def shown_solution(exercise_id: str) -> HelpPanel | None:
         detail=exercise.title,
         exercise_id=exercise.id,
         sections=(Section(paragraphs=paragraphs, code=found.code),),
-        closing=tuple(filter(None, [again, kept.problem])),
+        closing=tuple(filter(None, [again, *kept.news()])),
     )

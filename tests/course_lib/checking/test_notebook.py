@@ -34,6 +34,37 @@ def verdict_after(shell: InteractiveShell, *cells: str) -> Verdict:
     return verdict
 
 
+@pytest.fixture
+def lesson(monkeypatch: pytest.MonkeyPatch) -> Iterator[InteractiveShell]:
+    """A notebook of a lesson of the course, whose kernel has just started."""
+    instance = InteractiveShell.instance()
+    yield instance
+    InteractiveShell.clear_instance()
+
+
+def test_after_a_restart_the_cells_above_are_asked_for(lesson: InteractiveShell) -> None:
+    lesson.run_cell("mine = 1", store_history=True)
+    verdict = check("attention.scores")
+    assert verdict is not None
+    assert verdict.outcome is Outcome.NEVER_DEFINED
+    assert "Has the kernel been restarted? Run > Run All Above Selected Cell" in verdict.note
+
+
+@pytest.mark.parametrize("cell", ["import torch", "def scale_scores(scores, d_head):\n    return scores"])
+def test_where_something_of_the_lesson_is_there_no_restart_is_suspected(lesson: InteractiveShell, cell: str) -> None:
+    lesson.run_cell(cell, store_history=True)
+    verdict = check("attention.scores")
+    assert verdict is not None
+    assert verdict.note.startswith("There is no dot_product_scores yet. Run the cell that defines it")
+
+
+def test_a_cell_without_its_imports_says_which(shell: InteractiveShell) -> None:
+    check("sample.double")
+    verdict = verdict_after(shell, "class double(nn.Module):\n    pass")
+    assert "name 'nn' is not defined. Nothing has imported nn here." in verdict.note
+    assert "add `from torch import nn`" in verdict.note
+
+
 def test_the_answer_is_looked_up_in_the_notebook(shell: InteractiveShell) -> None:
     assert verdict_after(shell, "def double(x):\n    return x * 2").passed
 
@@ -93,7 +124,7 @@ def test_a_name_that_was_given_to_a_result_says_what_it_is_now(shell: Interactiv
     verdict = verdict_after(shell, "def double(x):\n    return x + x", "double = [double(2)]")
     assert verdict.outcome is Outcome.NEVER_DEFINED
     assert verdict.points == 0
-    assert verdict.note.startswith("double is not a function but a list: a cell has given its name to something else.")
+    assert verdict.note.startswith("double is not a function but a list: its name has been given to something else.")
 
 
 def test_a_terminal_shows_the_verdict_in_words_and_a_kernel_leaves_the_points(shell: InteractiveShell) -> None:

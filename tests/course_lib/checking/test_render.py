@@ -128,6 +128,18 @@ def test_tensors_that_print_alike_get_more_decimals() -> None:
     assert "got  [[0.33333334, 0.66666669],\n" in text
 
 
+def test_small_inputs_are_shown_and_large_ones_are_not() -> None:
+    assert "       x  [[1.0000, 2.0000],\n                   [3.0000, 4.0000]]" in returning(E, 2 * E)
+    exercise = replace(DOUBLE, cases=lambda generator, hidden: [Case("any", (torch.ones(5, 5),))])
+    text = judge(AnswerKey(exercise), lambda case: observe(lambda x: x, case)).text()
+    assert "called  double(x=tensor[5, 5])\n        expected" in text
+
+
+def test_no_zero_has_a_minus() -> None:
+    assert "got  [0.0000, 1.0000]" in returning(torch.tensor([2.0, 1.0]), torch.tensor([-1e-9, 1.0]))
+    assert "expected 0, got 2" in returning(torch.tensor([-0.0, 1.0]), torch.tensor([2.0, 1.0]))
+
+
 E = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
 
 

@@ -12,7 +12,7 @@ BLOCK = BlockOutput(X)
 
 
 def message_of(fail: Callable[[], object]) -> str:
-    with pytest.raises((RuntimeError, IndexError, ValueError, TypeError, AttributeError)) as caught:
+    with pytest.raises((RuntimeError, IndexError, ValueError, TypeError, AttributeError, NameError)) as caught:
         fail()
     return str(caught.value)
 
@@ -28,6 +28,7 @@ SHAPES: list[tuple[Callable[[], object], str]] = [
     (lambda: torch.ones(4, 2, 3) @ torch.ones(4, 2, 3), "last dimension of a (3) to be the last but one of b (2)"),
     (lambda: torch.bmm(torch.ones(4, 2, 3), torch.ones(5, 3, 2)), "as many matrices on both sides: here 4 and 5"),
     (lambda: X + torch.ones(2, 4), "in dimension 1 one has 3 and the other 4"),
+    (lambda: X / X.sum(dim=1), "keepdim=True keeps it with size 1; unsqueeze puts one in"),
     (lambda: X @ torch.ones(2), "wants the matrix's last dimension (3) to be the vector's length (2)"),
     (lambda: torch.ones(2) @ torch.ones(3), "wants both to have the same length: here 2 and 3"),
     (lambda: X.reshape(4, 2), "[4, 2] does not hold 6 of them"),
@@ -43,6 +44,8 @@ OTHERS: list[tuple[Callable[[], object], str]] = [
     (lambda: X[5], "dimension 0 has 2, and so none numbered 5"),
     (lambda: X @ torch.ones(3, 2, dtype=torch.float64), "dtype=x.dtype"),
     (lambda: bool(X), "torch.where, &, | and ~"),
+    (lambda: torch.sqrt(4), "torch.sqrt wants a tensor. For a plain number take math.sqrt."),  # type: ignore[arg-type]
+    (lambda: F.relu(X), "add `import torch.nn.functional as F`"),  # type: ignore[name-defined]
     (lambda: X.item(), "a tensor of a single number"),
     (lambda: nn.Linear(3, 3)(BLOCK), "A BlockOutput holds several results"),
     (lambda: X + BLOCK, "such as its .out"),

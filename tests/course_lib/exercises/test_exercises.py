@@ -52,6 +52,12 @@ class TestRegistry:
         with pytest.raises(exercises.UnknownName, match=re.escape(told)):
             exercises.of_lesson("x")
 
+    def test_tasks_that_a_person_reads_are_those_of_the_lessons(self) -> None:
+        cell = re.compile(r'"grade_id": "(\w+)-(\w+)-written".*?"points": (\d+)')
+        sources = (path.read_text() for path in sorted((ROOT / "solutions").glob("*/*.py")))
+        found = {f"{lesson}.{task}": int(worth) for text in sources for lesson, task, worth in cell.findall(text)}
+        assert found == exercises.WRITTEN
+
     def test_importing_the_registry_imports_no_torch(self) -> None:
         code = "import sys, course_lib.exercises; sys.exit('torch' in sys.modules)"
         assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0

@@ -8,7 +8,7 @@ import pytest
 
 from course_lib import exercises
 from course_lib.checking import Outcome, Verdict, check, hint
-from course_lib.learner import solutions
+from course_lib.learner import noting, solutions
 from course_lib.learner.noting import noted
 from course_lib.learner.progress_file import progress_file
 
@@ -24,7 +24,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_line_of_progress_stands_at_the_end_of_every_verdict() -> None:
     verdict = check(SCORES.id, lambda q, k: q @ k.transpose(-2, -1))
     assert verdict is not None
-    assert "01 Attention: 1 of 8 exercises, 2 of 17 points. Next: " in str(verdict).replace("\n  ", " ")
+    assert "01 Attention: 1 of 8 exercises, 2 of 17 points, plus 1 read by a person. Next: " in str(verdict).replace(
+        "\n  ", " "
+    )
     assert "01 Attention: 1 of 8 exercises" in verdict.html()
 
 
@@ -59,9 +61,24 @@ def wrong_again(times: int = 1) -> str:
 
 def test_from_the_second_failure_on_the_next_hint_is_offered() -> None:
     assert "hint(" not in wrong_again()
-    assert 'hint("attention.scores") has an idea.' in wrong_again()
+    assert (
+        'Stuck? Add `print(hint("attention.scores"))` at the end and run this again: it has an idea.' in wrong_again()
+    )
     hint(SCORES.id)
-    assert 'hint("attention.scores") says what goes in and comes out.' in wrong_again()
+    assert "it says what goes in and comes out." in wrong_again()
+
+
+def test_a_notebook_is_offered_help_in_a_cell(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(noting, "running_shell", object)
+    assert 'Stuck? Run `hint("attention.scores")` in a new cell: it has an idea.' in wrong_again(2)
+
+
+def test_what_was_right_before_is_said_to_have_been() -> None:
+    assert "right before" not in wrong_again()
+    right = check(SCORES.id, lambda q, k: q @ k.transpose(-2, -1))
+    assert right is not None
+    assert "right before" not in "".join(right.closing)
+    assert wrong_again().startswith("You had this right before, and that still counts.")
 
 
 def test_after_the_last_hint_the_solution_is_offered_where_there_is_one(
@@ -69,7 +86,7 @@ def test_after_the_last_hint_the_solution_is_offered_where_there_is_one(
 ) -> None:
     for _ in SCORES.hints:
         hint(SCORES.id)
-    assert 'solution("attention.scores") shows how it is done, and why.' in wrong_again(2)
+    assert 'print(solution("attention.scores"))' in wrong_again(2)
     monkeypatch.setattr(solutions, "SOLVED", tmp_path / "none")
     told = wrong_again()
     assert "solution(" not in told

@@ -77,6 +77,9 @@ def test_damaged_lines_cost_no_others(kept: ProgressFile) -> None:
     assert kept.of(ID).passed
     assert kept.of(ID).hints == ("idea",)
     assert set(kept.read()) == {ID}
+    assert kept.damage == f"6 lines of {kept.path} cannot be read: what was done there does not count."
+    assert kept.news() == [kept.damage]
+    assert kept.news() == [], "once is enough"
 
 
 def test_two_notebooks_at_once_lose_nothing(tmp_path: Path) -> None:

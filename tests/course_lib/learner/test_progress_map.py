@@ -39,8 +39,8 @@ def test_what_is_passed_counts_and_the_next_one_is_named(kept: ProgressFile) -> 
     assert (lesson.lesson, lesson.done, lesson.points, lesson.next) == ("01_attention", 1, first.points + 1, second)
     whole = sum(exercise.points for exercise in ATTENTION)
     assert lesson.sentence() == (
-        f"01 Attention: 1 of {len(ATTENTION)} exercises, {first.points + 1} of {whole} points. "
-        f"Next: {second.title} ({second.id})."
+        f"01 Attention: 1 of {len(ATTENTION)} exercises, {first.points + 1} of {whole} points, plus 1 read "
+        f"by a person. Next: {second.title} ({second.id})."
     )
     text = str(progress_map(kept=kept))
     assert f"✓ {first.id}" in text
@@ -52,7 +52,9 @@ def test_a_lesson_that_is_done_says_so_and_what_follows(kept: ProgressFile) -> N
     for exercise in ATTENTION:
         kept.note_check(exercise.id, exercise.points, True)
     shown = progress_map(kept=kept)
-    assert "01 Attention is complete" in shown.detailed.sentence()
+    assert shown.detailed.sentence() == (
+        "01 Attention has all its checks passed: 8 of 8 exercises, 17 of 17 points, plus 1 read by a person."
+    )
     assert "Next: lesson 00 Words in a bag." in shown.text()
 
 

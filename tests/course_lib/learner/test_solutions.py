@@ -55,6 +55,13 @@ def test_without_a_try_the_first_request_is_declined_in_one_sentence(capsys: pyt
     assert capsys.readouterr().out == ""
 
 
+def test_whoever_has_had_all_hints_is_offered_none(capsys: pytest.CaptureFixture[str]) -> None:
+    for given in SCORES.hints:
+        progress_file().note_hint(SCORES.id, given.depth)
+    assert solution(SCORES.id) is None
+    assert "hint(" not in capsys.readouterr().out
+
+
 def test_a_typing_slip_and_a_bad_name_show_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("attention.score", "../solved/attention.scores"):
         assert solution(name) is None

@@ -1,0 +1,65 @@
+"""Which exercise a learner means: by its id; else a sentence that helps to find it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from course_lib import exercises
+from course_lib.checking.last_run import running_shell
+
+if TYPE_CHECKING:
+    from course_lib.checking.exercise import Exercise
+
+
+def asked_for(name: object, call: str) -> Exercise | None:
+    """The exercise that somebody asks about; where it is none, a printed sentence says what to ask for.
+
+    Args:
+        name: what they wrote: an id, a function's name, the function itself, or nothing.
+        call: what they called, such as "hint".
+    """
+    wanted = name if isinstance(name, str) else str(getattr(name, "__name__", ""))
+    if wanted:
+        try:
+            return exercises.find(wanted)
+        except exercises.UnknownName as unknown:
+            listed = "" if unknown.near else f" {_of_this_lesson()}"
+            print(f"{_NOTHING[call]}: {unknown}{listed}")
+            return None
+    print(_which(call))
+    return None
+
+
+_NOTHING = {
+    "check": "Nothing was checked",
+    "hint": "No hint was opened",
+    "solution": "No solution is shown",
+}
+
+
+def lesson_at_hand() -> str:
+    """The lesson of the notebook or script that this runs in, by its folder or name; else the one last worked in."""
+    from course_lib.learner.progress_map import progress_map
+
+    places = [Path.cwd().name] if running_shell() is not None else []
+    script = getattr(sys.modules["__main__"], "__file__", None)
+    places += [Path(script).stem] if script else []
+    return next((place for place in places if place in exercises.LESSONS), progress_map().detailed.lesson)
+
+
+def _of_this_lesson() -> str:
+    listed = ", ".join(exercise.id for exercise in exercises.of_lesson(lesson_at_hand()))
+    return f"This lesson has {listed}."
+
+
+def _which(call: str) -> str:
+    from course_lib.learner.progress_map import progress_map
+
+    shown = progress_map(lesson_at_hand()).detailed
+    exercise = shown.next or shown.exercises[0]
+    return (
+        f"{_NOTHING[call]}: name the exercise, as it stands below its heading. "
+        f'For “{exercise.title}” that is {call}("{exercise.id}").'
+    )

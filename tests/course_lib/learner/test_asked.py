@@ -1,0 +1,76 @@
+"""What is asked for by an id, by a function's name, by nothing at all.
+
+Tests `asked.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from course_lib.checking import check, hint, solution
+from course_lib.learner.asked import asked_for, lesson_at_hand
+from course_lib.learner.progress_file import progress_file
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("KATZE_WORK", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def look_up() -> None:
+    """Called like the answer to an exercise."""
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("attention.score", "no exercise 'attention.score'; did you mean attention.scores"),
+        ("look_up", "no exercise 'look_up'; did you mean words_in_a_bag.look_up?"),
+        (look_up, "no exercise 'look_up'; did you mean words_in_a_bag.look_up?"),
+        ("scaled_dot_product_attention", "did you mean attention.scaled_dot_product?"),
+        ("count_parameters", " or heads_and_blocks.count_parameters or gpt.count_parameters?"),
+    ],
+)
+def test_what_is_perhaps_meant_is_named(name: object, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert asked_for(name, "check") is None
+    told = capsys.readouterr().out
+    assert told.startswith("Nothing was checked: no exercise '")
+    assert said in told
+    assert "This lesson has" not in told
+
+
+def test_of_what_is_like_nothing_only_this_lesson_s_ids_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    progress_file().note_hint("attention.scores", "idea")
+    assert asked_for("qqqq", "hint") is None
+    told = capsys.readouterr().out
+    assert told.startswith("No hint was opened: no exercise 'qqqq'; an id looks like")
+    assert "This lesson has attention.contextual_embedding, attention.scores," in told
+    assert "masking." not in told
+
+
+@pytest.mark.parametrize("call", [check, hint, solution])
+@pytest.mark.parametrize("name", ["attention.why_scale", "words_in_a_bag.told_apart"])
+def test_what_a_person_reads_is_said_to_be_so(
+    call: Callable[[str], object], name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(name) is None
+    assert f"{name} is read by a person: it has no check, no hints and no solution here." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("call", [check, hint, solution])
+def test_who_names_nothing_is_told_what_to_name(call: Callable[[], object], capsys: pytest.CaptureFixture[str]) -> None:
+    assert call() is None
+    told = capsys.readouterr().out
+    assert "name the exercise, as it stands below its heading" in told
+    assert f'{call.__name__}("words_in_a_bag.' in told
+
+
+def test_the_lesson_at_hand_is_the_one_last_worked_in() -> None:
+    assert lesson_at_hand() == "00_words_in_a_bag"
+    progress_file().note_hint("gpt.lm_loss", "idea")
+    assert lesson_at_hand() == "07_gpt"
