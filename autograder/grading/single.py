@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from autograder.box import Level, Zygote, choose_level
@@ -57,6 +58,7 @@ def check_file(exercise_id: str, target: str, visible_only: bool, min_level: Lev
             limits=limits,
         )
     verdict = graded.verdicts[exercise.id]
+    verdict = replace(verdict, note=_told_of_a_file(verdict.note, exercise, file, written))
     if verdict.outcome is Outcome.NEVER_DEFINED:
         raise BadInput(_explain_absence(file, name, written, exercise))
     return verdict, level
@@ -82,8 +84,8 @@ def find_exercise(exercise_id: str) -> Exercise:
     """
     try:
         return exercises.find(exercise_id)
-    except LookupError as error:
-        raise BadInput(str(error)) from error
+    except exercises.UnknownName as unknown:
+        raise BadInput(f"{unknown}{'' if unknown.near else ' `katze exercises` lists them all.'}") from unknown
 
 
 def _split(target: str, exercise: Exercise) -> tuple[str, str]:
@@ -106,6 +108,22 @@ def _read(file: str) -> str:
         raise BadInput(f"cannot read {file}: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise BadInput(f"{file} is not UTF-8 text; save it as UTF-8") from error
+
+
+def _told_of_a_file(note: str, exercise: Exercise, file: str, source: str) -> str:
+    """A verdict's sentence about a cell that failed, as one about a file, with the line itself."""
+    cell = f"The cell that should define {exercise.name} "
+    if not note.startswith(cell):
+        return note
+    told = f"{file} {note.removeprefix(cell)}"
+    found = _IN_LINE.search(told)
+    lines = source.splitlines()
+    if found is None or not 0 < int(found[1]) <= len(lines):
+        return told
+    return f"{told}: `{lines[int(found[1]) - 1].strip()}`"
+
+
+_IN_LINE = re.compile(r" in line (\d+)")
 
 
 def _explain_absence(file: str, name: str, source: str, exercise: Exercise) -> str:

@@ -102,7 +102,14 @@ def test_check_names_the_mistake_of_another_name(answer_file: Path, capsys: pyte
 def test_check_tells_a_syntax_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "broken.py").write_text("def dot_product_scores(q, k:\n    return q")
     assert main(["check", "attention.scores", str(tmp_path / "broken.py")]) == 1
-    assert "SyntaxError" in capsys.readouterr().out
+    said = " ".join(capsys.readouterr().out.split())
+    assert "broken.py stops with SyntaxError in line 1: '(' was never closed: `def dot_product_scores(q, k:`" in said
+    assert "cell" not in said
+
+
+def test_check_knows_what_only_a_person_reads(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "attention.why_scale", "answer.py"]) == 2
+    assert "attention.why_scale is read by a person" in capsys.readouterr().err
 
 
 def test_check_refuses_what_is_not_there(answer_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -120,7 +120,7 @@ def raw(header: bytes, payload: bytes = b"") -> bytes:
     return struct.pack(">4sII", b"KTZ1", len(header), len(payload)) + header + payload
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(values)
 def test_values_arrive_as_they_were_sent(value: Any) -> None:
     encoder = Encoder()
@@ -258,7 +258,7 @@ def test_a_truncated_frame_is_never_complete() -> None:
             read(data[:length])
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.binary(max_size=200), st.binary(max_size=200))
 def test_no_bytes_do_more_than_be_refused(header: bytes, payload: bytes) -> None:
     try:

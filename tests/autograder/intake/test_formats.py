@@ -189,7 +189,7 @@ def test_a_script_is_read_as_the_notebook_that_it_was(script: str):
     assert not [sentence for sentence in repaired.repairs if "missing" in sentence]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.text(max_size=200))
 def test_whatever_follows_in_a_script_it_is_read_or_refused(text: str):
     with contextlib.suppress(Unreadable):

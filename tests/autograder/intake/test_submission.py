@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from autograder.errors import BadInput, Unreadable
@@ -78,7 +78,6 @@ def test_the_digest_follows_the_bytes():
     assert read_notebook(one).digest == read_notebook(one).digest != read_notebook(other).digest
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=200))
 def test_whatever_the_bytes_they_are_a_notebook_or_unreadable(content: bytes):
     with pytest.raises(Unreadable):

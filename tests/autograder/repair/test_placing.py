@@ -448,7 +448,7 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 PLACES = places(filled())
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(st.tuples(st.sampled_from(PLACES), JUNK), min_size=1, max_size=6))
 def test_whatever_stands_in_a_notebook_it_is_repaired_or_unreadable(changes: list[tuple[tuple[Any, ...], object]]):
     notebook = filled()

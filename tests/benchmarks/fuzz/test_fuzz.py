@@ -16,7 +16,7 @@ from benchmarks.fuzz import __main__ as fuzz
 from benchmarks.fuzz import mutations, notebooks, wire
 from benchmarks.fuzz.pages import harm, require_harmless
 
-SHORT = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+SHORT = settings(max_examples=40, suppress_health_check=list(HealthCheck))
 
 
 @pytest.mark.parametrize("name", fuzz.TARGETS)

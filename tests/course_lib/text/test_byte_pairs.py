@@ -137,7 +137,7 @@ class TestLearning:
         assert {written(piece): i for piece, i in ours.ids.items()} == theirs.get_vocab()
         assert [ours.encode(text) for text in [*TEXTS, *HARD]] == [theirs.encode(text).ids for text in [*TEXTS, *HARD]]
 
-    @settings(max_examples=100, deadline=None)
+    @settings(max_examples=100)
     @given(texts=SMALL, merges=st.integers(1, 30))
     def test_ties_are_broken_as_in_tokenizers(self, texts: list[str], merges: int) -> None:
         ours = ByteLevelVocabulary.learn(["a", *texts], merges)
@@ -156,7 +156,7 @@ class TestVocabulary:
         assert vocabulary.ids[b"".join(vocabulary.merges[0])] == 256
         assert vocabulary.special_ids == {GPT2_END: len(vocabulary) - 1}
 
-    @settings(max_examples=200, deadline=None)
+    @settings(max_examples=200)
     @given(text=UNICODE)
     def test_any_text_comes_back(self, vocabulary: ByteLevelVocabulary, text: str) -> None:
         assert vocabulary.decode(vocabulary.encode(text, disallowed_special=())) == text
@@ -212,7 +212,7 @@ class TestFiles:
         text = f"  {GPT2_END}".join(TEXTS)
         assert vocabulary.encode(text, allowed_special="all") == gpt2.encode(text)
 
-    @settings(max_examples=200, deadline=None)
+    @settings(max_examples=200)
     @given(text=UNICODE)
     def test_transformers_gives_the_same_ids_for_any_text(
         self, vocabulary: ByteLevelVocabulary, gpt2: GPT2Tokenizer, text: str
@@ -253,7 +253,7 @@ class TestStreams:
                 assert list(vocabulary.encode_stream(chunks, allowed_special="all")) == whole
         assert list(vocabulary.encode_stream(iter(text), allowed_special="all")) == whole
 
-    @settings(max_examples=100, deadline=None)
+    @settings(max_examples=100)
     @given(chunks=st.lists(st.text("ab 'slrv\n1!é", max_size=6)))
     def test_any_chunks_give_the_ids_of_the_whole(self, vocabulary: ByteLevelVocabulary, chunks: list[str]) -> None:
         assert list(vocabulary.encode_stream(chunks)) == vocabulary.encode("".join(chunks))

@@ -89,7 +89,7 @@ class TestByteLevelBytePairs:
         assert len(self.FAST) == len(self.READABLE) == 256 + 60 + 2
         assert [self.FAST.id(token) for token in self.SPECIAL] == [316, 317]
 
-    @settings(max_examples=100, deadline=None)
+    @settings(max_examples=100)
     @given(text=st.text(st.characters(exclude_categories=["Cs"])) | st.text("the cats né猫\n'"))
     def test_ids_and_texts_are_those_of_the_readable_form(self, text: str) -> None:
         ids = self.READABLE.encode(text, disallowed_special=())
@@ -242,7 +242,7 @@ class TestGPT2:
         assert vocabulary.tokens(vocabulary.encode("the cat the")) == ["t", "he", "Ġcat", "Ġthe"]
         assert len(vocabulary) == vocabulary.id("<|endoftext|>") + 1
 
-    @settings(max_examples=200, deadline=None)
+    @settings(max_examples=200)
     @given(text=st.text(st.characters(exclude_categories=["Cs"])))
     def test_nothing_is_unknown_or_lost(self, gpt2_files: Path, text: str) -> None:
         vocabulary = self.load(gpt2_files)

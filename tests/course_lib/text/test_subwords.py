@@ -151,7 +151,7 @@ ANYTHING = st.characters(exclude_categories=["Cs"])
 TEXTS = st.lists(st.text(LETTERS, max_size=30) | st.text(ANYTHING, max_size=12), min_size=1, max_size=5)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(texts=TEXTS, merges=st.integers(0, 40), other=st.text(LETTERS) | st.text(ANYTHING))
 def test_equals_the_library_on_any_text(texts: list[str], merges: int, other: str) -> None:
     if not any(marked_words(text) for text in texts):
@@ -192,7 +192,7 @@ def test_wordpiece_takes_the_longest_piece_from_the_left(word: str, pieces: list
     assert longest_pieces(word, PIECES) == pieces
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.text("abuxfle", min_size=1, max_size=9))
 def test_wordpiece_equals_the_library(word: str) -> None:
     library = models.WordPiece({piece: i for i, piece in enumerate([*PIECES, "[UNK]"])}, unk_token="[UNK]")
