@@ -307,11 +307,10 @@ def _learn(options: argparse.Namespace) -> int:
 
     released = released_notebooks(Path.cwd())
     if options.scripts:
-        from autograder.learn.script import write_script
+        from autograder.learn.script import write_scripts
 
-        for lesson, notebook in released.items():
-            target = options.folder / f"{lesson}.py"
-            print(f"{target}{'' if write_script(notebook, target) else ' is there already, and stays as it is'}")
+        for line in write_scripts(released, options.folder):
+            print(line)
         return DONE
     from autograder.learn.folder import copy_lessons
     from autograder.learn.lab import open_lab, write_start_page

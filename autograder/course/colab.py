@@ -29,7 +29,7 @@ LACKING_FOR = {
 """The same, for lessons that import from a package of `course_lib`: the metrics' libraries, with what these need."""
 
 _CELL = """\
-# @title What this notebook needs {{ display-mode: "form" }}
+# @title What this notebook needs
 # Gets the course's library where it is missing, as on Colab. The torch that is there stays as it is.
 import importlib.util
 import subprocess

@@ -18,6 +18,13 @@ def fold(cell: NotebookNode) -> None:
         code = ast.parse(TransformerManager().transform_cell(cell.source))
         if all(map(_draws, code.body)):
             cell.metadata.update(FOLDED)
+            cell.source = f"{_title(code)}\n{cell.source}"
+
+
+def _title(code: ast.Module) -> str:
+    """The line that stays to be seen of a folded cell: JupyterLab shows a cell's first, Colab the one with a title."""
+    names = [statement.name.replace("_", " ") for statement in code.body if isinstance(statement, ast.FunctionDef)]
+    return f"# @title The code of this picture{f': {names[0]}' if names else ''}"
 
 
 def _draws(statement: ast.stmt) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import nbformat
+from ipykernel.ipkernel import IPythonKernel
 from nbformat.sign import NotebookNotary
 
 from autograder.learn.folder import KEPT
@@ -21,10 +22,15 @@ from course_lib.learner.progress_map import progress_map
 START = "start.ipynb"
 
 _WELCOME = """\
-# Welcome
+# Katze: from a bag of words to a transformer
 
-Open a lesson below, write its answers, and run the check under each. `progress()` shows how far you are, here and in
-every notebook."""
+In every lesson you write a piece of it yourself, and are told at once what is wrong and which mistake it is.
+
+Open a lesson below. `Shift`+`Enter` runs a cell and goes on to the next; run them all from the top, write your answer
+where it is asked for, run that too, and then the check below it. Where you are stuck, `hint("...")` in a cell of your
+own opens a hint, and with each further call the next one.
+
+Here is how far you are. To see it anew, run this page's last cell, or `progress()` in any lesson."""
 
 _FURNITURE = ("formgrader", "validate_assignment", "assignment_list", "course_list")
 """The parts of nbgrader's extension of the server."""
@@ -35,13 +41,14 @@ def write_start_page(folder: Path) -> Path:
     shown = progress_map(kept=ProgressFile(folder / PROGRESS), page=folder)
     output = nbformat.v4.new_output("display_data", {"text/html": shown.html(), "text/plain": shown.text()})
     cell = nbformat.v4.new_code_cell(
-        "from course_lib.checking import progress\n\nprogress()",
+        "# Your progress: run this cell to see it anew\nfrom course_lib.checking import progress\n\nprogress()",
         id="progress",
         outputs=[output],
         metadata={"jupyter": {"source_hidden": True}},
     )
     page = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(_WELCOME, id="welcome"), cell])
     page.metadata.kernelspec = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+    page.metadata.language_info = IPythonKernel.language_info  # else the kernel adds it, and the page counts as changed
     with put_in_place(folder / START) as unfinished:
         nbformat.write(page, unfinished)
     NotebookNotary().sign(page)  # else JupyterLab takes the page's style away

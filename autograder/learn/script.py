@@ -1,24 +1,55 @@
-"""A lesson as a plain Python file, whose checks run in a terminal."""
+"""Lessons as plain Python files, whose checks run in a terminal."""
 
 from __future__ import annotations
 
 import re
+import shlex
+import sys
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import jupytext
 import nbformat
 
 from autograder.course.colab import BADGE, INSTALL
+from autograder.errors import BadInput
+from course_lib.learner.folder import PROGRESS
 
 _CHECK = re.compile(r"^(check\(.*\))$", re.MULTILINE)
 
 _HEAD = """\
 # {title}
 #
-# Write your answers here, then run this file: python {name}
-# Each check prints its verdict where it stands; help does so too: print(hint("...")), print(solution("...")).
+# Write your answers here, then run this file. Each check prints its verdict where it stands; help does so too:
+# print(hint("...")), print(solution("...")). Where the text speaks of a cell, it is what stands below a line "# %%".
+# Pictures and widgets are only described here: the notebook shows them.
 
 """
+
+
+def write_scripts(released: Mapping[str, Path], folder: Path) -> Iterator[str]:
+    """Write all lessons as scripts into a working folder, and say what has been done and what comes next.
+
+    Args:
+        released: the released notebooks, by lesson.
+        folder: where to; made where it is not there.
+
+    Raises:
+        BadInput: the folder is a file.
+    """
+    if folder.is_file():
+        raise BadInput(f"{folder} is a file; name a folder")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / PROGRESS).touch()  # else progress would be kept elsewhere than that of the notebooks
+    targets = [folder / f"{lesson}.py" for lesson in released]
+    for notebook, target in zip(released.values(), targets, strict=True):
+        yield f"{target}{'' if write_script(notebook, target) else ' is there already, and stays as it is'}"
+    if any((folder / lesson / f"{lesson}.ipynb").is_file() for lesson in released):
+        yield (
+            f"{folder} has the lessons as notebooks, too. Progress counts both; but what you write in one form of a "
+            "lesson is not in the other."
+        )
+    yield f"Next: open {targets[0]}, write an answer, and run it: {shlex.join([sys.executable, str(targets[0])])}"
 
 
 def write_script(notebook: Path, target: Path) -> bool:
@@ -41,5 +72,5 @@ def write_script(notebook: Path, target: Path) -> bool:
     body = re.sub(r"\A# ---\n(?:#.*\n)*?# ---\n\n?", "", text)
     title = next(cell.source for cell in lesson.cells if cell.cell_type == "markdown").splitlines()[0].lstrip("# ")
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(_HEAD.format(title=title, name=target.name) + body, encoding="utf-8")
+    target.write_text(_HEAD.format(title=title) + body, encoding="utf-8")
     return True

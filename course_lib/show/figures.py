@@ -129,10 +129,10 @@ class Pictured:
         )
 
     def __repr__(self) -> str:
-        return self.alt
+        return f"[picture: {self.alt}]"
 
     def _repr_mimebundle_(self, **_wanted: Any) -> dict[str, str]:
-        return {"text/html": self.html(), "text/plain": self.alt}
+        return {"text/html": self.html(), "text/plain": repr(self)}
 
 
 def pictured(drawn: Figure, alt: str) -> Pictured:

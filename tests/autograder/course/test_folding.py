@@ -27,6 +27,17 @@ def test_what_only_draws_is_folded(source: str) -> None:
     assert not folded(source, [])
 
 
+def test_what_is_folded_says_what_it_is_in_its_first_line() -> None:
+    first, second = (
+        nbformat.v4.new_code_cell(source, metadata={"tags": ["demo"]})
+        for source in ("@show.when_ready\ndef who_chased_whom():\n    show.bars(a, b)", "show.attention_stepper()")
+    )
+    fold(first)
+    fold(second)
+    assert first.source.startswith("# @title The code of this picture: who chased whom\n@show.when_ready\n")
+    assert second.source == "# @title The code of this picture\nshow.attention_stepper()"
+
+
 @pytest.mark.parametrize(
     "source",
     [

@@ -7,8 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from autograder.course.released import REPOSITORY
-from autograder.learn.script import write_script
+from autograder.errors import BadInput
+from autograder.learn.script import write_script, write_scripts
 
 NOTEBOOK = REPOSITORY / "notebooks" / "01_attention" / "01_attention.ipynb"
 
@@ -17,7 +20,10 @@ def ran(script: Path) -> str:
     done = subprocess.run(
         [sys.executable, script],
         cwd=script.parent,
-        env={**os.environ, "KATZE_WORK": str(script.parent), "PYTHONPATH": str(REPOSITORY)},
+        env={
+            **{name: text for name, text in os.environ.items() if name != "KATZE_WORK"},
+            "PYTHONPATH": str(REPOSITORY),
+        },
         capture_output=True,
         text=True,
         check=True,
@@ -27,7 +33,9 @@ def ran(script: Path) -> str:
 
 def test_a_script_is_answered_and_checked_in_a_terminal(tmp_path: Path) -> None:
     script = tmp_path / "01_attention.py"
-    assert write_script(NOTEBOOK, script)
+    *written, following = write_scripts({"01_attention": NOTEBOOK}, tmp_path)
+    assert written == [str(script)]
+    assert following == f"Next: open {script}, write an answer, and run it: {sys.executable} {script}"
     text = script.read_text()
     assert "colab" not in text
     assert "%pip" not in text
@@ -38,5 +46,16 @@ def test_a_script_is_answered_and_checked_in_a_terminal(tmp_path: Path) -> None:
     shown = ran(script)
     assert "attention.scores: Not written yet, 0 of 2 points" in shown
     assert "attention.scale: Right, 1 of 1 point" in shown
-    assert (tmp_path / "answers" / "attention.scale.py").is_file()
+    assert "[picture: " in shown
+    assert (tmp_path / "answers" / "attention.scale.py").is_file(), "what a script has done is kept beside it"
     assert not write_script(NOTEBOOK, script), "what somebody has written stays"
+
+
+def test_beside_notebooks_it_says_that_they_are_two(tmp_path: Path) -> None:
+    (tmp_path / "01_attention").mkdir()
+    (tmp_path / "01_attention" / "01_attention.ipynb").touch()
+    told = list(write_scripts({"01_attention": NOTEBOOK}, tmp_path))
+    assert told[1].startswith(f"{tmp_path} has the lessons as notebooks, too. Progress counts both;")
+    (tmp_path / "file").touch()
+    with pytest.raises(BadInput, match="is a file; name a folder"):
+        list(write_scripts({"01_attention": NOTEBOOK}, tmp_path / "file"))

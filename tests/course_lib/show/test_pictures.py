@@ -123,10 +123,11 @@ def test_a_figure_s_words_reach_every_reader(capsys: pytest.CaptureFixture[str])
     picture = figures.pictured(drawn, 'a "cat" <b>')
     bundle = picture._repr_mimebundle_()
     (image,) = BeautifulSoup(bundle["text/html"], "html.parser").find_all("img")
-    assert image["alt"] == bundle["text/plain"] == 'a "cat" <b>'
+    assert image["alt"] == 'a "cat" <b>'
+    assert bundle["text/plain"] == '[picture: a "cat" <b>]'
     assert base64.b64decode(str(image["src"]).removeprefix("data:image/png;base64,")) == picture.data
     show.figure(drawn, "a line")
-    assert capsys.readouterr().out == "a line\n", "where there is no page, as in a script"
+    assert capsys.readouterr().out == "[picture: a line]\n", "where there is no page, as in a script"
 
 
 def test_frames_stand_side_by_side_with_room_for_their_labels() -> None:
