@@ -12,16 +12,12 @@ from torch import Generator, Tensor, nn
 from course_lib import bags
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import Kind, as_it_is, integer
-from course_lib.exercises.words_in_a_bag.shared import LESSON, WITHHELD, random_ids
-
-DOG_CHASED_CAT = torch.tensor([[1, 2, 3, 1, 4]])
-"""The ids of *the dog chased the cat*, where the is 1."""
+from course_lib.exercises.words_in_a_bag.shared import DOG_CHASED_CAT, LESSON, TABLE, WITHHELD, random_ids
 
 
 def _look_up_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
-        table = torch.tensor([[0.0, 0.0], [0.1, 0.1], [2.0, 0.5], [1.0, -1.5], [1.8, 0.9]])
-        yield Case("worked example: the dog chased the cat", (table, DOG_CHASED_CAT[0]))
+        yield Case("worked example: the dog chased the cat", (TABLE, DOG_CHASED_CAT[0]))
     words, vocabulary = integer(generator, 4, 7), integer(generator, 20, 30)
     sentence = random_ids(generator, vocabulary, words)
     sentence[2] = 0

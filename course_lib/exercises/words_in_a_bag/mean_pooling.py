@@ -12,7 +12,9 @@ from course_lib import bags
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception, Pair
 from course_lib.exercises.common import Kind, integer
 from course_lib.exercises.words_in_a_bag.shared import (
+    DOG_CHASED_CAT,
     LESSON,
+    TABLE,
     WITHHELD,
     inverted,
     number_of_words,
@@ -25,11 +27,8 @@ from course_lib.exercises.words_in_a_bag.shared import (
 
 def _pooling_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
-        x = torch.tensor(
-            [[[2.0, -1.0], [9.0, 9.0], [9.0, 9.0]], [[1.0, 0.0], [2.0, 3.0], [0.0, 1.5]]],
-        )
-        mask = torch.tensor([[True, False, False], [True, True, True]])
-        yield Case("worked example: meow, and two paddings", (x, mask), gradients=(0,))
+        ids = torch.tensor([[5, 0, 0, 0, 0], DOG_CHASED_CAT[0].tolist()])
+        yield Case("worked example: meow, and a longer neighbour", (TABLE[ids], ids != 0), gradients=(0,))
     for name, dtype, transposed in (
         ("a batch of sentences", torch.float32, False),
         ("double precision", torch.float64, False),

@@ -18,6 +18,13 @@ LESSON = "00_words_in_a_bag"
 WITHHELD = ("course_lib.bags", "course_lib.from_scratch.scoring")
 
 
+TABLE = torch.tensor([[-1.5, 1.0], [0.5, 0.5], [2.0, 0.3], [1.0, -1.5], [0.6, 1.7], [1.5, 1.9]])
+"""The lesson's made-up embeddings: of `<pad>`, the, dog, chased, cat, meow."""
+
+DOG_CHASED_CAT = torch.tensor([[1, 2, 3, 1, 4]])
+"""The ids of *the dog chased the cat* in that table."""
+
+
 def random_ids(generator: Generator, vocabulary: int, *shape: int) -> Tensor:
     """Random ids of the whole vocabulary, of words that occur more than once."""
     drawn = torch.randint(vocabulary, shape, generator=generator)
