@@ -264,8 +264,10 @@ def test_the_learner_s_seat_knows_no_model(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", python_files("course_lib/show"), ids=module_name)
-def test_show_imports_no_model_and_no_exercise(path: Path) -> None:
-    assert rooms(imports(path.read_text())) <= {"show"}
+def test_show_imports_no_model_and_meets_the_learner_only_when_called(path: Path) -> None:
+    code = path.read_text()
+    assert rooms(imports(code)) <= {"show", "learner"}
+    assert rooms(imports(code, top_level=True)) <= {"show"}
 
 
 @pytest.mark.parametrize("path", python_files("course_lib"), ids=module_name)

@@ -11,6 +11,9 @@ DEMO = "demo"
 FOLDED = {"jupyter": {"source_hidden": True}, "cellView": "form"}
 """Cell metadata: what JupyterLab folds by, and what Colab does."""
 
+TITLE = "# @title The code of this picture"
+"""How the first line of a folded cell begins."""
+
 
 def fold(cell: NotebookNode) -> None:
     """Fold a demo cell if nothing in it is needed elsewhere: it only draws with `show`."""
@@ -24,7 +27,7 @@ def fold(cell: NotebookNode) -> None:
 def _title(code: ast.Module) -> str:
     """The line that stays to be seen of a folded cell: JupyterLab shows a cell's first, Colab the one with a title."""
     names = [statement.name.replace("_", " ") for statement in code.body if isinstance(statement, ast.FunctionDef)]
-    return f"# @title The code of this picture{f': {names[0]}' if names else ''}"
+    return f"{TITLE}{f': {names[0]}' if names else ''}"
 
 
 def _draws(statement: ast.stmt) -> bool:

@@ -18,7 +18,7 @@
 - `covered`: a sentence whose words can be covered, and what a model says lies there
 - `edits`: the table of an edit distance, and the path through it
 - `questionnaire`: questions with buttons
-- `when_ready`: a picture that waits for the function that a student is still writing
+- `when_ready`: a picture that borrows the course's own where a student is still writing the function
 - `attention_stepper`: worked example A, cell by cell
 - `query_explorer`: its keys in their plane, and a query to drag
 - `softmax_gradient`: what is divided by, and what is left of softmax's derivative
