@@ -38,6 +38,7 @@ from traitlets.config.loader import Config
 
 from autograder.course.colab import BADGE, INSTALL, opening_cells
 from autograder.course.course import Course
+from autograder.course.evening import tell_times
 from autograder.course.folding import fold
 from autograder.course.given import answered_cells
 from autograder.course.solved import is_reason, solved_pages
@@ -240,6 +241,7 @@ def _written_cells(lesson: str, path: Path) -> list[NotebookNode]:
 def _source_notebook(course: Course, lesson: str, written: Sequence[NotebookNode]) -> NotebookNode:
     code = "\n".join(cell.source for cell in written if cell.cell_type == "code")
     cells = [*opening_cells(course, lesson, code), *(_clean_cell(lesson, cell) for cell in written)]
+    tell_times(lesson, cells)
     for cell, identity in zip(cells, _identities(cells), strict=True):
         cell["id"] = identity
     notebook: NotebookNode = nbformat.v4.new_notebook(metadata=copy.deepcopy(NOTEBOOK_METADATA))

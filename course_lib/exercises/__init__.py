@@ -55,6 +55,21 @@ PACKAGES = {
 """Packages that a lesson's own cells show, and that do its exercises' work: its answers are judged without them."""
 
 
+SECONDS = {
+    "00_words_in_a_bag": 25,
+    "01_attention": 20,
+    "02_masking": 60,
+    "03_positions": 50,
+    "04_heads_and_blocks": 60,
+    "05_encoder_decoder": 160,
+    "06_decoding": 70,
+    "07_gpt": 100,
+    "08_subwords": 20,
+    "09_bert": 150,
+    "10_evaluation": 40,
+}
+"""How long a lesson's cells run on two cores of a laptop, all together: measured, and written down by hand."""
+
 WRITTEN = {
     "words_in_a_bag.told_apart": 2,
     "attention.why_scale": 2,

@@ -1,0 +1,94 @@
+"""The minutes of a lesson are all counted, and its middle is a heading near the middle.
+
+Tests `evening.py`.
+"""
+
+from __future__ import annotations
+
+import nbformat
+import pytest
+from nbformat import NotebookNode
+
+from autograder.course.evening import CODE_LINE, FORMULA, PICTURE, Minutes, minutes_of, tell_times, without_times
+from autograder.course.folding import FOLDED
+from course_lib.exercises import LESSONS, SECONDS
+from tests.solutions.reading import ROOT
+
+HEAD = """# Lesson 77 · Naps
+
+| | you will write | points | minutes |
+|---|---|---|---|
+| 1 | a nap | 1 | {first} |
+| 2 | a longer one | 2 | {second} |
+
+Stuck? Sleep on it."""
+
+TASK = "### Exercise {n} · A nap\n`naps.one` · 1 point · about {minutes} minutes\n\nSleep."
+
+
+def text(source: str) -> NotebookNode:
+    return nbformat.v4.new_markdown_cell(source)
+
+
+def code(source: str, **metadata: object) -> NotebookNode:
+    return nbformat.v4.new_code_cell(source, metadata=metadata)
+
+
+def lesson(first: int, second: int) -> list[NotebookNode]:
+    return [
+        text(HEAD.format(first=first, second=second)),
+        text("## 1. Short"),
+        text(TASK.format(n=1, minutes=first)),
+        text("A bridge.\n\n### 1.2 A detail\n\nOf it.\n\n## 2. Long\n\nGo on."),
+        text(TASK.format(n=2, minutes=second)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("cell", "minutes"),
+    [
+        (text("word " * 90), Minutes(0.5, 0)),
+        (text("one $a + b$ two\n\n$$x\n= y$$"), Minutes(3 / 180 + FORMULA, 0)),
+        (code("a = 1\n\nb = 2"), Minutes(2 * CODE_LINE, 0)),
+        (code("a = 1", tags=["demo"]), Minutes(CODE_LINE + PICTURE, 0)),
+        (code("a = 1", tags=["demo"], **FOLDED), Minutes(PICTURE, 0)),
+        (code("a = 1", nbgrader={"solution": True}), Minutes(0, 0)),
+    ],
+)
+def test_what_is_read_is_counted(cell: NotebookNode, minutes: Minutes) -> None:
+    assert minutes_of(cell).reading == pytest.approx(minutes.reading)
+    assert minutes_of(cell).exercises == minutes.exercises
+
+
+def test_a_long_lesson_is_divided_at_the_heading_next_to_its_middle() -> None:
+    cells = lesson(60, 65)
+    tell_times("77_naps", cells)
+    assert (
+        "| 2 | a longer one | 2 | 65 |\n\n**How long.** About 2 hours 5 minutes: 0 minutes to read, 125 for the "
+        "exercises. For two evenings, stop before section 2.\n\nStuck?"
+    ) in cells[0].source
+    assert "Of it.\n\n> **A good place to stop for tonight**, after about 1 hour. What" in cells[3].source
+    assert "go on here.\n\n## 2. Long" in cells[3].source
+
+
+def test_a_short_one_is_not() -> None:
+    cells = lesson(10, 20)
+    tell_times("77_naps", cells)
+    assert "About 30 minutes: 0 minutes to read, 30 for the exercises.\n" in cells[0].source
+    assert "tonight" not in cells[3].source
+
+
+def test_what_was_told_can_be_taken_out_again() -> None:
+    cells = lesson(60, 65)
+    tell_times("77_naps", cells)
+    assert [without_times(cell.source) for cell in cells] == [cell.source for cell in lesson(60, 65)]
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_every_lesson_tells_its_whole_time_and_where_to_stop(name: str) -> None:
+    cells = nbformat.read(ROOT / "notebooks" / name / f"{name}.ipynb", as_version=4).cells
+    sources = [cell.source for cell in cells]
+    (head,) = [source for source in sources if "**How long.** About " in source]
+    assert "for the exercises" in head
+    assert ("for the machine" in head) == (name in SECONDS)
+    assert sum("> **A good place to stop for tonight**, after about " in source for source in sources) == 1
