@@ -63,6 +63,7 @@ WINGS = {
     "published": ["hub", "plans", "families", "gpt2", "bert", "marian", "llama", "own", "pretrained"],
     "evaluation": ["metrics", "similarity"],
     "toys": ["lexicon", "grammar", "small_world", "tasks", "toy_translator", "small_bert"],
+    "scenes": ["words", "writer", "sample", "small_translator"],
     "from_scratch": ["stepwise", "language_models", "encoder_decoder", "scoring"],
 }
 """The library's wings, lowest first, and the modules in each: every module imports only those before it."""

@@ -83,6 +83,19 @@ MULTI30K = TranslationRecipe()
 for Visual Context in Multimodal Machine Translation", their Transformer-Tiny."""
 
 
+SCENES = TranslationRecipe(
+    pieces=1000,
+    layers=2,
+    dropout=0.1,
+    max_tokens=2000,
+    steps=3000,
+    peak=3e-3,
+    warmup=300,
+    averaged=5,
+)
+"""For the captions that come with the course (`course_lib.scenes`): a processor's twenty minutes."""
+
+
 @dataclass(frozen=True)
 class Translated:
     """What `learn_to_translate` gives.
@@ -104,6 +117,7 @@ def learn_to_translate(
     device: torch.device | str,
     *,
     seed: int = 0,
+    words: SubwordVocabulary | None = None,
     compiled: bool = False,
     progress: ProgressCallback | None = None,
 ) -> Translated:
@@ -118,6 +132,7 @@ def learn_to_translate(
         folder: for the checkpoints and the vocabulary.
         device: where to compute.
         seed: of weights, order and dropout.
+        words: the pieces of both languages; by default as many as the recipe says are learned from the training pairs.
         compiled: whether torch compiles the model first: minutes at the beginning, faster steps after that.
         progress: told about every step.
 
@@ -127,7 +142,7 @@ def learn_to_translate(
     """
     folder.mkdir(parents=True, exist_ok=True)
     texts = [text for pair in training for text in (pair.source, pair.target)]
-    words = SubwordVocabulary.train_bpe(texts, recipe.pieces, split_punctuation=True)
+    words = words or SubwordVocabulary.train_bpe(texts, recipe.pieces, split_punctuation=True)
     torch.manual_seed(seed)
     model = Transformer(recipe.model(len(words)))
     if compiled:
