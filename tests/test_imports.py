@@ -64,7 +64,7 @@ WINGS = {
     "evaluation": ["metrics", "similarity"],
     "toys": ["lexicon", "grammar", "small_world", "tasks", "toy_translator", "small_bert"],
     "scenes": ["words", "writer", "sample", "small_translator"],
-    "from_scratch": ["stepwise", "language_models", "encoder_decoder", "scoring"],
+    "from_scratch": ["stepwise", "language_models", "encoder_decoder", "scoring", "full_run"],
 }
 """The library's wings, lowest first, and the modules in each: every module imports only those before it."""
 

@@ -29,6 +29,7 @@ LESSONS = {
     "08_subwords": "course_lib.exercises.subwords",
     "09_bert": "course_lib.exercises.bert",
     "10_evaluation": "course_lib.exercises.evaluation",
+    "11_die_katze": "course_lib.exercises.die_katze",
 }
 """Each lesson's folder and the package of its exercises, in lesson order."""
 
@@ -44,6 +45,7 @@ TITLES = {
     "08_subwords": "Words in pieces",
     "09_bert": "BERT",
     "10_evaluation": "Evaluation",
+    "11_die_katze": "Die Katze at full size",
 }
 """What each lesson is called in its heading."""
 

@@ -202,8 +202,8 @@ PLACES = {
     "kitchen": """in the kitchen=in der Küche; at home=zu Hause; at the market=auf dem Markt""",
     "market": "at the market=auf dem Markt; in a shop=in einem Laden; on the street=auf der Straße",
 }
-"""Where it happens, whole phrases of both languages by kind of activity. "any" is outside and inside; two more kinds are
-made from `SPOTS`: "spot", and "beside" for whoever does not sit on chairs."""
+"""Where it happens, whole phrases of both languages by kind of activity. "any" is outside and inside; two more kinds
+are made from `SPOTS`: "spot", and "beside" for whoever does not sit on chairs."""
 
 ACTIVITIES = """
 reading|liest|lesen||a book, a newspaper, a letter, a map|any spot

@@ -1,0 +1,162 @@
+"""Lesson 11, die_katze.accumulated_loss: One large batch out of small ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import torch
+from torch import Generator, Tensor
+
+from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.exercises.common import integer
+from course_lib.exercises.die_katze.shared import LESSON, WITHHELD
+from course_lib.from_scratch import full_run
+
+_EMPTY = "a batch without targets"
+
+
+def _loss_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case(
+            "worked example: 90 words and 10", (torch.tensor([2.0, 4.0]), torch.tensor([90, 10])), gradients=(0,)
+        )
+    for name, dtype in (
+        ("four batches", torch.float32),
+        ("others", torch.float32),
+        ("double precision", torch.float64),
+    ):
+        count = integer(generator, 3, 8)
+        means = torch.rand(count, generator=generator, dtype=dtype) * 5 + 1
+        targets = torch.randint(3, 400, (count,), generator=generator)
+        yield Case(name, (means, targets), gradients=(0,))
+    means = torch.rand(4, generator=generator) * 5 + 1
+    targets = torch.randint(3, 400, (4,), generator=generator)
+    place = integer(generator, 0, 4)
+    means[place], targets[place] = torch.nan, 0
+    yield Case("one batch has nothing to predict", (means, targets), gradients=(0,), part=_EMPTY)
+
+
+def _added_up(
+    means: Tensor,
+    targets: Tensor,
+    *,
+    weights: Callable[[Tensor], Tensor] = lambda targets: targets,
+    over: Callable[[Tensor, Tensor], Tensor | int] = lambda weights, means: weights.sum(),
+    filled: float = 0.0,
+) -> Tensor:
+    """`accumulated_loss` with one thing, or several, done differently; `filled` is the loss of a batch without any."""
+    known = torch.where(targets > 0, means, filled)
+    weighed = weights(targets).to(means.dtype)
+    return (known * weighed).sum() / over(weighed, means)
+
+
+def _by_loop(means: Tensor, targets: Tensor) -> Tensor:
+    total = torch.zeros((), dtype=means.dtype)
+    words = 0
+    for mean, count in zip(means, targets.tolist(), strict=True):
+        if count:
+            total = total + mean * count
+            words += count
+    return total / words
+
+
+CORRECT = (
+    _by_loop,
+    lambda means, targets: (means * targets).nansum() / targets.sum(),
+    lambda means, targets: means.nan_to_num() @ (targets.to(means.dtype) / targets.sum()),
+    lambda means, targets: torch.where(targets > 0, means, 0).mul(targets).sum().div(targets.sum()),
+)
+
+
+EXERCISE = Exercise(
+    id="die_katze.accumulated_loss",
+    lesson=LESSON,
+    name="accumulated_loss",
+    title="One large batch out of small ones",
+    statement=(
+        "accumulated_loss(means float [batches], targets int64 [batches]) -> []: the mean loss over all targets of "
+        "all batches, from each batch's mean and how many targets it has; a batch without targets counts nothing."
+    ),
+    points=3,
+    minutes=10,
+    section="More than fits",
+    source="Vaswani et al. (2017), section 5.1",
+    reference=full_run.accumulated_loss,
+    cases=_loss_cases,
+    parts={CORE: 2, _EMPTY: 1},
+    correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Think of one large batch with all the words in it: every word would count the same. A small batch's mean "
+            "must therefore weigh as much as it has words.",
+            answers=("mean_of_means", "sum_of_means", "upside_down"),
+        ),
+        Hint(
+            "shapes",
+            "`means` and `targets` are both `[batches]`, and one number comes out, through which gradients flow. A "
+            "mean over nothing is NaN, and NaN times 0 is NaN still: `torch.where` can leave it out.",
+            answers=("nan_times_nothing",),
+        ),
+    ),
+    misconceptions=(
+        Misconception(
+            "nan_times_nothing",
+            "Your answer is right as long as every batch has targets. The mean of one that has none is NaN, and NaN "
+            "times 0 is NaN as well: leave it out before you multiply.",
+            lambda means, targets: (means * targets).sum() / targets.sum(),
+            alone=True,
+        ),
+        Misconception(
+            "mean_of_means",
+            "Your answer is the mean of the batches' means, in which a word of a small batch counts more than one of a "
+            "large batch. Weigh each mean by its number of targets.",
+            lambda means, targets: means.mean(),
+        ),
+        Misconception(
+            "sum_of_means",
+            "Your answer adds up the batches' means. Weigh each by its share of all targets, and the gradients are "
+            "those of one large batch.",
+            lambda means, targets: means.nansum(),
+        ),
+        Misconception(
+            "not_divided",
+            "Your answer is the sum over all targets. Divide by how many there are, or the gradients grow with the "
+            "batch.",
+            partial(_added_up, over=lambda weights, means: 1),
+        ),
+        Misconception(
+            "over_batches",
+            "Your answer divides the sum over all targets by the number of batches. Divide by the number of targets.",
+            partial(_added_up, over=lambda weights, means: len(means)),
+        ),
+        Misconception(
+            "over_the_largest",
+            "Your answer divides by the targets of the largest batch. Divide by those of all batches.",
+            partial(_added_up, over=lambda weights, means: weights.max()),
+        ),
+        Misconception(
+            "upside_down",
+            "Your answer gives small batches the larger weight. A mean weighs as much as it has targets.",
+            partial(_added_up, weights=lambda targets: 1 / targets.clamp(min=1)),
+        ),
+        Misconception(
+            "squared",
+            "Your answer weighs by the square of the number of targets. The mean of a batch is divided by it once, so "
+            "multiply by it once.",
+            partial(_added_up, weights=lambda targets: targets**2),
+        ),
+        Misconception(
+            "largest_batch",
+            "Your answer is the loss of the largest batch. All of them count, by their numbers of targets.",
+            lambda means, targets: means[targets.argmax()],
+        ),
+        Misconception(
+            "last_batch",
+            "Your answer is the loss of the last batch. All of them count, by their numbers of targets.",
+            lambda means, targets: means[-1],
+        ),
+    ),
+    withheld=WITHHELD,
+)

@@ -1,0 +1,219 @@
+"""Lesson 11, die_katze.bootstrap_interval: How sure is the score."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy
+import torch
+from torch import Generator, Tensor
+
+from course_lib.checking.exercise import Callback, Case, Exercise, Hint, Misconception
+from course_lib.exercises.common import integer
+from course_lib.exercises.die_katze.shared import LESSON, WITHHELD
+from course_lib.from_scratch import full_run
+
+
+def _short_bleu(sums: Tensor) -> float:
+    """BLEU of single words and pairs, from (matched, said) of each and the reference's length."""
+    one, words, two, pairs, wanted = (float(number) for number in sums)
+    penalty = min(1.0, math.exp(1 - wanted / words))
+    return 100 * penalty * math.sqrt(one / words * two / pairs)
+
+
+_SCORE = Callback("score", _short_bleu)
+
+
+def _sentences(generator: Generator, count: int) -> Tensor:
+    words = torch.randint(5, 18, (count,), generator=generator)
+    one = (words * (0.4 + 0.6 * torch.rand(count, generator=generator))).long().clamp(min=2)
+    two = (one * torch.rand(count, generator=generator)).long().clamp(min=1)
+    wanted = words + torch.randint(-1, 4, (count,), generator=generator)
+    return torch.stack([one, words, two, words - 1, wanted], dim=1)
+
+
+def _interval_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        counts = torch.tensor([[6, 6, 5, 5, 6], [4, 8, 2, 7, 9], [5, 10, 1, 9, 10]])
+        drawn = torch.tensor([[0, 1, 2], [0, 0, 1], [2, 2, 1], [1, 2, 0], [0, 0, 0]])
+        yield Case("worked example: three sentences, five samples", (counts, drawn, _SCORE))
+    for name, samples in (("a few sentences", 20), ("more", 41), ("many samples", 100)):
+        count = integer(generator, 8, 30)
+        drawn = torch.randint(count, (samples, count), generator=generator)
+        yield Case(name, (_sentences(generator, count), drawn, _SCORE))
+
+
+Score = Callable[[Tensor], float]
+
+
+def _interval(
+    counts: Tensor,
+    drawn: Tensor,
+    score: Score,
+    *,
+    of_sample: Callable[[Tensor, Score], float] = lambda rows, score: score(rows.sum(0)),
+    samples: Callable[[Tensor], Tensor] = lambda drawn: drawn,
+    ends: tuple[float, float] = (0.025, 0.975),
+    returned: Callable[[float, float], Any] = lambda low, high: (low, high),
+) -> Any:
+    """`bootstrap_interval` with one thing, or several, done differently."""
+    scores = [of_sample(counts[sample], score) for sample in samples(drawn)]
+    low, high = numpy.quantile(scores, ends).tolist()
+    return returned(low, high)
+
+
+def _by_the_deviation(counts: Tensor, drawn: Tensor, score: Score, times: float = 1.96) -> tuple[float, float]:
+    scores = [score(counts[sample].sum(0)) for sample in drawn]
+    middle, deviation = numpy.mean(scores), numpy.std(scores, ddof=1)
+    return float(middle - times * deviation), float(middle + times * deviation)
+
+
+def _mean_of_sentences(rows: Tensor, score: Score) -> float:
+    return sum(score(row) for row in rows) / len(rows)
+
+
+def _once_each(drawn: Tensor) -> Tensor:
+    return [sample.unique() for sample in drawn]  # type: ignore[return-value]
+
+
+def _sums_at_once(counts: Tensor, drawn: Tensor, score: Score) -> tuple[float, float]:
+    sums = counts[drawn].sum(dim=1)
+    scores = torch.tensor([score(row) for row in sums], dtype=torch.float64)
+    return scores.quantile(0.025).item(), scores.quantile(0.975).item()
+
+
+def _by_sorting(counts: Tensor, drawn: Tensor, score: Score) -> tuple[float, float]:
+    scores = sorted(score(sum(counts[i] for i in sample.tolist())) for sample in drawn)
+
+    def at(share: float) -> float:
+        place = share * (len(scores) - 1)
+        below = math.floor(place)
+        above = min(below + 1, len(scores) - 1)
+        return scores[below] + (place - below) * (scores[above] - scores[below])
+
+    return at(0.025), at(0.975)
+
+
+def _by_how_often(counts: Tensor, drawn: Tensor, score: Score) -> tuple[float, float]:
+    often = torch.stack([sample.bincount(minlength=len(counts)) for sample in drawn])
+    scores = [score(row) for row in often @ counts]
+    low, high = numpy.percentile(scores, [2.5, 97.5])
+    return float(low), float(high)
+
+
+CORRECT = (_sums_at_once, _by_sorting, _by_how_often)
+
+
+EXERCISE = Exercise(
+    id="die_katze.bootstrap_interval",
+    lesson=LESSON,
+    name="bootstrap_interval",
+    title="How sure is the score?",
+    statement=(
+        "bootstrap_interval(counts int64 [sentences, kinds], drawn int64 [samples, sentences], score) -> (low, high), "
+        "two floats: the 2.5 % and the 97.5 % quantile of the samples' scores; score([kinds]) takes sums of counts."
+    ),
+    points=4,
+    minutes=20,
+    section="How sure is the score?",
+    source="Koehn (2004), section 3; Post (2018)",
+    reference=full_run.bootstrap_interval,
+    cases=_interval_cases,
+    correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Each row of `drawn` is a test set that might have been: a thousand tickets out of the same box, each put "
+            "back. Score every one of these sets as a corpus, and look how far the scores scatter.",
+            answers=("mean_of_sentences", "drawn_ignored", "not_put_back"),
+        ),
+        Hint(
+            "shapes",
+            "`counts[sample]` is `[sentences, kinds]`, with a row twice where a sentence was drawn twice. Its sum over "
+            "`dim=0` is `[kinds]`, what `score` takes, and the scores are `[samples]`.",
+            answers=("one_sample_too_few",),
+        ),
+        Hint(
+            "outline",
+            "For each sample, take its sentences' rows of counts.\n"
+            "Add the rows up, and give the sums to `score`.\n"
+            "Collect the scores, one of each sample.\n"
+            "Return their quantiles at 0.025 and 0.975, as `torch.quantile` finds them.",
+            answers=("ninety_percent", "smallest_and_largest", "by_the_deviation"),
+        ),
+    ),
+    misconceptions=(
+        Misconception(
+            "mean_of_sentences",
+            "Your answer scores every sentence by itself and takes the mean. Add up the counts of a sample first, and "
+            "score their sums once: that is the corpus's score.",
+            partial(_interval, of_sample=_mean_of_sentences),
+        ),
+        Misconception(
+            "not_put_back",
+            "Your answer counts a sentence once even where it was drawn several times. Drawing with replacement is "
+            "what makes the samples differ: count it as often as it was drawn.",
+            partial(_interval, samples=_once_each),
+        ),
+        Misconception(
+            "drawn_ignored",
+            "Your answer scores the whole test set each time, so both ends are the same. Take the sentences that each "
+            "row of `drawn` names.",
+            lambda counts, drawn, score: (score(counts.sum(0)), score(counts.sum(0))),
+        ),
+        Misconception(
+            "ninety_percent",
+            "Your interval holds 90 of 100 samples, since 5 % are cut off at each end. Cut off 2.5 % at each.",
+            partial(_interval, ends=(0.05, 0.95)),
+        ),
+        Misconception(
+            "lower_end_alone",
+            "Your interval begins at the 5 % quantile and has no upper end but the largest score. Cut off 2.5 % at "
+            "each end.",
+            partial(_interval, ends=(0.05, 1.0)),
+        ),
+        Misconception(
+            "smallest_and_largest",
+            "Your answer is the smallest and the largest score, which move further apart the more samples there are. "
+            "Take the 2.5 % and the 97.5 % quantile.",
+            partial(_interval, ends=(0.0, 1.0)),
+        ),
+        Misconception(
+            "quartiles",
+            "Your answer is the 25 % and the 75 % quantile, half of the samples. Take 2.5 % and 97.5 %: 0.025 and "
+            "0.975.",
+            partial(_interval, ends=(0.25, 0.75)),
+        ),
+        Misconception(
+            "by_the_deviation",
+            "Your answer is the mean plus and minus 1.96 standard deviations, which supposes a bell curve. The "
+            "bootstrap needs no such supposition: take the quantiles of the samples' scores.",
+            _by_the_deviation,
+        ),
+        Misconception(
+            "one_deviation",
+            "Your answer is the mean plus and minus one standard deviation. Take the 2.5 % and the 97.5 % quantile of "
+            "the samples' scores.",
+            partial(_by_the_deviation, times=1.0),
+        ),
+        Misconception(
+            "upside_down",
+            "Your answer gives the upper end first. Return (low, high).",
+            partial(_interval, returned=lambda low, high: (high, low)),
+        ),
+        Misconception(
+            "width",
+            "Your answer is the middle of the interval and half its width. Return its two ends.",
+            partial(_interval, returned=lambda low, high: ((low + high) / 2, (high - low) / 2)),
+        ),
+        Misconception(
+            "one_sample_too_few",
+            "Your answer leaves out the last sample. It counts like the others.",
+            partial(_interval, samples=lambda drawn: drawn[:-1]),
+        ),
+    ),
+    withheld=WITHHELD,
+)

@@ -1,0 +1,185 @@
+"""Lesson 11, die_katze.choose_checkpoint: Which checkpoint to keep."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import accumulate
+
+import torch
+from torch import Generator
+
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
+from course_lib.exercises.common import integer
+from course_lib.exercises.die_katze.shared import LESSON, WITHHELD
+from course_lib.from_scratch import full_run
+
+
+def _checkpoint_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case("worked example: patience of two", ([3.0, 2.0, 2.5, 2.4, 1.0], 2))
+        yield Case("one is as good as another", ([3.0, 2.0, 2.0, 2.0, 2.0], 2))
+        yield Case("a new best one in time", ([3.0, 2.0, 2.5, 1.5, 1.6], 2))
+        yield Case("better than the one before, and not the best", ([2.0, 3.0, 2.9, 2.8, 1.0], 3))
+        yield Case("a single measurement", ([4.0], 3))
+    for name in ("a run", "another run", "a third"):
+        fall = 4 - torch.rand(7, generator=generator).cumsum(0) / 3
+        rise = fall.min() + 0.1 + torch.rand(9, generator=generator)
+        patience = integer(generator, 2, 5)
+        late = [float(fall.min()) - 1]
+        yield Case(name, ([*fall.tolist(), *rise.tolist(), *late], patience))
+    steady = (5 - torch.rand(20, generator=generator).cumsum(0) / 9).tolist()
+    yield Case("better every time", (steady, integer(generator, 1, 4)))
+    noisy = (torch.rand(24, generator=generator) + torch.linspace(4, 1, 24)).tolist()
+    yield Case("up and down", (noisy, integer(generator, 3, 6)))
+
+
+def _chosen(
+    losses: Sequence[float],
+    patience: int,
+    *,
+    better: Callable[[float, float], bool] = lambda loss, best: loss < best,
+    stale: Callable[[int, int, int], int] = lambda i, best, since_better: i - best,
+    patient: Callable[[int], float] = float,
+    chosen: Callable[[list[float], int], int] = lambda seen, best: best,
+    returned: Callable[[int, int], tuple[int, int]] = lambda best, seen: (best, seen),
+) -> tuple[int, int]:
+    """`choose_checkpoint` with one thing, or several, done differently."""
+    best = worse_in_a_row = 0
+    seen: list[float] = []
+    for i, loss in enumerate(losses):
+        worse_in_a_row = worse_in_a_row + 1 if i and loss >= losses[i - 1] else 0
+        if better(loss, losses[best]):
+            best = i
+        seen.append(loss)
+        if i and stale(i, best, worse_in_a_row) >= patient(patience):
+            break
+    return returned(chosen(seen, best), len(seen))
+
+
+def _with_a_counter(losses: Sequence[float], patience: int) -> tuple[int, int]:
+    lowest, where, waited = float("inf"), 0, 0
+    for number, loss in enumerate(losses, start=1):
+        if loss < lowest:
+            lowest, where, waited = loss, number - 1, 0
+        else:
+            waited += 1
+            if waited >= patience:
+                return where, number
+    return where, len(losses)
+
+
+def _by_running_minimum(losses: Sequence[float], patience: int) -> tuple[int, int]:
+    lowest = list(accumulate(losses, min))
+    for end in range(patience, len(losses)):
+        if lowest[end] == lowest[end - patience]:
+            return losses.index(lowest[end]), end + 1
+    return losses.index(lowest[-1]), len(losses)
+
+
+def _by_prefixes(losses: Sequence[float], patience: int) -> tuple[int, int]:
+    for seen in range(1, len(losses) + 1):
+        best = int(torch.tensor(losses[:seen], dtype=torch.float64).argmin())
+        best = losses.index(losses[best])
+        if seen - 1 - best >= patience:
+            break
+    return best, seen
+
+
+CORRECT = (_with_a_counter, _by_running_minimum, _by_prefixes)
+
+
+EXERCISE = Exercise(
+    id="die_katze.choose_checkpoint",
+    lesson=LESSON,
+    name="choose_checkpoint",
+    title="Which checkpoint to keep",
+    statement=(
+        "choose_checkpoint(losses list of float, patience int) -> (best, seen), two ints: the number of the smallest "
+        "loss, from 0 and the earliest of equals, and how many were measured before patience ended the training."
+    ),
+    points=3,
+    minutes=12,
+    section="Which checkpoint?",
+    source='Prechelt (1998), "Early Stopping - But When?"',
+    reference=full_run.choose_checkpoint,
+    cases=_checkpoint_cases,
+    correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Go through the losses one by one, as the training does, and remember where the smallest was so far. What "
+            "comes after the end of the training has never been measured, however good it looks in the list.",
+            answers=("hindsight", "never_stops"),
+        ),
+        Hint(
+            "shapes",
+            "Two whole numbers come out. The first is a place in the list, counted from 0; the second is a number of "
+            "measurements, which is one more than the place of the last one.",
+            answers=("counted_from_one", "place_of_the_last"),
+        ),
+    ),
+    misconceptions=(
+        Misconception(
+            "latest_of_equals",
+            "Your answer takes the latest of equally good checkpoints, which also begins to wait anew. Only a smaller "
+            "loss is a new best one: <, not <=.",
+            partial(_chosen, better=lambda loss, best: loss <= best),
+        ),
+        Misconception(
+            "hindsight",
+            "Your answer knows the future: it takes the best of all losses, those after the end of the training "
+            "included. Only what was measured until then can be kept.",
+            lambda losses, patience: (min(range(len(losses)), key=losses.__getitem__), _chosen(losses, patience)[1]),
+        ),
+        Misconception(
+            "never_stops",
+            "Your answer never stops before the end of the list. It ends as soon as `patience` measurements in a row "
+            "brought no new best one.",
+            partial(_chosen, patient=lambda patience: float("inf")),
+        ),
+        Misconception(
+            "one_too_patient",
+            "Your answer waits one measurement longer than `patience`. It ends with the `patience`-th in a row that "
+            "is no new best one.",
+            partial(_chosen, patient=lambda patience: patience + 1),
+        ),
+        Misconception(
+            "one_too_hasty",
+            "Your answer ends one measurement too early. `patience` in a row must bring no new best one.",
+            partial(_chosen, patient=lambda patience: patience - 1),
+        ),
+        Misconception(
+            "worse_than_the_one_before",
+            "Your answer compares with the measurement before. A loss may fall for a while without being a new best "
+            "one: count since the best.",
+            partial(_chosen, stale=lambda i, best, since_better: since_better),
+        ),
+        Misconception(
+            "last_one_kept",
+            "Your answer keeps the last checkpoint. Keep the one with the smallest loss.",
+            partial(_chosen, chosen=lambda seen, best: len(seen) - 1),
+        ),
+        Misconception(
+            "largest_loss",
+            "Your answer takes the largest loss to be the best. Smaller is better.",
+            partial(_chosen, better=lambda loss, best: loss > best),
+        ),
+        Misconception(
+            "counted_from_one",
+            "Your answer counts the checkpoints from 1. They are counted from 0.",
+            partial(_chosen, returned=lambda best, seen: (best + 1, seen)),
+        ),
+        Misconception(
+            "place_of_the_last",
+            "Your second number is the place of the last measurement. Return how many there were, which is one more.",
+            partial(_chosen, returned=lambda best, seen: (best, seen - 1)),
+        ),
+        Misconception(
+            "swapped",
+            "Your answer has the two numbers swapped: first the best checkpoint, then how many were measured.",
+            partial(_chosen, returned=lambda best, seen: (seen, best)),
+        ),
+    ),
+    withheld=WITHHELD,
+)

@@ -1,0 +1,276 @@
+"""Lesson 11, die_katze.sort_error: What went wrong."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import groupby
+
+from torch import Generator
+
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
+from course_lib.exercises.common import integer
+from course_lib.exercises.die_katze.shared import LESSON, WITHHELD
+from course_lib.from_scratch import full_run
+
+Words = Sequence[str]
+
+_WHO = ("Katze", "Hündin", "Frau", "Tänzerin", "Studentin", "Sängerin", "Kuh", "Ziege")
+_DOES = ("schläft", "tanzt", "wartet", "singt", "springt", "sitzt", "lacht")
+_WHERE = ("Tisch", "Stuhl", "Felsen", "Teppich", "Baum", "Wagen", "Koffer")
+_HOW = ("roten", "grünen", "kleinen", "großen", "braunen", "schwarzen", "weißen")
+
+
+def _error_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    def one_of(words: Words) -> str:
+        return words[integer(generator, 0, len(words))]
+
+    rounds = 3 if hidden else 1
+    for number in range(rounds):
+        who, does, how, where = (one_of(words) for words in (_WHO, _DOES, _HOW, _WHERE))
+        again = f" ({number + 1})" if hidden else ""
+        wanted = ["eine", who, does, "auf", "einem", how, where]
+        other = next(word for word in _WHERE if word != where)
+        said = {
+            "worked example: the wrong case" if not hidden else "the wrong case": [
+                *("eine", who, does, "auf", "einen", how, where)
+            ],
+            "all is right": wanted,
+            "another order": ["auf", "einem", how, where, does, "eine", who],
+            "two words changed places": ["eine", who, does, "auf", how, "einem", where],
+            "other forms in another order": ["auf", "einer", how, where, does, "eine", who],
+            "a word twice": ["eine", who, does, does, "auf", "einem", how, where],
+            "a word twice, another missing": ["eine", who, does, "auf", "einem", where, where],
+            "a word twice, and it is short": ["eine", who, who],
+            "an adjective missing": ["eine", who, does, "auf", "einem", where],
+            "only the beginning": ["eine", who],
+            "nothing at all": [],
+            "another word": ["eine", who, does, "auf", "einem", how, other],
+            "another word twice": ["eine", who, does, "auf", "einem", other, other],
+            "a word too many": ["eine", who, does, "auf", "einem", how, where, "heute"],
+            "a wrong form twice": ["eine", who, does, "auf", "einen", "einen", how, where],
+            "a small letter": ["eine", who.lower(), does, "auf", "einem", how, where],
+            "a word too many, another missing": ["eine", who, does, "heute", "auf", "einem", where],
+            "short, with another word": ["eine", who, does, "auf", other],
+        }
+        for name, words in said.items():
+            yield Case(name + again, (words, wanted))
+        twice = ["eine", who, "und", "eine", who, does + "en" if does[-1] != "t" else does]
+        alike = (["eine", "Tante", does, "auf", how, where], ["eine", "Tanne", does, "auf", how, where])
+        yield Case("another word that begins alike" + again, alike)
+        yield Case("the reference has it twice" + again, (twice[:-1], twice))
+
+
+_Rules = dict[str, Callable[[Words, Words], bool]]
+
+
+def _same_stems(said: Words, wanted: Words, letters: int = 4) -> bool:
+    return Counter(word[:letters] for word in said) == Counter(word[:letters] for word in wanted)
+
+
+def _repeats(said: Words, wanted: Words) -> bool:
+    return any(0 < wanted.count(word) < said.count(word) for word in said)
+
+
+_RULES: _Rules = {
+    "right": lambda said, wanted: list(said) == list(wanted),
+    "order": lambda said, wanted: sorted(said) == sorted(wanted),
+    "form": _same_stems,
+    "repeated": _repeats,
+    "short": lambda said, wanted: len(said) < len(wanted),
+}
+
+
+def _sorted_by(
+    hypothesis: Words,
+    reference: Words,
+    *,
+    rules: _Rules | None = None,
+    first: Sequence[str] = tuple(_RULES),
+    seen: Callable[[Words], list[str]] = list,
+) -> str:
+    """`sort_error` with one thing, or several, done differently."""
+    known = {**_RULES, **(rules or {})}
+    said, wanted = seen(hypothesis), seen(reference)
+    return next((kind for kind in first if known[kind](said, wanted)), "word")
+
+
+def _without(kind: str) -> tuple[str, ...]:
+    return tuple(each for each in _RULES if each != kind)
+
+
+def _one_by_one(hypothesis: Words, reference: Words) -> str:
+    if len(hypothesis) == len(reference):
+        if all(a == b for a, b in zip(hypothesis, reference, strict=True)):
+            return "right"
+        left, stems = list(reference), [word[:4] for word in reference]
+        strange = False
+        for word in hypothesis:
+            strange = strange or word not in left
+            if word in left:
+                left.remove(word)
+        if not strange:
+            return "order"
+        for word in hypothesis:
+            if word[:4] not in stems:
+                break
+            stems.remove(word[:4])
+        else:
+            return "form"
+    for word in set(hypothesis) & set(reference):
+        if hypothesis.count(word) > reference.count(word):
+            return "repeated"
+    return "word" if len(hypothesis) >= len(reference) else "short"
+
+
+def _by_groups(hypothesis: Words, reference: Words) -> str:
+    def grouped(words: Words, letters: int | None) -> list[tuple[str, int]]:
+        return [(word, len(list(same))) for word, same in groupby(sorted(word[:letters] for word in words))]
+
+    if [*hypothesis] == [*reference]:
+        return "right"
+    for kind, letters in (("order", None), ("form", 4)):
+        if grouped(hypothesis, letters) == grouped(reference, letters):
+            return kind
+    often = dict(grouped(reference, None))
+    if any(times > often.get(word, times) for word, times in grouped(hypothesis, None)):
+        return "repeated"
+    return ("word", "short")[len(hypothesis) < len(reference)]
+
+
+def _by_subtraction(hypothesis: Words, reference: Words) -> str:
+    said, wanted = Counter(hypothesis), Counter(reference)
+    too_often, missing = said - wanted, wanted - said
+    if not too_often and not missing:
+        return "right" if tuple(hypothesis) == tuple(reference) else "order"
+    if sorted(word[:4] for word in too_often.elements()) == sorted(word[:4] for word in missing.elements()):
+        return "form"
+    if too_often.keys() & wanted.keys():
+        return "repeated"
+    return "short" if said.total() < wanted.total() else "word"
+
+
+CORRECT = (_one_by_one, _by_groups, _by_subtraction)
+
+
+EXERCISE = Exercise(
+    id="die_katze.sort_error",
+    lesson=LESSON,
+    name="sort_error",
+    title="What went wrong",
+    statement=(
+        'sort_error(hypothesis list of words, reference list of words) -> the first that holds of "right", "order", '
+        '"form", "repeated", "short" and "word".'
+    ),
+    points=3,
+    minutes=15,
+    section="What went wrong",
+    source='Vilar et al. (2006), "Error Analysis of Statistical Machine Translation Output"',
+    reference=full_run.sort_error,
+    cases=_error_cases,
+    correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Ask the questions in the order in which they are listed and answer with the first that holds, so that "
+            "each may rely on all earlier ones having failed.",
+            answers=("short_before_repeated", "form_before_order", "no_word_is_new"),
+        ),
+        Hint(
+            "shapes",
+            "Two lists of strings come in, one string goes out. A `Counter` holds each word with how often it occurs, "
+            "and two of them are equal if the same words occur equally often, in whatever order.",
+            answers=("sets_compared", "stems_in_order", "strangers_repeated"),
+        ),
+    ),
+    misconceptions=(
+        Misconception(
+            "sets_compared",
+            "Your answer compares which words there are, and not how often: a word that is said twice looks like "
+            "another order. Compare Counters, or sorted lists.",
+            partial(
+                _sorted_by,
+                rules={
+                    "order": lambda said, wanted: set(said) == set(wanted),
+                    "form": lambda said, wanted: {word[:4] for word in said} == {word[:4] for word in wanted},
+                },
+            ),
+        ),
+        Misconception(
+            "sets_of_words_compared",
+            'Your answer says "order" although a word stands there more often than it should. Compare how often each '
+            "word occurs, with Counters.",
+            partial(_sorted_by, rules={"order": lambda said, wanted: set(said) == set(wanted)}),
+        ),
+        Misconception(
+            "form_before_order",
+            'Your answer says "form" where all words are right and only their order is not. Ask for "order" first.',
+            partial(_sorted_by, first=("right", "form", "order", "repeated", "short")),
+        ),
+        Misconception(
+            "no_form",
+            'Your answer knows no "form": *einen* for *einem* is the right word with the wrong ending. Compare the '
+            "first four letters of all words.",
+            partial(_sorted_by, first=_without("form")),
+        ),
+        Misconception(
+            "stems_in_order",
+            'Your answer asks the first four letters to be in the right order as well. For "form" the order does not '
+            "count: compare how often each beginning occurs.",
+            partial(
+                _sorted_by,
+                rules={"form": lambda said, wanted: [word[:4] for word in said] == [word[:4] for word in wanted]},
+            ),
+        ),
+        Misconception(
+            "one_letter",
+            "Your answer compares first letters. The first four count: word[:4].",
+            partial(_sorted_by, rules={"form": partial(_same_stems, letters=1)}),
+        ),
+        Misconception(
+            "capitals_ignored",
+            "Your answer takes small and capital letters to be the same. Words are compared as they are.",
+            partial(_sorted_by, seen=lambda words: [word.lower() for word in words]),
+        ),
+        Misconception(
+            "no_repetition",
+            'Your answer knows no "repeated": a word that the reference has stands there more often than in it.',
+            partial(_sorted_by, first=_without("repeated")),
+        ),
+        Misconception(
+            "strangers_repeated",
+            'Your answer says "repeated" where a word stands that the reference does not have at all. Only a word '
+            'that it has can be repeated; a strange one is "word" (or "short").',
+            partial(
+                _sorted_by,
+                rules={"repeated": lambda said, wanted: any(said.count(word) > wanted.count(word) for word in said)},
+            ),
+        ),
+        Misconception(
+            "twice_is_too_often",
+            'Your answer says "repeated" for every word that stands there twice. The reference may have it twice as '
+            "well: compare with how often it occurs there.",
+            partial(
+                _sorted_by, rules={"repeated": lambda said, wanted: any(count > 1 for count in Counter(said).values())}
+            ),
+        ),
+        Misconception(
+            "short_before_repeated",
+            "Your answer asks whether the translation is short before it asks for repetitions. Ask in the order of the "
+            "list.",
+            partial(_sorted_by, first=("right", "order", "form", "short", "repeated")),
+        ),
+        Misconception(
+            "another_length",
+            'Your answer says "short" for whatever has another length than the reference. It must have fewer words.',
+            partial(_sorted_by, rules={"short": lambda said, wanted: len(said) != len(wanted)}),
+        ),
+        Misconception(
+            "no_word_is_new",
+            'Your answer knows no "short": fewer words than the reference, and none of the mistakes before.',
+            partial(_sorted_by, first=_without("short")),
+        ),
+    ),
+    withheld=WITHHELD,
+)

@@ -1,0 +1,162 @@
+"""A whole training run, in the parts that can be checked by hand: its plan, its batches, its rates, and its evaluation.
+
+`course_lib.training.loop` trains, `course_lib.text.batches` cuts; these few say what they do.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+# --- Before ----------------------------------------------------------------------------------------------------
+
+
+def plan_run(
+    tokens: int, batch_tokens: int, accumulate: int, devices: int, epochs: float, warmup_share: float
+) -> tuple[int, int, int]:
+    """How much each step learns from, how many steps there are, and over how many of them the rate rises.
+
+    Args:
+        tokens: in one pass through the data.
+        batch_tokens: of one batch on one device.
+        accumulate: batches that each device adds up before the weights move.
+        devices: that work at the same time, each on batches of its own.
+        epochs: passes through the data.
+        warmup_share: of all steps.
+
+    Returns:
+        Tokens of a step, steps (the last one may be part of a step), steps of warm-up (at least 1).
+    """
+    of_a_step = batch_tokens * accumulate * devices
+    steps = math.ceil(epochs * tokens / of_a_step)
+    return of_a_step, steps, max(1, math.floor(warmup_share * steps))
+
+
+def batches_by_tokens(lengths: Sequence[tuple[int, int]], max_tokens: int) -> list[list[int]]:
+    """Pairs of like lengths together, as many as fit, by number.
+
+    Sorted by source, then by target, then by number; a batch has len(batch) · (longest source + longest target)
+    tokens, padding included.
+
+    Args:
+        lengths: of each pair's source and target.
+        max_tokens: of a batch; a pair that is longer by itself is a batch of its own.
+    """
+    batches: list[list[int]] = []
+    widest = (0, 0)
+    for i in sorted(range(len(lengths)), key=lambda i: lengths[i]):
+        source, target = lengths[i]
+        wider = (max(widest[0], source), max(widest[1], target))
+        if batches and (len(batches[-1]) + 1) * sum(wider) <= max_tokens:
+            batches[-1].append(i)
+            widest = wider
+        else:
+            batches.append([i])
+            widest = (source, target)
+    return batches
+
+
+def trapezoid_schedule(
+    steps: Int[Tensor, " steps"], total: int, warmup: int, cooldown: int, peak: float
+) -> Float[Tensor, " steps"]:
+    """Up in a straight line to the peak at step `warmup`, flat, and down in a straight line to 0 after the last step.
+
+    rate(step) = peak · min(1, step / warmup, (total + 1 - step) / cooldown)
+
+    Zhai et al. (2022), "Scaling Vision Transformers", section 3.5, where a long flat run is cooled down at several
+    lengths.
+    """
+    numbers = steps.double()
+    shares = torch.minimum(numbers / warmup, (total + 1 - numbers) / cooldown).clamp(max=1)
+    return (peak * shares).float()
+
+
+# --- On the way ------------------------------------------------------------------------------------------------
+
+
+def accumulated_loss(means: Float[Tensor, " batches"], targets: Int[Tensor, " batches"]) -> Float[Tensor, ""]:
+    """The mean loss over all targets of several batches, from the mean of each: what one large batch would have had.
+
+    Args:
+        means: of each batch; NaN where it has no targets.
+        targets: how many there are in each.
+    """
+    counted = targets > 0
+    weights = targets[counted].to(means.dtype) / targets.sum()
+    return (means[counted] * weights).sum()
+
+
+def choose_checkpoint(losses: Sequence[float], patience: int) -> tuple[int, int]:
+    """Which checkpoint to keep, and after how many measurements to stop.
+
+    Args:
+        losses: on the validation data, one for each checkpoint.
+        patience: measurements without a new best one after which the training ends.
+
+    Returns:
+        The number of the best checkpoint, from 0 (the earliest of equals), and how many measurements there were.
+    """
+    best = 0
+    for i, loss in enumerate(losses):
+        if loss < losses[best]:
+            best = i
+        if i - best == patience:
+            return best, i + 1
+    return best, len(losses)
+
+
+# --- Afterwards ------------------------------------------------------------------------------------------------
+
+
+def bootstrap_interval(
+    counts: Int[Tensor, "sentences kinds"],
+    drawn: Int[Tensor, "samples sentences"],
+    score: Callable[[Int[Tensor, " kinds"]], float],
+) -> tuple[float, float]:
+    """Between which scores 95 of 100 test sets would lie that are drawn from this one, with replacement.
+
+    Koehn (2004), "Statistical Significance Tests for Machine Translation Evaluation".
+
+    Args:
+        counts: what the score needs to know of each sentence: a row.
+        drawn: which sentences are in each sample, by number.
+        score: a corpus's, from the sums of its sentences' counts.
+
+    Returns:
+        The 2.5 % and the 97.5 % quantile of the samples' scores.
+    """
+    scores = torch.tensor([score(counts[sample].sum(dim=0)) for sample in drawn], dtype=torch.float64)
+    low, high = torch.quantile(scores, torch.tensor([0.025, 0.975], dtype=torch.float64)).tolist()
+    return low, high
+
+
+STEM = 4
+"""How many letters two forms of a word share."""
+
+
+def sort_error(hypothesis: Sequence[str], reference: Sequence[str]) -> str:
+    """What went wrong in a translation, as far as one can tell without knowing what the words mean.
+
+    The first that holds: "right" (the same words in the same order), "order" (the same words), "form" (the same words
+    if only their first four letters counted, as with *rote* and *rotem*), "repeated" (a word stands more often than in
+    the reference, though the reference has it), "short" (fewer words than the reference), "word" (anything else).
+
+    Args:
+        hypothesis: the model's words.
+        reference: the right ones.
+    """
+    if list(hypothesis) == list(reference):
+        return "right"
+    said, wanted = Counter(hypothesis), Counter(reference)
+    if said == wanted:
+        return "order"
+    if Counter(word[:STEM] for word in hypothesis) == Counter(word[:STEM] for word in reference):
+        return "form"
+    if any(0 < wanted[word] < times for word, times in said.items()):
+        return "repeated"
+    return "short" if len(hypothesis) < len(reference) else "word"
