@@ -41,17 +41,8 @@ WINGS = {
     "decoding.generates": [],
     "models": [],
     "text": [
-        *(
-            "tokenization",
-            "subwords",
-            "special_tokens",
-            "byte_pairs",
-            "fast_subwords",
-            "texts",
-            "downloads",
-            "shakespeare",
-        ),
-        *("batches", "shards", "packing"),
+        *("tokenization", "subwords", "special_tokens", "byte_pairs", "fast_subwords", "texts", "downloads", "batches"),
+        *("shakespeare", "timed_merges", "shards", "packing"),
     ],
     "decoding": ["continuation", "rules", "greedy", "beam", "sampling", "generation", "tracing", "translator"],
     "recurrent": [],
@@ -63,7 +54,7 @@ WINGS = {
     "published": ["hub", "plans", "families", "gpt2", "bert", "marian", "llama", "own", "pretrained"],
     "evaluation": ["metrics", "similarity"],
     "toys": ["lexicon", "grammar", "small_world", "tasks", "toy_translator", "small_bert"],
-    "scenes": ["words", "writer", "sample", "small_translator"],
+    "scenes": ["words", "writer", "sample", "corpora", "small_translator"],
     "from_scratch": ["stepwise", "language_models", "encoder_decoder", "scoring", "full_run"],
 }
 """The library's wings, lowest first, and the modules in each: every module imports only those before it."""

@@ -86,7 +86,7 @@ def _sums_at_once(counts: Tensor, drawn: Tensor, score: Score) -> tuple[float, f
 
 
 def _by_sorting(counts: Tensor, drawn: Tensor, score: Score) -> tuple[float, float]:
-    scores = sorted(score(sum(counts[i] for i in sample.tolist())) for sample in drawn)
+    scores = sorted(score(torch.stack([counts[i] for i in sample.tolist()]).sum(0)) for sample in drawn)
 
     def at(share: float) -> float:
         place = share * (len(scores) - 1)

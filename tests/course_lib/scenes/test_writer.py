@@ -1,4 +1,7 @@
-"""The captions by rule: German as it should be, and enough of them. Tests `writer.py`, and `words.py`."""
+"""The captions by rule: German as it should be, and enough of them.
+
+Tests `writer.py` and `words.py`.
+"""
 
 from __future__ import annotations
 

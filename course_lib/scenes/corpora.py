@@ -1,0 +1,85 @@
+"""What lesson 11 translates: Multi30k where a GPU can learn from it, and the course's own captions everywhere else."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from course_lib.scenes.sample import everyday_scenes
+from course_lib.text.downloads import DownloadError, cache_folder, multi30k
+from course_lib.text.texts import SentencePair
+from course_lib.training.recipes import MULTI30K, SCENES, TranslationRecipe
+
+DRIVE = Path("/content/drive/MyDrive")
+"""Where Colab shows a Google Drive, once it is mounted."""
+
+SHORT = 200
+"""Steps of the short form."""
+
+
+@dataclass(frozen=True)
+class ParallelCorpus:
+    """Sentence pairs in parts, with the recipe for a translator.
+
+    Attributes:
+        name: of the data.
+        training: to learn from.
+        validation: to measure the loss on in the course of the training.
+        tests: to judge the translator by, by name; the first is like the training part.
+        recipe: how to train.
+        full: whether this is the whole run, and not its short form.
+    """
+
+    name: str
+    training: Sequence[SentencePair]
+    validation: Sequence[SentencePair]
+    tests: Mapping[str, Sequence[SentencePair]]
+    recipe: TranslationRecipe
+    full: bool
+
+
+def choose_corpus(device: torch.device | str) -> ParallelCorpus:
+    """Multi30k on a GPU, if its files can be had; else the course's own captions. A printed line says which.
+
+    The files are fetched by pinned addresses, and checked. Where they cannot be fetched, they are looked for in the
+    folder that `KATZE_DATA` names, or in `katze` on a mounted Drive.
+
+    Args:
+        device: where the training would compute.
+    """
+    if torch.device(device).type == "cpu":
+        print(f"There is no GPU: the short form, {SHORT} steps on captions that come with the course.")
+        return _short_form()
+    if "KATZE_DATA" not in os.environ and (DRIVE / "katze").is_dir():
+        os.environ["KATZE_DATA"] = str(DRIVE / "katze")
+    try:
+        training, validation, test = multi30k("train"), multi30k("val"), multi30k("test_2016_flickr")
+    except DownloadError as problem:
+        print(f"The short form, {SHORT} steps on captions that come with the course, because Multi30k is missing:")
+        print(f"{problem}.")
+        return _short_form()
+    print(f"Multi30k: {len(training):,} pairs to learn from.")
+    return ParallelCorpus("multi30k", training, validation, {"test2016": test}, MULTI30K, full=True)
+
+
+def kept_folder(corpus: ParallelCorpus) -> Path:
+    """A folder for a run's checkpoints that outlives the runtime: on Drive where it is mounted, else in the cache.
+
+    The short form needs none, and gets a new folder each time.
+    """
+    if not corpus.full:
+        return Path(tempfile.mkdtemp(prefix="katze-"))
+    return (DRIVE / "katze" if DRIVE.is_dir() else cache_folder()) / "runs" / corpus.name
+
+
+def _short_form() -> ParallelCorpus:
+    parts = everyday_scenes()
+    recipe = dataclasses.replace(SCENES, steps=SHORT)
+    tests = {"by rule": parts.test, "by hand": parts.by_hand}
+    return ParallelCorpus("scenes", parts.training, parts.validation, tests, recipe, full=False)

@@ -1,0 +1,116 @@
+"""Pairs learned by somebody's own `learn_merges`, if that takes no longer than one is ready to wait.
+
+    words = word_counts(texts)
+    merges = learn_in_time(learn_merges, words, 900, seconds=120, count=..., choose=..., join=...)
+    vocabulary = vocabulary_of(words, merges)      # the library's, with exactly these pieces
+
+The small form of byte-pair encoding counts all pairs anew in every round. That is minutes on a thousand different words
+and hours on a hundred thousand, so the first rounds are timed, and the rest is foretold from them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from tokenizers import Tokenizer, decoders, models
+
+from course_lib.text.fast_subwords import SubwordVocabulary
+from course_lib.text.subwords import MARK, Merge, Pieces
+from course_lib.text.tokenization import SPECIAL, UNKNOWN
+
+TIMED = 20
+"""How many rounds are timed before the rest is foretold."""
+
+
+class TooSlow(RuntimeError):
+    """Learning would take longer than one is ready to wait; the message says how long."""
+
+
+def word_counts(texts: Iterable[str]) -> dict[Pieces, int]:
+    """How often each word occurs, as the tuple of its characters; a punctuation mark is a word of its own.
+
+    Args:
+        texts: what to learn pieces from.
+
+    Raises:
+        ValueError: the texts have no words.
+    """
+    cut = SubwordVocabulary.train_bpe(["a"], 1, split_punctuation=True).tokenizer
+    counts: Counter[str] = Counter()
+    for text in texts:
+        plain = cut.normalizer.normalize_str(text) if cut.normalizer else text
+        if plain:
+            counts.update(word for word, _ in cut.pre_tokenizer.pre_tokenize_str(plain))
+    if not counts:
+        raise ValueError("there is nothing to learn pieces from: the texts have no words")
+    return {tuple(word): times for word, times in counts.items()}
+
+
+def first_ids(words: Iterable[Pieces]) -> dict[str, int]:
+    """The special tokens and the characters of these words, numbered as the library numbers them."""
+    return {piece: i for i, piece in enumerate((*SPECIAL, *sorted({piece for word in words for piece in word})))}
+
+
+def learn_in_time(
+    learn: Callable[..., Any],
+    words: dict[Pieces, int],
+    merges: int,
+    seconds: float,
+    *,
+    count: Callable[[dict[Pieces, int]], Any],
+    choose: Callable[..., Merge],
+    join: Callable[..., Pieces],
+) -> list[Merge]:
+    """What `learn(words, ids, merges, count, choose, join)` gives, as lesson 08 has it written.
+
+    Args:
+        learn: lesson 08's `learn_merges`, the student's or another.
+        words: how often each word occurs.
+        merges: how many pairs to learn.
+        seconds: how long it may take, foretold from the first rounds.
+        count: lesson 08's `count_pairs`.
+        choose: its `most_frequent_pair`.
+        join: its `merge`.
+
+    Raises:
+        TooSlow: it would take longer.
+    """
+    began, rounds = time.perf_counter(), 0
+
+    def timed(pieces: dict[Pieces, int]) -> Any:
+        nonlocal rounds
+        rounds += 1
+        passed = time.perf_counter() - began
+        if rounds > TIMED and passed / (rounds - 1) * merges > seconds:
+            foretold = passed / (rounds - 1) * merges / 60
+            raise TooSlow(f"{merges:,} pairs would take about {foretold:.0f} minutes; {seconds / 60:.0f} are allowed")
+        return count(pieces)
+
+    return [tuple(pair) for pair in learn(words, first_ids(words), merges, timed, choose, join)]
+
+
+def vocabulary_of(words: Mapping[Pieces, int], merges: Sequence[Merge]) -> SubwordVocabulary:
+    """The library's vocabulary with these pieces: it cuts as they say, and as fast as any.
+
+    Args:
+        words: what the pairs were learned from; their characters are pieces, too.
+        merges: the pairs, in the order in which they were learned.
+
+    Raises:
+        ValueError: a pair is joined from what is neither a character nor joined before.
+    """
+    ids = first_ids(words)
+    for pair in merges:
+        unknown = [piece for piece in pair if piece not in ids]
+        if unknown:
+            raise ValueError(f"a pair is joined from {unknown[0]!r}, which is not among the pieces before it")
+        ids.setdefault("".join(pair), len(ids))
+    ready = SubwordVocabulary.train_bpe(["a"], 1, split_punctuation=True).tokenizer
+    tokenizer = Tokenizer(models.BPE(ids, list(merges), unk_token=UNKNOWN))
+    tokenizer.normalizer, tokenizer.pre_tokenizer = ready.normalizer, ready.pre_tokenizer
+    tokenizer.decoder = decoders.Metaspace(MARK, "always")
+    tokenizer.add_special_tokens(list(SPECIAL))
+    return SubwordVocabulary(tokenizer)

@@ -1,0 +1,1006 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Lesson 11 · Die Katze at full size
+#
+# For ten lessons you have built parts and tried them on a hundred words. Tonight they run: attention, masks, positions,
+# blocks, the encoder-decoder, beam search, byte pairs and BLEU, together in one translator, on real sentences, from a
+# download to the ten translations that you would rather not show anybody.
+#
+# The sentences are captions of photographs. **Multi30k** (Elliott et al., 2016) has 29,000 of them, English by people who
+# saw a photograph, German by professional translators: *Ein Mann schläft in einem grünen Raum auf einem Sofa.* That is
+# enough for a translator that is worth reading, and small enough for one GPU and one evening.
+#
+# **Two ways through this lesson.** With a GPU (on Colab: *Runtime*, *Change runtime type*, *GPU*) and a network, the same
+# cells train the full model on Multi30k. Without one they do the **short form**: 200 steps on captions that were written
+# for this course, so that you see a loss fall, and after that they go on with a translator that was trained on the same
+# captions for 3,000 steps and comes with the course. All exercises can be done either way, and no grade needs a GPU.
+#
+# | | you will write | points | minutes |
+# |---|---|---|---|
+# | 1 | the plan of a run | 3 | 10 |
+# | 2 | batches by tokens | 4 | 20 |
+# | 3 | a schedule with a flat roof | 2 | 8 |
+# | 4 | one large batch out of small ones | 3 | 10 |
+# | 5 | which checkpoint to keep | 3 | 12 |
+# | 6 | how sure the score is | 4 | 20 |
+# | 7 | what went wrong | 3 | 15 |
+# | 8 | a short answer, in words | 3 | 15 |
+#
+# The exercises take under two hours, reading and running about one more, and the full run trains on its own meanwhile. Two
+# evenings are better than one: section 4, when the loss has fallen, is a good place to stop for tonight.
+#
+# Stuck? `hint("die_katze.plan_run")` opens a hint, and with each further call the next one. `solution(...)` shows the
+# answer with its reason, once you have tried; `progress()` shows how far you are.
+
+# %%
+import dataclasses
+import math
+import random
+import re
+from collections import Counter
+
+import torch
+
+from course_lib import show
+from course_lib.checking import check, hint, progress, solution
+from course_lib.evaluation.metrics import Texts, bleu
+from course_lib.ground.tables import Table
+from course_lib.mine import answer
+from course_lib.scenes.corpora import choose_corpus, kept_folder
+from course_lib.scenes.small_translator import load_small_translator
+from course_lib.show import BLUE, GREY, INK, ORANGE
+from course_lib.text.batches import translation_data
+from course_lib.text.fast_subwords import SubwordVocabulary
+from course_lib.text.timed_merges import TooSlow, first_ids, learn_in_time, vocabulary_of, word_counts
+from course_lib.text.tokenization import START_ID
+from course_lib.training.precision import precision_for
+from course_lib.training.progress import progress_bar
+from course_lib.training.recipes import learn_to_translate
+from course_lib.training.schedules import inverse_root_schedule
+from course_lib.watching import watched_attention
+
+show.use_style()
+device = "cuda" if torch.cuda.is_available() else "cpu"
+
+# %% [markdown]
+# ## 1. The data
+#
+# Every file that this course fetches has an **address that cannot change its content** (a commit, not a branch) and a
+# checksum. A file whose checksum is wrong is not used, because a run on half a file looks like any other run, only worse.
+# `docs/data.md` in the course's repository lists all of them with sources, licences and sizes.
+#
+# A runtime on Colab forgets its disk when it ends. If you mount your Google Drive first, checkpoints go there, and data
+# files are looked for in its folder `katze`:
+#
+# ```python
+# from google.colab import drive
+# drive.mount("/content/drive")
+# ```
+
+# %%
+corpus = choose_corpus(device)
+for pair in random.Random(3).sample(list(corpus.training), 4):
+    print(f"  {pair.source}\n      {pair.target}")
+
+# %% [markdown]
+# Look at what German does to these sentences. The verb is second in a main clause whatever comes first, and last in a
+# subordinate one. *einen roten Mantel* and *in einem roten Mantel* are the same coat in two cases. A prefix leaves its verb
+# and waits at the end: *baut ... auf*. None of that is written anywhere. It has to be learned from the pairs.
+#
+# Beside the part to learn from there is one to validate on, and there are one or two to test. The short form has two
+# tests: captions **by rule**, made by the same few hundred lines of Python as the training part, and captions **by hand**,
+# written one by one, as people write.
+
+# %% tags=["demo"]
+parts = {"training": corpus.training, "validation": corpus.validation, **corpus.tests}
+known = {word for pair in corpus.training for word in pair.source.lower().split()}
+
+
+def unknown_share(pairs):
+    words = [word for pair in pairs for word in pair.source.lower().split()]
+    return sum(word not in known for word in words) / len(words)
+
+
+Table(
+    ("part", "pairs", "words a sentence", "words never seen in training"),
+    [
+        (
+            name,
+            f"{len(pairs):,}",
+            f"{sum(len(pair.source.split()) for pair in pairs) / len(pairs):.1f}",
+            f"{unknown_share(pairs):.1%}",
+        )
+        for name, pairs in parts.items()
+    ],
+)
+
+# %% [markdown]
+# ### 1.1 Your own pieces
+#
+# No list of words holds *Eisfischerhütte*. So words are cut into pieces, by the pairs that you learned to join in lesson 08.
+# If your answers to it have passed their checks they are used here, and the cell says so. Your `learn_merges` counts all
+# pairs anew in every round. That takes seconds on the few words of the short form, and would take an hour on Multi30k. So the
+# first twenty rounds are timed, and if all of them together would take more than two minutes, the library does it. It
+# finds the same pairs.
+#
+# Both languages share one vocabulary. It costs nothing, and *Restaurant* need not be learned twice.
+
+# %%
+texts = [text for pair in corpus.training for text in (pair.source, pair.target)]
+words = word_counts(texts)
+try:
+    merges = learn_in_time(
+        answer("subwords.learn_merges"),
+        words,
+        corpus.recipe.pieces - len(first_ids(words)),
+        seconds=120,
+        count=answer("subwords.count_pairs"),
+        choose=answer("subwords.most_frequent_pair"),
+        join=answer("subwords.merge"),
+    )
+    pieces = vocabulary_of(words, merges)
+    print(f"\nThese learned {len(merges)} pairs from {len(words):,} different words.")
+except TooSlow as reason:
+    pieces = SubwordVocabulary.train_bpe(texts, corpus.recipe.pieces, split_punctuation=True)
+    print(f"\nThe library's: {reason}.")
+print(f"There are {len(pieces):,} pieces, for both languages.")
+
+# %% tags=["demo"]
+shown = ["A dancer is dancing on the table.", "Eine Tänzerin tanzt auf dem Tisch.", "Ein Eisfischer angelt."]
+show.piece_rows(
+    [(text, [piece.replace("▁", "_") for piece in pieces.tokens(pieces.encode(text))]) for text in shown],
+    title="whole words where they are frequent, scraps where they are not",
+    alt="Three sentences in pieces: frequent words are whole, and the ice fisherman is cut into scraps.",
+)
+
+# %% [markdown]
+# ## 2. The plan
+#
+# Before anything runs it is planned on paper. Four numbers make up a plan: how many tokens one step learns from, how many
+# steps there are, over how many of them the rate rises, and how often that passes through the data.
+#
+# A step learns from more than what fits on a GPU at a time. There may be several **devices**, each with a batch of its own.
+# And each may **accumulate**: compute the gradients of one batch after another, add them up, and move the weights only then.
+# To the weights it is all the same. What counts is the **effective batch**:
+#
+# $$\text{tokens of a step} = \text{tokens of a batch} \times \text{accumulated batches} \times \text{devices} .$$
+#
+# The paper's base model read about 25,000 tokens of each language in a step, on eight GPUs, for 100,000 steps, 4,000 of which
+# were warm-up. If you have one GPU instead of eight, accumulate eight batches, and wait eight times as long.
+#
+# ### Exercise 1 · The plan of a run
+# `die_katze.plan_run` · 3 points (2 for the values, 1 for a warm-up of at least one step) · about 10 minutes
+#
+# Write the plan. A number of steps that is not whole is rounded up, so that the last tokens are learned from as well. The
+# warm-up's is rounded down, but it has at least one step, because a schedule divides by it.
+#
+# `epochs` may be a fraction; `warmup_share` is a share of all steps. The result is a tuple of three plain ints,
+# `(tokens_per_step, steps, warmup)`.
+
+
+# %% nbgrader={"grade": false, "grade_id": "die_katze-plan_run-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def plan_run(tokens, batch_tokens, accumulate, devices, epochs, warmup_share):
+    """How much a step learns from, how many steps there are, and how many of them are warm-up.
+
+    tokens: int, in one pass through the data
+    batch_tokens: int, of one batch on one device
+    accumulate: int, batches that each device adds up before the weights move
+    devices: int, that work at the same time
+    epochs: float, passes through the data
+    warmup_share: float, of all steps
+    returns: (tokens_per_step, steps, warmup), three ints
+    """
+    ### BEGIN SOLUTION
+    tokens_per_step = batch_tokens * accumulate * devices
+    steps = math.ceil(epochs * tokens / tokens_per_step)
+    return tokens_per_step, steps, max(1, math.floor(warmup_share * steps))
+    ### END SOLUTION
+
+
+# %% [markdown] tags=["reason"]
+# Devices and accumulation multiply, since each device adds up its own batches. The steps are rounded up: rounding down
+# would drop the last part of the data without a word. The warm-up is a share of all steps and not of an epoch's; where it
+# would be rounded to 0, the schedule step / warmup would divide by 0, hence the maximum with 1. Whoever moves a run to
+# fewer devices and forgets to accumulate has changed the batch, and with it what learning rate is right.
+
+# %% nbgrader={"grade": true, "grade_id": "die_katze-plan_run-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("die_katze.plan_run")
+### BEGIN HIDDEN TESTS
+check("die_katze.plan_run", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# What does our own run look like, and what would it be on other machines?
+
+# %% tags=["demo"]
+data = translation_data(corpus.training, pieces, pieces, corpus.recipe.max_tokens)
+tokens = sum(len(source) + len(target) for source, target in data.examples)
+
+
+@show.when_ready
+def plans():
+    recipe = corpus.recipe
+    epochs = recipe.steps * recipe.max_tokens / tokens
+    print(f"{tokens:,} tokens in the data; {recipe.steps:,} steps pass through it about {epochs:.1f} times.\n")
+    for accumulate, devices in ((1, 1), (4, 1), (1, 4), (8, 8)):
+        of_a_step, steps, warmup = plan_run(
+            tokens, recipe.max_tokens, accumulate, devices, epochs, recipe.warmup / recipe.steps
+        )
+        print(
+            f"{devices} devices that accumulate {accumulate} batches: {of_a_step:7,} tokens a step, "
+            f"{steps:5,} steps, {warmup:4,} of warm-up"
+        )
+
+
+# %% [markdown]
+# The same data, the same passes, and fewer and fewer steps. The last plan hardly moves the weights at all: a batch can be too
+# large for its data. (In the short form the warm-up is longer than the run. Its 200 steps are the beginning of one of 3,000.)
+#
+# ### 2.1 Batches of about the same size
+#
+# Sentences have different lengths, and a batch is a rectangle: every row is as long as the longest, and the rest is padding
+# that is multiplied like anything else. If you put a caption of four words beside one of thirty, most of the rectangle is air.
+#
+# So two things are done. Pairs of **like lengths** go together. And batches are cut **by tokens**, not by sentences: many short
+# pairs or a few long ones, so that every batch fills the memory about equally.
+#
+# The source and the target are two rectangles. A batch of $n$ pairs takes
+#
+# $$n \cdot \big(\max_i \text{source}_i + \max_i \text{target}_i\big)$$
+#
+# tokens, padding included; the two longest may belong to different pairs.
+#
+# ### Exercise 2 · Batches by tokens
+# `die_katze.batches_by_tokens` · 4 points (3 for the values, 1 for a pair that is too long) · about 20 minutes
+#
+# Sort the pairs: by source length, then by target length, then by number. Go through them in this order and put each into
+# the last batch if the batch then has at most `max_tokens`, or else begin a new one. A pair that is longer than `max_tokens` by
+# itself is a batch of its own.
+#
+# `lengths` is a list of pairs of ints; the result is a list of lists of ints, the pairs' numbers from 0. (The library's own
+# batches are cut in the same way, from a shuffled pool, so that they differ from epoch to epoch.)
+
+
+# %% nbgrader={"grade": false, "grade_id": "die_katze-batches_by_tokens-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def batches_by_tokens(lengths, max_tokens):
+    """Pairs of like lengths together, as many as fit.
+
+    lengths: list of (source, target), two ints each
+    max_tokens: int, the most that a batch may have, padding included
+    returns: list of lists of ints, the numbers of the pairs in each batch
+    """
+    ### BEGIN SOLUTION
+    batches = []
+    widest = (0, 0)
+    for i in sorted(range(len(lengths)), key=lambda i: lengths[i]):
+        source, target = lengths[i]
+        wider = (max(widest[0], source), max(widest[1], target))
+        if batches and (len(batches[-1]) + 1) * sum(wider) <= max_tokens:
+            batches[-1].append(i)
+            widest = wider
+        else:
+            batches.append([i])
+            widest = (source, target)
+    return batches
+    ### END SOLUTION
+
+
+# %% [markdown] tags=["reason"]
+# Python sorts pairs by their first entry and then by the second, and its sort is stable, so that equal pairs stay in the
+# order of their numbers. The question whether a pair fits is asked before it is added, with the lengths that the batch
+# would then have: a new pair can make every other row longer. A batch costs its number of rows times the longest row, not
+# the sum of the lengths; whoever forgets the padding runs out of memory at the one batch that mixes lengths. A pair that
+# fits nowhere begins a batch, and the next one begins another, since that one is overfull.
+
+# %% nbgrader={"grade": true, "grade_id": "die_katze-batches_by_tokens-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("die_katze.batches_by_tokens")
+### BEGIN HIDDEN TESTS
+check("die_katze.batches_by_tokens", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# How much of what is multiplied is air? Here are three ways to cut the same data.
+
+
+# %% tags=["demo"]
+def air(batches, lengths):
+    """The share of padding."""
+    whole = sum(len(batch) * sum(max(lengths[i][side] for i in batch) for side in (0, 1)) for batch in batches)
+    return 1 - sum(sum(lengths[i]) for batch in batches for i in batch) / whole
+
+
+@show.when_ready
+def padding_by_way_of_cutting():
+    lengths = [(len(source), len(target)) for source, target in data.examples]
+    shuffled = random.Random(0).sample(range(len(lengths)), len(lengths))
+    by_length = sorted(range(len(lengths)), key=lambda i: lengths[i])
+    ways = {
+        "64 at a time, as they come": [shuffled[i : i + 64] for i in range(0, len(lengths), 64)],
+        "64 at a time, by length": [by_length[i : i + 64] for i in range(0, len(lengths), 64)],
+        "by tokens": batches_by_tokens(lengths, corpus.recipe.max_tokens),
+    }
+    for name, batches in ways.items():
+        sizes = [len(batch) * sum(max(lengths[i][side] for i in batch) for side in (0, 1)) for batch in batches]
+        print(f"{name:27} {air(batches, lengths):5.1%} air; a batch has {min(sizes):5,} to {max(sizes):5,} tokens")
+
+
+# %% [markdown]
+# Sorting lets out the air. Cutting by tokens makes the *largest* batch about as large as the others, and it is the largest one
+# that decides whether a run dies at step 731.
+#
+# ### 2.2 Up, along, and down
+#
+# Lesson 05 had the paper's schedule: up, then down with $1/\sqrt{\text{step}}$. It never ends. Most runs nowadays are to end
+# somewhere, and there is a form that leaves open *where*: up in a straight line, **along a flat roof** for as long as you like,
+# and in the last part down to 0. As long as you are on the roof you can still decide to go on; only the descent settles it.
+#
+# $$\text{rate}(\text{step}) = \text{peak} \cdot \min\left(1,\ \frac{\text{step}}{\text{warmup}},\
+# \frac{\text{total} + 1 - \text{step}}{\text{cooldown}}\right)$$
+#
+# ### Exercise 3 · A schedule with a flat roof
+# `die_katze.trapezoid_schedule` · 2 points · about 8 minutes
+#
+# Write it. Steps count from 1 and may come in any order; the rate would be 0 only at step 0, and at the step after the last.
+#
+# Shapes: `steps` is int64 `[steps]`; `total`, `warmup` and `cooldown` are ints, `peak` is a float; the result is float32
+# `[steps]`.
+
+
+# %% nbgrader={"grade": false, "grade_id": "die_katze-trapezoid_schedule-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def trapezoid_schedule(steps, total, warmup, cooldown, peak):
+    """Up in a straight line, along, and down in a straight line.
+
+    steps: int64 [steps], counted from 1
+    total: int, steps of the run
+    warmup, cooldown: int, steps of the rise and of the fall
+    peak: float, the rate between them
+    returns: float32 [steps]
+    """
+    ### BEGIN SOLUTION
+    shares = torch.minimum(steps / warmup, (total + 1 - steps) / cooldown)
+    return peak * shares.clamp(max=1)
+    ### END SOLUTION
+
+
+# %% [markdown] tags=["reason"]
+# Of three lines the lowest counts, which makes cases unnecessary: a run too short for a roof gets a gable. Both slopes
+# are shifted so that no step has the rate 0. The rise is step / warmup and not (step - 1) / warmup, the fall counts from
+# the step after the last. A rate of 0 would waste a whole batch, and a run of one step would not learn at all.
+
+# %% nbgrader={"grade": true, "grade_id": "die_katze-trapezoid_schedule-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("die_katze.trapezoid_schedule")
+### BEGIN HIDDEN TESTS
+check("die_katze.trapezoid_schedule", hidden=True)
+### END HIDDEN TESTS
+
+
+# %% tags=["demo"]
+@show.when_ready
+def roofs():
+    total = 3000
+    numbers = torch.arange(1, total + 1)
+    paper = [inverse_root_schedule(3e-3, 300)(step) for step in numbers.tolist()]
+    drawn, [axes] = show.frames(width=6.6, height=3.0)
+    axes.plot(numbers, paper, color=GREY, linewidth=2, label="the recipe's: down with 1 / √step")
+    axes.plot(numbers, trapezoid_schedule(numbers, total, 300, 900, 3e-3), color=BLUE, linewidth=2, label="a flat roof")
+    early = trapezoid_schedule(numbers[:2000], 2000, 300, 600, 3e-3)
+    axes.plot(numbers[:2000], early, color=ORANGE, linewidth=2, linestyle="--", label="the same, ended earlier")
+    axes.set(title="learning rate by step", ylim=(0, 3.9e-3))
+    axes.legend(loc="upper right", ncols=1, fontsize=9)
+    show.figure(drawn, "Three learning rates: one rises and falls slowly, two rise, stay flat, and fall to 0.")
+
+
+# %% [markdown]
+# The dashed run and the blue one are the same run until the dashed one comes down. That is worth money: one long roof, and a
+# descent wherever you would like a finished model.
+#
+# ### 2.3 More than fits
+#
+# Now the arithmetic of accumulating, where real training code has been wrong for years. Your loss is the mean over a batch's
+# words. You accumulate two batches, one of 90 words with a mean loss of 2.0 and one of 10 words with 4.0. What would one
+# batch of all 100 words have said? Not 3.0, the mean of the means. It would have said
+#
+# $$\frac{90 \cdot 2.0 + 10 \cdot 4.0}{100} = 2.2 .$$
+#
+# Taking the mean of means lets each word of the small batch count nine times as much as each of the large one. The loss still
+# falls, the pictures still look fine, and the model is a little worse than it should be. Mistakes of that kind live long.
+#
+# ### Exercise 4 · One large batch out of small ones
+# `die_katze.accumulated_loss` · 3 points (2 for the values, 1 for a batch without targets) · about 10 minutes
+#
+# From the mean loss of each batch and its number of targets, compute the mean over all targets. Gradients flow through
+# it. A batch without any target has a mean of NaN (0 / 0) and counts nothing.
+#
+# Shapes: `means` is `[batches]`, `targets` is int64 `[batches]`, and at least one of them is above 0; the result is a single
+# number `[]` in the dtype of `means`.
+
+
+# %% nbgrader={"grade": false, "grade_id": "die_katze-accumulated_loss-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def accumulated_loss(means, targets):
+    """The mean loss over all targets of several batches.
+
+    means: [batches], each batch's mean loss; NaN where it has no targets
+    targets: int64 [batches], how many it has
+    returns: [], what one large batch would have had
+    """
+    ### BEGIN SOLUTION
+    counted = targets > 0
+    weights = targets[counted].to(means.dtype) / targets.sum()
+    return (means[counted] * weights).sum()
+    ### END SOLUTION
+
+
+# %% [markdown] tags=["reason"]
+# A mean over n words times n is the sum over them. Add up the sums, divide once by all words, and it is the large batch's
+# mean, gradients included. So each mean is weighed by its share of the words. NaN times 0 is NaN, so a batch without
+# targets must be left out before anything is multiplied; the same holds in the backward pass. In a loop one multiplies
+# each loss by its share before calling backward, and must know the total beforehand: that is why the training loop of
+# this course draws all batches of a step before it computes the first.
+
+# %% nbgrader={"grade": true, "grade_id": "die_katze-accumulated_loss-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("die_katze.accumulated_loss")
+### BEGIN HIDDEN TESTS
+check("die_katze.accumulated_loss", hidden=True)
+### END HIDDEN TESTS
+
+
+# %% tags=["demo"]
+@show.when_ready
+def word_by_word():
+    losses = torch.rand(100, generator=torch.Generator().manual_seed(1), dtype=torch.float64).requires_grad_()
+    parts = losses.split([90, 10])
+    means, counts = torch.stack([part.mean() for part in parts]), torch.tensor([90, 10])
+    for name, loss in {"yours": accumulated_loss(means, counts), "mean of means": means.mean()}.items():
+        (pull,) = torch.autograd.grad(loss, losses, retain_graph=True)
+        print(f"{name:14} a word of the large batch pulls with {pull[0]:.4f}, one of the small with {pull[-1]:.4f}")
+
+
+# %% [markdown]
+# ## 3. The run
+#
+# Everything is ready. Write down what you expect *before* you run it. You need not be right; a guess that was wrong is the one
+# that you will remember. The loss is in nats for each piece, and a model that knows nothing spreads its probability
+# evenly.
+
+# %%
+my_guess = {
+    "loss at the first step": None,  # such as 3.5
+    "loss at the last step": None,
+}
+
+# %% [markdown]
+# The cell below is all of it: the full reference transformer, AdamW, label smoothing, dropout, gradients clipped, **mixed
+# precision** where the device has it (the weights stay in 32 bits, the products are computed in 16), validation ten times on
+# the way, and checkpoints in a folder that survives.
+#
+# And it is interrupted on purpose. The first call trains half of the steps and ends; all that is left is the folder. The second
+# call finds the newest checkpoint there and goes on: weights, optimizer, the order of the batches and the state of the random
+# numbers, so that the end is the same, bit for bit, as without the break. If your runtime dies at two in the morning, run the
+# cell again.
+
+# %%
+folder = kept_folder(corpus)
+
+
+def run(steps):
+    recipe = dataclasses.replace(corpus.recipe, steps=steps)
+    with progress_bar(steps, f"{corpus.name}, {precision_for(device)}") as tell:
+        return learn_to_translate(
+            recipe, corpus.training, corpus.validation, folder, device, words=pieces, progress=tell
+        )
+
+
+run(corpus.recipe.steps // 2)
+print("left behind:", *sorted(path.name for path in folder.iterdir()))
+learned = run(corpus.recipe.steps)
+result = learned.result
+print(f"The second call learned from {result.tokens:,} tokens and knows {len(result.losses):,} losses.")
+
+# %% tags=["demo"]
+show.loss_curve(result.losses, result.validations, title="loss in nats for each piece; grey: as it was")
+print(f"ln {len(pieces):,} = {math.log(len(pieces)):.2f}, what knowing nothing costs")
+for what, found in {"loss at the first step": result.losses[0], "loss at the last step": result.losses[-1]}.items():
+    guess = "no guess" if my_guess[what] is None else f"you guessed {my_guess[what]}"
+    print(f"{what}: {found:.2f} ({guess})")
+
+# %% [markdown]
+# The first loss is near $\ln$ of the vocabulary, or somewhat above: random weights are not quite as humble as to give every
+# piece the same. Then it falls fast. The first things to be learned are cheap: which pieces are frequent at all, that a
+# caption begins with *Ein* and ends with a full stop. In the short form, what you see ends about there.
+#
+# It will never reach 0. Label smoothing (lesson 05) asks the model to keep a tenth of its probability for other pieces, and
+# that costs something even if every translation is right.
+#
+# **A good place to stop for tonight.** The checkpoints are in their folder.
+#
+# ## 4. Which checkpoint?
+#
+# A run leaves several checkpoints behind. The last one is not always the best: on small data, a model learns to repeat its
+# training sentences, and the loss on *other* sentences rises again. So the loss is measured on the validation part, the
+# checkpoint with the smallest is kept, and one does not wait for ever: if a number of measurements in a row, the **patience**,
+# bring no new best one, the run ends.
+#
+# ### Exercise 5 · Which checkpoint to keep
+# `die_katze.choose_checkpoint` · 3 points · about 12 minutes
+#
+# Go through the losses as the run would. Return the number of the best checkpoint (from 0, the earliest of equals) and how many
+# were measured before the run ended. It ends with the `patience`-th measurement in a row that is no new best one, or with the
+# list.
+#
+# `losses` is a list of floats, at least one; `patience` is an int, at least 1; the result is a tuple of two ints,
+# `(best, seen)`.
+
+
+# %% nbgrader={"grade": false, "grade_id": "die_katze-choose_checkpoint-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def choose_checkpoint(losses, patience):
+    """The best checkpoint, and after how many measurements the run ended.
+
+    losses: list of floats, the validation loss of each checkpoint
+    patience: int, measurements without a new best one after which it ends
+    returns: (best, seen), two ints
+    """
+    ### BEGIN SOLUTION
+    best = 0
+    for i, loss in enumerate(losses):
+        if loss < losses[best]:
+            best = i
+        if i - best == patience:
+            return best, i + 1
+    return best, len(losses)
+    ### END SOLUTION
+
+
+# %% [markdown] tags=["reason"]
+# The distance from the best measurement is how many have come since without a new best one. Counting how often a loss was
+# worse than the one before it is something else: a loss may fall for a while and still be worse than the best. What comes
+# after the end was never measured, so the minimum of the whole list would be knowledge of the future. With < instead of
+# <=, equal losses do not begin the waiting anew.
+
+# %% nbgrader={"grade": true, "grade_id": "die_katze-choose_checkpoint-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("die_katze.choose_checkpoint")
+### BEGIN HIDDEN TESTS
+check("die_katze.choose_checkpoint", hidden=True)
+### END HIDDEN TESTS
+
+
+# %% tags=["demo"]
+@show.when_ready
+def kept():
+    steps, losses = list(result.validations), list(result.validations.values())
+    best, seen = choose_checkpoint(losses, 3)
+    print(f"{len(losses)} validations; with a patience of 3, {seen} would have been made.")
+    print(f"The best was {losses[best]:.3f}, after step {steps[best]:,}.")
+
+
+# %% [markdown]
+# The recipe does something else besides. It keeps the last few checkpoints and takes **the mean of their weights** (the
+# paper's section 6.1). Late in a run the weights circle around a good place, and the mean is nearer to its middle.
+#
+# ### 4.1 What 200 steps know, and 3,000
+#
+# From here on we need a translator that can translate. If you did the full run, it is yours. If not, it is the one that comes
+# with the course: the same captions, the same recipe, 3,000 steps instead of 200
+# (`python -m course_lib.scenes.small_translator` makes it).
+
+# %%
+translator = learned.translator if corpus.full else load_small_translator()
+trials = [
+    "A cat is sleeping on a red sofa.",
+    "Two children are putting up a tent in the garden.",
+    "The cat is dancing on the table.",
+]
+for sentence, early, late in zip(
+    trials, learned.translator.translate(trials), translator.translate(trials, beams=corpus.recipe.beams), strict=True
+):
+    print(f"{sentence}\n    this run:   {early}\n    translator: {late}\n")
+
+# %% [markdown]
+# The 200 steps of the short form have learned what captions sound like, and not yet to read. It is the oldest mistake of
+# language models: fluent, and about something else.
+#
+# The translator of the short form gets the first two right, prefix and all. And *die Katze*, on whom this course has been
+# waiting for eleven lessons? Look at its article. In all of the captions by rule things are *a* thing, so *the table* is a thing
+# that it has hardly ever met. We shall come back to that.
+#
+# ## 5. What it looks at
+#
+# Nobody has told the translator which German word belongs to which English one. We listen to the cross-attention of its last
+# block while it writes.
+
+
+# %% tags=["demo"]
+@torch.no_grad()
+def watched(sentence):
+    """What the model does for a sentence: its pieces, those it writes, the likeliest ones, all cross-attention."""
+    model, vocabulary = translator.model, translator.source
+    place = model.output.weight.device
+    source = torch.tensor([vocabulary.encode(sentence)], device=place)
+    written = vocabulary.encode(translator.translate([sentence])[0])
+    target = torch.tensor([[START_ID, *written]], device=place)
+    cross = torch.nn.ModuleList(block.cross_attention for block in model.decoder)
+    with watched_attention(cross) as weights:
+        scores = model(source, target)
+    best = torch.softmax(scores[0].float(), dim=-1).topk(3)
+    names = [vocabulary.tokens(row) for row in best.indices.tolist()]
+    likely = [list(zip(*row, strict=True)) for row in zip(names, best.values.tolist(), strict=True)]
+    labels = [piece.replace("▁", "_") for piece in vocabulary.tokens(source[0].tolist())]
+    said = [piece.replace("▁", "_") for piece in vocabulary.tokens(written)]
+    return show.WatchedTranslation(labels, [*said, "<e>"], likely, torch.stack(weights)[:, 0].float().cpu())
+
+
+seen = [watched(sentence) for sentence in trials]
+show.matrices(
+    *(
+        show.Panel(f"“{sentence}”", looked.alpha[-1].mean(dim=0), looked.target, looked.source)
+        for sentence, looked in zip(trials[:2], seen[:2], strict=True)
+    ),
+    alt="Cross-attention of the last block over the pieces of two English sentences, for each German piece.",
+)
+
+# %% [markdown]
+# A row is a German piece that is about to be written, a column an English one. Find the verb, which stands earlier in German
+# than where its words come from, and in the second sentence its prefix, which comes last and still looks back at *putting*
+# and *up*. Below you can watch the three translations grow, and choose layer and head.
+
+# %% tags=["demo"]
+show.translating(seen)
+
+# %% [markdown]
+# ## 6. How good is it?
+#
+# ### 6.1 Greedy, or with a beam
+#
+# Lesson 06's question, put to a real translator: does it help to follow several translations at once?
+
+# %%
+name, pairs = list(corpus.tests.items())[-1]
+sources, references = [pair.source for pair in pairs], [pair.target for pair in pairs]
+said = {beams: translator.translate(sources, beams=beams) for beams in (1, corpus.recipe.beams)}
+for beams, translations in said.items():
+    score = bleu(Texts.paired(translations, references))
+    print(f"{beams} at once: BLEU {score.corpus:.2f} on the test {name!r}")
+differ = sum(one != other for one, other in zip(*said.values(), strict=True))
+print(f"{differ} of {len(pairs)} translations differ.")
+
+# %% [markdown]
+# A beam finds translations that the model thinks more probable. Whether they are *better* depends on whether the model is
+# right about what is probable. On captions that it understands a beam hardly changes anything, and on others it finds
+# more probable nonsense, often shorter. Keep that in mind whenever somebody sells you search as understanding.
+#
+# ### 6.2 The score
+#
+# Lesson 10 has taught you to ask for the **signature** before you believe a BLEU. Before you run the next cell, guess. The
+# translator got 3,000 steps on 6,000 captions by rule. (With Multi30k there is one test, and one guess.)
+
+# %%
+my_scores = {"by rule": None, "by hand": None, "test2016": None}  # BLEU, from 0 to 100
+
+# %% tags=["demo"]
+translations = {
+    name: translator.translate([pair.source for pair in pairs], beams=corpus.recipe.beams)
+    for name, pairs in corpus.tests.items()
+}
+for name, pairs in corpus.tests.items():
+    texts = Texts.paired(translations[name], [pair.target for pair in pairs])
+    cased, lower = bleu(texts), bleu(texts, lowercase=True)
+    right = sum(said == pair.target for said, pair in zip(translations[name], pairs, strict=True))
+    guess = "no guess" if my_scores[name] is None else f"you guessed {my_scores[name]}"
+    print(
+        f"{name}: BLEU {cased.corpus:.2f}, lower-cased {lower.corpus:.2f} ({guess}); {right} of {len(pairs)} word for word"
+    )
+print(cased.signature.partition(";")[0])
+if corpus.full:
+    print("The best text-only figure that we know for test2016, lower-cased, is 41.02 (Wu et al., 2021).")
+
+# %% [markdown]
+# In the short form two numbers stand there, and no other pair of numbers in this course says as much. By rule the translator is
+# nearly perfect. Of the captions that a person wrote, about the same cats, tents and bicycles, it gets none right.
+#
+# It is one translator. It has learned a grammar of a few hundred lines, thoroughly, and everything outside of them is another
+# language. Had we only had the first test, cut from the same cloth as the training part as tests usually are, we would have
+# announced a translator of 99 BLEU. **A test tells you about sentences like those in the test.** Ask where they come from.
+#
+# Multi30k's test is harder, and still cut from its own cloth: captions, present tense, somebody in a blue shirt.
+#
+# ### 6.3 How sure is the score?
+#
+# Had the test part held other sentences of the same kind, the score would be another. How different? You cannot collect a
+# hundred more test parts, but you can act as if: draw, **with replacement**, as many sentences as there are from those that you
+# have, and score them. Some are in it twice, some are missing. Do it a few hundred times, and the spread of the scores tells
+# you how far to trust the one you have. This is the **bootstrap** (Efron, 1979; for BLEU: Koehn, 2004), and the interval that
+# holds the middle 95 of 100 scores goes beside every honest BLEU.
+#
+# A sample is scored as a *corpus*: its sentences' counts are added up first, and scored once.
+#
+# ### Exercise 6 · How sure is the score?
+# `die_katze.bootstrap_interval` · 4 points · about 20 minutes
+#
+# Return the 2.5 % and the 97.5 % quantile of the samples' scores, as `torch.quantile` finds them (with straight lines between
+# neighbours). `score` is a function: it takes sums of counts, `[kinds]`, and returns the corpus's score, a float. The samples
+# are drawn for you.
+#
+# Shapes: `counts` is int64 `[sentences, kinds]`, `drawn` is int64 `[samples, sentences]` and holds the numbers of sentences;
+# the result is a tuple of two floats, `(low, high)`.
+
+
+# %% nbgrader={"grade": false, "grade_id": "die_katze-bootstrap_interval-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def bootstrap_interval(counts, drawn, score):
+    """Between which scores 95 of 100 samples lie.
+
+    counts: int64 [sentences, kinds], what the score has to know of each sentence
+    drawn: int64 [samples, sentences], which sentences are in each sample
+    score: takes [kinds], the sums of a sample's counts, and returns a float
+    returns: (low, high), two floats
+    """
+    ### BEGIN SOLUTION
+    scores = [score(counts[sample].sum(dim=0)) for sample in drawn]
+    ends = torch.tensor([0.025, 0.975], dtype=torch.float64)
+    low, high = torch.quantile(torch.tensor(scores, dtype=torch.float64), ends).tolist()
+    return low, high
+    ### END SOLUTION
+
+
+# %% [markdown] tags=["reason"]
+# Indexing with a row of numbers repeats a sentence that was drawn twice, which is what drawing with replacement means. The
+# counts are added up before they are scored, because corpus BLEU is a function of sums; the mean of sentence scores is
+# another number (lesson 10). The quantiles need no bell curve, where the mean plus and minus 1.96 deviations would
+# suppose one, and near 100 there is no room for one. The smallest and the largest score would move apart with more samples.
+
+# %% nbgrader={"grade": true, "grade_id": "die_katze-bootstrap_interval-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("die_katze.bootstrap_interval")
+### BEGIN HIDDEN TESTS
+check("die_katze.bootstrap_interval", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# Now with your own BLEU. The counts of a sentence are its clipped n-grams, matched and said, and the two lengths; the score is
+# put together from lesson 10's functions, yours where they have passed.
+
+# %%
+clipped_ngrams, bleu_of, brevity_penalty = (
+    answer("evaluation.clipped_ngrams"),
+    answer("evaluation.bleu"),
+    answer("evaluation.brevity_penalty"),
+)
+
+
+# %% tags=["demo"]
+def split(text):
+    """Words and punctuation marks."""
+    return re.findall(r"\w+|[^\w\s]", text)
+
+
+def counted(hypothesis, reference):
+    """(matched, said) for n = 1 to 4, then both lengths."""
+    said, wanted = split(hypothesis), split(reference)
+    ngrams = [number for n in range(1, 5) for number in clipped_ngrams(said, [wanted], n)]
+    return [*ngrams, len(said), len(wanted)]
+
+
+def score(sums):
+    *ngrams, said, wanted = sums.tolist()
+    precisions = [matched / max(total, 1) for matched, total in zip(ngrams[::2], ngrams[1::2], strict=True)]
+    return 100 * bleu_of(precisions, brevity_penalty(said, wanted))
+
+
+@show.when_ready
+def with_intervals():
+    drawn, [axes] = show.frames(width=6.6, height=0.8 + 0.7 * len(corpus.tests))
+    for row, (name, pairs) in enumerate(corpus.tests.items()):
+        counts = torch.tensor(
+            [counted(*two) for two in zip(translations[name], [p.target for p in pairs], strict=True)]
+        )
+        samples = torch.randint(len(pairs), (300, len(pairs)), generator=torch.Generator().manual_seed(0))
+        low, high = bootstrap_interval(counts, samples, score)
+        whole = score(counts.sum(dim=0))
+        print(f"{name}: BLEU {whole:.2f}, and 95 of 100 samples between {low:.2f} and {high:.2f}")
+        axes.plot([low, high], [row, row], color=BLUE, linewidth=5, alpha=0.5, solid_capstyle="butt")
+        axes.plot([whole], [row], "o", color=ORANGE)
+        axes.annotate(f"{whole:.1f}", (whole, row), (0, 9), textcoords="offset points", ha="center", color=INK)
+    axes.set_yticks(range(len(corpus.tests)), labels=list(corpus.tests))
+    axes.set(xlim=(0, 105), ylim=(-0.6, len(corpus.tests) - 0.3), title="BLEU, with the middle 95 % of 300 samples")
+    show.figure(drawn, "The BLEU of each test as a dot on a bar that shows the bootstrap's interval.")
+
+
+# %% [markdown]
+# The interval knows about chance, and about nothing else. In the short form the two bars are far apart, and no bootstrap of the
+# first would have foretold the second: whichever captions by rule you draw, they are captions by rule.
+#
+# ## 7. The worst ten
+#
+# A score is read in a second. Sentences take ten minutes, and you learn more from them. Take the worst ten by sentence
+# BLEU, and *read* them.
+
+# %%
+judged, pairs = list(corpus.tests.items())[-1]
+by_sentence = bleu(Texts.paired(translations[judged], [pair.target for pair in pairs])).sentences
+worst = sorted(range(len(pairs)), key=by_sentence.__getitem__)[:10]
+for number in worst:
+    print(f"{by_sentence[number]:4.1f}  {pairs[number].source}")
+    print(f"      {translations[judged][number]}\n      {pairs[number].target}")
+
+# %% [markdown]
+# Each of them goes wrong in its own way, but not in ten ways. Some are much too short: the translator met words that it
+# never learned, and stopped. Some say a word over and over. Some have everything in place but an ending. Sorting tells you what
+# to mend first, and a rough sorting can be done by machine, without knowing what a single word means.
+#
+# ### Exercise 7 · What went wrong
+# `die_katze.sort_error` · 3 points · about 15 minutes
+#
+# Compare a translation with its reference and return the **first** of these that holds:
+#
+# - `"right"`: the same words in the same order;
+# - `"order"`: the same words, each as often, in another order;
+# - `"form"`: the same words if only the first four letters of each counted, in any order (*rote* and *rotem* begin alike);
+# - `"repeated"`: some word that the reference has stands there more often than in the reference;
+# - `"short"`: fewer words than the reference;
+# - `"word"`: anything else.
+#
+# Both are lists of words, compared as they are, capitals included; the translation may be empty. The result is a string.
+
+
+# %% nbgrader={"grade": false, "grade_id": "die_katze-sort_error-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def sort_error(hypothesis, reference):
+    """What went wrong in a translation.
+
+    hypothesis: list of words, the translation; may be empty
+    reference: list of words, at least one
+    returns: "right", "order", "form", "repeated", "short" or "word"
+    """
+    ### BEGIN SOLUTION
+    if list(hypothesis) == list(reference):
+        return "right"
+    said, wanted = Counter(hypothesis), Counter(reference)
+    if said == wanted:
+        return "order"
+    if Counter(word[:4] for word in hypothesis) == Counter(word[:4] for word in reference):
+        return "form"
+    if any(0 < wanted[word] < times for word, times in said.items()):
+        return "repeated"
+    return "short" if len(hypothesis) < len(reference) else "word"
+    ### END SOLUTION
+
+
+# %% [markdown] tags=["reason"]
+# Counters are equal if the same words occur equally often, whatever their order; sets would take a repeated word for
+# another order. Each question relies on the ones before it having failed, so the order of the questions is part of the
+# answer: another order of the same words would also pass as "form". A repeated word must be one that the reference has;
+# a strange word that is said twice is two wrong words. Such a sorting is rough (*einen* for *eine* is a form, *ein* for
+# *eine* too short to be one), but it is the same for every sentence, and it can be counted.
+
+# %% nbgrader={"grade": true, "grade_id": "die_katze-sort_error-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("die_katze.sort_error")
+### BEGIN HIDDEN TESTS
+check("die_katze.sort_error", hidden=True)
+### END HIDDEN TESTS
+
+
+# %% tags=["demo"]
+@show.when_ready
+def sorted_errors():
+    kinds = ("right", "order", "form", "repeated", "short", "word")
+    found = {
+        name: Counter(
+            sort_error(split(said), split(pair.target)) for said, pair in zip(translations[name], pairs, strict=True)
+        )
+        for name, pairs in corpus.tests.items()
+    }
+    drawn, [axes] = show.frames(width=6.8, height=3.0)
+    for index, (name, counts) in enumerate(found.items()):
+        shares = [100 * counts[kind] / counts.total() for kind in kinds]
+        places = [place + 0.36 * index for place in range(len(kinds))]
+        shown = axes.bar(places, shares, width=0.34, color=[BLUE, ORANGE][index], label=name)
+        axes.bar_label(shown, [f"{share:.0f}" for share in shares], padding=2, fontsize=9.5)
+    axes.set_xticks([place + 0.18 * (len(found) - 1) for place in range(len(kinds))], labels=kinds)
+    axes.set(ylim=(0, 118), title="what went wrong, in percent of the sentences", yticks=[0, 50, 100])
+    axes.legend(loc="upper center", ncols=2)
+    show.figure(drawn, "Bars: what share of each test's translations is right, or wrong in each of five ways.")
+    print(
+        "of the worst ten:",
+        dict(Counter(sort_error(split(translations[judged][i]), split(pairs[i].target)) for i in worst)),
+    )
+
+
+# %% [markdown]
+# ### 7.1 What a person says
+#
+# Last, a person. Here are eight translations, drawn at random from the harder test. How much of what the English says does the
+# German say? If you read no German, compare with the reference below the English.
+
+# %% tags=["demo"]
+asked = random.Random(11).sample(range(len(pairs)), 8)
+grades = show.questionnaire(
+    "grades",
+    [f"{pairs[i].source} ({pairs[i].target})\nHow good is this? {translations[judged][i]}" for i in asked],
+    ["1 wrong", "2 poor", "3 partly", "4 good", "5 all of it"],
+)
+grades
+
+# %%
+# your line: grades.answers = [...]
+
+# %% tags=["demo"]
+if grades.complete:
+    given = torch.tensor(grades.answers).float() + 1
+    scores = torch.tensor([by_sentence[i] for i in asked])
+    together = torch.corrcoef(torch.stack([given, scores]))[0, 1]
+    print(
+        f"Your mean grade is {given.mean():.2f} of 5, and goes with sentence BLEU at a correlation of {together:+.2f}."
+    )
+else:
+    print("(you have not graded all of them yet)")
+for i in asked:
+    print(f"{by_sentence[i]:5.1f}  {translations[judged][i]}")
+
+# %% [markdown]
+# ### Exercise 8 · In your own words
+# `die_katze.what_next` · 3 points, read by a person · about 15 minutes
+#
+# You have one more evening and the same GPU. (a) From the errors that you read and counted, name the two that you would go for
+# first, each with a sentence from your own output. (b) For each say what you would change: the data, the model, the training
+# or the search; and why that should help with *this* kind of error. (c) How will you find out whether it did? Say on which
+# sentences you would measure it, and what could fool you. Six to ten sentences.
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "die_katze-what_next-written", "locked": false, "points": 3, "schema_version": 3, "solution": true, "task": false}
+# (a) Most of the harder test's translations are too short: *The lights of the city are reflected in the lake.* came out as
+# two words. And in *Die Katze tanzt auf der Tisch.* every word is there, but the article is wrong.
+#
+# (b) The short ones are full of words that the training part lacks, so no other search or larger model will help: the model
+# has nothing to say. I would add data, freely written sentences with more words and with definite articles, or train on
+# Multi30k first and continue on our captions. The wrong article is another matter. The gender of *Tisch* was learned, after
+# *a*, but *the* hardly occurred with things. Captions by rule that say *the table* as often as *a table* should be enough, and
+# cost nothing but a line in the writer.
+#
+# (c) I measure both on captions by hand that nobody has looked at while deciding what to change; the ones that I have read are
+# spent. For the articles I would write fifty pairs that differ in nothing but *a* and *the*, and count the right articles,
+# since BLEU hardly notices them. I would report the bootstrap's interval of the difference. What could fool me: a test that is
+# made by the same rules as the new data would rise even if nothing else became better, and length alone moves BLEU through
+# the brevity penalty.
+#
+# *(One point: two kinds of error, each with a sentence from the output. One point: a change for each that fits its cause. One
+# point: measured on fresh sentences of the right kind, with a way to be fooled.)*
+
+# %% [markdown]
+# ## 8. If you want more
+#
+# Ungraded, and each good for an evening:
+#
+# - **Mend *auf der Tisch*.** `course_lib/scenes/writer.py` makes the captions. Let it say *the* where it says *a* in a part of
+#   them, train, and look at the captions by hand again. Which errors went, and which came?
+# - **Your own classes.** `EncoderDecoder` of lesson 05, brought by `answer("encoder_decoder.encode_and_decode")`, does the
+#   forward pass of this model. How many of its steps a second do you get?
+# - **The roof.** Train with your `trapezoid_schedule` in place of the recipe's schedule, and end it at three lengths from one
+#   roof.
+# - **Five beams, and a length penalty.** `beam_search` has one. Does it help with the short ones?
+#
+# ## Glossary
+#
+# - **epoch**: one pass through the training part.
+# - **effective batch**: all that the weights learn from in one step, on all devices, accumulated batches included.
+# - **accumulation**: adding up the gradients of several batches before the weights move.
+# - **mixed precision**: products in 16 bits, weights and sums in 32.
+# - **checkpoint**: all that a run needs to go on: weights, optimizer, order of the data, state of the random numbers.
+# - **warm-up, cool-down**: the parts of a run in which the learning rate rises from, and falls to, nearly 0.
+# - **patience**: how many measurements without a new best one a run is allowed.
+# - **bootstrap**: drawing from the test sentences, with replacement, to see how far a score scatters.
+# - **signature**: how exactly a score was computed.
+#
+# ## What you have now
+#
+# A translator that you planned, fed, trained, stopped, resumed, measured and read. It is the machine of the 2017 paper, at a
+# hundredth of its size, and nothing in it is a black box to you. You also have two numbers of the same model that lie eighty
+# points apart, and will not trust a single one again.
+#
+# *Die Katze* tanzt. Auf *dem* Tisch, if you please.

@@ -1,0 +1,62 @@
+"""Lesson 11, run in its short form."""
+
+from __future__ import annotations
+
+import re
+
+from nbformat import NotebookNode
+
+from tests.solutions.executing import ExecutedLesson
+
+
+class TestDieKatze(ExecutedLesson):
+    lesson = "11_die_katze"
+    pictures = 7
+
+    def test_without_a_gpu_it_is_the_short_form_with_the_courses_pieces(self, output: str) -> None:
+        assert "There is no GPU: the short form, 200 steps" in output
+        assert "subwords.learn_merges: the course's own" in output
+        assert re.search(r"These learned \d+ pairs from [\d,]+ different words", output)
+
+    def test_the_second_call_resumes(self, output: str) -> None:
+        assert "left behind: step-00000100.pt tokenizer.json" in output
+        assert "knows 200 losses" in output
+
+    def test_the_loss_begins_at_knowing_nothing_and_falls(self, output: str) -> None:
+        (nothing,) = re.findall(r"ln 1,000 = ([\d.]+)", output)
+        (first,) = re.findall(r"loss at the first step: ([\d.]+)", output)
+        (last,) = re.findall(r"loss at the last step: ([\d.]+)", output)
+        assert 0 <= float(first) - float(nothing) < 1.5
+        assert float(last) < float(nothing) / 2
+
+    def test_the_two_tests_lie_eighty_points_apart(self, output: str) -> None:
+        by_rule, by_hand = re.findall(r"by (?:rule|hand): BLEU ([\d.]+), lower-cased .* (\d+) of \d+ word", output)
+        assert float(by_rule[0]) > 98
+        assert float(by_rule[0]) - float(by_hand[0]) > 78
+        assert int(by_hand[1]) == 0
+
+    def test_ones_own_bleu_is_the_librarys(self, output: str) -> None:
+        theirs = re.findall(r"by (?:rule|hand): BLEU ([\d.]+), lower-cased", output)
+        ours = re.findall(r"by (?:rule|hand): BLEU ([\d.]+), and 95 of 100", output)
+        assert ours == theirs
+        for score, low, high in re.findall(r"BLEU ([\d.]+), and .* between ([\d.]+) and ([\d.]+)", output):
+            assert float(low) <= float(score) <= float(high)
+
+    def test_the_cat_dances_with_the_wrong_article(self, output: str) -> None:
+        assert "Ein" in output
+        assert re.search(r"dancing on the table\.\n.*\n *translator: Die Katze tanzt auf der Tisch\.", output)
+        assert "translator: Zwei Kinder bauen im Garten ein Zelt auf." in output
+
+    def test_sorting_lets_out_the_air(self, output: str) -> None:
+        come, length, tokens = (float(share) for share in re.findall(r"([\d.]+)% air", output))
+        assert come > 4 * max(length, tokens)
+
+    def test_a_word_pulls_as_hard_in_a_small_batch(self, output: str) -> None:
+        pulls = re.findall(r"large batch pulls with ([\d.]+), one of the small with ([\d.]+)", output)
+        assert pulls == [("0.0100", "0.0100"), ("0.0056", "0.0500")]
+
+    def test_the_interrupted_run_shows_a_bar_and_the_rating_can_be_given(self, solved: NotebookNode) -> None:
+        outputs = [output for cell in solved.cells for output in cell.get("outputs", ()) if "data" in output]
+        pages = [output["data"].get("text/html", "") for output in outputs]
+        assert any('data-katze-widget="questionnaire"' in page for page in pages)
+        assert any('data-katze-widget="translating"' in page for page in pages)
