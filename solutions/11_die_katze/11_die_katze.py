@@ -18,9 +18,9 @@
 # blocks, the encoder-decoder, beam search, byte pairs and BLEU, together in one translator, on real sentences, from a
 # download to the ten translations that you would rather not show anybody.
 #
-# The sentences are captions of photographs. **Multi30k** (Elliott et al., 2016) has 29,000 of them, English by people who
-# saw a photograph, German by professional translators: *Ein Mann schläft in einem grünen Raum auf einem Sofa.* That is
-# enough for a translator that is worth reading, and small enough for one GPU and one evening.
+# The sentences are captions of photographs. **Multi30k** (Elliott et al., 2016) has 29,000 of them to learn from, English by
+# people who saw a photograph, German by professional translators. That is enough for a translator that is worth reading,
+# and small enough for one GPU and one evening.
 #
 # **Two ways through this lesson.** With a GPU (on Colab: *Runtime*, *Change runtime type*, *GPU*) and a network, the same
 # cells train the full model on Multi30k. Without one they do the **short form**: 200 steps on captions that were written
@@ -129,7 +129,7 @@ Table(
 # %% [markdown]
 # ### 1.1 Your own pieces
 #
-# No list of words holds *Eisfischerhütte*. So words are cut into pieces, by the pairs that you learned to join in lesson 08.
+# No list of words holds *Donaudampfschifffahrt*. So words are cut into pieces, by the pairs that you learned to join in lesson 08.
 # If your answers to it have passed their checks they are used here, and the cell says so. Your `learn_merges` counts all
 # pairs anew in every round. That takes seconds on the few words of the short form, and would take an hour on Multi30k. So the
 # first twenty rounds are timed, and if all of them together would take more than two minutes, the library does it. It
@@ -158,11 +158,11 @@ except TooSlow as reason:
 print(f"There are {len(pieces):,} pieces, for both languages.")
 
 # %% tags=["demo"]
-shown = ["A dancer is dancing on the table.", "Eine Tänzerin tanzt auf dem Tisch.", "Ein Eisfischer angelt."]
+shown = ["A dancer is dancing on the table.", "Eine Tänzerin tanzt auf dem Tisch.", "Ein Eisbär angelt."]
 show.piece_rows(
     [(text, [piece.replace("▁", "_") for piece in pieces.tokens(pieces.encode(text))]) for text in shown],
     title="whole words where they are frequent, scraps where they are not",
-    alt="Three sentences in pieces: frequent words are whole, and the ice fisherman is cut into scraps.",
+    alt="Three sentences in pieces: frequent words are whole, and a polar bear who fishes is cut into scraps.",
 )
 
 # %% [markdown]
@@ -687,7 +687,7 @@ print(f"{differ} of {len(pairs)} translations differ.")
 # %%
 my_scores = {"by rule": None, "by hand": None, "test2016": None}  # BLEU, from 0 to 100
 
-# %% tags=["demo"]
+# %%
 translations = {
     name: translator.translate([pair.source for pair in pairs], beams=corpus.recipe.beams)
     for name, pairs in corpus.tests.items()
