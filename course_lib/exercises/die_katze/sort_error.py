@@ -165,7 +165,7 @@ EXERCISE = Exercise(
     ),
     points=3,
     minutes=15,
-    section="What went wrong",
+    section="The worst ten",
     source='Vilar et al. (2006), "Error Analysis of Statistical Machine Translation Output"',
     reference=full_run.sort_error,
     cases=_error_cases,
