@@ -53,9 +53,9 @@ WINGS = {
     ],
     "published": ["hub", "plans", "families", "gpt2", "bert", "marian", "llama", "own", "pretrained"],
     "evaluation": ["metrics", "similarity"],
-    "toys": ["lexicon", "grammar", "small_world", "tasks", "toy_translator", "small_bert"],
+    "toys": ["lexicon", "grammar", "small_world", "tasks", "toy_translator", "small_bert", "trials"],
     "scenes": ["words", "writer", "sample", "corpora", "small_translator"],
-    "from_scratch": ["stepwise", "language_models", "encoder_decoder", "scoring", "full_run"],
+    "from_scratch": ["stepwise", "language_models", "encoder_decoder", "scoring", "full_run", "since_2017"],
 }
 """The library's wings, lowest first, and the modules in each: every module imports only those before it."""
 

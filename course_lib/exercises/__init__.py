@@ -30,6 +30,7 @@ LESSONS = {
     "09_bert": "course_lib.exercises.bert",
     "10_evaluation": "course_lib.exercises.evaluation",
     "11_die_katze": "course_lib.exercises.die_katze",
+    "12_since_2017": "course_lib.exercises.since_2017",
 }
 """Each lesson's folder and the package of its exercises, in lesson order."""
 
@@ -46,6 +47,7 @@ TITLES = {
     "09_bert": "BERT",
     "10_evaluation": "Evaluation",
     "11_die_katze": "Die Katze at full size",
+    "12_since_2017": "Since 2017",
 }
 """What each lesson is called in its heading."""
 

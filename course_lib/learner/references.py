@@ -101,6 +101,17 @@ REFERENCES = {
     "evaluation.corpus_or_sentence": "from_scratch.scoring.micro_and_macro",
     "evaluation.edit_table": "from_scratch.scoring.edit_table",
     "evaluation.word_error_rate": "from_scratch.scoring.word_error_rate",
+    "since_2017.rms_norm": "modern.rms_norm.rms_norm",
+    "since_2017.pre_norm": "from_scratch.since_2017.pre_norm",
+    "since_2017.rotary": "from_scratch.since_2017.turned_by_place",
+    "since_2017.swiglu": "from_scratch.since_2017.swiglu",
+    "since_2017.grouped_query": "from_scratch.since_2017.grouped_query_attention",
+    "since_2017.cache_bytes": "from_scratch.since_2017.cache_bytes",
+    "since_2017.read_block": "from_scratch.since_2017.read_block",
+    "since_2017.decayed_step": "from_scratch.since_2017.decayed_step",
+    "since_2017.cosine_rates": "from_scratch.since_2017.cosine_rates",
+    "since_2017.llama_parameters": "from_scratch.since_2017.llama_parameters",
+    "since_2017.lora": "from_scratch.since_2017.lora",
 }
 """For each exercise the function or class of `course_lib` that is its reference, without "course_lib."."""
 

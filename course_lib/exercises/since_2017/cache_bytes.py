@@ -1,0 +1,124 @@
+"""Lesson 12, since_2017.cache_bytes: The size of a cache."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from math import prod
+
+import torch
+from torch import Generator
+
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
+from course_lib.exercises.common import integer
+from course_lib.exercises.since_2017.shared import LESSON, WITHHELD
+from course_lib.from_scratch import since_2017
+
+
+def _cache_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case("worked example: Llama 2 with 7B, 4,096 words in half precision", (32, 32, 128, 4096, 2))
+        yield Case("Llama 3 with 8B, 8,192 words: 8 heads of keys for 32 of queries", (32, 8, 128, 8192, 2))
+    for name, size in (("a small model", 4), ("another model", 2)):
+        heads, d_head = integer(generator, 1, 40), integer(generator, 16, 200)
+        yield Case(name, (integer(generator, 3, 90), heads, d_head, integer(generator, 100, 9000), size))
+    yield Case("nothing read yet", (integer(generator, 3, 90), 4, integer(generator, 16, 200), 0, 2))
+
+
+def _counted(
+    layers: int,
+    key_value_heads: int,
+    d_head: int,
+    words: int,
+    bytes_per_number: int,
+    *,
+    kinds: int = 2,
+    depth: Callable[[int], int] = lambda layers: layers,
+    heads: Callable[[int], int] = lambda heads: heads,
+    length: Callable[[int], int] = lambda words: words,
+    size: Callable[[int], int] = lambda size: size,
+) -> int:
+    return kinds * depth(layers) * heads(key_value_heads) * d_head * length(words) * size(bytes_per_number)
+
+
+def _by_tensors(layers: int, key_value_heads: int, d_head: int, words: int, bytes_per_number: int) -> int:
+    keys = torch.empty(layers, key_value_heads, words, d_head, device="meta")
+    return (keys.numel() + torch.empty_like(keys).numel()) * bytes_per_number
+
+
+def _by_word(layers: int, key_value_heads: int, d_head: int, words: int, bytes_per_number: int) -> int:
+    return sum(2 * key_value_heads * d_head * bytes_per_number for _layer in range(layers)) * words
+
+
+CORRECT = (
+    _by_tensors,
+    _by_word,
+    lambda *sizes: 2 * prod(sizes),
+)
+
+
+EXERCISE = Exercise(
+    id="since_2017.cache_bytes",
+    lesson=LESSON,
+    name="cache_bytes",
+    title="The size of a cache",
+    statement=(
+        "cache_bytes(layers, key_value_heads, d_head, words, bytes_per_number) -> int: how many bytes the keys and "
+        "values of so many words take in all layers."
+    ),
+    points=1,
+    minutes=5,
+    section="What a cache holds",
+    source="Shazeer (2019), section 2.4; Ainslie et al. (2023), section 2.2",
+    reference=since_2017.cache_bytes,
+    cases=_cache_cases,
+    correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Each word leaves something behind in every layer and in every head. What are the two things that lesson "
+            "06 kept of it?",
+            answers=("keys_alone", "queries_kept", "one_layer"),
+        ),
+    ),
+    misconceptions=(
+        Misconception(
+            "keys_alone",
+            "Your answer counts the keys alone (or the values alone). A cache holds both.",
+            partial(_counted, kinds=1),
+        ),
+        Misconception(
+            "queries_kept",
+            "Your answer keeps the queries, too. Only the newest word asks, so that old queries are of no use: two "
+            "things are kept, not three.",
+            partial(_counted, kinds=3),
+        ),
+        Misconception(
+            "one_layer",
+            "Your answer counts one layer. Each layer has its own keys and values.",
+            partial(_counted, depth=lambda layers: 1),
+        ),
+        Misconception(
+            "one_head",
+            "Your answer counts one head. Multiply by `key_value_heads`.",
+            partial(_counted, heads=lambda heads: 1),
+        ),
+        Misconception(
+            "every_pair_of_words",
+            "Your answer grows with the square of the words: those are the scores, and nobody keeps them. Each word "
+            "has one key.",
+            partial(_counted, length=lambda words: words * words),
+        ),
+        Misconception(
+            "numbers_for_bytes",
+            "Your answer counts numbers. Each of them takes `bytes_per_number` bytes.",
+            partial(_counted, size=lambda size: 1),
+        ),
+        Misconception(
+            "bits",
+            "Your answer counts bits: it is eight times too large.",
+            partial(_counted, size=lambda size: 8 * size),
+        ),
+    ),
+    withheld=WITHHELD,
+)

@@ -1,0 +1,176 @@
+"""Lesson 12, since_2017.decayed_step: A step with decay."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+
+import torch
+from torch import Generator, Tensor
+
+from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.exercises.common import Kind, integer, kinds
+from course_lib.exercises.since_2017.shared import LESSON, WITHHELD
+from course_lib.from_scratch import since_2017
+
+VECTORS = "vectors"
+
+
+def _step_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        weight, update = torch.tensor([[1.0, -2.0], [4.0, 0.0]]), torch.tensor([[1.0, 1.0], [-1.0, 0.5]])
+        yield Case("worked example: one matrix", ([weight], [update], 0.1, 0.5))
+    for kind in kinds(generator):
+        rows, columns = kind.sizes(2)
+        single = Kind(kind.name, generator, dtype=kind.dtype, transposed=kind.transposed)
+        shapes = ((rows, columns), (columns, rows)) if len(kind.leading) < 2 else ((2, rows, columns),)
+        yield _drawn(f"matrices, {kind.name}" if kind.name else "matrices", single, shapes)
+    yield _drawn("a matrix, its bias and a norm's gains", Kind("", generator), ((3, 5), (3,), (5,)), VECTORS)
+    yield _drawn("vectors alone", Kind("", generator), ((6,), (2,)), VECTORS)
+
+
+def _drawn(name: str, kind: Kind, shapes: Sequence[tuple[int, ...]], part: str = CORE) -> Case:
+    weights, updates = ([kind.normal(*shape) for shape in shapes] for _ in range(2))
+    rate, decay = (0.01 * integer(kind.generator, 5, 60) for _ in range(2))
+    return Case(name, (weights, updates, rate, decay), part=part)
+
+
+def _stepped(
+    weights: Sequence[Tensor],
+    updates: Sequence[Tensor],
+    rate: float,
+    decay: float,
+    *,
+    decays: Callable[[Tensor], bool] = lambda weight: weight.dim() > 1,
+    of: Callable[[Tensor, Tensor], Tensor] = lambda weight, update: weight,
+    scale: Callable[[float, float], float] = lambda rate, decay: rate * decay,
+    moved: Callable[[float], float] = lambda rate: rate,
+) -> list[Tensor]:
+    """The step, with another decay."""
+    return [
+        weight - moved(rate) * update - (scale(rate, decay) * of(weight, update) if decays(weight) else 0.0)
+        for weight, update in zip(weights, updates, strict=True)
+    ]
+
+
+def _by_shrinking(weights: Sequence[Tensor], updates: Sequence[Tensor], rate: float, decay: float) -> list[Tensor]:
+    """As torch's AdamW does it: first all matrices shrink, then all weights move."""
+    shrunk = [weight * (1 - rate * decay) if weight.ndim >= 2 else weight for weight in weights]
+    return [torch.sub(weight, update, alpha=rate) for weight, update in zip(shrunk, updates, strict=True)]
+
+
+def _by_loop(weights: Sequence[Tensor], updates: Sequence[Tensor], rate: float, decay: float) -> list[Tensor]:
+    moved = []
+    for i in range(len(weights)):
+        new = weights[i].clone()
+        if len(new.shape) != 1:
+            new -= rate * decay * weights[i]
+        new -= rate * updates[i]
+        moved.append(new)
+    return moved
+
+
+CORRECT = (
+    _by_shrinking,
+    _by_loop,
+    lambda weights, updates, rate, decay: [
+        torch.lerp(weight, torch.zeros_like(weight), rate * decay * (weight.dim() > 1)) - rate * update
+        for weight, update in zip(weights, updates, strict=True)
+    ],
+)
+
+
+EXERCISE = Exercise(
+    id="since_2017.decayed_step",
+    lesson=LESSON,
+    name="decayed_step",
+    title="A step with decay",
+    statement=(
+        "decayed_step(weights, updates, rate, decay) -> list: weight - rate · (update + decay · weight) for each "
+        "matrix, and weight - rate · update for each vector, which does not decay."
+    ),
+    points=2,
+    minutes=8,
+    section="Weights that fade",
+    source="Loshchilov and Hutter (2019), algorithm 2",
+    reference=since_2017.decayed_step,
+    cases=_step_cases,
+    parts={CORE: 1, VECTORS: 1},
+    correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Every matrix loses a small share of itself, `rate * decay`, and then moves as ever. `weight.dim()` tells "
+            "a matrix from a vector.",
+            answers=("vectors_decay", "rate_left_out", "growth"),
+        ),
+    ),
+    misconceptions=(
+        Misconception(
+            "vectors_decay",
+            "Your matrices are right, but biases and gains decay, too. Vectors only move: the gains of a norm belong "
+            "near 1, not near 0.",
+            partial(_stepped, decays=lambda weight: True),
+            alone=True,
+        ),
+        Misconception(
+            "vectors_stay",
+            "Your matrices are right, but vectors do not move at all. They do not decay, and yet they learn.",
+            lambda weights, updates, rate, decay: [
+                old if old.dim() < 2 else new
+                for old, new in zip(weights, since_2017.decayed_step(weights, updates, rate, decay), strict=True)
+            ],
+            alone=True,
+        ),
+        Misconception(
+            "no_decay",
+            "Your weights move, but none decays. Each matrix loses rate · decay of itself as well.",
+            partial(_stepped, decays=lambda weight: False),
+        ),
+        Misconception(
+            "rate_left_out",
+            "Your decay is not multiplied by the learning rate, so that weights fade as fast when they should hardly "
+            "move any more: the share is rate · decay.",
+            partial(_stepped, scale=lambda rate, decay: decay),
+        ),
+        Misconception(
+            "rate_squared",
+            "Your decay is multiplied by the learning rate twice. Once is enough: rate · (update + decay · weight).",
+            partial(_stepped, scale=lambda rate, decay: rate * rate * decay),
+        ),
+        Misconception(
+            "growth",
+            "Your weights grow: the decay has the wrong sign. It draws each weight towards 0.",
+            partial(_stepped, scale=lambda rate, decay: -rate * decay),
+        ),
+        Misconception(
+            "update_decays",
+            "Your decay is a share of the update. It is a share of the weight.",
+            partial(_stepped, of=lambda weight, update: update),
+        ),
+        Misconception(
+            "moved_weight_decays",
+            "Your decay is a share of the weight after its move. It is one of the weight as it was.",
+            lambda weights, updates, rate, decay: [
+                moved * (1 - rate * decay * (moved.dim() > 1))
+                for moved in (weight - rate * update for weight, update in zip(weights, updates, strict=True))
+            ],
+        ),
+        Misconception(
+            "constant_decay",
+            "Your decay takes the same from every weight, by its sign. It takes a share: large weights lose more.",
+            partial(_stepped, of=lambda weight, update: weight.sign()),
+        ),
+        Misconception(
+            "uphill",
+            "Your weights move up: subtract rate · update.",
+            partial(_stepped, moved=lambda rate: -rate),
+        ),
+        Misconception(
+            "updates_left_out",
+            "Your weights decay, but the updates are not used.",
+            partial(_stepped, moved=lambda rate: 0.0),
+        ),
+    ),
+    withheld=WITHHELD,
+)

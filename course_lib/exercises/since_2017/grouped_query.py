@@ -1,0 +1,214 @@
+"""Lesson 12, since_2017.grouped_query: Heads that share their keys."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import torch
+from torch import Generator, Tensor
+
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
+from course_lib.checking.ready_made import FUSED_ATTENTION
+from course_lib.exercises.common import Kind, integer, sizes
+from course_lib.exercises.since_2017.shared import LESSON, WITHHELD, no_gradient
+from course_lib.exercises.worked_examples import A
+from course_lib.from_scratch import since_2017
+
+
+def _grouped_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        q = torch.stack([A.q, -A.q, A.q.flip(0), A.q.roll(1, dims=1)]).unsqueeze(0)
+        k = torch.stack([A.k, A.k.flip(0)]).unsqueeze(0) / 4
+        yield Case(f"{A.name}, four heads in two groups", (q, k, k, None))
+    for name, groups, shared, dtype, transposed in (
+        ("two groups of two", 2, 2, torch.float32, False),
+        ("three groups of two", 3, 2, torch.float32, False),
+        ("one group for all", 1, 3, torch.float32, False),
+        ("as many groups as heads", 3, 1, torch.float32, False),
+        ("double precision", 2, 3, torch.float64, False),
+        ("transposed in memory", 2, 2, torch.float32, True),
+    ):
+        kind = Kind(name, generator, (sizes(generator, 1)[0],), dtype, transposed)
+        queries, keys = kind.sizes(2)
+        d_head = kind.d_head()
+        q, k, v = (kind.normal(n, words, d_head) for n, words in ((groups * shared, queries), *[(groups, keys)] * 2))
+        alone = Kind(name, generator)
+        mask = None if integer(generator, 0, 3) == 0 or shared == 1 else alone.mask(queries, keys)
+        if name.startswith("three"):
+            mask = alone.mask(queries, keys)
+        yield Case(name, (q, k, v, mask), gradients=(0, 1, 2) if name.startswith("two") else ())
+
+
+Share = Callable[[Tensor, int], Tensor]
+
+
+def _neighbours(x: Tensor, heads: int) -> Tensor:
+    return x.repeat_interleave(heads // x.shape[1], dim=1)
+
+
+def _in_turn(x: Tensor, heads: int) -> Tensor:
+    return x.repeat(1, heads // x.shape[1], 1, 1)
+
+
+def _grouped(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    mask: Tensor | None,
+    *,
+    keys: Share = _neighbours,
+    values: Share = _neighbours,
+    scale: Callable[[Tensor, Tensor], float] = lambda q, k: math.sqrt(q.shape[-1]),
+    seen: Callable[[Tensor], Tensor] = lambda mask: mask,
+    dim: int = -1,
+    end: Callable[[Tensor, int], Tensor] = lambda out, groups: out,
+) -> Tensor:
+    """The attention with heads shared in another way, or with another step."""
+    all_k, all_v = keys(k, q.shape[1]), values(v, q.shape[1])
+    scaled = q @ all_k.mT / scale(q, k)
+    if mask is not None:
+        scaled = scaled.masked_fill(~seen(mask), -1e30)
+    return end(torch.softmax(scaled, dim=dim) @ all_v, k.shape[1])
+
+
+def _masked_softmax(scaled: Tensor, mask: Tensor | None) -> Tensor:
+    return torch.softmax(scaled if mask is None else scaled.masked_fill(~mask, -math.inf), dim=-1)
+
+
+def _grouped_by_loop(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
+    shared = q.shape[1] // k.shape[1]
+    heads = []
+    for head in range(q.shape[1]):
+        own_k, own_v = k[:, head // shared], v[:, head // shared]
+        heads.append(_masked_softmax(q[:, head] @ own_k.mT / math.sqrt(q.shape[-1]), mask) @ own_v)
+    return torch.stack(heads, dim=1)
+
+
+def _grouped_by_dimension(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
+    """Without a copy of any key: the groups are a dimension of their own."""
+    grouped = q.unflatten(1, (k.shape[1], -1))
+    scaled = grouped @ k.unsqueeze(2).mT / q.shape[-1] ** 0.5
+    return (_masked_softmax(scaled, mask) @ v.unsqueeze(2)).flatten(1, 2)
+
+
+def _grouped_as_more_queries(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
+    """The queries of a group one below the other."""
+    groups, shared = k.shape[1], q.shape[1] // k.shape[1]
+    tall = q.reshape(len(q), groups, shared * q.shape[2], q.shape[3])
+    tall_mask = None if mask is None else mask.repeat(shared, 1)
+    out = _masked_softmax(tall @ k.transpose(-2, -1) / math.sqrt(q.shape[-1]), tall_mask) @ v
+    return out.reshape(*q.shape[:3], v.shape[-1])
+
+
+def _grouped_by_einsum(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
+    grouped = q.reshape(len(q), k.shape[1], -1, *q.shape[2:])
+    alpha = _masked_softmax(torch.einsum("bgsqd,bgkd->bgsqk", grouped, k) * q.shape[-1] ** -0.5, mask)
+    return torch.einsum("bgsqk,bgkd->bgsqd", alpha, v).reshape(q.shape)
+
+
+CORRECT = (
+    _grouped_by_loop,
+    _grouped_by_dimension,
+    _grouped_as_more_queries,
+    _grouped_by_einsum,
+)
+
+
+EXERCISE = Exercise(
+    id="since_2017.grouped_query",
+    lesson=LESSON,
+    name="grouped_query_attention",
+    title="Heads that share their keys",
+    statement=(
+        "grouped_query_attention(q [batch, heads, queries, d_head], k and v [batch, groups, keys, d_head], mask bool "
+        "[queries, keys] or None) -> [batch, heads, queries, d_head]: heads / groups neighbouring heads share a group, "
+        "without torch's ready-made attention; with gradients."
+    ),
+    points=3,
+    minutes=15,
+    section="Fewer keys",
+    source="Ainslie et al. (2023), section 2.2",
+    reference=since_2017.grouped_query_attention,
+    cases=_grouped_cases,
+    correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Which group does head i use? With four heads and two groups: 0, 0, 1, 1. Give each head its group's keys "
+            "and values, and the rest is attention as you know it. `repeat` and `repeat_interleave` differ in exactly "
+            "this.",
+            answers=("groups_in_turn", "first_group_for_all"),
+        ),
+        Hint(
+            "shapes",
+            "Keys and values become `[batch, heads, keys, d_head]`. Scores are `[batch, heads, queries, keys]`, and a "
+            "mask of `[queries, keys]` fits them by itself.",
+            answers=("softmax_over_the_queries", "one_output_for_each_group"),
+        ),
+    ),
+    misconceptions=(
+        Misconception(
+            "groups_in_turn",
+            "Your heads take the groups in turn: 0, 1, 0, 1. Neighbours share: 0, 0, 1, 1 (repeat_interleave, not "
+            "repeat).",
+            partial(_grouped, keys=_in_turn, values=_in_turn),
+        ),
+        Misconception(
+            "keys_in_turn",
+            "Your heads take the keys of the groups in turn, 0, 1, 0, 1, but the values of neighbours. Both go 0, 0, "
+            "1, 1.",
+            partial(_grouped, keys=_in_turn),
+        ),
+        Misconception(
+            "values_in_turn",
+            "Your heads take the values of the groups in turn, 0, 1, 0, 1, but the keys of neighbours. Both go 0, 0, "
+            "1, 1.",
+            lambda q, k, v, mask: _grouped(q, k, v, mask, values=_in_turn),
+        ),
+        Misconception(
+            "first_group_for_all",
+            "All your heads use the first group. Each has its own: head i uses group i // (heads / groups).",
+            lambda q, k, v, mask: _grouped(q, k[:, :1], v[:, :1], mask),
+        ),
+        Misconception(
+            "groups_averaged",
+            "Your answer takes the mean of the groups. No key is changed: each head uses those of its own group.",
+            lambda q, k, v, mask: _grouped(q, k.mean(1, keepdim=True), v.mean(1, keepdim=True), mask),
+        ),
+        Misconception(
+            "not_scaled",
+            "Your scores are not scaled. Divide them by √d_head.",
+            partial(_grouped, scale=lambda q, k: 1.0),
+        ),
+        Misconception(
+            "scaled_by_all_heads",
+            "Your scores are divided by the root of d_model. Divide by √d_head: each head is an attention of its own.",
+            partial(_grouped, scale=lambda q, k: math.sqrt(q.shape[1] * q.shape[-1])),
+        ),
+        Misconception(
+            "mask_inverted",
+            "Your mask is the wrong way round. True means that a query may attend: fill where it is False.",
+            partial(_grouped, seen=torch.logical_not),
+        ),
+        Misconception(
+            "mask_left_out",
+            "Your answer does not use the mask.",
+            partial(_grouped, seen=torch.ones_like),
+        ),
+        Misconception(
+            "softmax_over_the_queries",
+            "Your softmax runs over the queries. Each query shares out its attention over the keys: dim=-1.",
+            partial(_grouped, dim=-2),
+        ),
+        Misconception(
+            "one_output_for_each_group",
+            "Your answer takes the mean of the heads of a group. Every head keeps its own output.",
+            partial(_grouped, end=lambda out, groups: out.unflatten(1, (groups, -1)).mean(dim=2)),
+        ),
+        no_gradient(lambda *args: since_2017.grouped_query_attention(*args).detach(), "q, k or v"),
+    ),
+    withheld=WITHHELD,
+    forbidden=(FUSED_ATTENTION,),
+)

@@ -1,0 +1,207 @@
+"""Lesson 12, since_2017.llama_parameters: The parameters of Llama."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import torch
+from torch import Generator, nn
+
+from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.exercises.common import integer
+from course_lib.exercises.since_2017.shared import LESSON, WITHHELD
+from course_lib.from_scratch import since_2017
+
+TIED = "a tied output"
+
+
+def _count_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case("worked example: Llama 2 with 7B", (32_000, 4096, 32, 32, 32, 11_008, False))
+        yield Case("Llama 3 with 8B", (128_256, 4096, 32, 32, 8, 14_336, False))
+        yield Case("Llama 3.2 with 1B", (128_256, 2048, 16, 32, 8, 8192, True), part=TIED)
+    for name in ("a small model", "another small model"):
+        yield Case(name, (*_sizes(generator), False))
+    yield Case("a small model with a tied output", (*_sizes(generator), True), part=TIED)
+    vocabulary, d_model, _, heads, groups, d_hidden = _sizes(generator)
+    yield Case("no blocks at all", (vocabulary, d_model, 0, heads, groups, d_hidden, False))
+
+
+def _sizes(generator: Generator) -> tuple[int, ...]:
+    groups, shared, d_head = integer(generator, 2, 5), integer(generator, 2, 5), 2 * integer(generator, 3, 30)
+    heads = groups * shared
+    d_hidden = integer(generator, 100, 900)
+    return integer(generator, 1000, 9000), heads * d_head, integer(generator, 3, 9), heads, groups, d_hidden
+
+
+def _counted(
+    vocabulary: int,
+    d_model: int,
+    layers: int,
+    heads: int,
+    key_value_heads: int,
+    d_hidden: int,
+    tied: bool,
+    *,
+    matrices: int = 3,
+    shared: Callable[[int, int], int] = lambda heads, groups: groups,
+    squares: int = 2,
+    narrow: int = 2,
+    norms: int = 2,
+    last: int = 1,
+    more: Callable[[int, int, int], int] = lambda d_model, layers, d_hidden: 0,
+    outputs: Callable[[bool], int] = lambda tied: 1 if tied else 2,
+) -> int:
+    """The count, any part of which may be done differently."""
+    width = shared(heads, key_value_heads) * (d_model // heads)
+    attention = squares * d_model * d_model + narrow * d_model * width
+    block = attention + matrices * d_model * d_hidden + norms * d_model
+    around = vocabulary * d_model * outputs(tied) + last * d_model
+    return around + layers * block + more(d_model, layers, d_hidden)
+
+
+def _by_layers(
+    vocabulary: int, d_model: int, layers: int, heads: int, key_value_heads: int, d_hidden: int, tied: bool
+) -> int:
+    """By building the model, on a device that holds no numbers."""
+    keys = d_model * key_value_heads // heads
+    shapes = [(d_model, d_model), (d_model, keys), (d_model, keys), (d_model, d_model)]
+    shapes += [(d_model, d_hidden), (d_model, d_hidden), (d_hidden, d_model)]
+    with torch.device("meta"):
+        parts: list[nn.Module] = [nn.Embedding(vocabulary, d_model), nn.RMSNorm(d_model)]
+        if not tied:
+            parts.append(nn.Linear(d_model, vocabulary, bias=False))
+        for _ in range(layers):
+            parts += [nn.Linear(*shape, bias=False) for shape in shapes]
+            parts += [nn.RMSNorm(d_model), nn.RMSNorm(d_model)]
+        return sum(weight.numel() for part in parts for weight in part.parameters())
+
+
+def _by_list(
+    vocabulary: int, d_model: int, layers: int, heads: int, key_value_heads: int, d_hidden: int, tied: bool
+) -> int:
+    d_head = d_model // heads
+    block = {
+        "W_q": d_model * heads * d_head,
+        "W_k": d_model * key_value_heads * d_head,
+        "W_v": d_model * key_value_heads * d_head,
+        "W_o": heads * d_head * d_model,
+        "feed-forward": d_model * d_hidden * 3,
+        "gains": d_model + d_model,
+    }
+    tables = [vocabulary * d_model] + [vocabulary * d_model] * (not tied)
+    return sum(tables) + sum(block.values()) * layers + d_model
+
+
+CORRECT = (
+    _by_layers,
+    _by_list,
+    lambda vocabulary, d_model, layers, heads, groups, d_hidden, tied: (
+        d_model
+        * (vocabulary * (2 - tied) + 1 + layers * (2 * d_model + 2 * d_model * groups // heads + 3 * d_hidden + 2))
+    ),
+)
+
+
+EXERCISE = Exercise(
+    id="since_2017.llama_parameters",
+    lesson=LESSON,
+    name="llama_parameters",
+    title="The parameters of Llama",
+    statement=(
+        "llama_parameters(vocabulary, d_model, layers, heads, key_value_heads, d_hidden, tied) -> int: how many "
+        "numbers a Llama of these sizes learns."
+    ),
+    points=3,
+    minutes=15,
+    section="Counting a Llama",
+    source="Touvron et al. (2023), section 2.2, table 2",
+    reference=since_2017.llama_parameters,
+    cases=_count_cases,
+    parts={CORE: 2, TIED: 1},
+    correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Go through a block as you have built it: four projections, two of them narrower; a network with a gate; "
+            "two norms of gains alone. There is no bias anywhere, and a turned query has learned nothing.",
+            answers=("keys_in_full", "two_matrices", "norms_shift", "biases"),
+        ),
+        Hint(
+            "shapes",
+            "A key of one head has `d_model / heads` numbers, and there are `key_value_heads` of them, so `W_k` and "
+            "`W_v` are `d_model` by less than `d_model`. `W_q` and `W_o` are square.",
+            answers=("queries_narrow", "one_group"),
+        ),
+    ),
+    misconceptions=(
+        Misconception(
+            "output_twice",
+            "Your answer is right where the output is a matrix of its own. Where `tied` is True it is the embedding, "
+            "which counts once.",
+            partial(_counted, outputs=lambda tied: 2),
+            alone=True,
+        ),
+        Misconception(
+            "always_tied",
+            "Your answer counts one table. Where `tied` is False the output has a matrix of its own, vocabulary times "
+            "d_model.",
+            partial(_counted, outputs=lambda tied: 1),
+        ),
+        Misconception(
+            "keys_in_full",
+            "Your answer gives keys and values as many heads as queries. They have `key_value_heads`, so W_k and W_v "
+            "are narrower.",
+            partial(_counted, shared=lambda heads, groups: heads),
+        ),
+        Misconception(
+            "one_group",
+            "Your answer counts one head of keys and values. There are `key_value_heads` of them.",
+            partial(_counted, shared=lambda heads, groups: 1),
+        ),
+        Misconception(
+            "queries_narrow",
+            "Your answer makes W_q as narrow as W_k. Every head has a query of its own: W_q and W_o are d_model by "
+            "d_model.",
+            partial(_counted, squares=1, narrow=3),
+        ),
+        Misconception(
+            "no_output_projection",
+            "Your answer has no W_o, which joins the heads: another d_model².",
+            partial(_counted, squares=1),
+        ),
+        Misconception(
+            "two_matrices",
+            "Your answer gives the feed-forward network two matrices. With its gate there are three.",
+            partial(_counted, matrices=2),
+        ),
+        Misconception(
+            "norms_shift",
+            "Your answer gives every norm a shift as well. RMSNorm has gains alone: d_model numbers.",
+            partial(_counted, norms=4, last=2),
+        ),
+        Misconception(
+            "no_final_norm",
+            "Your answer has no norm after the last block: d_model gains.",
+            partial(_counted, last=0),
+        ),
+        Misconception(
+            "one_norm_in_a_block",
+            "Your answer counts one norm in a block. There are two: before attention, and before the network.",
+            partial(_counted, norms=1),
+        ),
+        Misconception(
+            "no_norms",
+            "Your answer counts the matrices alone. The gains of the norms are learned, too: two norms in a block, one "
+            "at the end.",
+            partial(_counted, norms=0, last=0),
+        ),
+        Misconception(
+            "biases",
+            "Your answer gives the layers of the feed-forward network biases. Llama has none.",
+            partial(_counted, more=lambda d_model, layers, d_hidden: layers * (2 * d_hidden + d_model)),
+        ),
+    ),
+    withheld=WITHHELD,
+)

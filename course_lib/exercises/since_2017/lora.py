@@ -1,0 +1,170 @@
+"""Lesson 12, since_2017.lora: Learning beside a frozen weight."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import torch
+import torch.nn.functional as F
+from torch import Generator, Tensor
+
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
+from course_lib.exercises.common import integer, kinds
+from course_lib.exercises.since_2017.shared import LESSON, WITHHELD, no_gradient
+from course_lib.exercises.worked_examples import B
+from course_lib.from_scratch import since_2017
+
+
+def _lora_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        weight, A = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), torch.tensor([[1.0, -1.0]])
+        yield Case(f"{B.name}, rank 1", (B.q, weight, A, torch.tensor([[0.0], [1.0], [2.0]]), 2.0))
+    for kind in kinds(generator):
+        words, rank = kind.sizes(2)
+        if kind.dtype == torch.float64:
+            rank = 3
+        d_in, d_out = kind.d_head(), integer(generator, 17, 23)
+        weight, A, B_ = (
+            torch.randn(*shape, generator=generator, dtype=kind.dtype)
+            for shape in ((d_out, d_in), (rank, d_in), (d_out, rank))
+        )
+        yield Case(kind.name, (kind.normal(words, d_in), weight, A, B_, 2.0 * integer(generator, 1, 9)))
+    x, d_out, rank = torch.randn(4, 5, generator=generator), 6, 2
+    weight, A, B_ = (torch.randn(*shape, generator=generator) for shape in ((d_out, 5), (rank, 5), (d_out, rank)))
+    yield Case("gradients of x, A and B", (x, weight, A, B_, 8.0), gradients=(0, 2, 3))
+
+
+def _adapted(
+    x: Tensor,
+    weight: Tensor,
+    A: Tensor,
+    B: Tensor,
+    alpha: float,
+    *,
+    own: Callable[[Tensor, Tensor], Tensor] = lambda x, weight: x @ weight.T,
+    narrow: Callable[[Tensor], Tensor] = lambda A: A,
+    wide: Callable[[Tensor], Tensor] = lambda B: B,
+    scale: Callable[[float, int], float] = lambda alpha, rank: alpha / rank,
+) -> Tensor:
+    """The adapted layer with changes."""
+    return own(x, weight) + scale(alpha, len(A)) * (x @ narrow(A).T @ wide(B).T)
+
+
+def _by_merging(x: Tensor, weight: Tensor, A: Tensor, B: Tensor, alpha: float) -> Tensor:
+    """One matrix for both: right, and the whole of B A is made in every call."""
+    return F.linear(x, weight + alpha / A.shape[0] * B @ A)
+
+
+def _by_layers(x: Tensor, weight: Tensor, A: Tensor, B: Tensor, alpha: float) -> Tensor:
+    return F.linear(x, weight) + F.linear(F.linear(x, A), B) * (alpha / B.shape[-1])
+
+
+def _by_einsum(x: Tensor, weight: Tensor, A: Tensor, B: Tensor, alpha: float) -> Tensor:
+    own = torch.einsum("...i,oi->...o", x, weight)
+    return own + torch.einsum("...i,ri,or->...o", x, A, B) * alpha / len(A)
+
+
+def _by_rank(x: Tensor, weight: Tensor, A: Tensor, B: Tensor, alpha: float) -> Tensor:
+    """One product of a column and a row after the other."""
+    out = x @ weight.mT
+    for row, column in zip(A, B.unbind(dim=1), strict=True):
+        out = out + alpha / len(A) * (x @ row).unsqueeze(-1) * column
+    return out
+
+
+CORRECT = (
+    _by_merging,
+    _by_layers,
+    _by_einsum,
+    _by_rank,
+)
+
+
+EXERCISE = Exercise(
+    id="since_2017.lora",
+    lesson=LESSON,
+    name="lora",
+    title="Learning beside a frozen weight",
+    statement=(
+        "lora(x [..., d_in], weight [d_out, d_in], A [rank, d_in], B [d_out, rank], alpha) -> [..., d_out]: "
+        "W x + (alpha / rank) B A x; with gradients for x, A and B."
+    ),
+    points=2,
+    minutes=10,
+    section="Learning beside a large model",
+    source="Hu et al. (2022), section 4.1, equation 3",
+    reference=since_2017.lora,
+    cases=_lora_cases,
+    correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Two ways lead from x to the result: the old one through the weight, which learns nothing any more, and a "
+            "narrow one, down to `rank` numbers and up again. The two are added.",
+            answers=("weight_left_out", "nothing_learned", "own_answer_frozen"),
+        ),
+        Hint(
+            "shapes",
+            "Rows of the matrices are outputs, as in `nn.Linear`, so that each is multiplied transposed. The narrow "
+            "way is `[..., rank]` in its middle, and the rank stands in the shape of both A and B.",
+            answers=("scaled_by_the_rank", "not_divided_by_the_rank"),
+        ),
+    ),
+    misconceptions=(
+        no_gradient(lambda *args: since_2017.lora(*args).detach(), "x, A or B"),
+        Misconception(
+            "own_answer_frozen",
+            "The values are right, but the old way gives x no gradient, so that nothing below this layer learns what "
+            "it should. Freeze the weight, not its product with x.",
+            partial(_adapted, own=lambda x, weight: (x @ weight.T).detach()),
+            alone=True,
+        ),
+        Misconception(
+            "weight_left_out",
+            "Your answer is what was learned alone. It is added to what the weight says: W x.",
+            partial(_adapted, own=lambda x, weight: 0.0),
+        ),
+        Misconception(
+            "nothing_learned",
+            "Your answer is W x alone. Add (alpha / rank) B A x.",
+            partial(_adapted, scale=lambda alpha, rank: 0.0),
+        ),
+        Misconception(
+            "not_divided_by_the_rank",
+            "Your answer multiplies by alpha. Divide it by the rank, so that another rank needs no other rate.",
+            partial(_adapted, scale=lambda alpha, rank: alpha),
+        ),
+        Misconception(
+            "scaled_by_the_rank",
+            "Your answer multiplies by alpha times the rank. Divide by the rank: alpha / rank.",
+            partial(_adapted, scale=lambda alpha, rank: alpha * rank),
+        ),
+        Misconception(
+            "alpha_left_out",
+            "Your answer does not use alpha: what is learned is added alpha / rank times.",
+            partial(_adapted, scale=lambda alpha, rank: 1.0),
+        ),
+        Misconception(
+            "one_over_the_rank",
+            "Your answer divides by the rank, but does not multiply by alpha.",
+            partial(_adapted, scale=lambda alpha, rank: 1 / rank),
+        ),
+        Misconception(
+            "root_of_the_rank",
+            "Your answer divides alpha by the root of the rank. Hu et al. divide by the rank itself.",
+            partial(_adapted, scale=lambda alpha, rank: alpha / rank**0.5),
+        ),
+        Misconception(
+            "weight_scaled",
+            "Your answer multiplies everything by alpha / rank. Only what is learned is scaled.",
+            lambda x, weight, A, B, alpha: alpha / len(A) * (x @ weight.T + x @ A.T @ B.T),
+        ),
+        Misconception(
+            "subtracted",
+            "Your answer subtracts what is learned. Add it.",
+            partial(_adapted, scale=lambda alpha, rank: -alpha / rank),
+        ),
+    ),
+    withheld=WITHHELD,
+)

@@ -1,0 +1,202 @@
+"""Lesson 12, since_2017.pre_norm: Pre-norm, and the norm at its end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial, reduce
+
+import torch
+from torch import Generator, Tensor
+
+from course_lib.checking.exercise import Callback, Case, Exercise, Hint, Misconception
+from course_lib.exercises.common import Kind, kinds
+from course_lib.exercises.since_2017.shared import LESSON, WITHHELD
+from course_lib.exercises.worked_examples import B
+from course_lib.from_scratch import since_2017
+from course_lib.from_scratch.since_2017 import Layer
+
+
+@dataclass(frozen=True)
+class _Sublayer:
+    """Something that a network might compute of each word."""
+
+    matrix: Tensor
+
+    def __call__(self, x: Tensor) -> Tensor:
+        return torch.tanh(x @ self.matrix)
+
+
+@dataclass(frozen=True)
+class _Norm:
+    """RMSNorm."""
+
+    gamma: Tensor
+
+    def __call__(self, x: Tensor) -> Tensor:
+        return self.gamma * x / (x.square().mean(dim=-1, keepdim=True) + 1e-6).sqrt()
+
+
+def _pre_norm_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        turn = torch.tensor([[0.0, 1.0], [-1.0, 0.0]])
+        ones = torch.ones(2)
+        yield _pre_norm_case(f"{B.name}, two sublayers", B.q, [turn, 2 * turn], [ones, 2 * ones, ones])
+    for kind in kinds(generator):
+        words, d_model = kind.sizes(2)
+        yield _drawn(kind.name, kind, words, d_model, 2 if kind.leading else 3)
+    yield _drawn("no sublayers at all", Kind("", generator, (2,)), 3, 5, 0)
+
+
+def _drawn(name: str, kind: Kind, words: int, d_model: int, layers: int) -> Case:
+    matrices = torch.randn(layers, d_model, d_model, generator=kind.generator, dtype=kind.dtype)
+    gains = 1 + 0.5 * torch.rand(layers + 1, d_model, generator=kind.generator, dtype=kind.dtype)
+    return _pre_norm_case(name, 2 * kind.normal(words, d_model), list(matrices), list(gains))
+
+
+def _pre_norm_case(name: str, x: Tensor, matrices: list[Tensor], gains: list[Tensor]) -> Case:
+    sublayers = [Callback("sublayer", _Sublayer(matrix)) for matrix in matrices]
+    norms = [Callback("norm", _Norm(gain)) for gain in gains]
+    return Case(name, (x, sublayers, norms[:-1], norms[-1]))
+
+
+Step = Callable[[Tensor, Layer, Layer], Tensor]
+
+
+def _stacked(
+    x: Tensor,
+    sublayers: Sequence[Layer],
+    norms: Sequence[Layer],
+    final_norm: Layer,
+    *,
+    step: Step = lambda x, sublayer, norm: x + sublayer(norm(x)),
+    which: Callable[[Sequence[Layer]], Sequence[Layer]] = lambda layers: layers,
+    normed: Callable[[Sequence[Layer]], Sequence[Layer]] = lambda norms: norms,
+    end: Callable[[Tensor, Layer], Tensor] = lambda x, norm: norm(x),
+) -> Tensor:
+    """The stack with another step, with other sublayers or norms, or with another end."""
+    for sublayer, norm in zip(which(sublayers), normed(norms), strict=False):
+        x = step(x, sublayer, norm)
+    return end(x, final_norm)
+
+
+def _by_index(x: Tensor, sublayers: Sequence[Layer], norms: Sequence[Layer], final_norm: Layer) -> Tensor:
+    stream = x.clone()
+    for i in range(len(sublayers)):
+        stream += sublayers[i](norms[i](stream))
+    return final_norm(stream)
+
+
+def _by_recursion(x: Tensor, sublayers: Sequence[Layer], norms: Sequence[Layer], final_norm: Layer) -> Tensor:
+    if not sublayers:
+        return final_norm(x)
+    return _by_recursion(x + sublayers[0](norms[0](x)), sublayers[1:], norms[1:], final_norm)
+
+
+def _as_a_sum(x: Tensor, sublayers: Sequence[Layer], norms: Sequence[Layer], final_norm: Layer) -> Tensor:
+    """Everything that was ever added to the stream, added up again at every step."""
+    added = [x]
+    for sublayer, norm in zip(sublayers, norms, strict=True):
+        added.append(sublayer(norm(torch.stack(added).sum(dim=0))))
+    return final_norm(torch.stack(added).sum(dim=0))
+
+
+CORRECT = (
+    _by_index,
+    _by_recursion,
+    _as_a_sum,
+    lambda x, sublayers, norms, final_norm: final_norm(
+        reduce(lambda y, pair: torch.add(y, pair[0](pair[1](y))), zip(sublayers, norms, strict=True), x)
+    ),
+)
+
+
+EXERCISE = Exercise(
+    id="since_2017.pre_norm",
+    lesson=LESSON,
+    name="pre_norm",
+    title="Pre-norm, and the norm at its end",
+    statement=(
+        "pre_norm(x [..., words, d_model], sublayers, norms, final_norm) -> [..., words, d_model]: x + "
+        "sublayer(norm(x)) with each sublayer and its norm, one after the other, and the final norm of the result."
+    ),
+    points=2,
+    minutes=8,
+    section="A free way through",
+    source="Xiong et al. (2020), table 1",
+    reference=since_2017.pre_norm,
+    cases=_pre_norm_cases,
+    correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Think of a road that runs straight through the model. Each sublayer reads a normalised copy of what is on "
+            "the road, and adds its answer. Only at the very end is the road itself normalised.",
+            answers=("stream_normalised", "post_norm", "no_final_norm"),
+        ),
+    ),
+    misconceptions=(
+        Misconception(
+            "post_norm",
+            "Your answer normalises after the sum, as the paper of 2017 does. Normalise what the sublayer reads: "
+            "x + sublayer(norm(x)).",
+            partial(_stacked, step=lambda x, sublayer, norm: norm(x + sublayer(x))),
+        ),
+        Misconception(
+            "stream_normalised",
+            "Your answer adds to the normalised x. Add to x as it was: the norm is for the sublayer alone.",
+            partial(_stacked, step=lambda x, sublayer, norm: norm(x) + sublayer(norm(x))),
+        ),
+        Misconception(
+            "norm_after_the_sublayer",
+            "Your answer normalises what the sublayer returns. Normalise what it reads: x + sublayer(norm(x)).",
+            partial(_stacked, step=lambda x, sublayer, norm: x + norm(sublayer(x))),
+        ),
+        Misconception(
+            "residual_left_out",
+            "Your answer passes on what the sublayer returns, and forgets x. Add the two.",
+            partial(_stacked, step=lambda x, sublayer, norm: sublayer(norm(x))),
+        ),
+        Misconception(
+            "norms_left_out",
+            "Your answer's sublayers read x as it is. Each has a norm of its own: sublayer(norm(x)).",
+            partial(_stacked, step=lambda x, sublayer, norm: x + sublayer(x)),
+        ),
+        Misconception(
+            "no_final_norm",
+            "Your answer has no norm at its end. What was added up was never normalised: return final_norm(x).",
+            partial(_stacked, end=lambda x, norm: x),
+        ),
+        Misconception(
+            "final_norm_added",
+            "Your answer adds the final norm to x. At the end there is no residual: return final_norm(x) alone.",
+            partial(_stacked, end=lambda x, norm: x + norm(x)),
+        ),
+        Misconception(
+            "final_norm_in_every_step",
+            "Your answer uses the final norm after every sublayer. It comes once, after the last.",
+            lambda x, sublayers, norms, final_norm: _stacked(
+                x, sublayers, norms, final_norm, step=lambda x, f, norm: final_norm(x + f(norm(x))), end=lambda x, n: x
+            ),
+        ),
+        Misconception(
+            "one_norm_for_all",
+            "Your answer uses the first norm for every sublayer. Each has its own: take norm i with sublayer i.",
+            partial(_stacked, normed=lambda norms: [norms[0]] * len(norms) if norms else norms),
+        ),
+        Misconception(
+            "in_parallel",
+            "Your sublayers all read the x of the start. Each reads what those before it have left: x changes in every "
+            "step.",
+            lambda x, sublayers, norms, final_norm: final_norm(
+                x + sum((f(norm(x)) for f, norm in zip(sublayers, norms, strict=True)), torch.zeros_like(x))
+            ),
+        ),
+        Misconception(
+            "last_sublayer_left_out",
+            "Your answer leaves out the last sublayer. Use them all.",
+            partial(_stacked, which=lambda layers: layers[:-1]),
+        ),
+    ),
+    withheld=WITHHELD,
+)

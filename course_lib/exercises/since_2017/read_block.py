@@ -1,0 +1,276 @@
+"""Lesson 12, since_2017.read_block: A softmax block by block."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import numpy
+import torch
+from torch import Generator, Tensor
+
+from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.exercises.common import Kind, kinds
+from course_lib.exercises.since_2017.shared import LESSON, WITHHELD
+from course_lib.exercises.worked_examples import B
+from course_lib.from_scratch import since_2017
+
+NOTHING_SEEN = "blocks of which nothing is seen"
+
+
+def _block_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        scores = B.q @ B.k.T
+        first = since_2017.read_block(
+            torch.full((4,), -math.inf), torch.zeros(4), torch.zeros(4, 2), scores[:, :2], B.v[:2]
+        )
+        yield Case(f"{B.name}: the second block of two words", (*first, scores[:, 2:], B.v[2:]))
+    for kind in kinds(generator):
+        queries, keys = kind.sizes(2)
+        yield _drawn(kind.name, kind, queries, keys)
+    yield _drawn("the first block", Kind("", generator, (2,)), 3, 4, first=True)
+    yield _drawn("scores too large for exp", Kind("", generator, (2,)), 4, 3, level=200.0)
+    largest, total, out, scores, values = _drawn("", Kind("", generator, (2,)), 4, 3, first=True).args
+    hide = torch.tensor([True, False, True, False]).unsqueeze(-1)
+    yield Case(
+        "some queries have seen nothing, and still see nothing",
+        (largest, total, out, scores.masked_fill(hide, -math.inf), values),
+        part=NOTHING_SEEN,
+    )
+    largest, total, out, scores, values = _drawn("", Kind("", generator, (2,)), 4, 3).args
+    yield Case(
+        "some queries see nothing of this block",
+        (largest, total, out, scores.masked_fill(hide, -math.inf), values),
+        part=NOTHING_SEEN,
+    )
+
+
+def _drawn(name: str, kind: Kind, queries: int, keys: int, *, first: bool = False, level: float = 0.0) -> Case:
+    """What was read before comes from scores of its own, so that the largest is now the old one, now the new."""
+    d_head = kind.d_head()
+    scores, values = 2 * kind.normal(queries, keys) + level, kind.normal(keys, d_head)
+    nothing = scores.new_full(scores.shape[:-1], -math.inf)
+    state = (nothing, torch.zeros_like(nothing), torch.zeros_like(scores[..., :1]).expand(*nothing.shape, d_head))
+    if not first:
+        state = since_2017.read_block(*state, 2 * kind.normal(queries, 3) + level, kind.normal(3, d_head))
+    return Case(name, (*(part.clone() for part in state), scores, values))
+
+
+@dataclass(frozen=True)
+class _Read:
+    """What there is in a step: the old and the new largest score, and by what the old sums shrink."""
+
+    old: Tensor
+    new: Tensor
+    shrink: Tensor
+
+
+def _read(
+    largest: Tensor,
+    total: Tensor,
+    out: Tensor,
+    scores: Tensor,
+    values: Tensor,
+    *,
+    level: Callable[[Tensor, Tensor], Tensor] = lambda largest, scores: torch.maximum(largest, scores.amax(dim=-1)),
+    safe: bool = True,
+    shrinks: Callable[[Tensor], tuple[Tensor | float, Tensor | float]] = lambda shrink: (shrink, shrink),
+    powers: Callable[[Tensor, Tensor], Tensor] = lambda scores, level: (scores - level).exp(),
+    summed: Callable[[Tensor], Tensor] = lambda powers: powers.sum(dim=-1),
+    weighed: Callable[[Tensor, Tensor], Tensor] = torch.matmul,
+    end: Callable[[Tensor, Tensor], Tensor] = lambda out, total: out,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """One block, and something done differently."""
+    new = level(largest, scores)
+    finite = new.masked_fill(new == -math.inf, 0.0) if safe else new
+    of_total, of_out = shrinks((largest - finite).exp())
+    new_powers = powers(scores, finite.unsqueeze(-1))
+    new_total = of_total * total + summed(new_powers)
+    of_out = of_out.unsqueeze(-1) if isinstance(of_out, Tensor) else of_out
+    return new, new_total, end(of_out * out + weighed(new_powers, values), new_total)
+
+
+def _by_key(
+    largest: Tensor, total: Tensor, out: Tensor, scores: Tensor, values: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """One key after the other, as the algorithm was published."""
+    for key in range(scores.shape[-1]):
+        score = scores[..., key]
+        new = torch.where(score > largest, score, largest)
+        shrink = torch.where(largest == -math.inf, 0.0, (largest - new).exp())
+        power = torch.where(score == -math.inf, 0.0, (score - new).exp())
+        total = total * shrink + power
+        out = out * shrink[..., None] + power[..., None] * values[..., key, :].unsqueeze(-2)
+        largest = new
+    return largest, total, out
+
+
+def _by_log_sums(
+    largest: Tensor, total: Tensor, out: Tensor, scores: Tensor, values: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    new = torch.cat([largest.unsqueeze(-1), scores], dim=-1).max(dim=-1).values
+    base = torch.nan_to_num(new, neginf=0.0)
+    together = torch.logaddexp(largest + total.log(), torch.logsumexp(scores, dim=-1))
+    shrink = torch.exp(largest - base)
+    return (
+        new,
+        (together - base).exp(),
+        torch.einsum("...q,...qd->...qd", shrink, out) + (scores - base[..., None]).exp().matmul(values),
+    )
+
+
+def _by_numpy(
+    largest: Tensor, total: Tensor, out: Tensor, scores: Tensor, values: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    old, sums, weighted, block, v = (part.numpy() for part in (largest, total, out, scores, values))
+    new = numpy.maximum(old, block.max(axis=-1))
+    base = numpy.where(numpy.isneginf(new), 0, new).astype(new.dtype)
+    shrink, powers = numpy.exp(old - base), numpy.exp(block - base[..., None])
+    return (
+        torch.from_numpy(new),
+        torch.from_numpy(shrink * sums + powers.sum(axis=-1)),
+        torch.from_numpy(shrink[..., None] * weighted + powers @ v),
+    )
+
+
+def _as_one_more_key(
+    largest: Tensor, total: Tensor, out: Tensor, scores: Tensor, values: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """What was read before as the value of one more key, whose score is the largest."""
+    together = torch.cat([largest.unsqueeze(-1), scores], dim=-1)
+    new = together.amax(dim=-1)
+    powers = torch.exp(together - torch.where(new.isinf(), 0.0, new).unsqueeze(-1))
+    old, block = powers[..., :1], powers[..., 1:]
+    return new, (old.squeeze(-1) * total) + block.sum(-1), old * out + block @ values
+
+
+CORRECT = (
+    _by_key,
+    _by_log_sums,
+    _by_numpy,
+    _as_one_more_key,
+)
+
+
+EXERCISE = Exercise(
+    id="since_2017.read_block",
+    lesson=LESSON,
+    name="read_block",
+    title="A softmax block by block",
+    statement=(
+        "read_block(largest [..., queries], total [..., queries], out [..., queries, d_head], scores [..., queries, "
+        "keys], values [..., keys, d_head]) -> largest, total and out after this block: the largest score so far, "
+        "Σ exp(score - largest), and Σ exp(score - largest) value."
+    ),
+    points=4,
+    minutes=25,
+    section="A softmax in one pass",
+    source="Milakov and Gimelshein (2018), algorithm 3; Dao et al. (2022), algorithm 1",
+    reference=since_2017.read_block,
+    cases=_block_cases,
+    parts={CORE: 3, NOTHING_SEEN: 1},
+    correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Both sums were made with the old largest score. If a larger one turns up, they are too large, both by the "
+            "same factor, and you know that factor: it is the exponential of a difference.",
+            answers=("not_shrunk", "total_not_shrunk", "out_not_shrunk", "grown"),
+        ),
+        Hint(
+            "shapes",
+            "The new largest, the factor and the new total are `[..., queries]`. The exponentials of this block are "
+            "`[..., queries, keys]`; summed over the keys they go to the total, multiplied by the values they go to "
+            "`out`. Where the factor meets `out`, it needs one more dimension.",
+            answers=("mean_of_the_block", "divided_already"),
+        ),
+        Hint(
+            "outline",
+            "The new largest: of the old one and all scores of this block.\n"
+            "What to subtract: the new largest, but 0 where it is still minus infinity.\n"
+            "The factor by which the old sums shrink.\n"
+            "The exponentials of this block.\n"
+            "Both sums: the old one, shrunk, and this block's.",
+            answers=("largest_of_the_block", "old_largest_subtracted", "nothing_minus_nothing"),
+        ),
+    ),
+    misconceptions=(
+        Misconception(
+            "nothing_minus_nothing",
+            "Your answer is right but for queries that have seen nothing yet, and see nothing now: -∞ minus -∞ is NaN. "
+            "Subtract 0 there: then the exponentials are 0.",
+            partial(_read, safe=False),
+            alone=True,
+        ),
+        Misconception(
+            "not_shrunk",
+            "Your answer adds the new sums to the old ones as they are. Those were made with another largest score: "
+            "multiply both by exp(old largest - new largest) first.",
+            partial(_read, shrinks=lambda shrink: (1.0, 1.0)),
+        ),
+        Misconception(
+            "total_not_shrunk",
+            "Your `out` is right, but `total` keeps its old scale. It shrinks by the same factor.",
+            partial(_read, shrinks=lambda shrink: (1.0, shrink)),
+        ),
+        Misconception(
+            "out_not_shrunk",
+            "Your `total` is right, but `out` keeps its old scale. It shrinks by the same factor.",
+            partial(_read, shrinks=lambda shrink: (shrink, 1.0)),
+        ),
+        Misconception(
+            "grown",
+            "Your factor is the wrong way round: the old sums grow. It is exp(old largest - new largest), at most 1.",
+            partial(_read, shrinks=lambda shrink: (1 / shrink, 1 / shrink)),
+        ),
+        Misconception(
+            "old_sums_forgotten",
+            "Your sums are those of this block alone. What was read before counts as well.",
+            partial(_read, shrinks=lambda shrink: (0.0, 0.0)),
+        ),
+        Misconception(
+            "largest_of_the_block",
+            "Your largest score is that of this block. If an older one was larger, it stays the largest.",
+            partial(_read, level=lambda largest, scores: scores.amax(dim=-1)),
+        ),
+        Misconception(
+            "largest_of_all_queries",
+            "Your largest score is that of all queries together. Each query has its own: amax(dim=-1).",
+            partial(_read, level=lambda largest, scores: torch.maximum(largest, scores.amax())),
+        ),
+        Misconception(
+            "old_largest_subtracted",
+            "Your exponentials subtract the old largest score. Subtract the new one, so that none is above 1.",
+            lambda largest, total, out, scores, values: _read(
+                *(largest, total, out, scores, values),
+                powers=lambda scores, level: (scores - largest.unsqueeze(-1)).exp(),
+            ),
+        ),
+        Misconception(
+            "nothing_subtracted",
+            "Your exponentials are those of the scores themselves. Subtract the new largest first: large scores are "
+            "too much for exp.",
+            partial(_read, powers=lambda scores, level: scores.exp()),
+        ),
+        Misconception(
+            "divided_already",
+            "Your `out` is divided by `total`. Leave that for the end, after the last block: here it would be divided "
+            "again and again.",
+            partial(_read, end=lambda out, total: out / total.unsqueeze(-1)),
+        ),
+        Misconception(
+            "softmax_of_the_block",
+            "Your answer takes the softmax of this block: its weights sum to 1 there, whatever the other blocks hold. "
+            "Add exponentials, and divide at the very end.",
+            partial(_read, powers=lambda scores, level: torch.softmax(scores, dim=-1)),
+        ),
+        Misconception(
+            "mean_of_the_block",
+            "Your `total` adds the mean of this block's exponentials. Add their sum.",
+            partial(_read, summed=lambda powers: powers.mean(dim=-1)),
+        ),
+    ),
+    withheld=WITHHELD,
+)

@@ -1,0 +1,177 @@
+"""Lesson 12, since_2017.rms_norm: RMSNorm."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import torch
+from torch import Generator, Tensor
+
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
+from course_lib.checking.ready_made import NORMALISATION
+from course_lib.exercises.common import kinds, sizes
+from course_lib.exercises.since_2017.shared import LESSON, WITHHELD, no_gradient
+from course_lib.exercises.worked_examples import B
+from course_lib.modern import rms_norm
+
+
+def _rms_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case(B.name, (B.q, torch.tensor([1.0, 2.0]), 1e-6))
+    for kind in kinds(generator):
+        words, like = kind.sizes(2)
+        d_model = kind.d_head() + (like == words)
+        x, gamma = 1 + 2 * kind.normal(words, d_model), torch.randn(d_model, generator=generator, dtype=kind.dtype)
+        yield Case(kind.name, (x, gamma, 1e-6), gradients=() if kind.leading else (0, 1))
+    words, d_model = sizes(generator, 2)
+    x, gamma = torch.randn(words, d_model, generator=generator), torch.randn(d_model, generator=generator)
+    yield Case("a large epsilon", (x, gamma, 0.5))
+    yield Case("a word of zeros", (x * (torch.arange(words) > 0).unsqueeze(-1), gamma, 1e-6), gradients=(0,))
+
+
+def _normed(
+    x: Tensor,
+    gamma: Tensor,
+    epsilon: float,
+    *,
+    of: Callable[[Tensor], Tensor] = torch.square,
+    over: Callable[[Tensor], tuple[int, ...]] = lambda x: (-1,),
+    summed: Callable[..., Tensor] = torch.mean,
+    root: Callable[[Tensor, float], Tensor] = lambda square, epsilon: (square + epsilon).sqrt(),
+    learned: Callable[[Tensor, Tensor], Tensor] = torch.mul,
+) -> Tensor:
+    """RMSNorm with other steps than the right ones."""
+    return learned(x / root(summed(of(x), dim=over(x), keepdim=True), epsilon), gamma)
+
+
+def _norm_by_length(x: Tensor, gamma: Tensor, epsilon: float) -> Tensor:
+    length = (x * x).sum(dim=-1, keepdim=True)
+    return gamma * x * (length / x.shape[-1] + epsilon) ** -0.5
+
+
+def _norm_by_word(x: Tensor, gamma: Tensor, epsilon: float) -> Tensor:
+    rows = [word / torch.sqrt((word @ word) / len(word) + epsilon) * gamma for word in x.reshape(-1, x.shape[-1])]
+    return torch.stack(rows).reshape(x.shape)
+
+
+def _norm_in_double(x: Tensor, gamma: Tensor, epsilon: float) -> Tensor:
+    wide = x.double()
+    return (torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + epsilon) * wide * gamma).to(x.dtype)
+
+
+CORRECT = (
+    _norm_by_length,
+    _norm_by_word,
+    _norm_in_double,
+    lambda x, gamma, epsilon: torch.einsum("...d,d->...d", x, gamma) / (x**2).mean(-1, True).add(epsilon).sqrt(),
+)
+
+
+EXERCISE = Exercise(
+    id="since_2017.rms_norm",
+    lesson=LESSON,
+    name="rms_norm",
+    title="RMSNorm",
+    statement=(
+        "rms_norm(x [..., d_model], gamma [d_model], epsilon) -> [..., d_model]: each word's vector as "
+        "gamma x / √(mean(x²) + epsilon), without torch's norms; with gradients."
+    ),
+    points=2,
+    minutes=6,
+    section="A norm with less in it",
+    source="Zhang and Sennrich (2019), equation 4",
+    reference=rms_norm.rms_norm,
+    cases=_rms_cases,
+    correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Say the name backwards: square every number, take the mean over the word, take the root. Nothing is "
+            "subtracted anywhere.",
+            answers=("mean_subtracted", "absolute_values", "root_left_out"),
+        ),
+        Hint(
+            "shapes",
+            "The mean of the squares is one number for each word, `[..., 1]` if its dimension is kept, so that it "
+            "divides the whole vector. `gamma` is `[d_model]` and fits the last dimension by itself.",
+            answers=("over_the_words", "over_everything", "sum_for_mean"),
+        ),
+    ),
+    misconceptions=(
+        Misconception(
+            "epsilon_left_out",
+            "Your answer is right except where epsilon matters: a word of zeros is divided by 0. Add epsilon to the "
+            "mean of the squares, under the root.",
+            partial(_normed, root=lambda square, epsilon: square.sqrt()),
+            alone=True,
+        ),
+        Misconception(
+            "epsilon_outside_the_root",
+            "Your answer adds epsilon after taking the root. It belongs under it: √(mean(x²) + epsilon).",
+            partial(_normed, root=lambda square, epsilon: square.sqrt() + epsilon),
+            alone=True,
+        ),
+        Misconception(
+            "mean_subtracted",
+            "Your answer subtracts the mean first, as layer norm does. RMSNorm leaves the mean where it is: that is "
+            "all that it saves.",
+            partial(_normed, of=lambda x: (x - x.mean(dim=-1, keepdim=True)).square()),
+        ),
+        Misconception(
+            "layer_norm",
+            "Your answer is a layer norm without its shift: the mean is taken off. RMSNorm divides x itself by the "
+            "root of its mean square.",
+            lambda x, gamma, epsilon: (
+                gamma * (x - x.mean(-1, keepdim=True)) / (x.var(-1, correction=0, keepdim=True) + epsilon).sqrt()
+            ),
+        ),
+        Misconception(
+            "sum_for_mean",
+            "Your answer divides by the length of the vector: the root of the sum of the squares. Take their mean, so "
+            "that the numbers stay of size 1 whatever d_model is.",
+            partial(_normed, summed=torch.sum),
+        ),
+        Misconception(
+            "root_left_out",
+            "Your answer divides by the mean square itself. Take its root first.",
+            partial(_normed, root=lambda square, epsilon: square + epsilon),
+        ),
+        Misconception(
+            "absolute_values",
+            "Your answer divides by the mean of the absolute values. Square, take the mean, then the root.",
+            lambda x, gamma, epsilon: gamma * x / (x.abs().mean(-1, keepdim=True) + epsilon),
+        ),
+        Misconception(
+            "over_the_words",
+            "Your answer takes the mean over the words (dim=-2). Each word is measured by itself: over its own "
+            "numbers, dim=-1.",
+            partial(_normed, over=lambda x: (-2,)),
+        ),
+        Misconception(
+            "over_everything",
+            "Your answer takes one mean of all the numbers. Each word has its own: dim=-1, keepdim=True.",
+            partial(_normed, over=lambda x: tuple(range(x.ndim))),
+        ),
+        Misconception(
+            "gamma_left_out",
+            "Your answer does not multiply by gamma.",
+            partial(_normed, learned=lambda y, gamma: y),
+        ),
+        Misconception(
+            "gamma_added",
+            "Your answer adds gamma. It stretches: multiply by it.",
+            partial(_normed, learned=torch.add),
+        ),
+        no_gradient(lambda *args: rms_norm.rms_norm(*args).detach(), "x or gamma"),
+        Misconception(
+            "root_detached",
+            "The values are right, but the root passes no gradient on to x (.detach(), .data, .item(), no_grad). It "
+            "depends on x, and the gradient goes through it, too.",
+            partial(_normed, root=lambda square, epsilon: (square + epsilon).sqrt().detach()),
+            alone=True,
+        ),
+    ),
+    withheld=WITHHELD,
+    forbidden=(NORMALISATION,),
+)

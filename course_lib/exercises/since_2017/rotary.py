@@ -1,0 +1,238 @@
+"""Lesson 12, since_2017.rotary: Turned by their places."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import torch
+from torch import Generator, Tensor
+
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
+from course_lib.exercises.common import Kind, as_it_is, integer, kinds
+from course_lib.exercises.since_2017.shared import LESSON, WITHHELD, no_gradient
+from course_lib.exercises.worked_examples import B
+from course_lib.from_scratch import since_2017
+
+
+def _rotary_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case(f"{B.name}: a quarter turn is 1.57", (B.q, torch.arange(4), 10_000.0))
+    for kind in kinds(generator):
+        if kind.dtype == torch.float64:
+            # At any other place it would show whether the angles are in single precision or in double.
+            yield Case("double precision, at place 0", (kind.normal(3, 8), torch.zeros(3, dtype=torch.int64), 500.0))
+            continue
+        words, _ = kind.sizes(2)
+        d_head = 2 * integer(generator, 4, 8)
+        first, base = integer(generator, 0, 20) if kind.leading else 0, 100.0 * integer(generator, 3, 90)
+        x = kind.normal(words, d_head)
+        yield Case(kind.name, (x, torch.arange(first, first + words), base), gradients=() if kind.leading else (0,))
+    few = Kind("the newest word alone, as with a cache", generator, (2, 3))
+    yield Case(few.name, (few.normal(1, 8), torch.tensor([integer(generator, 30, 90)]), 500.0))
+    places = torch.tensor([5, 0, 0, 17, 2])
+    yield Case("places in no order", (Kind("", generator).normal(5, 12), places, 1000.0))
+
+
+def _neighbours(x: Tensor) -> tuple[Tensor, Tensor]:
+    return x[..., ::2], x[..., 1::2]
+
+
+def _side_by_side(a: Tensor, b: Tensor) -> Tensor:
+    return torch.stack([a, b], dim=-1).flatten(-2)
+
+
+Turn = Callable[[Tensor, Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]
+
+
+def _turned(
+    x: Tensor,
+    places: Tensor,
+    base: float,
+    *,
+    at: Callable[[Tensor], Tensor] = as_it_is,
+    based: Callable[[float], float] = lambda base: base,
+    exponents: Callable[[int], Tensor] = lambda d_head: torch.arange(0, d_head, 2) / d_head,
+    angle: Callable[[Tensor], Tensor] = as_it_is,
+    pairs: Callable[[Tensor], tuple[Tensor, Tensor]] = _neighbours,
+    turn: Turn = lambda a, b, cos, sin: (a * cos - b * sin, a * sin + b * cos),
+    joined: Callable[[Tensor, Tensor], Tensor] = _side_by_side,
+    end: Callable[[Tensor, Tensor], Tensor] = lambda turned, x: turned,
+) -> Tensor:
+    """The rotation with changes."""
+    angles = angle(at(places).unsqueeze(-1) * based(base) ** -exponents(x.shape[-1]))
+    a, b = turn(*pairs(x), angles.cos().to(x.dtype), angles.sin().to(x.dtype))
+    return end(joined(a, b), x)
+
+
+def _halves(x: Tensor) -> tuple[Tensor, Tensor]:
+    first, second = x.chunk(2, dim=-1)
+    return first, second
+
+
+def _by_complex_numbers(x: Tensor, places: Tensor, base: float) -> Tensor:
+    angles = places[:, None] * base ** -(torch.arange(0, x.shape[-1], 2) / x.shape[-1])
+    pairs = torch.complex(x[..., ::2].contiguous(), x[..., 1::2].contiguous())
+    return torch.view_as_real(pairs * torch.polar(torch.ones_like(angles), angles)).flatten(-2)
+
+
+def _by_matrices(x: Tensor, places: Tensor, base: float) -> Tensor:
+    """Lesson 03's shift matrices, one for each place."""
+    d_head = x.shape[-1]
+    rows = []
+    for number, place in enumerate(places.tolist()):
+        blocks = []
+        for i in range(d_head // 2):
+            angle = torch.tensor(place * base ** (-2 * i / d_head))
+            blocks.append(torch.stack([angle.cos(), -angle.sin(), angle.sin(), angle.cos()]).reshape(2, 2))
+        rows.append(x[..., number, :] @ torch.block_diag(*blocks).to(x.dtype).T)
+    return torch.stack(rows, dim=-2)
+
+
+def _by_swapping(x: Tensor, places: Tensor, base: float) -> Tensor:
+    angles = (places.unsqueeze(-1) * base ** (-torch.arange(0, x.shape[-1], 2) / x.shape[-1])).repeat_interleave(2, -1)
+    swapped = torch.stack([-x[..., 1::2], x[..., ::2]], dim=-1).reshape(x.shape)
+    return (x * angles.cos() + swapped * angles.sin()).to(x.dtype)
+
+
+def _in_place(x: Tensor, places: Tensor, base: float) -> Tensor:
+    out = torch.empty_like(x)
+    for i in range(0, x.shape[-1], 2):
+        angle = places * base ** (-i / x.shape[-1])
+        out[..., i] = x[..., i] * torch.cos(angle) - x[..., i + 1] * torch.sin(angle)
+        out[..., i + 1] = x[..., i] * torch.sin(angle) + x[..., i + 1] * torch.cos(angle)
+    return out
+
+
+CORRECT = (
+    _by_complex_numbers,
+    _by_matrices,
+    _by_swapping,
+    _in_place,
+)
+
+
+EXERCISE = Exercise(
+    id="since_2017.rotary",
+    lesson=LESSON,
+    name="rotary",
+    title="Turned by their places",
+    statement=(
+        "rotary(x [..., words, d_head], places int64 [words], base) -> [..., words, d_head]: each pair of neighbouring "
+        "numbers of each word turned by place · base^(-2i / d_head), counter-clockwise; with gradients."
+    ),
+    points=4,
+    minutes=20,
+    section="Turn, do not add",
+    source="Su et al. (2021), section 3.2.2, equation 34",
+    reference=since_2017.turned_by_place,
+    cases=_rotary_cases,
+    correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Each pair is a point in the plane, and lesson 03 has turned such points already: the cosine's formula "
+            "subtracts, the sine's adds. What is new is only that the angle is another one for each word.",
+            answers=("clockwise", "minus_forgotten", "added"),
+        ),
+        Hint(
+            "shapes",
+            "There are `d_head / 2` pairs. The angles are `[words, d_head / 2]`, the product of the places as a column "
+            "and the frequencies as a row. So are their cosines and sines; the first numbers of the pairs, and the "
+            "second ones, are `[..., words, d_head / 2]` each.",
+            answers=("halves_as_pairs", "halves_joined", "counted_from_zero"),
+        ),
+        Hint(
+            "outline",
+            "The frequency of each pair, from the base.\n"
+            "The angle of each word and pair, and its cosine and sine.\n"
+            "Take the even and the odd numbers of `x` apart.\n"
+            "Turn each pair.\n"
+            "Put the two halves of the pairs side by side again, in the old order.",
+            answers=("two_forgotten", "two_counted_twice", "fastest_last", "base_of_the_paper"),
+        ),
+    ),
+    misconceptions=(
+        Misconception(
+            "halves_as_pairs",
+            "Your answer turns number i with number i + d_head / 2, as Llama's program does. Here, as in the paper, "
+            "neighbours are a pair: 0 and 1, 2 and 3.",
+            partial(_turned, pairs=_halves, joined=lambda a, b: torch.cat([a, b], dim=-1)),
+        ),
+        Misconception(
+            "halves_joined",
+            "Your pairs are turned rightly, but stand in another order: first all first numbers, then all second "
+            "ones. Put each pair side by side again.",
+            partial(_turned, joined=lambda a, b: torch.cat([a, b], dim=-1)),
+        ),
+        Misconception(
+            "clockwise",
+            "Your answer turns clockwise. The minus belongs to the first number of a pair: a cos - b sin.",
+            partial(_turned, turn=lambda a, b, cos, sin: (a * cos + b * sin, b * cos - a * sin)),
+        ),
+        Misconception(
+            "minus_forgotten",
+            "Your answer has a plus in both numbers of a pair. A rotation has one minus: a cos - b sin, a sin + b cos.",
+            partial(_turned, turn=lambda a, b, cos, sin: (a * cos + b * sin, a * sin + b * cos)),
+        ),
+        Misconception(
+            "second_from_the_first",
+            "Your second numbers are computed from first numbers that are turned already. Keep the old ones until "
+            "both are done.",
+            partial(
+                _turned,
+                turn=lambda a, b, cos, sin: (a * cos - b * sin, (a * cos - b * sin) * sin + b * cos),
+            ),
+        ),
+        Misconception(
+            "counted_from_zero",
+            "Your answer numbers the words from 0, whatever their places are. Use `places`: with a cache, the only "
+            "word that comes may be word 40.",
+            partial(_turned, at=lambda places: torch.arange(len(places))),
+        ),
+        Misconception(
+            "one_place_on",
+            "Your answer turns every word by one place too many. Place 0 is not turned at all.",
+            partial(_turned, at=lambda places: places + 1),
+        ),
+        Misconception(
+            "two_forgotten",
+            "Your exponent is i / d_head, with i counting the pairs: the 2 is missing. It is 2i / d_head.",
+            partial(_turned, exponents=lambda d_head: torch.arange(d_head // 2) / d_head),
+        ),
+        Misconception(
+            "two_counted_twice",
+            "Your exponent is twice as large as it should be. If your i counts in steps of two, it is already the "
+            "paper's 2i: the exponent is then i / d_head.",
+            partial(_turned, exponents=lambda d_head: 2 * torch.arange(0, d_head, 2) / d_head),
+        ),
+        Misconception(
+            "fastest_last",
+            "Your pairs turn faster and faster. The exponent has a minus: pair 0 turns by a whole radian at each word, "
+            "the others more slowly.",
+            partial(_turned, exponents=lambda d_head: -torch.arange(0, d_head, 2) / d_head),
+        ),
+        Misconception(
+            "base_of_the_paper",
+            "Your base is 10000 whatever is given. Use `base`: Llama 3's is 500000.",
+            partial(_turned, based=lambda base: 10_000.0),
+        ),
+        Misconception(
+            "degrees",
+            "Your answer treats the angle as degrees. It is in radians, which is what torch.sin expects.",
+            partial(_turned, angle=torch.deg2rad),
+        ),
+        Misconception(
+            "added",
+            "Your answer adds cosines and sines to x, as lesson 03 does. Rotary positions turn each pair instead.",
+            partial(_turned, turn=lambda a, b, cos, sin: (a + sin, b + cos)),
+        ),
+        Misconception(
+            "x_added",
+            "Your answer adds x to the turned x. Return the turned one alone.",
+            partial(_turned, end=lambda turned, x: turned + x),
+        ),
+        no_gradient(lambda *args: since_2017.turned_by_place(*args).detach(), "x"),
+    ),
+    withheld=WITHHELD,
+)

@@ -1,0 +1,32 @@
+"""What several exercises of lesson 12 use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from course_lib.checking.exercise import Misconception
+
+LESSON = "12_since_2017"
+
+
+WITHHELD = (
+    "course_lib.from_scratch.since_2017",
+    "course_lib.modern.rms_norm",
+    "course_lib.modern.rotary",
+    "course_lib.modern.swiglu",
+    "course_lib.modern.grouped_query",
+    "course_lib.training.schedules",
+    "course_lib.training.lora",
+)
+
+
+def no_gradient(answer: Callable[..., Any], of: str) -> Misconception:
+    """A right answer that has left torch on its way."""
+    return Misconception(
+        "no_gradient",
+        f"The values are right, but no gradient reaches {of}: the computation leaves torch somewhere (.detach(), "
+        ".data, numpy, no_grad). The model could not learn.",
+        answer,
+        alone=True,
+    )

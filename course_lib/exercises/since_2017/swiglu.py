@@ -1,0 +1,160 @@
+"""Lesson 12, since_2017.swiglu: A gate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import torch
+import torch.nn.functional as F
+from torch import Generator, Tensor
+
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
+from course_lib.exercises.common import kinds
+from course_lib.exercises.since_2017.shared import LESSON, WITHHELD, no_gradient
+from course_lib.exercises.worked_examples import B
+from course_lib.from_scratch import since_2017
+
+
+def _swiglu_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        W_1 = torch.tensor([[1.0, -1.0, 0.0], [0.0, 1.0, 2.0]])
+        V = torch.tensor([[1.0, 0.0, 1.0], [0.0, 1.0, -1.0]])
+        W_2 = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+        yield Case(B.name, (B.q, W_1, V, W_2))
+    for kind in kinds(generator):
+        words, d_model = kind.sizes(2)
+        d_hidden = kind.d_head()
+        up = torch.randn(2, d_model, d_hidden, generator=generator, dtype=kind.dtype)
+        down = torch.randn(d_hidden, d_model, generator=generator, dtype=kind.dtype)
+        yield Case(kind.name, (kind.normal(words, d_model), *up, down), gradients=() if kind.leading else (0, 1, 2, 3))
+
+
+def _gated(
+    x: Tensor,
+    W_1: Tensor,
+    V: Tensor,
+    W_2: Tensor,
+    *,
+    activation: Callable[[Tensor], Tensor] = F.silu,
+    of: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]] = lambda gate, passed: (gate, passed),
+    met: Callable[[Tensor, Tensor], Tensor] = torch.mul,
+    end: Callable[[Tensor, Tensor], Tensor] = torch.matmul,
+) -> Tensor:
+    """The network with another activation, gate or end."""
+    gate, passed = of(x @ W_1, x @ V)
+    return end(met(activation(gate), passed), W_2)
+
+
+def _gated_by_einsum(x: Tensor, W_1: Tensor, V: Tensor, W_2: Tensor) -> Tensor:
+    gate, passed = (torch.einsum("...d,dh->...h", x, W) for W in (W_1, V))
+    return torch.einsum("...h,...h,hd->...d", gate * torch.sigmoid(gate), passed, W_2)
+
+
+def _gated_in_one_projection(x: Tensor, W_1: Tensor, V: Tensor, W_2: Tensor) -> Tensor:
+    gate, passed = (x @ torch.cat([W_1, V], dim=1)).chunk(2, dim=-1)
+    return (gate / (1 + torch.exp(-gate)) * passed) @ W_2
+
+
+def _gated_by_layers(x: Tensor, W_1: Tensor, V: Tensor, W_2: Tensor) -> Tensor:
+    return F.linear(torch.nn.SiLU()(F.linear(x, W_1.T)).mul(F.linear(x, V.mT)), W_2.T)
+
+
+CORRECT = (
+    _gated_by_einsum,
+    _gated_in_one_projection,
+    _gated_by_layers,
+    lambda x, W_1, V, W_2: F.glu(torch.cat([(x @ W_1) * (x @ V), x @ W_1], dim=-1), dim=-1) @ W_2,
+)
+
+
+EXERCISE = Exercise(
+    id="since_2017.swiglu",
+    lesson=LESSON,
+    name="swiglu",
+    title="A gate",
+    statement=(
+        "swiglu(x [..., d_model], W_1 [d_model, d_hidden], V [d_model, d_hidden], W_2 [d_hidden, d_model]) -> "
+        "[..., d_model]: (SiLU(x W_1) ⊙ x V) W_2, with SiLU(z) = z sigmoid(z); with gradients."
+    ),
+    points=2,
+    minutes=7,
+    section="A gate in every word",
+    source="Shazeer (2020), equation 6",
+    reference=since_2017.swiglu,
+    cases=_swiglu_cases,
+    correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Two projections of the same x are multiplied, number by number. One of them goes through the activation "
+            "first: it says how much of the other passes.",
+            answers=("gates_exchanged", "activation_of_both", "activation_of_the_product"),
+        ),
+        Hint(
+            "shapes",
+            "Both projections are `[..., d_hidden]`, and so is their product. The last matrix brings it back to "
+            "`[..., d_model]`.",
+            answers=("no_way_back",),
+        ),
+    ),
+    misconceptions=(
+        Misconception(
+            "gates_exchanged",
+            "Your answer takes the SiLU of x V, and lets x W_1 pass. W_1 makes the gate: SiLU(x W_1) ⊙ x V.",
+            partial(_gated, of=lambda gate, passed: (passed, gate)),
+        ),
+        Misconception(
+            "sigmoid",
+            "Your gate is a sigmoid: the older GLU. SiLU multiplies it by its own input, z sigmoid(z).",
+            partial(_gated, activation=torch.sigmoid),
+        ),
+        Misconception(
+            "relu",
+            "Your gate is a ReLU, which the same paper calls ReGLU. SwiGLU has SiLU: z sigmoid(z).",
+            partial(_gated, activation=torch.relu),
+        ),
+        Misconception(
+            "gelu",
+            "Your gate is a GELU, which the same paper calls GEGLU. SwiGLU has SiLU: z sigmoid(z).",
+            partial(_gated, activation=F.gelu),
+        ),
+        Misconception(
+            "no_activation",
+            "Your gate has no activation. Take the SiLU of x W_1 before you multiply.",
+            partial(_gated, activation=lambda z: z),
+        ),
+        Misconception(
+            "gate_left_out",
+            "Your answer does not use V: it is the old network with another activation. Multiply SiLU(x W_1) by x V.",
+            partial(_gated, met=lambda gate, passed: gate),
+        ),
+        Misconception(
+            "added",
+            "Your answer adds the two projections. The gate multiplies: ⊙ is number by number.",
+            partial(_gated, met=torch.add),
+        ),
+        Misconception(
+            "activation_of_both",
+            "Your answer takes the SiLU of both projections. x V passes as it is.",
+            lambda x, W_1, V, W_2: (F.silu(x @ W_1) * F.silu(x @ V)) @ W_2,
+        ),
+        Misconception(
+            "activation_of_the_product",
+            "Your answer multiplies first and takes the SiLU of the product. Take that of x W_1 alone.",
+            lambda x, W_1, V, W_2: F.silu((x @ W_1) * (x @ V)) @ W_2,
+        ),
+        Misconception(
+            "no_way_back",
+            "Your answer is still d_hidden wide. W_2 brings it back to d_model.",
+            partial(_gated, end=lambda hidden, W_2: hidden),
+        ),
+        Misconception(
+            "residual_added",
+            "Your answer adds x. That is the block's business: return what the network computes, and no more.",
+            lambda x, W_1, V, W_2: x + since_2017.swiglu(x, W_1, V, W_2),
+        ),
+        no_gradient(lambda *args: since_2017.swiglu(*args).detach(), "x or the matrices"),
+    ),
+    withheld=WITHHELD,
+)

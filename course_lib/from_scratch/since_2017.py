@@ -1,0 +1,148 @@
+"""What a current model does differently from the one of 2017, as lesson 12 builds it: a function for each change.
+
+RMSNorm is `course_lib.modern.rms_norm`. What is trained in earnest is `course_lib.models.GPT` with `GPTConfig.llama`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from course_lib.attention import attention
+
+Layer = Callable[[Float[Tensor, "... words d_model"]], Float[Tensor, "... words d_model"]]
+"""A norm, or a sublayer."""
+
+
+def pre_norm(
+    x: Float[Tensor, "... words d_model"], sublayers: Sequence[Layer], norms: Sequence[Layer], final_norm: Layer
+) -> Float[Tensor, "... words d_model"]:
+    """x + sublayer(norm(x)), one sublayer after the other, and a last norm.
+
+    Xiong et al. (2020), "On Layer Normalization in the Transformer Architecture", table 1.
+    """
+    for sublayer, norm in zip(sublayers, norms, strict=True):
+        x = x + sublayer(norm(x))
+    return final_norm(x)
+
+
+def turned_by_place(
+    x: Float[Tensor, "... words d_head"], places: Int[Tensor, " words"], base: float
+) -> Float[Tensor, "... words d_head"]:
+    """Each pair of neighbouring numbers turned by place · base^(-2i / d_head).
+
+    Su et al. (2021), "RoFormer", section 3.2.2, equation 34.
+    """
+    frequencies = base ** (-torch.arange(0, x.shape[-1], 2, device=x.device) / x.shape[-1])
+    angles = places.unsqueeze(-1) * frequencies
+    cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
+    a, b = x.unflatten(-1, (-1, 2)).unbind(-1)
+    return torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1).flatten(-2)
+
+
+def swiglu(
+    x: Float[Tensor, "... d_model"],
+    W_1: Float[Tensor, "d_model d_hidden"],
+    V: Float[Tensor, "d_model d_hidden"],
+    W_2: Float[Tensor, "d_hidden d_model"],
+) -> Float[Tensor, "... d_model"]:
+    """(SiLU(x W_1) ⊙ x V) W_2, with SiLU(z) = z sigmoid(z).
+
+    Shazeer (2020), "GLU Variants Improve Transformer", equation 6.
+    """
+    return (F.silu(x @ W_1) * (x @ V)) @ W_2
+
+
+def grouped_query_attention(
+    q: Float[Tensor, "batch heads queries d_head"],
+    k: Float[Tensor, "batch groups keys d_head"],
+    v: Float[Tensor, "batch groups keys d_head"],
+    mask: Bool[Tensor, "queries keys"] | None,
+) -> Float[Tensor, "batch heads queries d_head"]:
+    """Attention in which heads / groups neighbouring heads of queries share a head of keys and values.
+
+    Ainslie et al. (2023), "GQA", section 2.2.
+    """
+    shared = q.shape[1] // k.shape[1]
+    return attention(q, k.repeat_interleave(shared, dim=1), v.repeat_interleave(shared, dim=1), mask).out
+
+
+def cache_bytes(layers: int, key_value_heads: int, d_head: int, words: int, bytes_per_number: int) -> int:
+    """What the keys and values of so many words take, in all layers."""
+    return 2 * layers * key_value_heads * d_head * words * bytes_per_number
+
+
+def read_block(
+    largest: Float[Tensor, "... queries"],
+    total: Float[Tensor, "... queries"],
+    out: Float[Tensor, "... queries d_head"],
+    scores: Float[Tensor, "... queries keys"],
+    values: Float[Tensor, "... keys d_head"],
+) -> tuple[Float[Tensor, "... queries"], Float[Tensor, "... queries"], Float[Tensor, "... queries d_head"]]:
+    """A softmax read block by block: the largest score s so far, Σ exp(score - s), and Σ exp(score - s) value.
+
+    `out / total` is attention over all blocks read. Before the first, `largest` is -∞ and the sums are 0; a query that
+    has met nothing but scores of -∞ keeps them. Milakov and Gimelshein (2018), "Online normalizer calculation for
+    softmax", algorithm 3; Dao et al. (2022), "FlashAttention", algorithm 1.
+    """
+    new_largest = torch.maximum(largest, scores.amax(dim=-1))
+    finite = new_largest.masked_fill(new_largest == -math.inf, 0.0)
+    shrink = (largest - finite).exp()
+    powers = (scores - finite.unsqueeze(-1)).exp()
+    return new_largest, shrink * total + powers.sum(dim=-1), shrink.unsqueeze(-1) * out + powers @ values
+
+
+def decayed_step(
+    weights: Sequence[Float[Tensor, "..."]], updates: Sequence[Float[Tensor, "..."]], rate: float, decay: float
+) -> list[Float[Tensor, "..."]]:
+    """weight - rate · (update + decay · weight) for matrices; biases and gains, which are vectors, do not decay.
+
+    Loshchilov and Hutter (2019), "Decoupled Weight Decay Regularization", algorithm 2.
+    """
+    return [
+        weight - rate * (update + (decay * weight if weight.dim() > 1 else 0.0))
+        for weight, update in zip(weights, updates, strict=True)
+    ]
+
+
+def cosine_rates(
+    steps: Int[Tensor, " steps"], peak: float, warmup: int, total: int, least: float
+) -> Float[Tensor, " steps"]:
+    """The learning rate at each of these steps: up in a line to `peak` at `warmup`, down half a cosine to `least`.
+
+    Loshchilov and Hutter (2017), "SGDR", equation 5.
+    """
+    done = (steps - warmup) / (total - warmup)
+    falling = least + (peak - least) * (1 + torch.cos(math.pi * done)) / 2
+    return torch.where(steps < warmup, peak * steps / warmup, falling)
+
+
+def llama_parameters(
+    vocabulary: int, d_model: int, layers: int, heads: int, key_value_heads: int, d_hidden: int, tied: bool
+) -> int:
+    """How many numbers a Llama of these sizes learns: no biases, no positions, gains but no shifts.
+
+    Touvron et al. (2023), "LLaMA", section 2.2; with the grouped queries of "Llama 2", section 2.2.
+    """
+    width = key_value_heads * (d_model // heads)
+    block = 2 * d_model * d_model + 2 * d_model * width + 3 * d_model * d_hidden + 2 * d_model
+    return vocabulary * d_model * (1 if tied else 2) + layers * block + d_model
+
+
+def lora(
+    x: Float[Tensor, "... d_in"],
+    weight: Float[Tensor, "d_out d_in"],
+    A: Float[Tensor, "rank d_in"],
+    B: Float[Tensor, "d_out rank"],
+    alpha: float,
+) -> Float[Tensor, "... d_out"]:
+    """W x + (alpha / rank) B A x: the weight is frozen, and A and B learn.
+
+    Hu et al. (2022), "LoRA: Low-Rank Adaptation of Large Language Models", section 4.1, equation 3.
+    """
+    return x @ weight.T + alpha / len(A) * (x @ A.T @ B.T)

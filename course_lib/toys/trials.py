@@ -1,0 +1,141 @@
+"""A real text that is on every machine, and a training so short that each change to a model can be measured by itself.
+
+The text is Python's own documentation of its language, which `help()` shows; it comes with Python.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float, Int
+from torch import Generator, Tensor, nn
+
+from course_lib.training.progress import TrainingStep, progress_bar
+
+CONTEXT, BATCH = 64, 8
+"""How many characters a model reads at a time in a trial, and how many such pieces a step has."""
+
+HELD_OUT_PIECES = 64
+"""On how many pieces of the held-out text a model is judged: the same ones always."""
+
+
+@dataclass(frozen=True)
+class CharacterText:
+    """A text in characters, the last tenth of it kept back.
+
+    Attributes:
+        characters: those that occur, in order; an id is a place in it.
+        training, held_out: ids.
+    """
+
+    characters: str
+    training: Int[Tensor, " characters"]
+    held_out: Int[Tensor, " characters"]
+
+    @classmethod
+    def of(cls, text: str) -> CharacterText:
+        """Count the characters, and cut the text in two."""
+        characters = "".join(sorted(set(text)))
+        id_of = {character: number for number, character in enumerate(characters)}
+        ids = torch.tensor([id_of[character] for character in text])
+        end = len(ids) * 9 // 10
+        return cls(characters, ids[:end], ids[end:])
+
+    def encode(self, text: str) -> Int[Tensor, " characters"]:
+        """Ids of a text; KeyError where a character is none of these."""
+        id_of = {character: number for number, character in enumerate(self.characters)}
+        return torch.tensor([id_of[character] for character in text])
+
+
+def python_documentation() -> CharacterText:
+    """What Python says of itself: half a million characters of English, and some code, in every installation."""
+    from pydoc_data.topics import topics
+
+    text = "\n".join(topics.values())
+    return CharacterText.of("".join(character for character in text if character.isascii()))
+
+
+@dataclass(frozen=True)
+class Trial:
+    """How a model with some change did.
+
+    Attributes:
+        losses: on the held-out text, in nats a character, one for each seed.
+        model: that of the last seed.
+        parameters: how many numbers it learns.
+    """
+
+    losses: list[float]
+    model: nn.Module
+    parameters: int
+
+    @property
+    def mean(self) -> float:
+        """Of the losses."""
+        return sum(self.losses) / len(self.losses)
+
+    def __str__(self) -> str:
+        return f"{self.mean:.2f} nats a character ({min(self.losses):.2f} to {max(self.losses):.2f})"
+
+
+def trial(
+    make_model: Callable[[], nn.Module],
+    text: CharacterText,
+    title: str,
+    rates: Sequence[float],
+    *,
+    seeds: int = 3,
+    before: Callable[[nn.Module, float], None] | None = None,
+) -> Trial:
+    """Train a few new models with Adam, each for a few seconds, and judge them.
+
+    Seed i draws the same pieces of text in every trial, and the same first weights wherever the layers are the same.
+
+    Args:
+        make_model: a new model from ids [batch, words] to logits [batch, words, vocabulary].
+        text: to learn from.
+        title: of the progress bar.
+        rates: the learning rate of each step.
+        seeds: how many models.
+        before: called before each step, with the model and the rate.
+    """
+    losses = []
+    with progress_bar(seeds * len(rates), title) as tell:
+        for seed in range(seeds):
+            torch.manual_seed(seed)
+            model = make_model()
+            optimizer = torch.optim.Adam(model.parameters(), betas=(0.9, 0.98))
+            generator, began = Generator().manual_seed(seed), time.perf_counter()
+            for number, rate in enumerate(rates, 1):
+                if before is not None:
+                    before(model, rate)
+                optimizer.param_groups[0]["lr"] = rate
+                loss = _loss(model, _pieces(text.training, BATCH, generator))
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
+                seconds = time.perf_counter() - began
+                done = seed * len(rates) + number
+                tell(TrainingStep(done, loss.item(), rate, number * BATCH * CONTEXT, seconds))
+            losses.append(held_out_loss(model, text.held_out))
+    return Trial(losses, model, sum(weight.numel() for weight in model.parameters()))
+
+
+@torch.no_grad()
+def held_out_loss(model: nn.Module, ids: Int[Tensor, " characters"]) -> float:
+    """The mean loss on pieces of this text, the same pieces always, in nats a character."""
+    return _loss(model, _pieces(ids, HELD_OUT_PIECES, Generator().manual_seed(1))).item()
+
+
+def _pieces(ids: Int[Tensor, " characters"], count: int, generator: Generator) -> Int[Tensor, "pieces context+1"]:
+    starts = torch.randint(len(ids) - CONTEXT, (count,), generator=generator)
+    return ids[starts.unsqueeze(-1) + torch.arange(CONTEXT + 1)]
+
+
+def _loss(model: nn.Module, pieces: Int[Tensor, "pieces context+1"]) -> Float[Tensor, ""]:
+    logits = model(pieces[:, :-1])
+    return F.cross_entropy(logits.flatten(0, 1), pieces[:, 1:].flatten())
