@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from html import escape
+from typing import Any
 
+from IPython.display import display
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -36,6 +40,9 @@ class TrainingStep:
 
 ProgressCallback = Callable[[TrainingStep], None]
 
+BETWEEN = 0.2
+"""Seconds from one picture of a notebook's bar to the next."""
+
 
 @contextmanager
 def progress_bar(steps: int, title: str = "training", console: Console | None = None) -> Iterator[ProgressCallback]:
@@ -47,18 +54,70 @@ def progress_bar(steps: int, title: str = "training", console: Console | None = 
         console: where to draw.
     """
     console = console or Console(stderr=True)
+    if console.is_jupyter:
+        with _notebook_bar(steps, title) as tell:
+            yield tell
+        return
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
         TextColumn("{task.completed}/{task.total}  {task.fields[state]}"),
         TimeRemainingColumn(),
     )
-    silent = not (console.is_terminal or console.is_jupyter)
-    with Progress(*columns, console=console, disable=silent) as progress:
+    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
         task = progress.add_task(title, total=steps, state="")
 
         def tell(step: TrainingStep) -> None:
-            state = f"loss {step.loss:.3f}  {step.tokens_per_second:,.0f} tokens/s"
-            progress.update(task, completed=step.number, state=state)
+            progress.update(task, completed=step.number, state=_state(step))
 
         yield tell
+
+
+def _state(step: TrainingStep) -> str:
+    return f"loss {step.loss:.3f}  {step.tokens_per_second:,.0f} tokens/s"
+
+
+@dataclass(frozen=True)
+class NotebookBar:
+    """A bar as a notebook shows it: plain HTML, for a widget would be an empty place in a page that was saved.
+
+    Attributes:
+        title: shown before the bar.
+        done, steps: how far it is, and how far it goes.
+        state: shown behind it.
+    """
+
+    title: str
+    done: int
+    steps: int
+    state: str = ""
+
+    def __repr__(self) -> str:
+        return ""
+
+    def _repr_mimebundle_(self, **_wanted: Any) -> dict[str, str]:
+        if self.done >= self.steps:  # what came of it, the cell itself tells
+            return {"text/html": "", "text/plain": ""}
+        bar = f'<progress max="{self.steps}" value="{self.done}"></progress>'
+        told = f"{escape(self.title)} {bar} {self.done}/{self.steps} {escape(self.state)}"
+        return {"text/html": f"<div>{told}</div>", "text/plain": ""}
+
+
+@contextmanager
+def _notebook_bar(steps: int, title: str) -> Iterator[ProgressCallback]:
+    """A bar that is drawn over itself, and is gone in the end."""
+    shown = display(NotebookBar(title, 0, steps), display_id=True)
+    began = drawn = time.monotonic()
+
+    def tell(step: TrainingStep) -> None:
+        nonlocal drawn
+        now = time.monotonic()
+        if now - drawn > BETWEEN and step.number < steps:
+            drawn = now
+            left = (now - began) / step.number * (steps - step.number)
+            shown.update(NotebookBar(title, step.number, steps, f"{_state(step)}, {left:.0f} s left"))
+
+    try:
+        yield tell
+    finally:
+        shown.update(NotebookBar(title, steps, steps))

@@ -123,7 +123,7 @@ EXERCISE = Exercise(
         Misconception(
             "weight_left_out",
             "Your answer is what was learned alone. It is added to what the weight says: W x.",
-            partial(_adapted, own=lambda x, weight: 0.0),
+            partial(_adapted, own=lambda x, weight: 0 * (x @ weight.T)),
         ),
         Misconception(
             "nothing_learned",

@@ -1,0 +1,1514 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Lesson 12 · Since 2017
+#
+# A cat of 2017 and a cat of today are the same cat. Four legs, two ears, one opinion. With transformers it is nearly so:
+# take a model of today apart, and you find attention, a feed-forward network and residual connections, as in lesson 04.
+# And yet hardly one part is quite what it was. Some of them turn, some have a gate, some were thrown out.
+#
+# Tonight you write every one of these changes, and then you do what papers do not always do: you measure each **by
+# itself**, on the same small model, with several seeds. Some are worth a lot, even here. Some do nothing at all at this
+# size. You will know which.
+#
+# | | you will write | points | minutes |
+# |---|---|---|---|
+# | 1 | RMSNorm | 2 | 6 |
+# | 2 | pre-norm, and the norm at its end | 2 | 8 |
+# | 3 | rotary positions | 4 | 20 |
+# | 4 | SwiGLU | 2 | 7 |
+# | 5 | grouped-query attention | 3 | 15 |
+# | 6 | how much a cache holds | 1 | 5 |
+# | 7 | a softmax that reads in blocks | 4 | 25 |
+# | 8 | a step with weight decay | 2 | 8 |
+# | 9 | a learning rate that follows a cosine | 2 | 8 |
+# | 10 | the parameters of Llama | 3 | 15 |
+# | 11 | LoRA | 2 | 10 |
+# | 12 | a short answer, in words | 2 | 10 |
+#
+# With reading and running, about three and a half hours. For two evenings, stop after section 5.
+#
+# Stuck? `hint("since_2017.rms_norm")` opens a hint, and with each further call the next one. `solution(...)` shows the
+# answer with its reason, once you have tried; `progress()` shows how far you are.
+#
+# From earlier lessons come `causal_mask` and `sinusoidal_encoding`, in the library's versions, so that nothing depends on
+# yours. Results have the dtype of the numbers that came in.
+
+# %%
+import copy
+import math
+import random
+import tempfile
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from course_lib import show
+from course_lib.checking import check, hint, progress, solution
+from course_lib.masking import causal_mask
+from course_lib.positions import sinusoidal_encoding
+from course_lib.toys.grammar import random_sentence
+from course_lib.toys.trials import CONTEXT, CharacterText, held_out_loss, python_documentation, trial
+
+show.use_style()
+torch.set_num_threads(1)  # matrices as small as these gain nothing from a second one
+torch.set_printoptions(precision=4, sci_mode=False)
+
+# %% [markdown]
+# ## 1. A model of 2017
+#
+# To measure a change you need something to change, something to read, and some patience.
+#
+# **Something to read.** No toy grammar tonight: a real text, and one that is on your computer already. Python carries its
+# own handbook around with it, the pages that `help("lambda")` shows: half a million characters of English by many hands.
+# We cut it into characters, and keep the last tenth back.
+
+# %%
+text = python_documentation()
+print(
+    f"{len(text.training):,} characters to learn from, {len(text.held_out):,} kept back, {len(text.characters)} different ones"
+)
+print("".join(text.characters[number] for number in text.training[3000:3300].tolist()))
+
+# %% [markdown]
+# **Something to change.** A language model as 2017 would have built it: the paper's block (lesson 04) under a causal mask.
+# Sinusoids are added to the embeddings, the layer norm comes after each residual sum, the network has ReLU in its middle,
+# every head has keys of its own. Two layers, four heads, 64 numbers to a character: small enough to be trained in two
+# seconds. Each thing that we are going to change is an argument.
+
+# %%
+D_MODEL, HEADS, D_HEAD, LAYERS = 64, 4, 16, 2
+
+
+def old_attention(q, k, v):
+    """Every head with keys of its own, under a causal mask."""
+    return F.scaled_dot_product_attention(q, k, v, is_causal=True)
+
+
+def old_network():
+    """Up, ReLU, down."""
+    return nn.Sequential(nn.Linear(D_MODEL, 4 * D_MODEL), nn.ReLU(), nn.Linear(4 * D_MODEL, D_MODEL))
+
+
+class Attention(nn.Module):
+    """Multi-head attention; keys and values may have fewer heads, and queries and keys may be turned."""
+
+    def __init__(self, groups, attend, turn, bias):
+        super().__init__()
+        self.W_q = nn.Linear(D_MODEL, HEADS * D_HEAD, bias=bias)
+        self.W_k = nn.Linear(D_MODEL, groups * D_HEAD, bias=bias)
+        self.W_v = nn.Linear(D_MODEL, groups * D_HEAD, bias=bias)
+        self.W_o = nn.Linear(HEADS * D_HEAD, D_MODEL, bias=bias)
+        self.attend, self.turn = attend, turn
+
+    def forward(self, x):
+        q, k, v = (W(x).unflatten(-1, (-1, D_HEAD)).transpose(1, 2) for W in (self.W_q, self.W_k, self.W_v))
+        if self.turn is not None:
+            places = torch.arange(x.shape[1])
+            q, k = self.turn(q, places), self.turn(k, places)
+        return self.W_o(self.attend(q, k, v).transpose(1, 2).flatten(2))
+
+
+class SmallModel(nn.Module):
+    """A language model of characters, by default one of 2017.
+
+    norm: makes a norm, from d_model
+    stack: from x, sublayers, norms and the final norm to the states; None for post-norm, as in 2017
+    turn: turns queries or keys by their places; None to add sinusoids to the embeddings
+    network: makes a feed-forward network
+    groups: how many heads keys and values have
+    attend: attention, from q, k and v
+    bias: whether the projections have one
+    """
+
+    def __init__(
+        self,
+        norm=nn.LayerNorm,
+        stack=None,
+        turn=None,
+        network=old_network,
+        groups=HEADS,
+        attend=old_attention,
+        bias=True,
+    ):
+        super().__init__()
+        self.embedding = nn.Embedding(len(text.characters), D_MODEL)
+        nn.init.normal_(self.embedding.weight, std=D_MODEL**-0.5)
+        sublayers = [(Attention(groups, attend, turn, bias), network()) for _ in range(LAYERS)]
+        self.sublayers = nn.ModuleList(sublayer for both in sublayers for sublayer in both)
+        self.norms = nn.ModuleList(norm(D_MODEL) for _ in self.sublayers)
+        self.final_norm = None if stack is None else norm(D_MODEL)
+        self.stack, self.turn = stack, turn
+
+    def forward(self, ids):
+        x = D_MODEL**0.5 * self.embedding(ids)
+        if self.turn is None:
+            x = x + sinusoidal_encoding(ids.shape[1], D_MODEL)
+        if self.stack is not None:
+            x = self.stack(x, self.sublayers, self.norms, self.final_norm)
+        else:
+            for sublayer, norm in zip(self.sublayers, self.norms, strict=True):
+                x = norm(x + sublayer(x))
+        return x @ self.embedding.weight.T
+
+
+# %% [markdown]
+# **Some patience.** `measured` trains three models of one kind, from three seeds: 160 steps of Adam, eight pieces of 64
+# characters in each. That is a hundredth of what it would take to train them well, and it is the same for all. What
+# counts is the loss on the text that was kept back, in nats a character. Seed 0 reads the same pieces in every
+# trial, so that a difference between two trials is not one between two readings.
+
+# %%
+STEPS, RATE = 160, 0.003
+trials = {}
+
+
+def measured(name, *, rates=None, seeds=3, before=None, **changes):
+    """Train small models with these changes, and keep what came out under this name."""
+    rates = [RATE] * STEPS if rates is None else rates
+    trials[name] = trial(lambda: SmallModel(**changes), text, name, rates, seeds=seeds, before=before)
+    print(f"{name:36} {trials[name]}")
+
+
+# %% tags=["demo"]
+print(f"a model that knows nothing: {math.log(len(text.characters)):.2f} nats a character")
+measured("2017")
+print(f"it learns {trials['2017'].parameters:,} numbers")
+
+# %% [markdown]
+# Look at the brackets: three models that differ in nothing but their seed are a few hundredths of a nat apart. **That is
+# our ruler.** A change that moves the mean by less than that has not been shown to do anything, whatever a paper says of
+# it. (And three seeds are few. People who do this for a living take more.)
+#
+# **Guess** before you go on. Six changes come now: RMSNorm for the layer norm; the norm before the sublayer; queries and
+# keys that turn; a gate in the network; keys shared by four heads; weights that fade. What will each do to the loss of this
+# model, by itself, in its 160 steps? Click, copy the line that appears into a cell of your own, and run it. Section 9 comes
+# back to it.
+
+# %% tags=["demo"]
+guesses = show.questionnaire(
+    "guesses",
+    ["RMSNorm", "pre-norm", "rotary", "SwiGLU", "one head of keys for four", "decay 0.1"],
+    ["worse", "nothing to be seen", "a little better", "much better"],
+)
+guesses
+
+# %% [markdown]
+# ## 2. A norm with less in it
+#
+# A layer norm does four things to a word's vector: takes off its mean, divides by its deviation, stretches by $\gamma$,
+# moves by $\beta$. Zhang and Sennrich (2019) asked which of them the model needs, and kept two.
+#
+# $$\text{RMSNorm}(x) = \gamma \odot \frac{x}{\sqrt{\tfrac{1}{d}\sum_i x_i^2 + \varepsilon}}$$
+#
+# No mean, no $\beta$. The vector keeps its direction and gets a standard length; that is all. Llama, Qwen, Mistral,
+# Gemma: all of them have this norm.
+
+# %% [markdown]
+# ### Exercise 1 · RMSNorm
+# `since_2017.rms_norm` · 2 points · about 6 minutes
+#
+# Write it, without torch's norms. The mean is over the numbers of each word, and $\varepsilon$ goes under the root.
+# Gradients are compared too.
+#
+# Shapes: `x` is `[..., d_model]`, `gamma` is `[d_model]`, `epsilon` a float; the result has the shape of `x`.
+
+
+# %% nbgrader={"grade": false, "grade_id": "since_2017-rms_norm-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def rms_norm(x, gamma, epsilon):
+    """Each word's vector over its root mean square, stretched by gamma.
+
+    x: [..., d_model]
+    gamma: [d_model]
+    epsilon: float
+    returns: [..., d_model]
+    """
+    ### BEGIN SOLUTION
+    return gamma * x / (x.square().mean(dim=-1, keepdim=True) + epsilon).sqrt()
+    ### END SOLUTION
+
+
+# %% [markdown] tags=["reason"]
+# The root of the mean square is the length of the vector over the root of its dimension, so every word leaves with numbers
+# of size about 1 and its direction untouched. The mean of the squares keeps its dimension, and so divides each word by its
+# own number. Subtracting the mean first makes a layer norm of it: the answer is then wrong by just what the paper found to
+# be unnecessary. Epsilon is there for words whose numbers are all near 0, and only under the root does it keep their
+# gradient finite.
+
+# %% nbgrader={"grade": true, "grade_id": "since_2017-rms_norm-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("since_2017.rms_norm")
+### BEGIN HIDDEN TESTS
+check("since_2017.rms_norm", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ## 3. Where the norm stands
+#
+# ### 3.1 Does it matter which?
+#
+# Here is your norm as a layer, and the small model with it. Nothing else changes. What do you expect?
+
+
+# %%
+class RMSNorm(nn.Module):
+    """Your norm, with gains to learn."""
+
+    def __init__(self, d_model):
+        super().__init__()
+        self.gamma = nn.Parameter(torch.ones(d_model))
+
+    def forward(self, x):
+        return rms_norm(x, self.gamma, 1e-6)
+
+
+# %% tags=["demo"]
+@show.when_ready
+def the_other_norm():
+    rms_norm(torch.ones(1, 4), torch.ones(4), 1e-6)
+    measured("RMSNorm", norm=RMSNorm)
+    print(f"against 2017: {trials['RMSNorm'].mean - trials['2017'].mean:+.2f}")
+    saved = trials["2017"].parameters - trials["RMSNorm"].parameters
+    print(f"it learns {saved} numbers less, of {trials['2017'].parameters:,}")
+
+
+# %% [markdown]
+# Within the ruler: the mean and $\beta$ were not needed, and were not in the way either. That *is* the paper's result:
+# the same quality with less work (sections 6 and 7: 7 to 64 % less time, depending on the model). A change need not make a
+# model better. It may make it simpler.
+#
+# ### 3.2 A free way through
+#
+# The paper of 2017 puts the norm on the residual path, after each sum. You met the trouble in lesson 04: a gradient on its
+# way down has to pass all of them. **Pre-norm** moves each norm into the branch. What the sublayer *reads* is normalised;
+# what runs straight through the model is not touched by anything but sums.
+#
+# $$x \leftarrow x + \text{sublayer}(\text{norm}(x))$$
+#
+# There is a price. After many sums $x$ has grown, and no norm has ever seen it. So at the very top, before the
+# output layer, there is one more: the **final norm**. (GPT-2 has it, and so has your model of lesson 07.)
+
+# %% [markdown]
+# ### Exercise 2 · Pre-norm, and the norm at its end
+# `since_2017.pre_norm` · 2 points · about 8 minutes
+#
+# `sublayers` and `norms` are lists of equal length, of functions from `[..., words, d_model]` to the same shape;
+# `final_norm` is one more. Send `x` through all of them. With no sublayers at all, only the final norm is left.
+#
+# Shapes: `x` and the result are `[..., words, d_model]`.
+
+
+# %% nbgrader={"grade": false, "grade_id": "since_2017-pre_norm-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def pre_norm(x, sublayers, norms, final_norm):
+    """A stack of sublayers that each read what their norm has made of x, and add to x.
+
+    x: [..., words, d_model]
+    sublayers, norms: lists of functions, as many of the one as of the other
+    final_norm: a function
+    returns: [..., words, d_model]
+    """
+    ### BEGIN SOLUTION
+    for sublayer, norm in zip(sublayers, norms, strict=True):
+        x = x + sublayer(norm(x))
+    return final_norm(x)
+    ### END SOLUTION
+
+
+# %% [markdown] tags=["reason"]
+# The sum is made with x as it was, so that there is a path from the input to the output on which nothing but additions
+# happens, and a gradient comes down it undiminished. Adding to `norm(x)` instead cuts that path in every step, and looks
+# almost the same on paper. The final norm is easily forgotten, because nothing fails without it: but the stream has grown
+# with every sum, and the output layer would read numbers of a size that depends on the depth.
+
+# %% nbgrader={"grade": true, "grade_id": "since_2017-pre_norm-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("since_2017.pre_norm")
+### BEGIN HIDDEN TESTS
+check("since_2017.pre_norm", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# Now with two learning rates: the one that we use throughout, and one more than three times as large.
+
+# %% tags=["demo"]
+BRISK = 0.01
+
+
+@show.when_ready
+def before_or_after():
+    pre_norm(torch.ones(1, 4), [], [], torch.sign)
+    measured("pre-norm", stack=pre_norm)
+    measured(f"2017, rate {BRISK}", rates=[BRISK] * STEPS, seeds=2)
+    measured(f"pre-norm, rate {BRISK}", rates=[BRISK] * STEPS, seeds=2, stack=pre_norm)
+    rates = [f"{RATE}", f"{BRISK}"]
+    drawn, [axes] = show.frames(width=6.4, height=3.2)
+    for name, colour in (("2017", show.ORANGE), ("pre-norm", show.BLUE)):
+        both = [trials[name], trials[f"{name}, rate {BRISK}"]]
+        axes.plot(
+            rates, [one.mean for one in both], color=colour, label="post-norm, as in 2017" if name == "2017" else name
+        )
+        for rate, one in zip(rates, both, strict=True):
+            axes.plot([rate] * len(one.losses), one.losses, "o", color=colour, ms=4)
+    axes.set(xlabel="learning rate", ylabel="nats a character", xlim=(-0.3, 1.3), title="Where the norm stands")
+    axes.legend(loc="upper left")
+    show.figure(
+        drawn,
+        "At the small rate both norms do equally well; at the large one post-norm has hardly learned, pre-norm has.",
+    )
+
+
+# %% [markdown]
+# At the small rate the place of the norm is worth nothing. At the large one it is worth everything: post-norm has hardly
+# got beyond how often each letter occurs, and pre-norm goes on as if nothing had happened. And this model has two layers
+# only. Xiong et al. (2020) say where it comes from: in post-norm the gradients near the output are large at the start, and
+# that is why the paper of 2017 needs its warm-up.
+#
+# So measure a change where it is meant to work. "No difference" at one learning rate is not "no difference".
+#
+# ## 4. Positions that turn
+#
+# ### 4.1 Turn, do not add
+#
+# Lesson 03 left us with a question. The shift matrix $M_k$ takes the place of every word to that of the word $k$ further
+# on; a head made from it by hand looks two words back, at any length. But training did not find that head. It found
+# another one, which fell apart behind the last place of the training. *The methods that came after them build the shift
+# into attention itself*, we said. This is how.
+#
+# Take the matrix apart. $M_k$ is made of 2 × 2 rotations: pair $i$ turns by $k f_i$, with $f_i = 10000^{-2i/d}$. Now do
+# not *add* anything to the embeddings. Instead **turn the query** of the word at place $m$ by $M_m$, and **the key** of
+# the word at place $n$ by $M_n$. Their dot product is
+#
+# $$(M_m q) \cdot (M_n k) = q^\top M_m^\top M_n\, k = q^\top M_{n-m}\, k ,$$
+#
+# because turning back by $m$ and forth by $n$ is turning by $n - m$. The places themselves are gone. **A score knows how
+# far apart two words are, and nothing else about where they stand.** Whatever a head learns about "two words back" at
+# place 10 holds at place 10,000; there is no other way for it to be.
+#
+# Only queries and keys are turned, in every layer. Values are not: what a word has to say does not depend on where it
+# stands. Su et al. (2021) called it *rotary position embedding*, RoPE. It is in nearly every model that you can download.
+#
+# $$\begin{pmatrix} x'_{2i} \\ x'_{2i+1} \end{pmatrix} =
+#   \begin{pmatrix} \cos pf_i & -\sin pf_i \\ \sin pf_i & \cos pf_i \end{pmatrix}
+#   \begin{pmatrix} x_{2i} \\ x_{2i+1} \end{pmatrix},
+#   \qquad f_i = \text{base}^{-2i/d_\text{head}}$$
+#
+# (Lesson 03 had the sine first and the cosine second in each pair, so that its blocks had the minus below the diagonal. A
+# point in the plane has its first number first.)
+
+# %% [markdown]
+# ### Exercise 3 · Turned by their places
+# `since_2017.rotary` · 4 points · about 20 minutes
+#
+# Turn each pair of neighbouring numbers, 0 and 1, 2 and 3 and so on, by the place of its word times the frequency of the
+# pair. The places are given, since with a cache the only word that comes may be number 40; so is the base, which is 10,000
+# in the paper and 500,000 in Llama 3. Gradients are compared too.
+#
+# Shapes: `x` is `[..., words, d_head]`, `places` is an integer tensor `[words]`, `base` a float; the result has the shape
+# and the dtype of `x`.
+
+
+# %% nbgrader={"grade": false, "grade_id": "since_2017-rotary-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def rotary(x, places, base):
+    """Queries, or keys, turned by the places of their words.
+
+    x: [..., words, d_head], d_head even
+    places: int64 [words]
+    base: float, of the frequencies base^(-2i / d_head)
+    returns: [..., words, d_head]
+    """
+    ### BEGIN SOLUTION
+    frequencies = base ** (-torch.arange(0, x.shape[-1], 2) / x.shape[-1])
+    angles = places.unsqueeze(-1) * frequencies
+    cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
+    a, b = x[..., 0::2], x[..., 1::2]
+    return torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1).flatten(-2)
+    ### END SOLUTION
+
+
+# %% [markdown] tags=["reason"]
+# Every word has one angle for each pair, so the angles are a table of words times pairs, and they broadcast over batches
+# and heads. The two numbers of a pair are turned with their old values, then put side by side again in the old order:
+# stacking in a new last dimension and flattening does just that. Numbering the words from 0 works in training and fails
+# with a cache, where a single new word may be at place 40. Llama's program pairs number i with number i + d_head / 2
+# instead. It computes other numbers and is as good, but weights trained in one order are noise in the other.
+
+# %% nbgrader={"grade": true, "grade_id": "since_2017-rotary-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("since_2017.rotary")
+### BEGIN HIDDEN TESTS
+check("since_2017.rotary", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# Does it hold? One query and one key, the same two vectors at every place of a sentence of eight: whatever differs between
+# the scores comes from the places.
+
+
+# %% tags=["demo"]
+@show.when_ready
+def only_the_distance():
+    generator = torch.Generator().manual_seed(3)
+    q, k = torch.randn(2, 16, generator=generator)
+    panels = []
+    for first in (0, 1000):
+        places = torch.arange(first, first + 8)
+        scores = rotary(q.expand(8, -1), places, 10_000.0) @ rotary(k.expand(8, -1), places, 10_000.0).T
+        labels = [str(place) for place in places.tolist()]
+        panels.append(show.Panel(f"scores from place {first} on", scores, labels, labels, decimals=1))
+    show.matrices(
+        *panels, alt="Two matrices of scores, equal in every number; along each diagonal all numbers are the same."
+    )
+    print(f"largest difference between the two: {(panels[0].values - panels[1].values).abs().max():.4f}")
+
+
+# %% [markdown]
+# Along each diagonal one number, and at place 1,000 the same numbers as at place 0 (but for the rounding of large
+# angles). That is the shift matrix at work, inside the score.
+#
+# ### 4.2 The answer to lesson 03
+#
+# Here is its section 8 again: name the symbol two places back, train on 16 symbols, look at 64. The sinusoids were right
+# within the 16 and wavered between chance and perfect behind them. Same task, same layer, same training. The queries
+# and keys are turned, and nothing is added. **Guess first.**
+
+
+# %% tags=["demo"]
+@show.when_ready
+def past_the_trained_length():
+    symbols, width, trained, longest, back = 8, 32, 16, 64, 2
+
+    class Recaller(nn.Module):
+        """Names the symbol two places back."""
+
+        def __init__(self, turned):
+            super().__init__()
+            self.symbol = nn.Embedding(symbols, width)
+            self.to_q, self.to_k, self.to_v = (nn.Linear(width, width) for _ in range(3))
+            self.to_symbol = nn.Linear(width, symbols)
+            self.turned = turned
+
+        def forward(self, sequence):
+            x, places = self.symbol(sequence), torch.arange(sequence.shape[1])
+            if not self.turned:
+                x = x + sinusoidal_encoding(len(places), width)
+            q, k, v = self.to_q(x), self.to_k(x), self.to_v(x)
+            if self.turned:
+                q, k = rotary(q, places, 10_000.0), rotary(k, places, 10_000.0)
+            return self.to_symbol(F.scaled_dot_product_attention(q, k, v, is_causal=True))
+
+    def right_at_each_place(turned, seed):
+        torch.manual_seed(seed)
+        model = Recaller(turned)
+        optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+        for _ in range(400):
+            sequence = torch.randint(symbols, (64, trained))
+            named = model(sequence)[:, back:]
+            loss = F.cross_entropy(named.flatten(0, 1), sequence[:, :-back].flatten())
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+        with torch.no_grad():
+            sequence = torch.randint(symbols, (500, longest))
+            right = model(sequence)[:, back:].argmax(dim=-1) == sequence[:, :-back]
+        return right.float().mean(dim=0)
+
+    drawn, [axes] = show.frames(width=9.5, height=3.4)
+    for name, turned, colour in (("sinusoids, added", False, show.ORANGE), ("rotary", True, show.BLUE)):
+        runs = torch.stack([right_at_each_place(turned, seed) for seed in range(3)])
+        for run in runs:
+            axes.plot(range(back, longest), run, color=colour, linewidth=0.7, alpha=0.45)
+        axes.plot(range(back, longest), runs.mean(dim=0), color=colour, linewidth=2.2, label=name)
+        within, beyond = runs[:, : trained - back].mean(), runs[:, trained - back :].mean()
+        print(f"{name:17} right within the trained length {within:4.0%}, beyond it {beyond:4.0%}")
+    axes.axvspan(0, trained - 0.5, color="#f1f4f8", zorder=0)
+    axes.axhline(1 / symbols, color=show.INK, linewidth=0.8, linestyle=":")
+    axes.set(xlabel="position", ylabel="share of right answers", xlim=(0, longest - 1), ylim=(0, 1.08))
+    axes.legend(loc="lower left")
+    axes.set_title("Naming the symbol two places back, trained on 16")
+    show.figure(drawn, "Right answers by position: rotary stays near 1 up to 64, sinusoids fall behind position 16.")
+
+
+# %% [markdown]
+# There it is. What "two places back" means was learned once and holds everywhere, because a score cannot tell place 10 from
+# place 50. (Not quite perfect, though, and that is instructive: at place 60 there are keys fifty words away, a distance
+# that was never trained, and now and then one of them happens to score high. Rotary positions know every *place*, but not
+# every *distance*. That is why long contexts are still trained for, and why people slow the clocks down to get there: Peng
+# et al. 2023, "YaRN", and `course_lib.modern.rotary`.)
+#
+# ### 4.3 And the small model?
+
+
+# %% tags=["demo"]
+def turned(x, places):
+    """Your rotation, with the paper's base."""
+    return rotary(x, places, 10_000.0)
+
+
+@show.when_ready
+def positions_that_turn():
+    rotary(torch.ones(1, 4), torch.arange(1), 10_000.0)
+    measured("rotary", turn=turned)
+    print(f"against 2017: {trials['rotary'].mean - trials['2017'].mean:+.2f}")
+    print(f"numbers learned: {trials['rotary'].parameters:,}, as before")
+
+
+# %% [markdown]
+# That is not within the ruler. Nothing was added to the model, not one number, and it learned in its 160 steps what the
+# other would need many more for. Why? To write Python's handbook in characters you mostly need the few characters before
+# this one. *The letter before* is a distance. With sinusoids the model must first find out, from sums of sines mixed with
+# letters, that distances exist; here they are built in.
+#
+# (To be fair: our sinusoids are an easy opponent for a model that is trained this briefly. Given more time they catch up
+# a good deal. Try it: `STEPS = 1600`, and ten minutes.)
+#
+# ## 5. A gate in every word
+#
+# The feed-forward network of 2017 takes a word up to $4d$ numbers, cuts off what is negative, and comes down again. Dauphin
+# et al. (2017) had had another idea, for another model: make *two* projections, and let one decide how much of the other
+# passes. Shazeer (2020) tried it on the transformer, with every activation he could think of. The one that stayed is
+#
+# $$\text{SwiGLU}(x) = \big(\text{SiLU}(x W_1) \odot x V\big)\, W_2, \qquad \text{SiLU}(z) = z\,\sigma(z).$$
+#
+# $\odot$ multiplies number by number. SiLU is a soft ReLU: it goes to 0 on the left and to $z$ on the right. Why is it
+# better? The paper's last sentence is one of the most honest in the field: "We offer no explanation as to why these
+# architectures seem to work; we attribute their success, as all else, to divine benevolence."
+
+# %% [markdown]
+# ### Exercise 4 · A gate
+# `since_2017.swiglu` · 2 points · about 7 minutes
+#
+# Write it, without biases. Gradients are compared too.
+#
+# Shapes: `x` is `[..., d_model]`, `W_1` and `V` are `[d_model, d_hidden]`, `W_2` is `[d_hidden, d_model]`; the result has
+# the shape of `x`.
+
+
+# %% nbgrader={"grade": false, "grade_id": "since_2017-swiglu-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def swiglu(x, W_1, V, W_2):
+    """A feed-forward network with a gate.
+
+    x: [..., d_model]
+    W_1, V: [d_model, d_hidden]
+    W_2: [d_hidden, d_model]
+    returns: [..., d_model]
+    """
+    ### BEGIN SOLUTION
+    return (F.silu(x @ W_1) * (x @ V)) @ W_2
+    ### END SOLUTION
+
+
+# %% [markdown] tags=["reason"]
+# Both projections read the same word. One of them goes through the activation and becomes the gate; the other is what
+# passes through it, number by number, before the last matrix brings the width back. Only one of the two is activated:
+# without any activation the product would still not be linear, but with one on both sides nothing negative would ever get
+# through at full size. There are three matrices now instead of two, so that an equal number of weights asks for two thirds
+# of the width.
+
+# %% nbgrader={"grade": true, "grade_id": "since_2017-swiglu-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("since_2017.swiglu")
+### BEGIN HIDDEN TESTS
+check("since_2017.swiglu", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# Three matrices instead of two. A fair comparison must not give the new network half as many weights again, so its middle
+# becomes narrower: $\tfrac{2}{3} \cdot 4d \approx 171$ numbers instead of 256. (Llama does the same, and rounds up.)
+
+
+# %%
+class SwiGLU(nn.Module):
+    """Your network, of as many weights as the old one."""
+
+    def __init__(self, d_hidden=171):
+        super().__init__()
+        self.W_1, self.V = (nn.Parameter(torch.empty(D_MODEL, d_hidden)) for _ in range(2))
+        self.W_2 = nn.Parameter(torch.empty(d_hidden, D_MODEL))
+        for weight in (self.W_1, self.V, self.W_2):  # as nn.Linear begins
+            nn.init.uniform_(weight, -(len(weight) ** -0.5), len(weight) ** -0.5)
+
+    def forward(self, x):
+        return swiglu(x, self.W_1, self.V, self.W_2)
+
+
+# %% tags=["demo"]
+@show.when_ready
+def with_a_gate():
+    swiglu(torch.ones(1, 2), torch.ones(2, 3), torch.ones(2, 3), torch.ones(3, 2))
+    measured("SwiGLU", network=SwiGLU)
+    print(f"against 2017: {trials['SwiGLU'].mean - trials['2017'].mean:+.2f}")
+    print(f"numbers learned: {trials['SwiGLU'].parameters:,} instead of {trials['2017'].parameters:,}")
+
+
+# %% [markdown]
+# A little, or nothing: compare it with the brackets. Shazeer's gains are of the same kind. In his table 1 the loss after
+# 65,536 steps goes from 1.997 (ReLU) to 1.944 (SwiGLU): five hundredths, measured so carefully, on so large a model, that
+# they count. On ours you could not tell them from luck.
+#
+# ## 6. Fewer keys
+#
+# ### 6.1 Who needs so many?
+#
+# A model that writes keeps the keys and the values of everything it has read (lesson 06). For each new word it must fetch
+# them *all* from memory, and with long texts that fetching, not the arithmetic, is what one waits for. Shazeer (2019): let
+# all heads share **one** head of keys and values; only the queries stay different. That is multi-query attention. It was
+# fast, and a little worse. Ainslie et al. (2023) took the middle: **grouped-query attention**, in which a few neighbouring
+# heads share.
+#
+# | | heads of queries | heads of keys and values |
+# |---|---|---|
+# | multi-head, 2017 | 32 | 32 |
+# | grouped (Llama 3, 8B) | 32 | 8 |
+# | multi-query | 32 | 1 |
+
+# %% [markdown]
+# ### Exercise 5 · Heads that share their keys
+# `since_2017.grouped_query` · 3 points · about 15 minutes
+#
+# Attention with `heads` heads of queries and `groups` heads of keys and values; `groups` divides `heads`. Neighbours share:
+# with four heads and two groups, heads 0 and 1 use group 0, heads 2 and 3 use group 1. Every head is scaled by
+# $\sqrt{d_\text{head}}$, as ever. You may use torch's softmax, but not its ready-made attention. Gradients are compared
+# too.
+#
+# Shapes: `q` is `[batch, heads, queries, d_head]`, `k` and `v` are `[batch, groups, keys, d_head]`; `mask` is boolean,
+# `[queries, keys]`, True where a query may attend, or None. The result has the shape of `q`.
+
+
+# %% nbgrader={"grade": false, "grade_id": "since_2017-grouped_query-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def grouped_query_attention(q, k, v, mask):
+    """Attention in which neighbouring heads of queries share a head of keys and values.
+
+    q: [batch, heads, queries, d_head]
+    k, v: [batch, groups, keys, d_head]
+    mask: bool [queries, keys], True where a query may attend, or None
+    returns: [batch, heads, queries, d_head]
+    """
+    ### BEGIN SOLUTION
+    shared = q.shape[1] // k.shape[1]
+    k, v = k.repeat_interleave(shared, dim=1), v.repeat_interleave(shared, dim=1)
+    scaled = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
+    if mask is not None:
+        scaled = scaled.masked_fill(~mask, -math.inf)
+    return torch.softmax(scaled, dim=-1) @ v
+    ### END SOLUTION
+
+
+# %% [markdown] tags=["reason"]
+# Each head of keys is laid out once for every head of queries that shares it, and from there on it is the attention of
+# lesson 01. The order matters: `repeat_interleave` gives 0, 0, 1, 1, and `repeat` gives 0, 1, 0, 1, which pairs queries
+# with keys that they were not trained with. The copy is for the reader; a fast program keeps each key once and lets
+# several queries meet it, and the cache never holds more than the groups.
+
+# %% nbgrader={"grade": true, "grade_id": "since_2017-grouped_query-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("since_2017.grouped_query")
+### BEGIN HIDDEN TESTS
+check("since_2017.grouped_query", hidden=True)
+### END HIDDEN TESTS
+
+
+# %% tags=["demo"]
+def shared_by_all(q, k, v):
+    """Your attention, under a causal mask."""
+    return grouped_query_attention(q, k, v, causal_mask(q.shape[2]))
+
+
+@show.when_ready
+def fewer_keys():
+    grouped_query_attention(torch.ones(1, 2, 1, 2), torch.ones(1, 1, 1, 2), torch.ones(1, 1, 1, 2), None)
+    measured("one head of keys for four", groups=1, attend=shared_by_all)
+    print(f"against 2017: {trials['one head of keys for four'].mean - trials['2017'].mean:+.2f}")
+    print(
+        f"numbers learned: {trials['one head of keys for four'].parameters:,} instead of {trials['2017'].parameters:,}"
+    )
+
+
+# %% [markdown]
+# Four times fewer keys, the extreme case, and fewer weights as well: and the loss is where it was. At this size three
+# of four heads of keys were a luxury. (Large models do notice: Ainslie et al., figure 3, lose a little with one group and next to
+# nothing with eight.)
+#
+# ### 6.2 What a cache holds
+#
+# What is saved? Count it. For every word that was read, each layer keeps, for each head of keys and values, one key and
+# one value of `d_head` numbers.
+
+# %% [markdown]
+# ### Exercise 6 · The size of a cache
+# `since_2017.cache_bytes` · 1 point · about 5 minutes
+#
+# How many bytes do the keys and values of so many words take, in all layers?
+#
+# All five arguments are ints, and so is the result.
+
+
+# %% nbgrader={"grade": false, "grade_id": "since_2017-cache_bytes-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def cache_bytes(layers, key_value_heads, d_head, words, bytes_per_number):
+    """How many bytes a cache of so many words takes.
+
+    layers, key_value_heads, d_head, words, bytes_per_number: int
+    returns: int
+    """
+    ### BEGIN SOLUTION
+    return 2 * layers * key_value_heads * d_head * words * bytes_per_number
+    ### END SOLUTION
+
+
+# %% [markdown] tags=["reason"]
+# Two things are kept of each word, in each layer and each head: a key and a value. The heads of the queries do not appear
+# at all, since nobody keeps queries, and that is why sharing keys pays. Everything is a product, so halving any factor
+# halves the cache: fewer heads, shorter keys, smaller numbers. It grows with the words and not with their square; the
+# square is in the arithmetic of the scores, which are used and forgotten.
+
+# %% nbgrader={"grade": true, "grade_id": "since_2017-cache_bytes-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check("since_2017.cache_bytes")
+### BEGIN HIDDEN TESTS
+check("since_2017.cache_bytes", hidden=True)
+### END HIDDEN TESTS
+
+# %% tags=["demo"]
+PUBLISHED_SIZES = {
+    "Llama 2, 7B": (32, 32, 128),
+    "Llama 3, 8B": (32, 8, 128),
+    "Llama 3, 8B, with one head": (32, 1, 128),
+    "Qwen3, 0.6B": (28, 8, 128),
+}
+
+
+@show.when_ready
+def caches():
+    words = 8192
+    sizes = {name: cache_bytes(*shape, words, 2) / 2**30 for name, shape in PUBLISHED_SIZES.items()}
+    drawn, [axes] = show.frames(width=8.5, height=2.6)
+    axes.barh(
+        range(len(sizes)), list(sizes.values()), color=[show.ORANGE, show.BLUE, show.GREY, show.BLUE], height=0.65
+    )
+    axes.set_yticks(range(len(sizes)), labels=list(sizes))
+    axes.set(xlabel="GiB", ylim=(len(sizes) - 0.4, -0.6), title="A cache of 8,192 words in half precision")
+    show.figure(
+        drawn, "Bars: Llama 2 takes 4 GiB, Llama 3 of the same depth 1 GiB, with one head of keys an eighth of that."
+    )
+    for name, size in sizes.items():
+        print(f"{name:28} {size:6.3f} GiB for one text of {words:,} words")
+
+
+# %% [markdown]
+# Four GiB for *one* text, in a model whose weights take thirteen. Serve ten people at once, and the cache is what fills
+# the machine. Now you know why hardly any model has as many heads of keys as of queries any more.
+#
+# ## 7. A softmax in one pass
+#
+# This change is different from all others: **it changes no number at all**. It is about where numbers are put.
+#
+# Attention makes a table of scores, `[queries, keys]`. For 8,192 words that is 67 million numbers in each head, written to
+# memory, read for the softmax, written, read again for the values. Nobody wants the table; everybody wants `out`. Could we
+# read the keys block by block, and never have more than one block of scores?
+#
+# The softmax seems to forbid it: $\alpha_j = e^{s_j} / \sum_k e^{s_k}$ needs the sum over *all* keys, and to be safe from
+# overflow also the largest score of all. But look at what has to be remembered. After some blocks, keep for each query three
+# things:
+#
+# - `largest`: the largest score so far, $m$;
+# - `total`: $\sum_j e^{s_j - m}$ over the keys so far;
+# - `out`: $\sum_j e^{s_j - m} v_j$, the weighted values, not yet divided.
+#
+# Then a new block comes, and in it perhaps a larger score, $m' > m$. Every term of the old sums was made with $m$ and
+# should have been made with $m'$. That is one factor for all of them: $e^{s_j - m'} = e^{s_j - m} \cdot e^{m - m'}$. So
+# **shrink the old sums by** $e^{m - m'}$, add the new block's, and go on. At the very end, `out / total` is attention.
+#
+# Milakov and Gimelshein (2018) found it for the softmax. Dao et al. (2022) built attention on it, block by block in the
+# fast memory of a GPU, and called it **FlashAttention**. It is what torch's `scaled_dot_product_attention` does there.
+
+# %% [markdown]
+# ### Exercise 7 · A softmax block by block
+# `since_2017.read_block` · 4 points (3 for the values, 1 for blocks of which nothing is seen) · about 25 minutes
+#
+# Write one step: from the three numbers so far and the next block, the three numbers after it. Return them as a tuple, in
+# that order.
+#
+# Before the first block, `largest` is $-\infty$ and the two sums are 0. A masked score is $-\infty$. A query that has seen
+# nothing yet, and sees nothing in this block either, keeps what it has: beware of $-\infty - (-\infty)$.
+#
+# Shapes: `largest` and `total` are `[..., queries]`, `out` is `[..., queries, d_head]`, `scores` is `[..., queries, keys]`,
+# `values` is `[..., keys, d_head]`.
+
+
+# %% nbgrader={"grade": false, "grade_id": "since_2017-read_block-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def read_block(largest, total, out, scores, values):
+    """One more block of keys and values.
+
+    largest: [..., queries], the largest score so far
+    total: [..., queries], the sum of exp(score - largest)
+    out: [..., queries, d_head], the sum of exp(score - largest) times value
+    scores: [..., queries, keys], of this block
+    values: [..., keys, d_head], of this block
+    returns: the three of them after this block
+    """
+    ### BEGIN SOLUTION
+    new_largest = torch.maximum(largest, scores.amax(dim=-1))
+    level = new_largest.masked_fill(new_largest == -math.inf, 0.0)
+    shrink = torch.exp(largest - level)
+    powers = torch.exp(scores - level.unsqueeze(-1))
+    return new_largest, shrink * total + powers.sum(dim=-1), shrink.unsqueeze(-1) * out + powers @ values
+    ### END SOLUTION
+
+
+# %% [markdown] tags=["reason"]
+# All old terms carry the same wrong factor, the exponential of the difference between the two largest scores, and so they
+# are put right with one multiplication each for `total` and `out`. The factor is at most 1: nothing can overflow. In the
+# first block the old largest is minus infinity, the factor is 0, and the empty sums stay out of it by themselves. Where
+# nothing has been seen at all, minus infinity is subtracted from itself and gives NaN, which would poison everything that
+# comes after; a level of 0 makes all exponentials 0 there. Dividing by `total` waits until the last block.
+
+# %% nbgrader={"grade": true, "grade_id": "since_2017-read_block-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("since_2017.read_block")
+### BEGIN HIDDEN TESTS
+check("since_2017.read_block", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# Read a thousand keys in blocks of 64, and compare with the softmax over all of them at once.
+
+
+# %% tags=["demo"]
+@show.when_ready
+def block_by_block():
+    generator = torch.Generator().manual_seed(0)
+    q, k, v = torch.randn(3, 1024, 64, generator=generator, dtype=torch.float64)
+    state = (torch.full((1024,), -math.inf), torch.zeros(1024), torch.zeros(1024, 64))
+    state = tuple(part.double() for part in state)
+    largest_so_far = []
+    for block_k, block_v in zip(k.split(64), v.split(64), strict=True):
+        state = read_block(*state, q @ block_k.T / 8, block_v)
+        largest_so_far.append(state[0][:5].tolist())
+    at_once = torch.softmax(q @ k.T / 8, dim=-1) @ v
+    difference = (state[2] / state[1].unsqueeze(-1) - at_once).abs().max()
+    print(f"largest difference from the softmax of all at once: {difference:.0e}")
+    print(f"scores held at once: {1024 * 64:,} instead of {1024 * 1024:,}")
+    drawn, [axes] = show.frames(width=8.0, height=3.0)
+    for curve in zip(*largest_so_far, strict=True):
+        axes.step(range(1, 17), curve, where="mid")
+    axes.set(xlabel="block", ylabel="largest score so far", title="Five queries: at each step up, the old sums shrink")
+    show.figure(drawn, "Five curves that rise in a few steps, most of them early, and then stay level.")
+
+
+# %% [markdown]
+# To the last digits the same. The stairs show how seldom the sums have to shrink: the largest score is soon found, and
+# then only now and then beaten.
+#
+# Does it make the small model better? It cannot: it computes the same thing. It makes it *possible* at lengths at which
+# the table would not fit. On a GPU Dao et al. measured two to four times the speed as well. The arithmetic is the
+# same, even a little more; what was saved is the way to the memory and back.
+#
+# ## 8. How it is trained
+#
+# Two changes are not in the model but in its training.
+#
+# ### 8.1 Weights that fade
+#
+# **Weight decay** draws every weight a little towards 0 in each step, so that only what is needed again and again stays
+# large. With plain gradient descent that is the same as adding $\tfrac{1}{2}\lambda \lVert w \rVert^2$ to the loss. With
+# Adam it is not: Adam divides each gradient by its own size, and with it the decay, so that the weights with the largest
+# gradients fade least. Loshchilov and Hutter (2019) took the decay out of the gradient: **AdamW**.
+#
+# $$w \leftarrow w - \eta\, (u + \lambda w),$$
+#
+# where $u$ is what Adam makes of the gradient (lesson 05). And only matrices fade. A gain of a norm should be near 1, a
+# bias wherever it is needed; neither has anything to gain from being near 0.
+
+# %% [markdown]
+# ### Exercise 8 · A step with decay
+# `since_2017.decayed_step` · 2 points (1 for the values, 1 for vectors) · about 8 minutes
+#
+# Write the step for a list of weights, given each one's update $u$: matrices (and whatever has more dimensions) fade,
+# vectors only move. Return the new weights as a list, and leave the old ones as they are.
+#
+# `weights` and `updates` are lists of tensors of the same shapes, `rate` and `decay` are floats.
+
+
+# %% nbgrader={"grade": false, "grade_id": "since_2017-decayed_step-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def decayed_step(weights, updates, rate, decay):
+    """All weights moved by one step, matrices with decay.
+
+    weights, updates: lists of tensors of the same shapes
+    rate, decay: float
+    returns: list of tensors
+    """
+    ### BEGIN SOLUTION
+    return [
+        weight - rate * (update + (decay * weight if weight.dim() > 1 else 0))
+        for weight, update in zip(weights, updates, strict=True)
+    ]
+    ### END SOLUTION
+
+
+# %% [markdown] tags=["reason"]
+# The decay stands beside Adam's update, not inside it, so that every matrix loses the same share of itself whatever its
+# gradients are. It is multiplied by the learning rate: when a schedule slows the training down, the fading slows down with
+# it. Vectors are left alone because there is nothing to gain from small gains: a norm that stretches by less and less
+# hands on less and less. `weight.dim()` tells the two apart without knowing any names, and that is how nearly all training
+# programs do it.
+
+# %% nbgrader={"grade": true, "grade_id": "since_2017-decayed_step-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("since_2017.decayed_step")
+### BEGIN HIDDEN TESTS
+check("since_2017.decayed_step", hidden=True)
+### END HIDDEN TESTS
+
+
+# %% tags=["demo"]
+def fading(decay):
+    """What fades all weights of a model before Adam moves them, by your step with an update of 0."""
+
+    @torch.no_grad()
+    def fade(model, rate):
+        weights = list(model.parameters())
+        stay = [torch.zeros_like(weight) for weight in weights]
+        for weight, faded in zip(weights, decayed_step(weights, stay, rate, decay), strict=True):
+            weight.copy_(faded)
+
+    return fade
+
+
+def typical_size(model):
+    """The root mean square of all numbers in matrices."""
+    numbers = torch.cat([weight.detach().flatten() for weight in model.parameters() if weight.dim() > 1])
+    return numbers.square().mean().sqrt().item()
+
+
+@show.when_ready
+def with_decay():
+    decayed_step([], [], 0.1, 0.1)
+    print(f"{'no decay':36} {trials['2017']}; typical weight {typical_size(trials['2017'].model):.3f}")
+    for decay in (0.1, 2.0):
+        name = f"decay {decay}"
+        measured(name, seeds=2, before=fading(decay))
+        share = 1 - (1 - RATE * decay) ** STEPS
+        print(
+            f"    typical weight {typical_size(trials[name].model):.3f}; a weight that never moved would have lost {share:.0%}"
+        )
+
+
+# %% [markdown]
+# Nothing, and then worse. The usual 0.1 takes five hundredths from a weight in all of our 160 steps: how could it matter?
+# Twenty times as much makes the weights smaller, as it should, and the model worse, because what it needs just now fades
+# under its hands.
+#
+# Decay is for trainings of a hundred thousand steps. There it keeps the weights from growing without end, so that a step of
+# a given size goes on meaning something. A two-second training cannot show that, and we had better not pretend that it
+# does.
+#
+# ### 8.2 Down to nothing
+#
+# Which learning rate? A large one gets far and then jumps about; a small one settles and gets nowhere. So begin large and
+# end small. The paper of 2017 goes down with $1/\sqrt{\text{step}}$, for ever. If you know how many steps there will be, you can
+# plan the whole way, and nearly everybody uses half a **cosine** (Loshchilov and Hutter 2017), after a short warm-up:
+#
+# $$\eta(t) = \begin{cases} \eta_\text{peak}\; t / T_\text{warm} & t < T_\text{warm} \\[2pt]
+#   \eta_\text{least} + (\eta_\text{peak} - \eta_\text{least})\, \tfrac{1}{2}\Big(1 + \cos \pi\,
+#   \tfrac{t - T_\text{warm}}{T - T_\text{warm}}\Big) & \text{after it.} \end{cases}$$
+
+# %% [markdown]
+# ### Exercise 9 · Down a cosine
+# `since_2017.cosine_rates` · 2 points · about 8 minutes
+#
+# The learning rate at each of these steps, which count from 1 and may come in any order; none is after `total`.
+#
+# Shapes: `steps` is an integer tensor `[steps]`, `warmup` and `total` are ints, `peak` and `least` floats; the result is
+# float32, `[steps]`.
+
+
+# %% nbgrader={"grade": false, "grade_id": "since_2017-cosine_rates-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def cosine_rates(steps, peak, warmup, total, least):
+    """The learning rate at each step: up in a line, down half a cosine.
+
+    steps: int64 [steps], from 1 to total
+    peak, least: float, the rate at step warmup and at step total
+    warmup, total: int
+    returns: float32 [steps]
+    """
+    ### BEGIN SOLUTION
+    done = (steps - warmup) / (total - warmup)
+    falling = least + (peak - least) * (1 + torch.cos(math.pi * done)) / 2
+    return torch.where(steps < warmup, peak * steps / warmup, falling)
+    ### END SOLUTION
+
+
+# %% [markdown] tags=["reason"]
+# How much of the way down is done counts from the end of the warm-up, or the rate would already have fallen when it should
+# be at its peak. Half a cosine goes from 1 to -1, so it is lifted and halved. Both formulas are computed for all steps, and
+# `torch.where` takes the one that holds: no loop, and no matter in which order the steps come. The curve is flat at both
+# ends, which is the point of it: long at the large rate, then quickly down, then long at the small ones.
+
+# %% nbgrader={"grade": true, "grade_id": "since_2017-cosine_rates-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("since_2017.cosine_rates")
+### BEGIN HIDDEN TESTS
+check("since_2017.cosine_rates", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# Four trainings in pre-norm, which stands a large rate: the usual peak and the brisk one, each held to the end (those you
+# have already) or brought down to nothing, after 16 steps of warm-up. **Guess** which of the four is best, and which worst.
+
+
+# %% tags=["demo"]
+@show.when_ready
+def held_or_brought_down():
+    every_step = torch.arange(1, STEPS + 1)
+    drawn, panels = show.frames(2, width=10.5, height=3.2)
+    for peak, held, colour in ((RATE, "pre-norm", show.BLUE), (BRISK, f"pre-norm, rate {BRISK}", show.ORANGE)):
+        rates = cosine_rates(every_step, peak, 16, STEPS, 0.0)
+        down = f"pre-norm, down from {peak}"
+        measured(down, rates=rates.tolist(), seeds=2, stack=pre_norm)
+        print(f"    held at {peak}: {trials[held]}")
+        panels[0].plot([1, STEPS], [peak, peak], color=colour, linestyle=":")
+        panels[0].plot(every_step, rates, color=colour)
+        panels[1].plot(["held", "down"], [trials[held].mean, trials[down].mean], color=colour, label=f"peak {peak}")
+        for place, name in (("held", held), ("down", down)):
+            panels[1].plot([place] * len(trials[name].losses), trials[name].losses, "o", color=colour, ms=4)
+    panels[0].set(xlabel="step", ylabel="learning rate", title="The plan")
+    panels[1].set(ylabel="nats a character", title="What comes of it", xlim=(-0.3, 1.3))
+    panels[1].legend(loc="upper right")
+    show.figure(
+        drawn,
+        "Two schedules held and two that fall; the losses beside them show that from the small peak a fall costs.",
+    )
+
+
+# %% [markdown]
+# So much for guesses: from the small peak the cosine is **worse** than no schedule at all, and from the brisk one it is no
+# better. Half of so few steps are hardly taken; in 160 steps this model is nowhere near the place where it could settle.
+#
+# Is the cosine wrong, then? No. We have only asked it the wrong question. A falling rate is for a training that *could* stop
+# getting better at a fixed one, and ours is cut off long before. Give it ten times the steps (`STEPS = 1600`, and some
+# minutes of patience): from the small peak the disadvantage is gone, and from the large one, at which a held rate keeps
+# jumping about, the fall wins. In a training of a hundred thousand steps you are always there, and there the cosine is
+# nearly free.
+#
+# Had we written down only what we measured tonight, we would have thrown out a good idea. Had we only believed the
+# paper, we would have used it where it hurts.
+
+# %% [markdown]
+# ## 9. All of it
+#
+# ### 9.1 The model of today
+#
+# Put it together: RMSNorm, pre-norm, rotary positions, a gate, two heads of keys for four of queries, and no biases, which
+# Llama has dropped as well. At our usual rate, and at twice that rate, which it stands.
+
+
+# %% tags=["demo"]
+def modern_model():
+    """Every change at once."""
+    return {
+        "norm": RMSNorm,
+        "stack": pre_norm,
+        "turn": turned,
+        "network": SwiGLU,
+        "groups": 2,
+        "attend": shared_by_all,
+        "bias": False,
+    }
+
+
+@show.when_ready
+def all_of_it():
+    SmallModel(**modern_model())(torch.zeros(1, 2, dtype=torch.int64))
+    measured("all of it", **modern_model())
+    measured("all of it, twice the rate", rates=[2 * RATE] * STEPS, **modern_model())
+    table = ["2017", "RMSNorm", "pre-norm", "SwiGLU", "one head of keys for four", "decay 0.1", "rotary", "all of it"]
+    table += ["all of it, twice the rate"]
+    drawn, [axes] = show.frames(width=9.5, height=4.0)
+    for row, name in enumerate(table):
+        colour = show.GREY if name == "2017" else show.BLUE
+        axes.plot(trials[name].losses, [row] * len(trials[name].losses), "o", color=colour, ms=5, alpha=0.6)
+        axes.plot(trials[name].mean, row, "|", color=show.INK, ms=16, mew=2)
+    old = trials["2017"].losses
+    axes.axvspan(min(old), max(old), color="#f1f4f8", zorder=0)
+    axes.set_yticks(range(len(table)), labels=table)
+    axes.set(xlabel="nats a character", ylim=(len(table) - 0.5, -0.5), title="Each change by itself, and all of them")
+    show.figure(
+        drawn,
+        "Losses of each trial: most changes lie in the band of 2017 or beside it; rotary and all of it lie far to the left.",
+    )
+    print(f"{trials['all of it'].parameters:,} numbers instead of {trials['2017'].parameters:,}")
+    for name, guess in zip(guesses.questions, guesses.answers, strict=True):
+        said = "no guess" if guess is None else guesses.choices[guess]
+        print(f"{name:26} {trials[name].mean - trials['2017'].mean:+.2f}; you said: {said}")
+
+
+# %% [markdown]
+# The grey band is the ruler: where three models of 2017 came out. Most of the changes lie in it or beside it. One does not.
+# And all of them together, at our usual rate, are *worse* than rotary positions alone. Changes do not add up like money:
+# this model has a tenth fewer weights, and with every norm in a branch it takes smaller steps. Give it twice the rate, and
+# it makes up most of it, or all.
+#
+# Does that mean that the others are fashion? No, and here is what the last hours can teach beyond any formula. A change may
+# make a model **better** (rotary), or make it **trainable** where it was not (pre-norm), or make it **cheaper** at equal
+# quality (RMSNorm, grouped queries, the softmax in blocks), or help by a hair that only a large and careful experiment can
+# see (SwiGLU), or help in a training a thousand times as long (decay, the cosine). A single number after 160 steps sees
+# the first of these five, and with care the second. Know which one you are looking at.
+#
+# ### 9.2 Counting a Llama
+#
+# Now you can count what others print. A Llama has
+#
+# - an embedding, `vocabulary × d_model`, and an output matrix of the same size, unless the two are tied;
+# - in each block $W_q$ and $W_o$, `d_model × d_model` each; $W_k$ and $W_v$, `d_model` × (`key_value_heads` · `d_head`)
+#   each, where `d_head` is `d_model / heads`; a network with a gate, three matrices of `d_model × d_hidden`; two RMSNorms;
+# - a final RMSNorm. No biases, and no positions to learn.
+
+# %% [markdown]
+# ### Exercise 10 · The parameters of Llama
+# `since_2017.llama_parameters` · 3 points (2 for the values, 1 for a tied output) · about 15 minutes
+#
+# How many numbers does a Llama of these sizes learn? You need no model, only arithmetic.
+#
+# All are ints but `tied`, which is a bool; the result is a plain `int`.
+
+
+# %% nbgrader={"grade": false, "grade_id": "since_2017-llama_parameters-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def llama_parameters(vocabulary, d_model, layers, heads, key_value_heads, d_hidden, tied):
+    """How many numbers a Llama of these sizes learns.
+
+    vocabulary, d_model, layers, heads, key_value_heads, d_hidden: int
+    tied: bool, whether the output matrix is the embedding
+    returns: int
+    """
+    ### BEGIN SOLUTION
+    keys = key_value_heads * (d_model // heads)
+    attention = 2 * d_model * d_model + 2 * d_model * keys
+    feed_forward = 3 * d_model * d_hidden
+    tables = (1 if tied else 2) * vocabulary * d_model
+    return tables + layers * (attention + feed_forward + 2 * d_model) + d_model
+    ### END SOLUTION
+
+
+# %% [markdown] tags=["reason"]
+# A block has two square matrices, two narrow ones, three for the network with its gate, and two norms of gains alone; then
+# come the tables and the last norm. The narrow ones are where a count of 2017 goes wrong: keys and values have their own
+# number of heads. In the 8B model they are a quarter as wide as the queries, and what that saves was put into the network
+# and the vocabulary. Rotary positions learn nothing, and biases there are none, so the small terms of GPT-2's count are
+# gone: what is left beside matrices is `d_model` times the number of norms.
+
+# %% nbgrader={"grade": true, "grade_id": "since_2017-llama_parameters-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("since_2017.llama_parameters")
+### BEGIN HIDDEN TESTS
+check("since_2017.llama_parameters", hidden=True)
+### END HIDDEN TESTS
+
+
+# %% tags=["demo"]
+@show.when_ready
+def llamas():
+    sizes = {
+        "Llama 2, 7B": (32_000, 4096, 32, 32, 32, 11_008, False),
+        "Llama 3, 8B": (128_256, 4096, 32, 32, 8, 14_336, False),
+        "Llama 3.2, 1B": (128_256, 2048, 16, 32, 8, 8192, True),
+    }
+    for name, shape in sizes.items():
+        vocabulary, d_model, layers, _heads, _groups, d_hidden, tied = shape
+        total = llama_parameters(*shape)
+        tables, network = (1 if tied else 2) * vocabulary * d_model, layers * 3 * d_model * d_hidden
+        print(f"{name:14} {total:13,} numbers: {tables / total:4.0%} in tables, {network / total:4.0%} in networks")
+
+
+# %% [markdown]
+# To the last digit what is published, and the name on the box is rounded. Compare with GPT-2 (lesson 07): the network takes a
+# larger share, attention a smaller one, and a vocabulary of 128,256 makes the tables of a small model a fifth of it.
+#
+# ### 9.3 Is it really a Llama?
+#
+# You have written norms, rotations, gates and groups one by one. Are they what the published models have? There is a hard test: take
+# the weights of **your** small model, put them into the library's `GPT` with Llama's settings, and compare the logits.
+# The library reads Llama's, Qwen's and Mistral's published weights, and this checks your pieces against it, all at once.
+
+# %% tags=["demo"]
+PUBLISHED = None  # "Qwen/Qwen3-0.6B", where there is a network: 1.2 GB; or a folder with a model of this kind
+
+
+def as_llama(small):
+    """The library's model with Llama's settings and the weights of a small model."""
+    from dataclasses import replace
+
+    from course_lib.models import GPT, GPTConfig
+
+    settings = GPTConfig.llama(len(text.characters), D_MODEL, HEADS, LAYERS, small.sublayers[1].W_1.shape[1], CONTEXT)
+    llama = GPT(replace(settings, key_value_heads=2)).eval()
+    with torch.no_grad():
+        llama.embedding.weight.copy_(D_MODEL**0.5 * small.embedding.weight)
+        llama.output.weight.copy_(small.embedding.weight)
+        llama.norm.weight.copy_(small.final_norm.gamma)
+        for number, block in enumerate(llama.blocks):
+            looking, network = small.sublayers[2 * number : 2 * number + 2]
+            block.add_and_norm_1.norm.weight.copy_(small.norms[2 * number].gamma)
+            block.add_and_norm_2.norm.weight.copy_(small.norms[2 * number + 1].gamma)
+            together = torch.cat([looking.W_q.weight, looking.W_k.weight, looking.W_v.weight])
+            block.self_attention.W_qkv.weight.copy_(together)
+            block.self_attention.W_o.weight.copy_(looking.W_o.weight)
+            for name in ("W_1", "V", "W_2"):
+                getattr(block.feed_forward, name).weight.copy_(getattr(network, name).T)
+    return llama
+
+
+@show.when_ready
+def yours_and_the_librarys():
+    SmallModel(**modern_model())(torch.zeros(1, 2, dtype=torch.int64))
+    from course_lib.models import GPT
+
+    yours = trials["all of it"].model
+    ids = text.held_out[:CONTEXT].unsqueeze(0)
+    with tempfile.TemporaryDirectory() as folder, torch.no_grad():
+        as_llama(yours).save_pretrained(folder)  # in the files of a published Llama
+        loaded = GPT.from_pretrained(folder)
+        difference = (loaded(ids) - yours(ids)).abs().max()
+    print(f"largest difference between your logits and those of the library's Llama: {difference:.0e}")
+    if PUBLISHED is None:
+        print(
+            'No published model was loaded: set PUBLISHED = "Qwen/Qwen3-0.6B" above where there is a network (1.2 GB).'
+        )
+        return
+    model = GPT.from_pretrained(PUBLISHED)
+    print(f"{PUBLISHED}: {sum(weight.numel() for weight in model.parameters()):,} numbers; {model.config}")
+
+
+# %% [markdown]
+# The same function, computed by two programs that share no line. What you wrote tonight *is* a Llama.
+#
+# **Stretch, ungraded.** With a network, set `PUBLISHED` and let a model of today write: `tokenizers.Tokenizer.from_pretrained`
+# gives you its pieces, and the samplers of lesson 06 do the rest. Qwen3 has one thing more than your model: a norm of
+# queries and keys before they are turned. Find it in `model.config`. What may it be good for?
+#
+# ## 10. Learning beside a large model
+#
+# One change is left, and it is about you. You will rarely train such a model; you will *adapt* one. Lesson 07 tuned all the
+# weights of its GPT. With seven billion of them that takes a machine of seven billion gradients and fourteen billion
+# averages for Adam, and leaves you with another thirteen gigabytes for every task.
+#
+# Hu et al. (2022) guessed that what a model has to *change* for a task is simple, however large the model is. So they
+# leave $W$ as it is and learn the change as a product of two narrow matrices:
+#
+# $$W x + \frac{\alpha}{r}\, B A x, \qquad A: r \times d_\text{in},\quad B: d_\text{out} \times r .$$
+#
+# With $r = 8$ and $d = 4096$ these are 65,536 numbers in place of 16.8 million. $B$ begins at zero, so that at the start
+# nothing is changed. In the end $W + \tfrac{\alpha}{r} B A$ can be written into one matrix, and the model is as fast as it
+# was. **LoRA**: low-rank adaptation.
+
+# %% [markdown]
+# ### Exercise 11 · Learning beside a frozen weight
+# `since_2017.lora` · 2 points · about 10 minutes
+#
+# Write the layer. As in `nn.Linear`, rows of the matrices are outputs. Gradients of `x`, `A` and `B` are compared too.
+#
+# Shapes: `x` is `[..., d_in]`, `weight` is `[d_out, d_in]`, `A` is `[rank, d_in]`, `B` is `[d_out, rank]`, `alpha` a float;
+# the result is `[..., d_out]`.
+
+
+# %% nbgrader={"grade": false, "grade_id": "since_2017-lora-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def lora(x, weight, A, B, alpha):
+    """A linear layer, and what was learned beside it.
+
+    x: [..., d_in]
+    weight: [d_out, d_in], frozen
+    A: [rank, d_in]
+    B: [d_out, rank]
+    alpha: float
+    returns: [..., d_out]
+    """
+    ### BEGIN SOLUTION
+    return x @ weight.T + alpha / len(A) * (x @ A.T @ B.T)
+    ### END SOLUTION
+
+
+# %% [markdown] tags=["reason"]
+# There are two ways from x to the result: the old one through the weight, and a narrow one, down to the rank and up
+# again. The narrow product is made from the left, first with A and then with B, so that the large matrix B A is never
+# built. Dividing alpha by the rank keeps the size of the change about the same whatever rank is tried, and with it the
+# learning rate. Both ways pass a gradient on to x, since layers below may learn as well.
+
+# %% nbgrader={"grade": true, "grade_id": "since_2017-lora-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("since_2017.lora")
+### BEGIN HIDDEN TESTS
+check("since_2017.lora", hidden=True)
+### END HIDDEN TESTS
+
+
+# %%
+class Adapted(nn.Module):
+    """A linear layer that stays as it is, and what is learned beside it by your function."""
+
+    def __init__(self, layer, rank, alpha):
+        super().__init__()
+        self.layer, self.alpha = layer, alpha
+        self.A = nn.Parameter(torch.randn(rank, layer.in_features) / layer.in_features**0.5)
+        self.B = nn.Parameter(torch.zeros(layer.out_features, rank))
+
+    def forward(self, x):
+        out = lora(x, self.layer.weight, self.A, self.B, self.alpha)
+        return out if self.layer.bias is None else out + self.layer.bias
+
+
+def adapted(model, names, rank, alpha=16.0):
+    """A copy of a model in which only what stands beside the layers of these names can learn."""
+    model = copy.deepcopy(model).requires_grad_(False)
+    for name, layer in list(model.named_modules()):
+        if isinstance(layer, nn.Linear) and name.rpartition(".")[2] in names:
+            model.set_submodule(name, Adapted(layer, rank, alpha))
+    return model
+
+
+def learned(model):
+    """How many numbers of a model can learn."""
+    return sum(weight.numel() for weight in model.parameters() if weight.requires_grad)
+
+
+# %% [markdown]
+# First the sizes. GPT-2, the smallest, without its weights (torch builds it on a device that holds no numbers):
+
+
+# %% tags=["demo"]
+@show.when_ready
+def beside_gpt2():
+    lora(torch.ones(1, 2), torch.ones(2, 2), torch.ones(1, 2), torch.ones(2, 1), 1.0)
+    from course_lib.models import GPT, GPTConfig
+
+    with torch.device("meta"):
+        gpt2 = GPT(GPTConfig.gpt2())
+        total = learned(gpt2)
+        print(f"GPT-2: {total:,} numbers")
+        for rank in (1, 8, 64):
+            beside = learned(adapted(gpt2, ["W_qkv", "W_o"], rank))
+            print(f"rank {rank:2}: {beside:9,} of them learn, {beside / total:.2%}")
+
+
+# %% [markdown]
+# Now in earnest. Our small model of today has read Python's handbook. We want it to write like this course's cats: the toy
+# grammar's sentences, one after the other. Three ways: all weights learn; or only what stands beside $W_q$, $W_k$, $W_v$
+# and $W_o$, with rank 4; or with rank 1. After each, two losses: on the cats, and on the handbook. What will be forgotten?
+
+
+# %% tags=["demo"]
+@show.when_ready
+def a_handbook_learns_about_cats():
+    lora(torch.ones(1, 2), torch.ones(2, 2), torch.ones(1, 2), torch.ones(2, 1), 1.0)
+    drawing = random.Random(5)
+    lines = [f"{' '.join(random_sentence(drawing).in_english())}. " for _ in range(3000)]
+    cats = CharacterText(text.characters, text.encode("".join(lines[:2700])), text.encode("".join(lines[2700:])))
+    before = trials["all of it, twice the rate"].model
+    print("".join(lines[:3]))
+    projections = ["W_q", "W_k", "W_v", "W_o"]
+    ways = {
+        "all weights": lambda: copy.deepcopy(before),
+        "LoRA, rank 4": lambda: adapted(before, projections, 4),
+        "LoRA, rank 1": lambda: adapted(before, projections, 1),
+    }
+    print(f"{'':14} {'learns':>8} {'cats':>6} {'handbook':>9}")
+    print(
+        f"{'before':14} {'':8} {held_out_loss(before, cats.held_out):6.2f} {held_out_loss(before, text.held_out):9.2f}"
+    )
+    for name, make in ways.items():
+        found = trial(make, cats, name, [2 * RATE] * STEPS, seeds=1)
+        handbook = held_out_loss(found.model, text.held_out)
+        print(f"{name:14} {learned(found.model):8,} {found.mean:6.2f} {handbook:9.2f}")
+
+
+# %% [markdown]
+# Read it as a table of prices. All weights: the best cats, and the handbook is gone. LoRA: cats nearly as good or a good
+# deal worse, depending on the rank, for a small share of the numbers; and when you take $A$ and $B$ away again, the handbook is
+# back to the last digit, because no weight of it was ever touched. On a model this small the narrow way costs something. On
+# GPT-3 Hu et al. (table 4) lost nothing at all.
+#
+# **Stretch, ungraded: LoRA on the real GPT-2.** With a network, 500 MB and some patience (or a GPU), the same function adapts the real one. Set
+# `GPT2 = "gpt2"`.
+
+# %% tags=["demo"]
+GPT2 = None  # "gpt2", where there is a network: 500 MB
+
+
+def tuned_by_lora(model, ids, steps, rate=0.001, rank=8, words=64):
+    """A copy of a model that has read some ids, learning by your LoRA; and the loss at each step."""
+    model = adapted(model, ["W_qkv", "W_o"], rank)
+    optimizer = torch.optim.Adam([weight for weight in model.parameters() if weight.requires_grad], lr=rate)
+    losses = []
+    for _ in range(steps):
+        pieces = ids[torch.randint(len(ids) - words, (4, 1)) + torch.arange(words + 1)]
+        loss = F.cross_entropy(model(pieces[:, :-1]).flatten(0, 1), pieces[:, 1:].flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return model, losses
+
+
+@show.when_ready
+def cats_for_gpt2():
+    lora(torch.ones(1, 2), torch.ones(2, 2), torch.ones(1, 2), torch.ones(2, 1), 1.0)
+    if GPT2 is None:
+        print('The real GPT-2 was not loaded: set GPT2 = "gpt2" above where there is a network (500 MB).')
+        return
+    from tokenizers import Tokenizer
+
+    from course_lib.models import GPT
+
+    pieces = Tokenizer.from_pretrained(GPT2)
+    drawing = random.Random(5)
+    sentences = " ".join(f"{' '.join(random_sentence(drawing).in_english())}." for _ in range(1000))
+    _model, losses = tuned_by_lora(GPT.from_pretrained(GPT2), torch.tensor(pieces.encode(sentences).ids), 40)
+    print(f"loss on the cats' sentences: {losses[0]:.2f} at first, {sum(losses[-5:]) / 5:.2f} after 40 steps")
+
+
+# %% [markdown]
+# ### Exercise 12 · In your own words
+# `since_2017.what_to_keep` · 2 points, read by a person · about 10 minutes
+#
+# A friend has read your table. "Pre-norm, SwiGLU, grouped queries, decay: all within the noise. I will build my model of
+# seven billion with rotary positions and leave the rest as it was in 2017." In four to eight sentences: which two of the
+# changes would you insist on, and why can your table not show what they are good for? And what would you have to measure
+# instead?
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "since_2017-what_to_keep-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+# Pre-norm: at the small rate the table shows no difference, but at the large one post-norm hardly learned anything with
+# only two layers; a deep model in post-norm trains only with a careful warm-up, if at all, and one would see it by training
+# deeper models at several rates, not by one loss at one rate. Grouped queries: they are not meant to lower the loss but to
+# make the cache smaller, four times in Llama 3, and so one has to measure memory and the time for each written word at long
+# texts, and see that the loss does not rise. (RMSNorm and the softmax in blocks are the same kind of change: time and
+# memory at equal loss. SwiGLU's gain of a few hundredths needs a larger model, longer training and many seeds to be told
+# from noise, and decay needs a training that is long enough for weights to grow.)
+#
+# *(One point: two changes with a right reason that is not the loss after a short training. One point: what to measure
+# instead, for both: rates and depth, memory and time at long texts, more seeds and longer training.)*
+
+# %% [markdown]
+# ## Glossary
+#
+# - **RMSNorm**: a vector divided by the root of its mean square and stretched by learned gains; a layer norm without mean
+#   and shift.
+# - **Post-norm**, **pre-norm**: the norm after the residual sum, or before the sublayer, in its branch.
+# - **Final norm**: the norm behind the last block, which pre-norm needs.
+# - **Rotary positions (RoPE)**: queries and keys turned by their places, so that a score depends on the distance alone.
+# - **Gate**: a projection that says how much of another one passes, number by number.
+# - **SwiGLU**: a feed-forward network with a gate and SiLU.
+# - **Grouped-query attention**: several heads of queries share a head of keys and values; with one head for all,
+#   **multi-query attention**.
+# - **Key-value cache**: the keys and values of everything read so far.
+# - **Online softmax**: a softmax that reads its scores once, block by block, and shrinks its sums where a larger score
+#   turns up.
+# - **FlashAttention**: attention computed that way in a GPU's fast memory; the same numbers, less traffic.
+# - **Weight decay**: each step takes a small share of every matrix; decoupled, as in **AdamW**, beside Adam's update.
+# - **Cosine schedule**: a learning rate that falls along half a cosine to the last step.
+# - **LoRA**: learning the change of a frozen matrix as a product of two narrow ones.
+# - **Rank**: how narrow they are.
+#
+# ## What you have now
+#
+# A model of today, every part of it written by you, equal to the library's Llama to the last digits, and counted. More
+# than that: a ruler. You know what each of these changes did on your own machine, which of them you could see, and which
+# you would have to take on trust or measure at a size that you do not have. Next time somebody says that *everybody does it
+# this way now*, you know the question to ask. The cat, of course, has always asked it.

@@ -1,0 +1,101 @@
+"""Lesson 12, run: what its prose leans on, with room for other machines and other versions of the text."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import pytest
+
+from course_lib.from_scratch.since_2017 import cache_bytes
+from tests.solutions.executing import ExecutedLesson
+
+TRIAL = r"^ *(?:held at )?(.+?):? +([\d.]+) nats a character \(([\d.]+) to ([\d.]+)\)"
+
+
+@pytest.fixture(scope="class")
+def losses(output: str) -> dict[str, float]:
+    """The mean of each trial, by its name."""
+    return {name: float(mean) for name, mean, _low, _high in re.findall(TRIAL, output, flags=re.M)}
+
+
+def number(pattern: str, output: str) -> float:
+    (found,) = re.findall(pattern, output)
+    return float(found)
+
+
+class TestSince2017(ExecutedLesson):
+    lesson = "12_since_2017"
+    pictures = 7
+
+    def test_a_ruler_is_a_few_hundredths_long(self, output: str) -> None:
+        found = re.findall(TRIAL, output, flags=re.M)
+        (low, high) = next((float(low), float(high)) for name, _mean, low, high in found if name == "2017")
+        assert 0 <= high - low < 0.15
+        assert float(next(mean for name, mean, _low, _high in found if name == "2017")) < 2.8
+
+    @pytest.mark.parametrize("name", ["RMSNorm", "pre-norm", "SwiGLU", "one head of keys for four", "decay 0.1"])
+    def test_what_does_nothing_here_does_nothing(self, losses: dict[str, float], name: str) -> None:
+        assert abs(losses[name] - losses["2017"]) < 0.09
+
+    def test_pre_norm_stands_a_rate_that_post_norm_does_not(self, losses: dict[str, float]) -> None:
+        assert losses["2017, rate 0.01"] > losses["pre-norm, rate 0.01"] + 0.3
+        assert losses["pre-norm, rate 0.01"] < losses["pre-norm"] + 0.2
+
+    def test_rotary_is_worth_more_than_everything_else(self, losses: dict[str, float]) -> None:
+        assert losses["rotary"] < losses["2017"] - 0.1
+        others = ("RMSNorm", "pre-norm", "SwiGLU", "one head of keys for four", "decay 0.1")
+        assert losses["rotary"] < min(losses[name] for name in others)
+
+    def test_rotary_goes_on_where_sinusoids_stop(self, output: str) -> None:
+        found = re.findall(r"^(.+?) +right within the trained length +(\d+)%, beyond it +(\d+)%", output, flags=re.M)
+        within = {name: int(share) for name, share, _beyond in found}
+        beyond = {name: int(share) for name, _within, share in found}
+        assert min(within.values()) >= 95
+        assert beyond["rotary"] >= 85
+        assert beyond["sinusoids, added"] < 75
+
+    def test_scores_are_the_same_a_thousand_words_on(self, output: str) -> None:
+        assert number(r"largest difference between the two: ([\d.]+)", output) < 0.01
+
+    def test_much_decay_makes_weights_small_and_the_model_worse(self, output: str, losses: dict[str, float]) -> None:
+        sizes = [float(size) for size in re.findall(r"typical weight ([\d.]+)", output)]
+        assert sizes[2] < 0.7 * sizes[0] < sizes[1] < sizes[0]
+        assert losses["decay 2.0"] > losses["2017"]
+
+    def test_a_cosine_needs_more_steps_than_these(self, losses: dict[str, float]) -> None:
+        assert losses["pre-norm, down from 0.003"] > losses["pre-norm"] + 0.03
+        assert losses["pre-norm, down from 0.01"] > losses["pre-norm, rate 0.01"] - 0.05
+
+    def test_all_of_it_is_better_than_2017_and_worse_than_rotary_alone(self, losses: dict[str, float]) -> None:
+        assert losses["rotary"] + 0.02 < losses["all of it"] < losses["2017"] - 0.03
+        assert losses["all of it, twice the rate"] < losses["all of it"] - 0.02
+
+    def test_blocks_give_the_softmax(self, output: str) -> None:
+        assert number(r"largest difference from the softmax of all at once: (\S+)", output) < 1e-12
+
+    def test_yours_is_the_librarys_llama(self, output: str) -> None:
+        assert number(r"logits and those of the library's Llama: (\S+)", output) < 1e-4
+
+    def test_what_is_missing_is_said_in_a_line_each(self, output: str) -> None:
+        assert len(re.findall(r"was (?:not )?loaded: set \w+ = .* where there is a network", output)) == 2
+
+    def test_all_weights_learn_more_and_forget_more_than_lora(self, output: str) -> None:
+        rows = re.findall(r"^(before|all weights|LoRA, rank \d) +([\d,]*) +([\d.]+) +([\d.]+)$", output, flags=re.M)
+        cats = {name: float(loss) for name, _learns, loss, _handbook in rows}
+        handbook = {name: float(loss) for name, _learns, _cats, loss in rows}
+        assert cats["all weights"] < cats["LoRA, rank 4"] < cats["LoRA, rank 1"] < cats["before"]
+        assert handbook["all weights"] > handbook["LoRA, rank 4"] > handbook["before"]
+        assert handbook["all weights"] > handbook["before"] + 1
+
+
+def test_what_the_prose_says_of_caches_and_sizes() -> None:
+    assert cache_bytes(32, 32, 128, 8192, 2) == 4 * 2**30
+    assert cache_bytes(32, 8, 128, 8192, 2) == 2**30
+    assert pytest.approx(67e6, rel=0.01) == 8192 * 8192
+    assert 8 * (4096 + 4096) == 65_536
+    assert pytest.approx(16.8e6, rel=0.01) == 4096 * 4096
+    assert pytest.approx(13e9, rel=0.05) == 2 * 6_738_415_616
+    assert pytest.approx(0.05, abs=0.005) == 1 - (1 - 0.003 * 0.1) ** 160
+    assert pytest.approx(171, abs=0.5) == 2 / 3 * 4 * 64
+    assert math.isclose(128_256 * 2048 / 1_235_814_400, 0.21, abs_tol=0.01)
