@@ -33,8 +33,8 @@ class CharacterText:
     """
 
     characters: str
-    training: Int[Tensor, " characters"]
-    held_out: Int[Tensor, " characters"]
+    training: Int[Tensor, " nine_tenths"]
+    held_out: Int[Tensor, " one_tenth"]
 
     @classmethod
     def of(cls, text: str) -> CharacterText:
@@ -131,11 +131,11 @@ def held_out_loss(model: nn.Module, ids: Int[Tensor, " characters"]) -> float:
     return _loss(model, _pieces(ids, HELD_OUT_PIECES, Generator().manual_seed(1))).item()
 
 
-def _pieces(ids: Int[Tensor, " characters"], count: int, generator: Generator) -> Int[Tensor, "pieces context+1"]:
+def _pieces(ids: Int[Tensor, " characters"], count: int, generator: Generator) -> Int[Tensor, "pieces words"]:
     starts = torch.randint(len(ids) - CONTEXT, (count,), generator=generator)
     return ids[starts.unsqueeze(-1) + torch.arange(CONTEXT + 1)]
 
 
-def _loss(model: nn.Module, pieces: Int[Tensor, "pieces context+1"]) -> Float[Tensor, ""]:
+def _loss(model: nn.Module, pieces: Int[Tensor, "pieces words"]) -> Float[Tensor, ""]:
     logits = model(pieces[:, :-1])
     return F.cross_entropy(logits.flatten(0, 1), pieces[:, 1:].flatten())

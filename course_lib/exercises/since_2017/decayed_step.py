@@ -100,8 +100,8 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Every matrix loses a small share of itself, `rate * decay`, and then moves as ever. `weight.dim()` tells "
-            "a matrix from a vector.",
+            "Every matrix loses a small share of itself, `rate * decay`, and then moves as ever. How "
+            "many dimensions a tensor has tells a matrix from a vector.",
             answers=("vectors_decay", "rate_left_out", "growth"),
         ),
     ),
