@@ -55,8 +55,10 @@
 # numbers in other sizes, so an answer that works in general gets its points and one that repeats an example does not. No
 # task needs an earlier one to be right. A question marked *read by a person* is just that.
 #
-# The lectures that this course follows are cited as S0 to S4; `docs/sources.md` in the course's repository says what they
-# are. Slides have slips, as all slides do. Where we meet one, we show the right value *and* how the printed one came about.
+# The lectures that this course follows are cited as S0 to S4; [docs/sources.md](https://github.com/katze-course/katze/blob/main/docs/sources.md)
+# says what they are. Slides have slips, as all slides do. Where we meet one, we show the right value *and* how the printed
+# one came about. **The paper**, without a name, is the one that the lectures are about and the course works towards: Vaswani et
+# al. (2017), [*Attention Is All You Need*](https://arxiv.org/abs/1706.03762).
 
 # %%
 import random
@@ -122,7 +124,7 @@ print(sentence, "->", ids.tolist())
 # %%
 table = torch.tensor(
     [
-        [-1.5, 1.0],  # <pad>, no word at all: section 3 needs it
+        [-1.5, 1.0],  # <pad>, no word at all: section 4 needs it
         [0.5, 0.5],  # the
         [2.0, 0.3],  # dog
         [1.0, -1.5],  # chased
@@ -182,7 +184,7 @@ def the_table_and_a_sentence():
 # %% [markdown]
 # *The* stands there twice, with the same numbers twice. A look-up table does not ask who the neighbours are.
 #
-# ### 2.1 Which words are alike?
+# ## 3. Which words are alike?
 #
 # If the numbers are learned well, related words get similar vectors. How similar? Take the angle between them. Vectors
 # that point the same way have a **cosine** of 1, perpendicular ones 0, opposite ones −1:
@@ -276,7 +278,7 @@ def neighbours_of_station():
 # S3's other pair is nastier: *the animal didn't cross the street because **it** was too tired*, and *... because **it**
 # was too wide*. In the first, *it* is the animal; in the second, the street. The table has one row for *it*.
 #
-# ## 3. A sentence is the mean of its words
+# ## 4. A sentence is the mean of its words
 #
 # We want one vector for a whole sentence, however long. The simplest idea: take the mean of its words. This is called
 # **mean pooling**, and with it we have our bag. (Iyyer et al., 2015, section 2, who went on to show how far it carries: "Deep
@@ -375,7 +377,7 @@ def meow_among_longer_and_longer_neighbours():
 
 
 # %% [markdown]
-# ## 4. What a bag forgets
+# ## 5. What a bag forgets
 #
 # Now the two sentences from the beginning. Before you read on or compute anything, decide: do *the dog chased the cat*
 # and *the cat chased the dog* get the same vector? And *she only eats pizza* and *only she eats pizza* (S3)? What about
@@ -472,7 +474,7 @@ def bags_as_rows_of_counts():
 # will not help, nor longer vectors, nor more data: the two sentences go in as the same numbers, so the same answer comes
 # out, whoever chased whom.
 #
-# ## 5. A classifier
+# ## 6. A classifier
 #
 # Enough accusations; let us give the bag a chance. S3's "simple model" for classifying texts has three parts: an embedding,
 # mean pooling, and a linear layer that turns the mean into one number for each class. These numbers are called **logits**;
@@ -483,10 +485,10 @@ def bags_as_rows_of_counts():
 # ### Exercise 5 · A bag of embeddings that decides
 # `words_in_a_bag.bag_of_embeddings` · 4 points (3 for the values, 1 in double precision) · about 15 minutes
 #
-# Your first model. The constructor is given; leave its names as they are, because the check loads weights into them.
-# Write `forward`. This exercise is checked on its own: write the pooling out again rather than calling your
+# Your first model. Its constructor is given: write only `forward`, and leave the constructor's names as they are, because the
+# check loads weights into them. This exercise is checked on its own: write the pooling out again rather than calling your
 # `mean_pooling`, and a slip up there costs you nothing here. Every sentence has at least one word, and no word has the id
-# 0. Only the mask says what is padding, because padding may have any id. The gradients of all weights are compared too.
+# 0. Padding may have any id, even that of a real word: only the mask says what it is. The gradients of all weights are compared too.
 # Weights in float64 are tried too: where you make a tensor of numbers out of the mask, give it the dtype of the
 # embeddings.
 #
@@ -536,7 +538,7 @@ check("words_in_a_bag.bag_of_embeddings", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# ## 6. How good is it?
+# ## 7. How good is it?
 #
 # The obvious measure is the **accuracy**: the share of right answers, on sentences that were not trained on.
 #
@@ -747,7 +749,7 @@ def which_way_words_pull():
 # Nobody told it which words are praise. It found out from the labels of whole sentences. This is what a bag is good at,
 # and for many tasks it is all you need. Try it before you try a transformer.
 #
-# ## 7. What it costs
+# ## 8. What it costs
 #
 # A model's size is how many numbers it learns, its **parameters**. For a bag they are soon counted: the table, and the
 # linear layer, which has, for each of its outputs, a weight for every input and a bias.

@@ -40,9 +40,10 @@
 # `hint("attention.contextual_embedding")` opens a hint, and with each further call the next one. `solution(...)` shows
 # the answer with its reason, once you have tried; `progress()` shows how far you are.
 #
-# The lectures are cited as S0 to S4 (`docs/sources.md` in the course's repository says what they are). Where one of their
-# slides has a slip we show the right number *and* how the printed one came about, because finding out what somebody
-# else's code really computed is half the trade.
+# The lectures are cited as S0 to S4 ([docs/sources.md](https://github.com/katze-course/katze/blob/main/docs/sources.md)
+# says what they are), and *the paper* is Vaswani et al. (2017),
+# [*Attention Is All You Need*](https://arxiv.org/abs/1706.03762). Where a slide has a slip we show the right number *and* how
+# the printed one came about, because finding out what somebody else's code really computed is half the trade.
 
 # %%
 import math
@@ -371,7 +372,8 @@ check("attention.scores", hidden=True)
 # = \begin{pmatrix} 8.4853 & 2.6517 & -7.6014 \\ -14.1421 & -8.1317 & 18.0312 \end{pmatrix} .$$
 #
 # Why a division at all, and why a root? That gets a section of its own (4). For now note only *which* number is under
-# the root: how long one query is. Not how many keys there are.
+# the root: how many components one query has. Not how many keys there are, and not its length $|q|$ either. (It is the
+# paper's formula, section 3.2.1. One of S1's slides leaves the root out; section 3.5 comes back to it.)
 #
 # ### Exercise 3 · Scaling
 # `attention.scale` · 1 point · about 4 minutes
@@ -491,7 +493,7 @@ check("attention.weights", hidden=True)
 # Average the values with the weights of each query.
 #
 # Shapes: `alpha` is `[..., queries, keys]`, `v` is `[..., keys, d_value]`, the result is `[..., queries, d_value]`.
-# (Values may have a different length from queries and keys; nothing compares them.)
+# (Values may have another number of components than queries and keys; nothing compares them.)
 
 
 # %% nbgrader={"grade": false, "grade_id": "attention-output-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}

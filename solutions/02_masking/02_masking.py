@@ -37,6 +37,8 @@
 # answer with its reason, once you have tried; `progress()` shows how far you are.
 #
 # Masks are boolean throughout the course, and **True means "may attend"**. Rows are queries, columns are keys, as before.
+# S0 to S4 are the lectures, and *the paper* is Vaswani et al. (2017),
+# [*Attention Is All You Need*](https://arxiv.org/abs/1706.03762).
 
 # %%
 import math
@@ -366,6 +368,15 @@ check("masking.masked_weights", hidden=True)
 # and enormous, say 1000, while the allowed ones are around 0. Then every allowed exponential becomes $e^{-1000} = 0$ in a
 # computer, and the row is $0/0$ again. So subtract the largest **allowed** score.
 #
+# Now the trap is on the other side. Measured from the allowed scores, the forbidden 1000 is still 1000, its exponential
+# overflows to infinity, and the mask does not put that right: $0 \times \infty$ is `nan`, not 0. Whatever stands at a forbidden
+# place must be made harmless **before** the exponential.
+
+# %%
+far_above = torch.tensor(1000.0)
+print("exp(1000) =", far_above.exp().item(), "   times a mask of 0 =", (far_above.exp() * 0).item())
+
+# %% [markdown]
 # ### Exercise 3 · Weights by multiplication
 # `masking.multiplicative_weights` · 3 points · about 15 minutes
 #

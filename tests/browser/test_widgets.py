@@ -217,7 +217,7 @@ def test_the_query_can_be_dragged(visit: Visit, widget_page: Callable[..., Path]
     page.mouse.move(box["x"] + box["width"], box["y"] + 1)
     page.mouse.up()
     assert [each.input_value() for each in page.get_by_role("slider").all()] == ["6", "6"]
-    assert "goes to danced" in page.locator(".katze-say").inner_text()
+    assert "goes to “danced”" in page.locator(".katze-say").inner_text()
 
 
 def test_the_past_notices_what_the_mask_lets_through(visit: Visit, widget_page: Callable[..., Path]) -> None:

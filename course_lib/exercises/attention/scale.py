@@ -72,8 +72,14 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Divide by a root, not by the number itself. In Python a power binds more tightly than a division, so "
-            "`x ** 1/2` is half of x.",
+            "A dot product adds up `d_head` products, so it grows with their number, but only like its root: some are "
+            "positive and some negative. What grows with the root is divided by the root.",
+        ),
+        Hint(
+            "outline",
+            "`math.sqrt` takes the root of an ordinary number, and `d_head` is one.\n"
+            "Divide the whole tensor by that root; torch divides every score.\n"
+            "If you write a power instead, mind the order: `x ** 1/2` is half of x.",
         ),
     ),
     misconceptions=(

@@ -15,7 +15,7 @@ from matplotlib.colors import Colormap, LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from course_lib.show.figures import BLUE, INK, LAID_OUT, figure
+from course_lib.show.figures import BLUE, LAID_OUT, figure
 
 WEIGHTS: Colormap = LinearSegmentedColormap.from_list("weights", ["#f1f4f8", "#c9dcf2", BLUE, "#1d3f72"])
 _ALLOWED, _FORBIDDEN = "#c9dcf2", "#e4e4e7"
@@ -23,6 +23,8 @@ _NARROWEST, _CELL_HEIGHT = 0.44, 0.44
 """Inches."""
 _LETTER = 0.085
 """Inches that a letter takes, roughly."""
+_EVEN = math.sqrt(1.05 * 0.05) - 0.05
+"""The luminance on which white and black stand out alike."""
 
 
 @dataclass(frozen=True)
@@ -130,10 +132,10 @@ def _draw(axes: Axes, panel: Panel, tilted: bool) -> None:
 
 
 def readable_on(background: tuple[float, float, float, float]) -> str:
-    """White or ink, whichever has the higher contrast."""
-    red, green, blue = (part**2.2 for part in background[:3])
+    """White or black, whichever has the higher contrast: at least 4.5 on any colour, as WCAG 2.2 asks for text."""
+    red, green, blue = (c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in background[:3])
     luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
-    return "white" if luminance < 0.217 else INK
+    return "white" if luminance < _EVEN else "black"
 
 
 def _colours(panel: Panel) -> list[list[tuple[float, float, float, float]]]:

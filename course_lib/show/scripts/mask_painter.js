@@ -7,6 +7,9 @@ function draw({ words, x, other, presets }) {
   let mask = places.map((r) => places.map((c) => c <= r));
   let [kind, exchanged] = [0, false];
 
+  const fixed = (value) => (Math.abs(value) < 5e-5 ? 0 : value).toFixed(4);
+  const change = (value) => (value > 1e-9 && value < 1e-4 ? "< 0.0001" : fixed(value));
+
   function outputs(vectors) {
     const alpha = vectors.map((query, r) => {
       const scaled = vectors.map((key) => dot(query, key) / Math.sqrt(query.length));
@@ -26,8 +29,8 @@ function draw({ words, x, other, presets }) {
       update();
     },
   });
-  const weights = matrix("alpha", words, words);
-  const out = matrix("out", words, [...dimensions, "changes by"], { most: Infinity });
+  const weights = matrix("alpha", words, words, { text: fixed });
+  const out = matrix("out", words, [...dimensions, "changes by"], { most: Infinity, text: (value, r, c) => (c === dimensions.length ? change(value) : fixed(value)) });
 
   function update() {
     const last = words.length - 1;

@@ -4,17 +4,17 @@ function draw({ keys, vectors, query, reach }) {
   const { element, say } = speaker();
   const names = ["q[0]", "q[1]"];
   const q = [...query];
-  const plane = chart({ x: [-reach, reach], y: [-reach, reach], xLabel: "dimension 0", yLabel: "dimension 1", height: 340 });
+  const plane = chart({ x: [-reach, reach], y: [-reach, reach], xLabel: "dim 0", yLabel: "dim 1", height: 340 });
   const at = ([x, y]) => ({ x: plane.across(x), y: plane.up(y) });
   const labels = keys.map((key, i) => {
     const { x, y } = at(vectors[i]);
     return [svg("circle", { class: "blue", cx: x, cy: y, r: 5 }), svg("text", { x, y: y - 14, "text-anchor": "middle" }, key)];
   });
   const arrow = svg("line", { class: "orange", "stroke-linecap": "round" });
-  const handle = svg("circle", { class: "orange", r: 8, style: "cursor:grab" });
+  const head = svg("polygon", { class: "orange" });
   const out = svg("circle", { r: 9, class: "ring" });
-  plane.element.append(...labels.flat(), out, arrow, handle);
-  plane.element.style.touchAction = "none";
+  plane.element.append(...labels.flat(), out, arrow, head);
+  Object.assign(plane.element.style, { touchAction: "none", cursor: "grab" });
 
   const table = matrix("step by step", keys, ["scores", "scaled", "alpha"], { most: Infinity, text: (value) => decimal(value, 4) });
   const weights = bars("alpha", keys, { text: (value) => decimal(value, 4) });
@@ -25,14 +25,17 @@ function draw({ keys, vectors, query, reach }) {
     const alpha = softmax(scaled);
     const brought = q.map((_, i) => dot(alpha, vectors.map((value) => value[i])));
     const [from, to, end] = [at([0, 0]), at(q), at(brought)];
-    fill(arrow, { x1: from.x, y1: from.y, x2: to.x, y2: to.y }, []);
-    fill(handle, { cx: to.x, cy: to.y }, []);
+    const length = Math.hypot(to.x - from.x, to.y - from.y) || 1;
+    const [along, beside] = [[(to.x - from.x) / length, (to.y - from.y) / length], [(from.y - to.y) / length, (to.x - from.x) / length]];
+    const corner = (back, side) => `${to.x - back * along[0] + side * beside[0]},${to.y - back * along[1] + side * beside[1]}`;
+    fill(arrow, { x1: from.x, y1: from.y, x2: to.x - 8 * along[0], y2: to.y - 8 * along[1] }, []);
+    fill(head, { points: [corner(0, 0), corner(15, 7), corner(15, -7)].join(" ") }, []);
     fill(out, { cx: end.x, cy: end.y }, []);
     const most = alpha.indexOf(Math.max(...alpha));
     table.set(keys.map((_, i) => [scores[i], scaled[i], alpha[i]]));
     weights.set(alpha, [most]);
     plane.element.setAttribute("aria-label", `the query at ${q.map((x) => decimal(x, 1)).join(", ")} among the keys`);
-    say(`Most of alpha, ${decimal(alpha[most])}, goes to ${keys[most]}; out = [${brought.map((x) => decimal(x)).join(", ")}].`);
+    say(`Most of alpha, ${decimal(alpha[most])}, goes to “${keys[most]}”; out = [${brought.map((x) => decimal(x)).join(", ")}].`);
   }
 
   const sliders = names.map((name, i) =>

@@ -27,7 +27,7 @@ AT_64: Final = {
 def query_explorer() -> None:
     """Show the keys of worked example A in their plane, and a query to drag among them."""
     caption = "Worked example A: each key, which is its value too, and alpha for the queries die and Katze."
-    columns = ["dimension 0", "dimension 1", *(f"alpha of {query}" for query in QUERIES)]
+    columns = ["dim 0", "dim 1", *(f"alpha of {query}" for query in QUERIES)]
     rows = [
         (key, [*MATRICES["k"][place], *(f"{row[place]:.4f}" for row in MATRICES["alpha"])])
         for place, key in enumerate(KEYS)

@@ -138,7 +138,7 @@ def step(matrix: str, row: int, column: int, *, slide: bool = False) -> Step:
             tuple(("q", row, i) for i in range(D_HEAD)) + tuple(("k", column, i) for i in range(D_HEAD)),
         )
     if matrix == "scaled":
-        right = f"The same match, independent of how long the vectors are: divided by √d_head = √{D_HEAD}."
+        right = f"The same match, however many components the vectors have: divided by √d_head = √{D_HEAD}."
         slip = f"The same match, divided by the number of keys, {len(KEYS)}: a slip of the slide."
         divisor = f"{len(KEYS)}" if slide else f"√{D_HEAD}"
         return Step(

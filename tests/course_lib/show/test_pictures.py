@@ -63,7 +63,7 @@ def test_every_number_is_legible_on_its_colour() -> None:
     for values in (grid, grid.abs()):
         (axes,) = draw_matrices([show.Panel("all colours", values, ["r"], [str(i) for i in range(21)])]).axes
         for colour, text in zip(axes.images[0].get_array()[0], axes.texts, strict=True):
-            assert contrast(colour[:3], to_rgb(text.get_color())) > 3.8
+            assert contrast(colour[:3], to_rgb(text.get_color())) > 4.5
 
 
 def contrast(first: tuple[float, ...], second: tuple[float, ...]) -> float:
