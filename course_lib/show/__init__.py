@@ -20,6 +20,7 @@
 - `questionnaire`: questions with buttons
 - `when_ready`: a picture that borrows the course's own where a student is still writing the function
 - `attention_stepper`: worked example A, cell by cell
+- `neighbours`: words in a plane, and who is nearest by dot product and by cosine
 - `query_explorer`: its keys in their plane, and a query to drag
 - `softmax_gradient`: what is divided by, and what is left of softmax's derivative
 - `mask_painter`: a mask to paint, and which outputs have seen the last word
@@ -56,6 +57,7 @@ from course_lib.show.widgets.covered import covered
 from course_lib.show.widgets.cutting import cutting
 from course_lib.show.widgets.exploring import query_explorer, softmax_gradient
 from course_lib.show.widgets.mask_painter import mask_painter
+from course_lib.show.widgets.neighbours import neighbours
 from course_lib.show.widgets.prompts import prompts
 from course_lib.show.widgets.questionnaire import Questionnaire, questionnaire
 from course_lib.show.widgets.stepper import AttentionStepper, attention_stepper
@@ -93,6 +95,7 @@ __all__ = [
     "matrices",
     "merge_tree",
     "merging",
+    "neighbours",
     "piece_rows",
     "prompts",
     "query_explorer",

@@ -47,6 +47,9 @@ WIDGETS: Mapping[str, Callable[[], object]] = {
     "mask_painter": lambda: show.mask_painter(
         ["<s>", "die", "Katze"], torch.eye(3)[:, :2] - 1, torch.tensor([2.0, 0.0])
     ),
+    "neighbours": lambda: show.neighbours(
+        ["train", "station", "radio"], torch.tensor([[2.3, 0.3], [0.6, 0.5], [0.1, 1.2]]), 1
+    ),
     "prompts": lambda: show.prompts(lambda text: f"{text} saw {len(text)} mice", ["the cat", "a dog"]),
     "query_explorer": show.query_explorer,
     "questionnaire": lambda: show.questionnaire("grades", ["Is it good?\nA: yes", "Really?"], ["no", "yes"]),
@@ -218,6 +221,18 @@ def test_the_query_can_be_dragged(visit: Visit, widget_page: Callable[..., Path]
     page.mouse.up()
     assert [each.input_value() for each in page.get_by_role("slider").all()] == ["6", "6"]
     assert "goes to “danced”" in page.locator(".katze-say").inner_text()
+
+
+def test_a_longer_vector_wins_by_dot_product_alone(visit: Visit, widget_page: Callable[..., Path]) -> None:
+    page = opened(visit, widget_page("neighbours"))
+    said = page.locator(".katze-say")
+    assert "“train” by dot product, and “radio” by cosine" not in said.inner_text()
+    page.get_by_label("dim 0").fill("0.4")
+    assert "“train” by dot product, and “radio” by cosine" in said.inner_text()
+    page.get_by_label("the word to move").select_option("train")
+    page.get_by_role("button", name="half as long").click()
+    page.get_by_label("the word to move").select_option("station")
+    assert "“radio”, by dot product and by cosine" in said.inner_text()
 
 
 def test_the_past_notices_what_the_mask_lets_through(visit: Visit, widget_page: Callable[..., Path]) -> None:
