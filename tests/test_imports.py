@@ -42,7 +42,7 @@ WINGS = {
     "models": [],
     "text": [
         *("tokenization", "subwords", "special_tokens", "byte_pairs", "fast_subwords", "texts", "downloads", "batches"),
-        *("shakespeare", "timed_merges", "shards", "packing"),
+        *("shakespeare", "timed_merges", "shards", "packing", "reviews"),
     ],
     "decoding": ["continuation", "rules", "greedy", "beam", "sampling", "generation", "tracing", "translator"],
     "recurrent": [],

@@ -19,6 +19,8 @@
 - `edits`: the table of an edit distance, and the path through it
 - `questionnaire`: questions with buttons
 - `when_ready`: a picture that borrows the course's own where a student is still writing the function
+- `prediction`: what was said beforehand, beside what was found
+- `when_ready`: a picture that waits for the function that a student is still writing
 - `attention_stepper`: worked example A, cell by cell
 - `neighbours`: words in a plane, and who is nearest by dot product and by cosine
 - `query_explorer`: its keys in their plane, and a query to drag
@@ -50,6 +52,7 @@ from course_lib.show.pictures.pieces import merge_tree, piece_rows
 from course_lib.show.pictures.race import race
 from course_lib.show.pictures.stacks import Layer, Stack, stacks
 from course_lib.show.pictures.tree import tree
+from course_lib.show.predictions import prediction
 from course_lib.show.ready import when_ready
 from course_lib.show.widgets.block_walk import block_walk
 from course_lib.show.widgets.clocks import clocks
@@ -97,6 +100,7 @@ __all__ = [
     "merging",
     "neighbours",
     "piece_rows",
+    "prediction",
     "prompts",
     "query_explorer",
     "questionnaire",

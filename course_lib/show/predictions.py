@@ -1,0 +1,32 @@
+"""What a learner said beforehand, beside what was found."""
+
+from __future__ import annotations
+
+
+def prediction(what: str, said: float | str | bool | None, found: float | str | bool, unit: str = "") -> None:
+    """Print what was found, and how near a prediction came to it.
+
+    Args:
+        what: was predicted, a few words.
+        said: the prediction; None, or an empty text, where there is none.
+        found: what it is: a number, or a word or a truth value that is met or not.
+        unit: of a number, with the space before it where it has one.
+    """
+    counted = isinstance(found, (int, float)) and not isinstance(found, bool)
+    truth = f"{_written(found)}{unit if counted else ''}"
+    if said is None or said == "":
+        print(f"{what}: {truth}. (You wrote no prediction. Try one next time: a wrong guess is remembered longest.)")
+    elif not counted:
+        print(f"{what}: you said {said}, and it is {truth}. {'Right!' if said == found else 'Now find out why.'}")
+    elif isinstance(said, (int, float)):
+        missed = abs(float(found) - float(said))
+        print(f"{what}: you said {_written(said)}{unit}, and it is {truth}; off by {_written(missed)}{unit}.")
+    else:
+        print(f"{what}: {truth}. (Your prediction, {said!r}, is no number.)")
+
+
+def _written(value: float | str | bool) -> str:
+    """A number with at most one decimal above 10 and two below; anything else as it is."""
+    if isinstance(value, (bool, str)):
+        return str(value)
+    return f"{value:.{1 if abs(value) >= 10 else 2}f}".rstrip("0").rstrip(".") if value % 1 else f"{value:.0f}"

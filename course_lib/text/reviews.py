@@ -1,0 +1,38 @@
+"""Three thousand sentences from real reviews, each with a label: the person praises, or complains.
+
+Kotzias et al. (2015), "From Group to Individual Labels Using Deep Features": sentences from Amazon (telephones), IMDb
+(films) and Yelp (restaurants), 500 kind and 500 unkind ones from each, chosen so that they are clearly one or the
+other. They are licensed under CC BY 4.0 and ship with the course, in `labelled_reviews/`, licence included.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+SENTENCES: Final = Path(__file__).parent / "labelled_reviews" / "sentences.tsv"
+
+
+@dataclass(frozen=True)
+class ReviewSentence:
+    """A sentence from a review.
+
+    Attributes:
+        text: as somebody typed it, with capitals, punctuation and slips.
+        kind: whether it praises.
+        site: where it is from: "amazon", "imdb" or "yelp".
+    """
+
+    text: str
+    kind: bool
+    site: str
+
+
+def read_reviews() -> list[ReviewSentence]:
+    """All different sentences, site by site; the eighteen that were published twice are there once."""
+    kept: dict[str, ReviewSentence] = {}
+    for line in SENTENCES.read_text(encoding="utf-8").splitlines():
+        site, label, text = line.split("\t")
+        kept.setdefault(text, ReviewSentence(text, label == "1", site))
+    return list(kept.values())

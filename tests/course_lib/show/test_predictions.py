@@ -1,0 +1,31 @@
+"""A prediction beside what was found."""
+
+from __future__ import annotations
+
+import pytest
+
+from course_lib.show import prediction
+
+
+@pytest.mark.parametrize(
+    ("said", "found", "printed"),
+    [
+        (90, 82.66, "reviews: you said 90 %, and it is 82.7 %; off by 7.3 %."),
+        (50.0, 50.0, "reviews: you said 50 %, and it is 50 %; off by 0 %."),
+        (0.5, 1.25, "reviews: you said 0.5 %, and it is 1.25 %; off by 0.75 %."),
+        ("half", 50, "reviews: 50 %. (Your prediction, 'half', is no number.)"),
+        (True, False, "reviews: you said True, and it is False. Now find out why."),
+        ("radio", "radio", "reviews: you said radio, and it is radio. Right!"),
+    ],
+)
+def test_it_says_how_near(
+    said: float | str | bool, found: float | str | bool, printed: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    prediction("reviews", said, found, " %")
+    assert capsys.readouterr().out == f"{printed}\n"
+
+
+@pytest.mark.parametrize("said", [None, ""])
+def test_without_one_it_says_what_was_found(said: str | None, capsys: pytest.CaptureFixture[str]) -> None:
+    prediction("reviews", said, 82.66, " %")
+    assert capsys.readouterr().out.startswith("reviews: 82.7 %. (You wrote no prediction.")
