@@ -144,21 +144,11 @@ def source(floor: str) -> str:
     return (ROOT / "course_lib" / f"{floor.replace('.', '/')}.py").read_text()
 
 
-def imported_by_cells(path: Path, *, in_a_box: bool = False) -> set[str]:
-    """What a lesson's cells import, their magics made plain.
-
-    With `in_a_box`, of a demo, which no box has to run, only what it imports before it draws anything.
-    """
+def cells(path: Path, *, demos: bool = True) -> str:
+    """The code of a lesson, its magics made plain; without `demos`, only what runs when it is graded."""
     notebook = jupytext.reads(path.read_text(), fmt="py:percent")
-    return {
-        name
-        for cell in notebook.cells
-        if cell.cell_type == "code"
-        for name in imports(
-            TransformerManager().transform_cell(cell.source),
-            top_level=in_a_box and "demo" in cell.metadata.get("tags", ()),
-        )
-    }
+    code = [c for c in notebook.cells if c.cell_type == "code" and (demos or "demo" not in c.metadata.get("tags", ()))]
+    return "\n".join(TransformerManager().transform_cell(cell.source) for cell in code)
 
 
 def lessons() -> list[Path]:
@@ -281,8 +271,8 @@ def test_every_exercise_has_a_lesson() -> None:
 
 @pytest.mark.parametrize("path", lessons(), ids=lambda path: path.stem)
 def test_a_lesson_imports_only_what_is_in_its_box(path: Path) -> None:
-    used = rooms(imported_by_cells(path, in_a_box=True))
-    assert used <= {"checking", "show", "mine", *FLOORS}
+    assert rooms(imports(cells(path))) <= {"checking", "show", "mine", *FLOORS}
+    used = rooms(imports(cells(path, demos=False)))
     assert reached(used & set(FLOORS)) & withheld(path.stem) == set()
 
 
@@ -303,5 +293,5 @@ def test_what_a_floor_reaches() -> None:
 
 @pytest.mark.parametrize("path", lessons(), ids=lambda path: path.stem)
 def test_a_lesson_imports_only_what_a_student_has(path: Path) -> None:
-    roots = {name.split(".")[0] for name in imported_by_cells(path)}
+    roots = {name.split(".")[0] for name in imports(cells(path))}
     assert roots <= {"course_lib", *sys.stdlib_module_names, *ON_COLAB, *ASKED_FOR_IN_CELLS}

@@ -204,6 +204,93 @@ def station_in_two_sentences():
 # %% [markdown]
 # That is the whole trick. Everything else tonight makes it more general, faster and better behaved.
 #
+# ### 1.1 Real vectors
+#
+# Does a real model do it? all-MiniLM-L6-v2 has six layers of attention over a table of words. Lesson 00 looked into the table,
+# where *station* has one row with radio and trains around it. Now the two sentences go through all six layers, and what
+# comes out where *station* stood is its contextual embedding.
+#
+# **Predict first.** The cosine of the table's *station* with itself is 1, of course. What will be the cosine of the two
+# that come out?
+
+# %%
+cosine_of_the_two_stations = None  # a number from -1 to 1
+
+# %% tags=["demo"]
+from course_lib.evaluation.similarity import TextEncoder
+
+try:
+    encoder = TextEncoder.packaged()  # a package of 90 MB, which `make setup` installs
+except ModuleNotFoundError as missing:
+    encoder = None
+    print(missing)
+
+
+def in_context(text, word):
+    """The contextual embedding of a word of a text, as the model's last layer has it."""
+    return encoder.states([text])[0][1 + text.split().index(word)]  # place 0 is a special token
+
+
+def cosine(a, b):
+    return torch.cosine_similarity(a, b, dim=-1).item()
+
+
+if encoder is not None:
+    by_train = in_context("the train slowly left the station", "station")
+    by_radio = in_context("the radio station was playing old hits", "station")
+    show.prediction("the cosine of the two stations", cosine_of_the_two_stations, cosine(by_train, by_radio))
+
+    real_table = encoder.bert.embedding.weight.detach()
+    asked = ["train", "railway", "radio", "broadcast", "music"]
+    rows = {word: real_table[encoder.vocabulary.id(word)] for word in [*asked, "station"]}
+    alone = {word: in_context(word, word) for word in asked}
+    series = {
+        "in the table": [cosine(rows["station"], rows[word]) for word in asked],
+        "after “the train slowly left the …”": [cosine(by_train, alone[word]) for word in asked],
+        "in “the radio … was playing old hits”": [cosine(by_radio, alone[word]) for word in asked],
+    }
+    drawn, [axes] = show.frames(width=8.4, height=3.6)
+    for offset, (label, values), colour in zip(
+        (-0.27, 0, 0.27), series.items(), (show.GREY, show.BLUE, show.ORANGE), strict=True
+    ):
+        bars_of_one = axes.bar([place + offset for place in range(5)], values, width=0.25, color=colour, label=label)
+        axes.bar_label(bars_of_one, [f"{value:.2f}" for value in values], padding=2, fontsize=8.5)
+        print(f"{label}: nearest is {max(zip(values, asked, strict=True))[1]}")
+    axes.set_xticks(range(5), labels=asked)
+    axes.set(ylim=(0, 0.95), ylabel="cosine with “station”", title="Who is near “station”, before and after")
+    axes.legend(loc="upper right")
+    show.figure(
+        drawn,
+        "Cosines of station with five words: in the table all are alike, after the train train and railway are nearer, "
+        "and beside radio radio and broadcast are.",
+    )
+
+# %% [markdown]
+# Before, radio is a little ahead, whatever the sentence is about. After, each sentence has its own *station*: beside a train,
+# *train* and *railway* come nearest; beside a radio, *radio* and *broadcast* do. Nobody wrote a rule for it.
+#
+# And the nastier pair? What does *it* mean to this model, when the animal is tired, and when the street is wide? Write down
+# what you expect to be nearer to *it* in each, then look.
+
+# %%
+nearer_to_it = {"tired": "", "wide": ""}  # "animal" or "street"
+
+# %% tags=["demo"]
+if encoder is None:
+    print("This cell needs the model, too.")
+else:
+    for end in nearer_to_it:
+        text = f"the animal did not cross the street because it was too {end}"
+        it = in_context(text, "it")
+        near = {word: cosine(it, in_context(text, word)) for word in ("animal", "street")}
+        print(f"too {end}: " + ", ".join(f"it · {word} {value:.2f}" for word, value in near.items()))
+        show.prediction(f"nearer to it, too {end}", nearer_to_it[end], max(near, key=near.get))
+
+# %% [markdown]
+# The last word does move *it*: away from the animal and towards the street, as it should. But not far enough; the animal stays
+# ahead in both. Here is the honest picture of context in a small model: it leans, it does not decide. (Larger ones decide.
+# Schoolbooks show only those.)
+#
 # ## 2. The general recipe
 #
 # Nothing in the recipe needs the words to come from the same sentence. S1 states it for anything that looks at something:
@@ -522,8 +609,8 @@ check("attention.output", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Here are your four functions in a row, on the lecture's example. Follow one line from left to right: that is one
-# query's journey.
+# Here are your four functions one after the other, on the lecture's example. Follow one line: that is one query's journey.
+# Before you run it, say for *die* and for *Katze* which English word will get most of alpha.
 
 
 # %% tags=["demo"]
@@ -536,9 +623,12 @@ def worked_example_step_by_step():
     show.matrices(
         show.Panel("scores = q kᵀ", scores, queries, keys),
         show.Panel("scaled = scores / √2", scaled, queries, keys, decimals=4),
+        alt="Two heat maps: the scores and the scaled scores of the worked example.",
+    )
+    show.matrices(
         show.Panel("alpha = softmax(scaled)", alpha, queries, keys, decimals=4),
         show.Panel("out = alpha v", out, queries, dimensions, decimals=4),
-        alt="Four heat maps: scores, scaled scores, attention weights and output of the worked example.",
+        alt="Two heat maps: the attention weights and the output of the worked example.",
     )
 
 
@@ -643,7 +733,23 @@ show.query_explorer()
 # | out, *die* | -2.0015, -3.9898 | -2.02, -3.78 |
 # | out, *Katze* | 4.5000, 2.5000 | 4.49, 2.49 |
 #
-# The formula on the slide says $\sqrt{D_1}$ with $D_1 = 2$. What was computed is something else; let us do it again.
+# The formula on the slide says $\sqrt{D_1}$ with $D_1 = 2$. What was computed is something else. **Which computation printed
+# 4.0000?** Find it before you read on: change the first line below until it prints the slide's row. There is one number
+# that gives all six at once, and the slide's own matrices say where it comes from.
+
+
+# %%
+def suspect(scores):
+    return scores / math.sqrt(2)  # right, and not what is printed: change this line
+
+
+evidence = torch.tensor([[4.0, 1.25, -3.5833], [-6.6667, -3.8333, 8.5]])
+reconstructed = suspect(torch.tensor([[12.0, 3.75, -10.75], [-20.0, -11.5, 25.5]]))
+print([[round(number, 4) for number in row] for row in reconstructed.tolist()])
+print("found it!" if torch.allclose(reconstructed, evidence, atol=1e-4) else "not yet")
+
+# %% [markdown]
+# Got it? Then here is the whole chain, up to the last line of the table.
 
 # %%
 scores = torch.tensor([[12.0, 3.75, -10.75], [-20.0, -11.5, 25.5]])
@@ -687,7 +793,7 @@ print("softmax(scores / 2), S1's formula\n", torch.softmax(scores / 2, dim=-1))
 
 # %% [markdown]
 # In this tiny example all variants pick the same winners, which is why nobody noticed. In a model with
-# $d_\text{head} = 64$ it can decide whether anything is learnt at all. Let us turn to that.
+# $d_\text{head} = 64$ it makes a difference. Which one, exactly? Everybody has an answer to that. Let us measure it.
 #
 # ## 4. Why divide by √d?
 #
@@ -784,7 +890,8 @@ def variance_against_dimension():
 # $-\alpha_i \alpha_j$: all other weights go down, since the total stays 1. Every row sums to 0.
 #
 # Now suppose one score is far ahead, so that $\alpha \approx (1, 0, \dots, 0)$. Then *every* entry is a product with a
-# factor near 0. The softmax has made up its mind and no longer listens: no gradient gets through, and nothing is learnt.
+# factor near 0. The softmax of this row has made up its mind and no longer listens: it is **saturated**, and hardly any
+# gradient gets through it.
 #
 # ### Exercise 8 · The derivative of softmax
 # `attention.softmax_jacobian` · 2 points · about 12 minutes
@@ -812,7 +919,7 @@ def softmax_jacobian(scores):
 # ∂alpha_i / ∂scores_j is alpha_i (δ_ij - alpha_j), which for all i and j at once is diag(alpha) - alpha alphaᵀ. Each
 # row sums to 0, as it must: raising all scores by the same amount changes nothing. Leaving the second term out treats
 # the softmax like a sigmoid, where each output has its own input only. The formula also shows why saturation hurts:
-# where one weight is nearly 1 and the others nearly 0, every entry is nearly 0, and no gradient gets through.
+# where one weight is nearly 1 and the others nearly 0, every entry is nearly 0, and this row hardly learns.
 
 # %% nbgrader={"grade": true, "grade_id": "attention-softmax_jacobian-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("attention.softmax_jacobian")
@@ -822,7 +929,8 @@ check("attention.softmax_jacobian", hidden=True)
 
 # %% [markdown]
 # The size of $J$ (the root of the sum of its squared entries) is the volume at which gradients can speak. First for three
-# equal scores and for the two rows of our example, *die* and *Katze*. Then for random queries and sixteen random keys, as the dimension grows.
+# equal scores and for the two rows of our example, *die* and *Katze*. Then for random queries and sixteen random keys, as the
+# dimension grows.
 
 
 # %% tags=["demo"]
@@ -857,7 +965,7 @@ def gradient_against_dimension():
     axes.semilogx(widths, by_root, "o-", color=show.ORANGE, label="softmax(q · k / √d)")
     axes.semilogx(widths, unscaled, "o-", color=show.BLUE, label="softmax(q · k)")
     axes.set(xlabel="d_head", ylabel="mean size of ∂alpha / ∂scores", ylim=(0, None))
-    axes.set_title("Without scaling the gradient fades as the vectors get longer")
+    axes.set_title("By the scores: without scaling the derivative fades")
     axes.set_xticks(widths[::2], labels=[str(d) for d in widths[::2]])
     axes.minorticks_off()
     axes.legend()
@@ -875,25 +983,173 @@ def gradient_against_dimension():
 show.softmax_gradient()
 
 # %% [markdown]
+# ### 4.3 What reaches the query
+#
+# Here many texts stop: no scaling, no gradient, no learning. But nobody trains *scores*. What is learned are the
+# matrices behind $q$ and $k$, and what reaches them comes through one more factor. With $c$ for the divisor,
+#
+# $$\text{scaled} = \frac{K q}{c}, \qquad \frac{\partial \alpha}{\partial q} = \frac{1}{c}\, J\, K .$$
+#
+# The rows of $K$ are as long as $\sqrt d$. Without a division ($c = 1$) the gradient keeps all of that; with $c = \sqrt d$ it
+# cancels; with $c = d$ a factor of $1/\sqrt d$ remains. So two things pull in opposite directions: $J$ shrinks, and $K$
+# grows. **Predict who wins at $d_\text{head} = 64$**: how many times as large is the mean $|\partial \alpha / \partial q|$ without
+# the division as with $\sqrt d$? (Less than 1 is what "the gradient vanishes" would mean.)
+
+# %%
+times_as_large_without = None  # a number
+
+
+# %% tags=["demo"]
+@show.when_ready
+def what_reaches_the_query():
+    generator = torch.Generator().manual_seed(2)
+    widths = [4**power for power in range(6)]
+    divisors = {"1": lambda d: 1, "√d": math.sqrt, "d": lambda d: d}
+    found = {name: [] for name in divisors}
+    for d in widths:
+        query = torch.randn(300, d, 1, generator=generator)
+        sixteen = torch.randn(300, 16, d, generator=generator)
+        for name, divisor in divisors.items():
+            c = divisor(d)
+            by_score = softmax_jacobian((sixteen @ query).squeeze(-1) / c)
+            sizes = (by_score @ sixteen / c).norm(dim=(-2, -1))
+            low, median, high = sizes.quantile(torch.tensor([0.1, 0.5, 0.9])).tolist()
+            found[name].append((sizes.mean().item(), median, low, high))
+    print("|∂alpha/∂q| of 300 random queries and 16 keys each")
+    print("d_head  divided by    mean    median   a tenth is below   a tenth is above")
+    for place in (3, 4, 5):
+        for name in divisors:
+            mean, median, low, high = found[name][place]
+            print(f"{widths[place]:6}  {name:10} {mean:7.3f}  {median:8.2g}   {low:16.2g}   {high:16.2g}")
+    ratio = found["1"][3][0] / found["√d"][3][0]
+    show.prediction("without the division, at 64, times as large", times_as_large_without, ratio)
+    drawn, panels = show.frames(3, width=10.5, height=3.6)
+    for panel, (name, lines), colour in zip(panels, found.items(), (show.BLUE, show.ORANGE, show.GREEN), strict=True):
+        mean, median, low, high = (list(line) for line in zip(*lines, strict=True))
+        panel.fill_between(widths, [max(value, 1e-4) for value in low], high, color=colour, alpha=0.2)
+        panel.loglog(widths, mean, "o-", color=colour, label="mean")
+        panel.loglog(widths, median, "o:", color=show.INK, label="median")
+        panel.set(title=f"divided by {name}", xlabel="d_head", ylim=(1e-4, 20))
+        panel.set_xticks(widths, labels=[str(d) for d in widths])
+        panel.set_yticks([1e-4, 1e-2, 1], labels=["0.0001", "0.01", "1"])
+        panel.minorticks_off()
+        panel.legend(loc="lower left")
+    panels[0].set_ylabel("|∂alpha/∂q|")
+    show.figure(
+        drawn,
+        "Size of the derivative of alpha by the query against d_head, mean, median and the middle four fifths. Divided by "
+        "1 the mean grows and the spread becomes enormous; by √d all stay at 0.3; by d all shrink.",
+    )
+
+
+# %% [markdown]
+# So the gradient does **not** vanish at 64: its mean is several times *larger* without the division. What breaks is something
+# else. Look at the shaded band, which holds four queries of five. Divided by $\sqrt d$ it is narrow: every query gets about
+# the same, at every width. Undivided it spans several powers of ten: a few queries are shouted at, others hear nothing,
+# and which is which is an accident of the random start. From 256 on the *median* collapses as well, and only then does the
+# usual story hold. Divided by $d$ all queries are equal again, and equally quiet, the quieter the wider the head.
+#
+# ### 4.4 Does it matter in training?
+#
+# A gradient is not yet a training. So train: one head of width 64 must look things up. It sees eight pairs of a symbol and its
+# number, and then one of the symbols again; which number went with it? Only attention can tell. Three divisors, three random
+# starts each; the batches are the same for all. The left half starts with queries and keys whose components have variance 1, as
+# in the theory; the right half with what `nn.Linear` does when nobody asks, which makes them smaller.
+#
+# **Predict** the order before you run it: which divisor learns first, which last, and does the last one learn at all?
+
+# %%
+learns_first, learns_last = "", ""  # "1", "√d" or "d"
+
+
+# %% tags=["demo"]
+def lookup_losses(divisor, seed, unit_variance, symbols=16, pairs=8, d_head=64, steps=120):
+    """The loss at each step of a head that learns to find the number that went with a symbol."""
+    torch.manual_seed(seed)
+    embedding = torch.nn.Embedding(2 * symbols, d_head)
+    to_q, to_k, to_v = (torch.nn.Linear(d_head, d_head, bias=False) for _ in range(3))
+    if unit_variance:
+        for layer in (to_q, to_k, to_v):
+            torch.nn.init.normal_(layer.weight, std=1 / math.sqrt(d_head))
+    to_number = torch.nn.Linear(d_head, symbols)
+    parameters = [p for part in (embedding, to_q, to_k, to_v, to_number) for p in part.parameters()]
+    optimizer = torch.optim.Adam(parameters, lr=0.002)
+    generator = torch.Generator().manual_seed(0)
+    losses = []
+    for _ in range(steps):
+        shown = torch.rand(32, symbols, generator=generator).argsort(dim=-1)[:, :pairs]
+        numbers = torch.randint(symbols, (32, pairs), generator=generator)
+        asked_for = torch.randint(pairs, (32, 1), generator=generator)
+        q, k = to_q(embedding(shown.gather(1, asked_for))), to_k(embedding(shown))
+        alpha = torch.softmax(q @ k.transpose(-2, -1) / divisor, dim=-1)
+        answer = to_number(alpha @ to_v(embedding(symbols + numbers))).squeeze(1)
+        loss = torch.nn.functional.cross_entropy(answer, numbers.gather(1, asked_for).squeeze(1))
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
+
+
+def learned_at(losses):
+    """The first step from which on the loss of ten steps is below 0.5 on average, or None."""
+    means = [sum(losses[step : step + 10]) / 10 for step in range(len(losses) - 9)]
+    return next((step for step, mean in enumerate(means) if mean < 0.5), None)
+
+
+drawn, panels = show.frames(2, width=10.5, height=3.8)
+for panel, (start, unit_variance) in zip(
+    panels, {"components of variance 1": True, "nn.Linear as it is": False}.items()
+):
+    first_steps = {}
+    for (name, divisor), colour in zip({"1": 1, "√d": 8, "d": 64}.items(), (show.BLUE, show.ORANGE, show.GREEN)):
+        runs = [lookup_losses(divisor, seed, unit_variance) for seed in range(3)]
+        for seed, losses in enumerate(runs):
+            panel.plot(losses, color=colour, linewidth=1.2, label=f"divided by {name}" if not seed else None)
+        first_steps[name] = [learned_at(losses) for losses in runs]
+        said = ", ".join("never" if step is None else str(step) for step in first_steps[name])
+        print(f"{start}, divided by {name:2}: loss below 0.5 from step {said}")
+    panel.axhline(math.log(16), color=show.GREY, linestyle=":", linewidth=1)
+    panel.set(title=start, xlabel="step", ylim=(0, 3.2))
+    if unit_variance:
+        order = sorted(first_steps, key=lambda name: sum(step or 1000 for step in first_steps[name]))
+        show.prediction("learns first", learns_first, order[0])
+        show.prediction("learns last", learns_last, order[-1])
+panels[0].set_ylabel("loss (dotted: guessing)")
+panels[0].legend(loc="upper right")
+show.figure(
+    drawn,
+    "Two panels of training losses. Left: divided by √d all three starts learn first, by d somewhat later, undivided they fall "
+    "slowly and unevenly. Right: the same order with smaller differences.",
+)
+
+# %% [markdown]
+# Undivided, the loss **does** move: the model learns, only late, and how late depends on the start. The root is first with every
+# seed. The division by $d$ is slower than the root, but reliable. And `nn.Linear`'s smaller start repairs part of the damage by
+# itself: what matters is the size of the scores, and the divisor is one way to set it. That is what the scaling is for. It
+# doesn't save the gradient from death; it gives **every query about the same gradient, at every width**, so that one
+# learning rate and one way to start fit heads of 2 and heads of 1024 components.
+#
 # ### Exercise 9 · In your own words
 # `attention.why_scale` · 2 points, read by a person · about 10 minutes
 #
-# A friend trains a transformer with $d_\text{head} = 64$ and has left out the division: "it is only a constant, the
-# weights $W$ will learn to make up for it". The loss hardly moves. In three to six sentences: what happened to the
-# scores, to alpha and to the gradients at the start of training, and why would dividing by $d_\text{head}$ instead of
-# its root not be right either?
+# A friend trains a transformer with $d_\text{head} = 64$ and has left out the division. "Then no gradient gets through and
+# nothing is learnt", says a second. "It is only a constant, the weights will make up for it", says a third. You have
+# measured it. In three to six sentences: what does leaving it out do to the scores, to alpha, and to the gradients of
+# different queries at the start of training? Who is right about the training? And why is dividing by $d_\text{head}$ not
+# right either?
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "attention-why_scale-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # With components of mean 0 and variance 1, a dot product over 64 dimensions has variance 64, so the scores have a typical
-# size of 8. Differences of 8 and more between scores make softmax almost one-hot: alpha is close to 1 for one key and
-# close to 0 for all others, and which key wins is an accident of the random start. The derivative of softmax is alpha_i
-# (δ_ij - alpha_j), and with an alpha like that every entry is close to 0, so hardly any gradient reaches the queries and
-# keys. The weights could make up for the constant in principle, but they would have to learn it through exactly those
-# vanishing gradients. Dividing by d_head = 64 gives scores of variance 1/64, so that all are nearly equal, alpha is
-# nearly uniform, and attention cannot tell the keys apart; only the root brings the variance to 1.
+# size of 8, and alpha is nearly one-hot for many queries; which key wins is an accident of the random start. For those queries
+# the derivative of softmax, alpha_i (δ_ij - alpha_j), is close to 0, and hardly any gradient reaches them. Others are not
+# saturated, and theirs is larger than with the root, because the keys in J K are not divided: the mean grows, and the queries
+# get very unequal shares. So both friends are half right: the model learns, as the loss showed, but later and less reliably than
+# with the root. Dividing by 64 gives scores of variance 1/64: alpha starts nearly uniform, every gradient is smaller by another
+# factor of 8, and learning starts later; only the root brings the variance to 1 at any width.
 #
-# *(One point: variance or size grows with d, softmax saturates, gradient vanishes. One point: the root makes the
-# variance 1, d overshoots.)*
+# *(One point: the size of the scores grows like √d, many rows saturate, gradients become uneven and not simply zero; training
+# is slower, not impossible. One point: the root makes the variance 1, d overshoots: nearly uniform alpha, small gradients.)*
 
 # %% [markdown]
 # ## 5. What attention replaced
@@ -917,7 +1173,10 @@ show.softmax_gradient()
 # Fewer steps, though, is not the same as less time. Look at the last column: attention compares all $n^2$ pairs. On a
 # device that can do thousands of multiplications at once, that hardly matters and the waiting does. On a laptop's
 # processor it soon matters. So do not take our word for it: count the steps, and beside them measure the time **on the
-# machine you are sitting at**.
+# machine you are sitting at**. Write down a guess first: at 64 words, how many times as fast as the RNN is attention?
+
+# %%
+times_as_fast_at_64 = None  # a number; below 1 if you think that it is slower
 
 # %% tags=["demo"]
 from course_lib.ground.timing import race
@@ -955,6 +1214,8 @@ for length, recurrent, attending in zip(lengths, taken["RNN"], taken["self-atten
     times = max(recurrent, attending) / min(recurrent, attending)
     verdict = f"{winner} is {times:.1f} times as fast" if times > 1.2 else "about the same"
     print(f"{length:5} words: RNN {recurrent:7.2f} ms, attention {attending:7.2f} ms: {verdict}")
+at_64 = lengths.index(64)
+show.prediction("times as fast at 64 words", times_as_fast_at_64, taken["RNN"][at_64] / taken["self-attention"][at_64])
 
 # %% [markdown]
 # Read the right-hand picture honestly. On an ordinary processor you will most likely see three regions: at a few words
@@ -964,6 +1225,20 @@ for length, recurrent, attending in zip(lengths, taken["RNN"], taken["self-atten
 # where the whole sentence is there from the start; that is why the lectures say that transformers are faster to train and
 # not simply that they are faster. (Writing a sentence is another matter: word by word, now as before. Lesson 06 comes
 # back to that.)
+
+# %% [markdown]
+# ## Stretch · Break the scaling where it counts
+#
+# For no points, and for whoever is not tired yet. `lookup_losses` of section 4.4 is yours to change, in a cell of your own.
+#
+# 1. Let `d_head` be 16 and 256. Does the order of the three divisors stay, and does the distance between them grow?
+# 2. Replace Adam by plain gradient descent (`torch.optim.SGD`, with a rate that you search for). Adam divides each gradient by
+#    its usual size. Which of the three divisors does that help most?
+# 3. Make the divisor a number that is *learned*, an `nn.Parameter` that begins at 1. Where does it go?
+# 4. Watch the share of saturated rows (largest alpha above 0.99) during training, undivided and divided by the root.
+
+# %%
+# Your own experiments.
 
 # %% [markdown]
 # ## Glossary
@@ -980,7 +1255,7 @@ for length, recurrent, attending in zip(lengths, taken["RNN"], taken["self-atten
 # - **Self-attention**: queries, keys and values come from the same sentence.
 # - **Cross-attention**: queries come from one sentence, keys and values from another.
 # - **Saturation**: one weight is nearly 1 and the others nearly 0, so that hardly any gradient gets through the
-#   softmax.
+#   softmax of that row.
 # - **Recurrent network**: reads word by word, making each state from the one before it.
 
 # %% [markdown]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 from tests.solutions.executing import ExecutedLesson
@@ -18,6 +19,43 @@ class TestAttention(ExecutedLesson):
     def test_the_sum_ends_at_its_last_index_and_the_values_are_english(self, output: str) -> None:
         assert "h[N + 1]: index 7 is out of bounds" in output
         assert "right     averages 0.50 The" in output
+
+    def test_the_two_stations_differ_and_it_leans(self, output: str) -> None:
+        (alike,) = re.findall(r"the cosine of the two stations: ([\d.]+)", output)
+        assert 0.4 < float(alike) < 0.8
+        nearest = re.findall(r"^(.+): nearest is (\w+)$", output, flags=re.M)
+        assert [word for _where, word in nearest] == ["radio", "train", "radio"]
+        (tired, wide) = (
+            (float(animal), float(street))
+            for animal, street in re.findall(r"too \w+: it · animal ([\d.]+), it · street ([\d.]+)", output)
+        )
+        assert wide[0] < tired[0], "the animal is further away"
+        assert tired[1] < wide[1], "the street is nearer"
+        assert wide[1] < wide[0], "but not near enough"
+
+    def test_without_a_divisor_the_gradient_grows_and_spreads(self, output: str) -> None:
+        line = r"^ +(\d+) +(1|√d|d) +([\d.]+) +([\d.e-]+) +([\d.e-]+) +([\d.e-]+)$"
+        sizes = {(int(d), c): list(map(float, numbers)) for d, c, *numbers in re.findall(line, output, flags=re.M)}
+        mean, median, low, high = sizes[64, "1"]
+        assert mean > 3 * sizes[64, "√d"][0]
+        assert median > sizes[64, "√d"][1]
+        assert high > 100 * low
+        assert sizes[256, "1"][1] < sizes[256, "√d"][1], "the median collapses from here on"
+        assert all(sizes[d, "√d"][3] < 1.5 * sizes[d, "√d"][2] for d in (64, 256, 1024))
+        assert sizes[1024, "d"][0] < sizes[256, "d"][0] < sizes[64, "d"][0] < 0.1
+
+    def test_the_root_learns_first_with_every_seed_and_undivided_last(self, output: str) -> None:
+        line = r"^(.+), divided by (1|√d|d) *: loss below 0.5 from step (.+)$"
+        steps = {
+            (start, divisor): [math.inf if step == "never" else int(step) for step in said.split(", ")]
+            for start, divisor, said in re.findall(line, output, flags=re.M)
+        }
+        for start in ("components of variance 1", "nn.Linear as it is"):
+            for other in ("1", "d"):
+                assert all(a < b for a, b in zip(steps[start, "√d"], steps[start, other], strict=True))
+        theory, default = (steps[start, "1"] for start in ("components of variance 1", "nn.Linear as it is"))
+        assert sum(theory) > sum(steps["components of variance 1", "d"])
+        assert sum(default) < sum(theory)
 
     def test_every_length_is_measured_and_judged(self, output: str) -> None:
         lines = re.findall(r"^ +(\d+) words: RNN +([\d.]+) ms, attention +([\d.]+) ms: (.*)$", output, flags=re.M)

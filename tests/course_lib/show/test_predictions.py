@@ -10,7 +10,7 @@ from course_lib.show import prediction
 @pytest.mark.parametrize(
     ("said", "found", "printed"),
     [
-        (90, 82.66, "reviews: you said 90 %, and it is 82.7 %; off by 7.3 %."),
+        (90, 82.66, "reviews: you said 90 %, and it is 82.7 %; off by 7.34 %."),
         (50.0, 50.0, "reviews: you said 50 %, and it is 50 %; off by 0 %."),
         (0.5, 1.25, "reviews: you said 0.5 %, and it is 1.25 %; off by 0.75 %."),
         ("half", 50, "reviews: 50 %. (Your prediction, 'half', is no number.)"),
