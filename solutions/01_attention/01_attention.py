@@ -1098,11 +1098,10 @@ def learned_at(losses):
 
 
 drawn, panels = show.frames(2, width=10.5, height=3.8)
-for panel, (start, unit_variance) in zip(
-    panels, {"components of variance 1": True, "nn.Linear as it is": False}.items()
-):
+starts = {"components of variance 1": True, "nn.Linear as it is": False}
+for panel, (start, unit_variance) in zip(panels, starts.items(), strict=True):
     first_steps = {}
-    for (name, divisor), colour in zip({"1": 1, "√d": 8, "d": 64}.items(), (show.BLUE, show.ORANGE, show.GREEN)):
+    for name, divisor, colour in (("1", 1, show.BLUE), ("√d", 8, show.ORANGE), ("d", 64, show.GREEN)):
         runs = [lookup_losses(divisor, seed, unit_variance) for seed in range(3)]
         for seed, losses in enumerate(runs):
             panel.plot(losses, color=colour, linewidth=1.2, label=f"divided by {name}" if not seed else None)
@@ -1116,16 +1115,17 @@ for panel, (start, unit_variance) in zip(
         show.prediction("learns first", learns_first, order[0])
         show.prediction("learns last", learns_last, order[-1])
 panels[0].set_ylabel("loss (dotted: guessing)")
-panels[0].legend(loc="upper right")
+panels[1].legend(loc="upper right", bbox_to_anchor=(1, 0.9))
 show.figure(
     drawn,
     "Two panels of training losses. Left: divided by √d all three starts learn first, by d somewhat later, undivided they fall "
-    "slowly and unevenly. Right: the same order with smaller differences.",
+    "slowly and unevenly. Right: √d is first again, and the others are closer to it.",
 )
 
 # %% [markdown]
-# Undivided, the loss **does** move: the model learns, only late, and how late depends on the start. The root is first with every
-# seed. The division by $d$ is slower than the root, but reliable. And `nn.Linear`'s smaller start repairs part of the damage by
+# Undivided, it depends on the start: with one the loss moves soon enough, with another it has hardly begun when everybody else
+# is done, and its path is jerky throughout. So both stories were too simple. The root is first with every seed. The
+# division by $d$ is slower than the root, but reliable. And `nn.Linear`'s smaller start repairs part of the damage by
 # itself: what matters is the size of the scores, and the divisor is one way to set it. That is what the scaling is for. It
 # doesn't save the gradient from death; it gives **every query about the same gradient, at every width**, so that one
 # learning rate and one way to start fit heads of 2 and heads of 1024 components.
@@ -1144,8 +1144,8 @@ show.figure(
 # size of 8, and alpha is nearly one-hot for many queries; which key wins is an accident of the random start. For those queries
 # the derivative of softmax, alpha_i (δ_ij - alpha_j), is close to 0, and hardly any gradient reaches them. Others are not
 # saturated, and theirs is larger than with the root, because the keys in J K are not divided: the mean grows, and the queries
-# get very unequal shares. So both friends are half right: the model learns, as the loss showed, but later and less reliably than
-# with the root. Dividing by 64 gives scores of variance 1/64: alpha starts nearly uniform, every gradient is smaller by another
+# get very unequal shares. So neither friend is quite right: the curves showed that the model can learn, but late, unevenly, and
+# with some starts hardly at all in the same time. Dividing by 64 gives scores of variance 1/64: alpha starts nearly uniform, every gradient is smaller by another
 # factor of 8, and learning starts later; only the root brings the variance to 1 at any width.
 #
 # *(One point: the size of the scores grows like √d, many rows saturate, gradients become uneven and not simply zero; training

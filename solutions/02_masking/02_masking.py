@@ -71,7 +71,10 @@ torch.set_printoptions(precision=4, sci_mode=False)
 # Let us catch one in the act. The sentences below are **random**: eight symbols, each as likely as any other, whatever
 # came before. Nobody can predict them. An honest model can do no better than to give each symbol a probability of 1/8,
 # which is a loss of $\log 8 \approx 2.08$. We train the same small model twice, once with a clear view and once with a
-# mask.
+# mask. **Predict** both losses after 80 steps before you run the training.
+
+# %%
+my_losses = {"sees everything": None, "sees only the past": None}
 
 # %% tags=["demo"]
 SYMBOLS, LENGTH, D_MODEL = 8, 9, 32
@@ -125,6 +128,8 @@ axes.set(xlabel="training step", ylabel="loss", ylim=(-0.1, 2.6), title="Predict
 axes.legend(loc="center right")
 show.figure(drawn, "Training loss: the model that sees everything falls to 0, the masked one stays at log 8.")
 print(f"last loss: sees everything {cheating[-1]:.3f}, sees only the past {honest[-1]:.3f}")
+show.prediction("sees everything", my_losses["sees everything"], cheating[-1])
+show.prediction("sees only the past", my_losses["sees only the past"], honest[-1])
 
 # %% [markdown]
 # A loss near 0 on pure noise. And here is how it was done: the average attention weights of both models. The cheat's row
@@ -548,7 +553,10 @@ def worked_example_recomputed():
 # %% [markdown]
 # Here is a test that is worth keeping for every model you will ever build: **change the future, and see whether the past
 # notices.** We replace the last word with something else and compare the outputs, once with your attention and once with
-# the leaky kind from 3.1.
+# the leaky kind from 3.1. Predict: how many of the three earlier words notice under the leaky kind?
+
+# %%
+notice_the_leak = None  # 0, 1, 2 or 3
 
 
 # %% tags=["demo"]
@@ -564,9 +572,19 @@ def does_the_past_notice():
     leaky_change = (leaky(changed) - leaky(x_b)).abs().amax(dim=-1)
     for word, proper, leaking in zip(words, masked_change.tolist(), leaky_change.tolist(), strict=True):
         print(f"{word:7} changes by {proper:.4f} with your mask, by {leaking:.4f} with multiplied scores")
+    show.prediction("words that notice the leak", notice_the_leak, int((leaky_change[:3] > 1e-4).sum()))
+    ahead = wrong_alpha.masked_fill(mask, 0).sum(dim=-1)
+    for word, share in zip(words[:3], ahead[:3].tolist(), strict=True):
+        print(f"{word:7} gives {share:.1e} of its attention to the future with multiplied scores")
 
 
 # %% [markdown]
+# *Tanzte* changes in both columns, as it must: it is the word that we replaced. But look at *Katze*, 0.0000 in the leaky column
+# as well. Is it safe? No, only deaf. Its own score is 17.68, so that a forbidden score of 0 is left with a weight of about
+# $e^{-17.68}$, which the last line prints, and float32 cannot add so little to a 4. The leak is there, and with shorter vectors it
+# would show. So a test like this one finds a leak, but not finding any proves little: try several sentences, with small
+# numbers in them.
+#
 # The same experiment by hand. Exchange the last word, then paint: allow a word a look ahead, and it notices. Does a word
 # that only looks at *that* word notice as well? And what changes when the mask multiplies the scores, as in 3.1?
 
@@ -586,7 +604,19 @@ show.mask_painter(words, x_b, torch.tensor([-5.0, 1.0]))
 # | out, *die* | -0.9990, -2.4983 | -0.9999571, -2.499925 |
 # | out, *tanzte* | 1.9852, -2.9970 | 1.9983424, -2.9997153 |
 #
-# Which computation gives the printed values? Two candidates:
+# **Which computation printed 0.0006 and 0.9994 for *tanzte*?** The obvious suspect, after lesson 01, is a division by the
+# number of keys. Try it, and then other divisors, until the cell says that you found it. Something about the answer will
+# surprise you.
+
+# %%
+suspected_divisor = math.sqrt(2)  # right, and not what is printed: change this number
+scores_of_tanzte = torch.tensor([-1.0, 5.5, -1.0, 13.0])  # it may see all four words, so no mask is needed
+reconstructed = torch.softmax(scores_of_tanzte / suspected_divisor, dim=-1)
+found = torch.allclose(reconstructed, torch.tensor([0.0, 0.0006, 0.0, 0.9994]), atol=5e-5)
+print([round(number, 4) for number in reconstructed.tolist()], "found it!" if found else "not yet")
+
+# %% [markdown]
+# Here are two candidates, with everything that the slide prints.
 
 # %%
 scores_b = torch.tensor(
@@ -770,20 +800,9 @@ def one_mask_for_each_length():
 #
 # ## 6. One vector for a whole sentence
 #
-# Sometimes you want a single vector for a sentence of any length, to classify it for example. The simplest is the mean of
-# its word vectors. The code on S3's slide takes that mean over the whole padded row:
-
-# %%
-meow = torch.tensor(
-    [[2.0, -1.0], [0.0, 0.0], [0.0, 0.0], [0.0, 0.0], [0.0, 0.0], [0.0, 0.0]]
-)  # one word, five paddings
-print("mean over the padded row:", meow.mean(dim=0))
-print("mean over the words:     ", meow[:1].mean(dim=0))
-
-# %% [markdown]
-# Counting the padding makes a short sentence fade: *meow* comes out at a sixth of itself, just because its neighbour in
-# the batch was long. The mask repairs that. And while we are at it, why a plain mean? Some words say more than others,
-# and you know a way to weigh words.
+# Sometimes you want a single vector for a sentence of any length, to classify it for example. Lesson 00 took the mean of its
+# words, with a mask, so that padding does not count (section 4 there). But why a plain mean? Some words say more than
+# others, and by now you know a way to weigh words.
 #
 # Take the general recipe of lesson 01, $\alpha_k = \operatorname{softmax}_k(\operatorname{sim}(q, x_k))$ and
 # $u = \sum_k \alpha_k x_k$, with **one query that does not come from any word but is learned**:
@@ -791,8 +810,9 @@ print("mean over the words:     ", meow[:1].mean(dim=0))
 # $$\text{scaled}_k = \frac{q \cdot x_k}{\sqrt{d_\text{model}}}, \qquad
 #   \alpha = \operatorname{softmax}(\text{scaled, masked}), \qquad u = \sum_k \alpha_k\, x_k .$$
 #
-# The query learns what is worth knowing about a sentence. It is the first thing in this course that *can* learn:
-# attention itself has no parameters at all.
+# The query learns what is worth knowing about a sentence. In lesson 00 the embeddings learned, and the linear layer behind
+# them; scores, mask and softmax have nothing in them that could. Here attention gets a learned part of its own, as small as
+# it can be: one vector.
 #
 # ### Exercise 8 · Attention pooling
 # `masking.attention_pooling` · 4 points · about 20 minutes
@@ -854,7 +874,11 @@ check("masking.attention_pooling", hidden=True)
 # %% [markdown]
 # To see it learn, give it a task in which most words are noise. Every sentence has between 3 and 10 words; exactly one of
 # them, at a random place, is a *signal* word, marked in one dimension, and another dimension of that word says whether the
-# answer is yes or no. A plain mean blurs the signal; a query can learn to find it.
+# answer is yes or no. A plain mean blurs the signal; a query can learn to find it. How often will each of them be right? Half
+# would be guessing.
+
+# %%
+my_pooling = {"mean": None, "attention": None}  # in per cent
 
 
 # %% tags=["demo"]
@@ -889,6 +913,8 @@ def pooling_learns_where_to_look():
         x, allowed, answer, where = sentences(2000)
         accuracy[name] = ((head(pool(x, allowed)).squeeze(-1) > 0) == answer.bool()).float().mean().item()
     print(f"right answers on new sentences: mean {accuracy['mean']:.0%}, attention {accuracy['attention']:.0%}")
+    for name, share in accuracy.items():
+        show.prediction(name, my_pooling[name], 100 * share, " %")
 
     length = int(allowed[0].sum())
     powers = torch.exp(x[0, :length] @ pooling.query.detach() / math.sqrt(8))
@@ -900,6 +926,22 @@ def pooling_learns_where_to_look():
         alt="Attention weights of the learned query on one sentence: nearly all on the signal word.",
     )
 
+
+# %% [markdown]
+# ## Stretch · Masks of your own
+#
+# For no points. A mask is a matrix of booleans, and nothing says that it has to be a triangle. Write one of these, look at it
+# with `show.matrices(show.Panel("mine", mask, words, words), alt="my mask")`, and give it to your `masked_self_attention`.
+#
+# 1. **A window**: each word sees itself and the two before it. How many layers does it take until word 9 can know of word 0? Test
+#    it as in section 4.1: change word 0, and count the layers until word 9 notices.
+# 2. **A prefix**: the first three words see each other, as an encoder's do; the others are causal. Which words notice when
+#    word 2 is changed, which when word 3 is?
+# 3. **Two sentences in one row**, so that nothing is padded: each word sees only its own sentence, and no later word.
+# 4. Find a mask under which your leak test of section 4.1 finds nothing although the mask lets the future in.
+
+# %%
+# Your own experiments.
 
 # %% [markdown]
 # ## Glossary

@@ -28,6 +28,21 @@ class TestMasking(ExecutedLesson):
         )
         assert right == ours != printed
 
+    def test_a_leak_shows_at_two_words_and_hides_at_the_third(self, output: str) -> None:
+        leaks = dict(re.findall(r"^(\S+) +changes by 0\.0000 with your mask, by ([\d.]+) with", output, flags=re.M))
+        assert float(leaks["<s>"]) > 0.1
+        assert float(leaks["die"]) > 0.001
+        assert leaks["Katze"] == "0.0000"
+        assert "words that notice the leak: 2" in output
+        (hidden,) = re.findall(r"^Katze +gives (\S+) of its attention", output, flags=re.M)
+        assert 1e-9 < float(hidden) < 1e-7
+
+    def test_attention_finds_what_a_mean_blurs(self, output: str) -> None:
+        found = re.findall(r"right answers on new sentences: mean (\d+)%, attention (\d+)%", output)
+        mean, attention = map(int, found[0])
+        assert mean + 10 < attention
+        assert attention > 95
+
     def test_the_cheat_is_caught(self, output: str) -> None:
         """Random symbols cannot be predicted: only a model that sees them gets below log 8."""
         (losses,) = re.findall(r"last loss: sees everything ([\d.]+), sees only the past ([\d.]+)", output)
