@@ -73,7 +73,6 @@ from torch import nn
 from course_lib import show
 from course_lib.checking import check, hint, progress, solution
 from course_lib.text.batches import pad
-from course_lib.text.reviews import read_reviews
 from course_lib.text.tokenization import WordVocabulary
 
 show.use_style()
@@ -771,7 +770,9 @@ for text, label in [*reviews[:2], *chases[:2]]:
 # et al. (2015) for their paper "From Group to Individual Labels Using Deep Features" and licensed under CC BY 4.0. Half
 # of them praise. Nobody chose their words for our convenience.
 
-# %%
+# %% tags=["demo"]
+from course_lib.text.reviews import read_reviews
+
 real_reviews = read_reviews()
 random.Random(0).shuffle(real_reviews)
 

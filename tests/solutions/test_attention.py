@@ -21,7 +21,7 @@ class TestAttention(ExecutedLesson):
         assert "right     averages 0.50 The" in output
 
     def test_the_two_stations_differ_and_it_leans(self, output: str) -> None:
-        (alike,) = re.findall(r"the cosine of the two stations: ([\d.]+)", output)
+        (alike,) = re.findall(r"the cosine of the two stations: (\d\.\d+)", output)
         assert 0.4 < float(alike) < 0.8
         nearest = re.findall(r"^(.+): nearest is (\w+)$", output, flags=re.M)
         assert [word for _where, word in nearest] == ["radio", "train", "radio"]
