@@ -281,7 +281,7 @@ def neighbours_of_station():
 # quite like either, in *every* sentence. That is the first thing wrong with embeddings alone: they know no **context**.
 #
 # Take the words into your own hands: choose one, drag it or use the sliders, and watch who is nearest by dot product and who
-# by cosine. Make *train* twice as long: in which of *station*'s two lists does it move? Then try to find a place for *station* at
+# by cosine. Make *train* half as long: in which of *station*'s two lists does it move? Then try to find a place for *station* at
 # which only trains are near, and then one at which only radios are. There is no place for both, and a table has but one.
 
 # %% tags=["demo"]

@@ -34,7 +34,8 @@ function draw({ words, vectors, chosen, low, high }) {
       const colour = i === moved ? "orange" : "blue";
       fill(arrow, { x1: zero.x, y1: zero.y, x2: x, y2: y, class: colour, style: `stroke-width:${i === moved ? 2.5 : 1}` }, []);
       fill(end, { cx: x, cy: y, r: i === moved ? 7 : 4, class: colour }, []);
-      fill(name, { x: x + 8, y: y - 6 }, []);
+      const right = x > plane.across(low + 0.85 * (high - low));
+      fill(name, { x: x + (right ? -8 : 8), y: y - 8, "text-anchor": right ? "end" : "start" }, []);
     });
     const [byDot, byCosine] = kinds.map(([, closeness, text], kind) => {
       const order = ranked(closeness);
@@ -55,6 +56,12 @@ function draw({ words, vectors, chosen, low, high }) {
     update();
   }
 
+  // Longer or shorter in the same direction, as far as the plane reaches.
+  function stretch(factor) {
+    const most = at[moved].map((value) => (value > 0 ? high / value : value < 0 ? low / value : Infinity));
+    place(at[moved].map((value) => value * Math.min(factor, ...most)));
+  }
+
   const sliders = ["dim 0", "dim 1"].map((name, i) =>
     slider(name, { min: low, max: high, step: 0.05, value: at[moved][i], text: (value) => value.toFixed(2) }, (value) =>
       place(at[moved].map((old, j) => (j === i ? value : old))),
@@ -64,8 +71,8 @@ function draw({ words, vectors, chosen, low, high }) {
     moved = i;
     update();
   });
-  const longer = button("twice as long", () => place(at[moved].map((value) => 2 * value)));
-  const shorter = button("half as long", () => place(at[moved].map((value) => value / 2)));
+  const longer = button("twice as long", () => stretch(2));
+  const shorter = button("half as long", () => stretch(0.5));
   const drag = (event) => {
     const box = plane.element.getBoundingClientRect();
     const [width, height] = plane.element.getAttribute("viewBox").split(" ").slice(2).map(Number);
@@ -80,6 +87,6 @@ function draw({ words, vectors, chosen, low, high }) {
   plane.element.addEventListener("pointermove", (event) => event.buttons && drag(event));
   update();
   const columns = kinds.map(([name], kind) => el("div", {}, el("div", {}, name), lists[kind]));
-  const side = el("div", {}, row(which.element), ...sliders.map((each) => row(each.element)), row(longer, shorter), ...columns, element);
-  return [el("div", { class: "katze-row top" }, plane.element, side)];
+  const side = el("div", {}, row(which.element), ...sliders.map((each) => row(each.element)), row(longer, shorter));
+  return [el("div", { class: "katze-row top" }, plane.element, side), el("div", { class: "katze-row top" }, ...columns), element];
 }
