@@ -773,19 +773,9 @@ for text, label in [*reviews[:2], *chases[:2]]:
 # %% tags=["demo"]
 from course_lib.text.reviews import read_reviews
 
-real_reviews = read_reviews()
-random.Random(0).shuffle(real_reviews)
-
-
-def spelled(text):
-    """Lower-case words, numbers, and ! and ? as words of their own, with spaces between them."""
-    return " ".join(re.findall(r"[a-z']+|[0-9]+|[!?]", text.lower()))
-
-
-real_examples = [(spelled(one.text), int(one.kind)) for one in real_reviews]
-print(f"{len(real_examples):,} sentences")
-for text, label in real_examples[:4]:
-    print(label, text)
+print(f"{len(read_reviews()):,} sentences, such as")
+for one in random.Random(0).sample(read_reviews(), 5):
+    print(int(one.kind), f"{one.site:6}", one.text)
 
 # %% [markdown]
 # Most examples train the model, the rest test it. **Predict all three accuracies before you run the cell.** For one of them
@@ -796,6 +786,20 @@ my_accuracies = {"reviews": None, "who chases whom": None, "real reviews": None}
 
 
 # %% tags=["demo"]
+from course_lib.text.reviews import read_reviews
+
+real_reviews = read_reviews()
+random.Random(0).shuffle(real_reviews)
+
+
+def spelled(text):
+    """Lower-case words, numbers, and ! and ? as words of their own, with spaces between them."""
+    return " ".join(re.findall(r"[a-z']+|[0-9]+|[!?]", text.lower()))
+
+
+real_examples = [(spelled(one.text), int(one.kind)) for one in real_reviews]
+
+
 def encoded(vocabulary, examples):
     """Ids, mask and labels."""
     ids_of_all = pad([torch.tensor(vocabulary.encode(text)) for text, _ in examples]).to(device)
