@@ -563,8 +563,8 @@ def positions_that_turn():
 # this one. *The letter before* is a distance. With sinusoids the model must first find out, from sums of sines mixed with
 # letters, that distances exist; here they are built in.
 #
-# (To be fair: our sinusoids are an easy opponent for a model that is trained this briefly. Given more time they catch up
-# a good deal. Try it: `STEPS = 1600`, and ten minutes.)
+# (To be fair: our sinusoids are an easy opponent for a model that is trained this briefly. Given more time they catch up,
+# in part. Try it: `STEPS = 1600`, and a few minutes.)
 #
 # ## 5. A gate in every word
 #
