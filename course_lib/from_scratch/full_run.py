@@ -139,7 +139,7 @@ STEM = 4
 """How many letters two forms of a word share."""
 
 
-def sort_error(hypothesis: Sequence[str], reference: Sequence[str]) -> str:
+def sort_error(hypothesis: list[str], reference: list[str]) -> str:
     """What went wrong in a translation, as far as one can tell without knowing what the words mean.
 
     The first that holds: "right" (the same words in the same order), "order" (the same words), "form" (the same words
@@ -150,7 +150,7 @@ def sort_error(hypothesis: Sequence[str], reference: Sequence[str]) -> str:
         hypothesis: the model's words.
         reference: the right ones.
     """
-    if list(hypothesis) == list(reference):
+    if hypothesis == reference:
         return "right"
     said, wanted = Counter(hypothesis), Counter(reference)
     if said == wanted:

@@ -861,7 +861,7 @@ def sort_error(hypothesis, reference):
     returns: "right", "order", "form", "repeated", "short" or "word"
     """
     ### BEGIN SOLUTION
-    if list(hypothesis) == list(reference):
+    if hypothesis == reference:
         return "right"
     said, wanted = Counter(hypothesis), Counter(reference)
     if said == wanted:
