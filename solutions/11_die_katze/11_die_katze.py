@@ -671,14 +671,18 @@ sources, references = [pair.source for pair in pairs], [pair.target for pair in 
 said = {beams: translator.translate(sources, beams=beams) for beams in (1, corpus.recipe.beams)}
 for beams, translations in said.items():
     found = bleu(Texts.paired(translations, references))
-    print(f"{beams} at once: BLEU {found.corpus:.2f} on the first {len(pairs)} of the test {name!r}")
+    length = sum(len(text.split()) for text in translations) / len(translations)
+    print(
+        f"{beams} at once: BLEU {found.corpus:.2f} on {len(pairs)} of the test {name!r}, {length:.2f} words a sentence"
+    )
 differ = sum(one != other for one, other in zip(*said.values(), strict=True))
 print(f"{differ} of {len(pairs)} translations differ.")
 
 # %% [markdown]
 # A beam finds translations that the model thinks more probable. Whether they are *better* depends on whether the model is
-# right about what is probable. On captions that it understands a beam hardly changes anything, and on others it finds
-# more probable nonsense, often shorter. Keep that in mind whenever somebody sells you search as understanding.
+# right about what is probable. In the short form, on sentences that the translator does not understand, the beam finds more
+# probable nonsense, and shorter, since every further word would cost probability. Keep that in mind whenever somebody sells
+# you search as understanding.
 #
 # ### 6.2 The score
 #
@@ -833,9 +837,10 @@ for number in worst:
     print(f"      {translations[judged][number]}\n      {pairs[number].target}")
 
 # %% [markdown]
-# Each of them goes wrong in its own way, but not in ten ways. Some are much too short: the translator met words that it
-# never learned, and stopped. Some say a word over and over. Some have everything in place but an ending. Sorting tells you what
-# to mend first, and a rough sorting can be done by machine, without knowing what a single word means.
+# Each of them goes wrong in its own way, but not in ten ways. In the short form most are much too short: the translator met
+# words that it had never learned, and made a sentence of the few that it knew. Another one says its *Korb* twice. Further up the
+# list there are some with nothing wrong but an article. Sorting tells you what to mend first, and a rough sorting can be done by
+# machine, without knowing what a single word means.
 #
 # ### Exercise 7 · What went wrong
 # `die_katze.sort_error` · 3 points · about 15 minutes

@@ -47,6 +47,16 @@ class TestDieKatze(ExecutedLesson):
         assert re.search(r"dancing on the table\.\n.*\n *translator: Die Katze tanzt auf der Tisch\.", output)
         assert "translator: Zwei Kinder bauen im Garten ein Zelt auf." in output
 
+    def test_the_beam_finds_shorter_nonsense(self, output: str) -> None:
+        (greedy, long), (beam, short) = re.findall(r"at once: BLEU ([\d.]+) on 50 .* ([\d.]+) words", output)
+        assert float(greedy) > float(beam)
+        assert float(long) > float(short)
+
+    def test_the_worst_are_mostly_short_and_one_has_its_basket_twice(self, output: str) -> None:
+        assert output.count("Die Korb ist der Treppe der er Korb") >= 1
+        (kinds,) = re.findall(r"of the worst ten: .*'short': (\d+)", output)
+        assert int(kinds) > 5
+
     def test_sorting_lets_out_the_air(self, output: str) -> None:
         come, length, tokens = (float(share) for share in re.findall(r"([\d.]+)% air", output))
         assert come > 4 * max(length, tokens)
