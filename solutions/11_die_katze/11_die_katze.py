@@ -39,7 +39,7 @@
 # | 8 | a short answer, in words | 3 | 15 |
 #
 # The exercises take under two hours, reading and running about one more, and the full run trains on its own meanwhile. Two
-# evenings are better than one: section 4, when the loss has fallen, is a good place to stop for tonight.
+# evenings are better than one: the end of section 3, when the loss has fallen, is a good place to stop for tonight.
 #
 # Stuck? `hint("die_katze.plan_run")` opens a hint, and with each further call the next one. `solution(...)` shows the
 # answer with its reason, once you have tried; `progress()` shows how far you are.
@@ -239,7 +239,7 @@ def plans():
             tokens, recipe.max_tokens, accumulate, devices, epochs, recipe.warmup / recipe.steps
         )
         print(
-            f"{devices} devices that accumulate {accumulate} batches: {of_a_step:7,} tokens a step, "
+            f"devices: {devices}, batches that each accumulates: {accumulate}: {of_a_step:7,} tokens a step, "
             f"{steps:5,} steps, {warmup:4,} of warm-up"
         )
 
@@ -397,7 +397,7 @@ def roofs():
     axes.plot(numbers, trapezoid_schedule(numbers, total, 300, 900, 3e-3), color=BLUE, linewidth=2, label="a flat roof")
     early = trapezoid_schedule(numbers[:2000], 2000, 300, 600, 3e-3)
     axes.plot(numbers[:2000], early, color=ORANGE, linewidth=2, linestyle="--", label="the same, ended earlier")
-    axes.set(title="learning rate by step", ylim=(0, 3.9e-3))
+    axes.set(title="learning rate by step", ylim=(0, 5e-3))
     axes.legend(loc="upper right", ncols=1, fontsize=9)
     show.figure(drawn, "Three learning rates: one rises and falls slowly, two rise, stay flat, and fall to 0.")
 
@@ -633,10 +633,11 @@ def watched(sentence):
     with watched_attention(cross) as weights:
         scores = model(source, target)
     best = torch.softmax(scores[0].float(), dim=-1).topk(3)
-    names = [vocabulary.tokens(row) for row in best.indices.tolist()]
+    labels, said, *names = (
+        [piece.replace("▁", "_") for piece in vocabulary.tokens(row)]
+        for row in (source[0].tolist(), written, *best.indices.tolist())
+    )
     likely = [list(zip(*row, strict=True)) for row in zip(names, best.values.tolist(), strict=True)]
-    labels = [piece.replace("▁", "_") for piece in vocabulary.tokens(source[0].tolist())]
-    said = [piece.replace("▁", "_") for piece in vocabulary.tokens(written)]
     return show.WatchedTranslation(labels, [*said, "<e>"], likely, torch.stack(weights)[:, 0].float().cpu())
 
 
@@ -652,10 +653,16 @@ show.matrices(
 # %% [markdown]
 # A row is a German piece that is about to be written, a column an English one. Find the verb, which stands earlier in German
 # than where its words come from, and in the second sentence its prefix, which comes last and still looks back at *putting*
-# and *up*. Below you can watch the three translations grow, and choose layer and head.
+# and *up*. Below you can watch the three translations grow, and choose layer and head. (There, all is in small letters, and
+# ▪ is the full stop.)
 
 # %% tags=["demo"]
-show.translating(seen)
+show.translating(
+    [
+        dataclasses.replace(looked, source=[piece.lower().replace(".", "▪") for piece in looked.source])
+        for looked in seen
+    ]
+)
 
 # %% [markdown]
 # ## 6. How good is it?
@@ -838,9 +845,9 @@ for number in worst:
 
 # %% [markdown]
 # Each of them goes wrong in its own way, but not in ten ways. In the short form most are much too short: the translator met
-# words that it had never learned, and made a sentence of the few that it knew. Another one says its *Korb* twice. Further up the
-# list there are some with nothing wrong but an article. Sorting tells you what to mend first, and a rough sorting can be done by
-# machine, without knowing what a single word means.
+# words that it had never learned, and made a sentence of the few that it knew. Another one says its *Korb* twice. Others
+# are whole sentences, and about something else. Sorting tells you what to mend first, and a rough sorting can be done by machine,
+# without knowing what a single word means.
 #
 # ### Exercise 7 · What went wrong
 # `die_katze.sort_error` · 3 points · about 15 minutes
