@@ -1135,5 +1135,5 @@ if reports:
 # Precision and recall for a tagger, BLEU and the word error rate from scratch, the two averages, and a healthy distrust
 # of all of them.
 #
-# This is the last of the lessons. You have built attention and wrapped a transformer around it, you have trained it and let
+# These were the last of the parts. You have built attention and wrapped a transformer around it, you have trained it and let
 # it write, and now you can judge what it wrote. The cat, by the way, did not dance on the table. She slept on it.
