@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import Any, TypeVar
 
 from IPython.display import display
 from rich.console import Console
@@ -38,10 +38,14 @@ class TrainingStep:
         return self.tokens / self.seconds if self.seconds else 0.0
 
 
+Item = TypeVar("Item")
 ProgressCallback = Callable[[TrainingStep], None]
 
 BETWEEN = 0.2
 """Seconds from one picture of a notebook's bar to the next."""
+
+PATIENCE = 1.0
+"""Seconds that `track` waits before it shows a bar: a shorter loop needs none."""
 
 
 @contextmanager
@@ -121,3 +125,36 @@ def _notebook_bar(steps: int, title: str) -> Iterator[ProgressCallback]:
         yield tell
     finally:
         shown.update(NotebookBar(title, steps, steps))
+
+
+def track(items: Collection[Item], title: str = "training") -> Iterator[Item]:
+    """Go through items one by one; in a notebook a bar shows how far that is, and is gone when it is over.
+
+        for step in track(range(500), "four heads"):
+            ...
+
+    Where there is no page (in a script, a terminal, a grader's box) it goes through them and shows nothing.
+
+    Args:
+        items: what to go through.
+        title: what is being done, in a few words.
+    """
+    if not Console().is_jupyter:
+        yield from items
+        return
+    shown: Any = None
+    began = drawn = time.monotonic()
+    try:
+        for done, item in enumerate(items):
+            now = time.monotonic()
+            if done and now - began > PATIENCE and now - drawn > BETWEEN:
+                drawn = now
+                bar = NotebookBar(title, done, len(items), f"{(now - began) / done * (len(items) - done):.0f} s left")
+                if shown is None:
+                    shown = display(bar, display_id=True)
+                else:
+                    shown.update(bar)
+            yield item
+    finally:
+        if shown is not None:
+            shown.update(NotebookBar(title, len(items), len(items)))

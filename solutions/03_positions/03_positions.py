@@ -48,6 +48,7 @@ from course_lib import show
 from course_lib.attention import attention
 from course_lib.checking import check, hint, progress, solution
 from course_lib.masking import causal_mask
+from course_lib.training.progress import track
 
 show.use_style()
 torch.set_num_threads(1)  # matrices as small as these gain nothing from a second one
@@ -803,10 +804,10 @@ def past_the_trained_length():
         right = name_symbols(sequence)[:, back:].argmax(dim=-1) == sequence[:, :-back]
         return right.float().mean(dim=0).cpu()
 
-    def trained_model(positions):
+    def trained_model(positions, title):
         model = Recaller(positions).to(device)
         optimiser = torch.optim.Adam(model.parameters(), lr=0.01)
-        for _ in range(400):
+        for _ in track(range(400), title):
             sequence = random_symbols(64, trained)
             named = model(sequence)[:, back:]
             loss = F.cross_entropy(named.flatten(0, 1), sequence[:, :-back].flatten())
@@ -832,7 +833,7 @@ def past_the_trained_length():
     places = range(back, longest)
     curves = {}
     for name, (colour, make_positions) in kinds.items():
-        runs = torch.stack([right_at_each_place(trained_model(make_positions())) for _ in range(3)])
+        runs = torch.stack([right_at_each_place(trained_model(make_positions(), name)) for _ in range(3)])
         for run in runs:
             axes.plot(places, run, color=colour, linewidth=0.7, alpha=0.45)
         axes.plot(places, runs.mean(dim=0), color=colour, linewidth=2.2, label=name)

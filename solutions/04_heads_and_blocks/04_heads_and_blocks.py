@@ -59,6 +59,7 @@ from torch import nn
 from course_lib import show
 from course_lib.attention import attention, scaled_dot_product_attention
 from course_lib.checking import check, hint, progress, solution
+from course_lib.training.progress import track
 
 show.use_style()
 torch.set_num_threads(1)  # matrices as small as these gain nothing from a second one
@@ -443,7 +444,7 @@ def trained_reader(heads, steps=500):
     model = Reader(heads).to(device)
     before = looks(model)
     optimiser = torch.optim.Adam(model.parameters(), lr=0.01)
-    for _ in range(steps):
+    for _ in track(range(steps), f"{heads} heads"):
         words, colours, _, targets = collars(128)
         loss = F.cross_entropy(model(words, colours).flatten(0, -2), targets.flatten())
         optimiser.zero_grad()
@@ -1024,7 +1025,8 @@ def post_norm_against_pre_norm():
         model = nn.ModuleList([embeddings, blocks, to_colours]).to(device)
         optimiser = torch.optim.Adam(model.parameters())
         found = []
-        for step in range(1, steps + 1):
+        title = f"{'pre' if norm_first else 'post'}-norm{', warmed up' if warm_up > 1 else ''}"
+        for step in track(range(1, steps + 1), title):
             optimiser.param_groups[0]["lr"] = 0.005 * min(1.0, step / warm_up)
             words, colours, _, targets = collars(32)
             x = embeddings[0](words) + embeddings[1](colours) + embeddings[2].weight
@@ -1151,7 +1153,7 @@ def is_it_news():
     def accuracies(model):
         optimiser = torch.optim.Adam(model.parameters(), lr=0.003)
         order, found = torch.Generator().manual_seed(0), []
-        for step in range(401):
+        for step in track(range(401), type(model).__name__):
             if step % 20 == 0:
                 model.eval()
                 with torch.no_grad():
@@ -1170,7 +1172,7 @@ def is_it_news():
     drawn, [axes] = show.frames()
     for (name, model), colour in zip(models.items(), (show.ORANGE, show.BLUE), strict=True):
         found = accuracies(model)
-        axes.plot(range(0, 401, 20), found, color=colour, label=f"{name}, {parameters(model):,} parameters")
+        axes.plot(range(0, 20 * len(found), 20), found, color=colour, label=f"{name}, {parameters(model):,} parameters")
         print(f"{name:17} right on new sentences: {found[-1]:.0%}")
     axes.axhline(0.5, color=show.GREY, linestyle=":", label="guessing")
     axes.set(xlabel="training step", ylabel="right on new sentences", ylim=(0.4, 1.02), title="Is it news?")

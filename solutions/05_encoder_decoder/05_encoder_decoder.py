@@ -58,6 +58,8 @@ from course_lib.text.batches import collate, examples, pad
 from course_lib.text.tokenization import END_ID, PADDING_ID, START_ID, WordVocabulary
 from course_lib.toys.grammar import toy_translation
 from course_lib.training.precision import autocast, precision_for
+from course_lib.training.progress import track
+from course_lib.watching import watched_attention
 
 show.use_style()
 torch.set_num_threads(1)  # matrices as small as these gain nothing from a second one
@@ -1048,9 +1050,9 @@ def fit(model, data, loss_of, rates, every=100, look=None):
     optimiser = torch.optim.Adam(model.parameters(), betas=(0.9, 0.98), eps=1e-9)
     scaler = torch.amp.GradScaler(device, enabled=precision == "fp16")
     losses = []
-    for step, (rate, batch) in enumerate(zip(rates, batches, strict=False), start=1):
+    for step, rate in enumerate(track(rates), start=1):
         model.train()
-        batch = batch.to(device)
+        batch = next(batches).to(device)
         with autocast(torch.device(device), precision):
             loss = loss_of(model, batch)
         optimiser.zero_grad()
@@ -1206,17 +1208,10 @@ def unseen_structures():
 @torch.no_grad()
 def attention_over_the_source(model, source, target):
     """The scores after each target word, and all cross-attention weights [layers, heads, target, source]."""
-    calls = []
-    hooks = [
-        block.cross_attention.register_forward_pre_hook(
-            lambda layer, inputs, named: calls.append((layer, inputs, named)), with_kwargs=True
-        )
-        for block in model.decoder
-    ]
-    scores = model(source, target)
-    for hook in hooks:
-        hook.remove()
-    return scores, torch.stack([layer(*inputs, **named, need_weights=True).alpha[0] for layer, inputs, named in calls])
+    crossing = nn.ModuleList([block.cross_attention for block in model.decoder])
+    with watched_attention(crossing) as weights:
+        scores = model(source, target)
+    return scores, torch.stack([alpha[0] for alpha in weights])
 
 
 @show.when_ready

@@ -64,6 +64,7 @@ from course_lib.text.batches import translation_data
 from course_lib.text.tokenization import END_ID, START_ID, WordVocabulary
 from course_lib.toys.grammar import Sentence, is_held_out, random_clause
 from course_lib.training.loop import TrainingConfig, train
+from course_lib.training.progress import progress_bar
 from course_lib.training.schedules import linear_schedule
 
 show.use_style()
@@ -115,13 +116,15 @@ for steps in (BEGINNER, TRAINED):
     torch.manual_seed(0)
     models[steps] = Transformer(sizes)
     schedule = linear_schedule(peak=3e-3, warmup=min(100, steps), steps=steps)
-    result = train(
-        models[steps],
-        batches,
-        functools.partial(translation_loss, smoothing=0.1),
-        TrainingConfig(steps, schedule, precision="fp32", seed=0),
-        device,
-    )
+    with progress_bar(steps, "beginner" if steps == BEGINNER else "trained") as progress_of_training:
+        result = train(
+            models[steps],
+            batches,
+            functools.partial(translation_loss, smoothing=0.1),
+            TrainingConfig(steps, schedule, precision="fp32", seed=0),
+            device,
+            progress=progress_of_training,
+        )
     models[steps].eval()
 show.loss_curve(result.losses, title="loss in nats, with label smoothing of 0.1")
 

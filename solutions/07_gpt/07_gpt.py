@@ -65,6 +65,7 @@ from course_lib.mine import answer
 from course_lib.positions import LearnedPositions
 from course_lib.toys.grammar import is_english, log_probability, random_sentence
 from course_lib.toys.lexicon import LIVING, THINGS
+from course_lib.training.progress import track
 from course_lib.watching import watched_attention
 
 show.use_style()
@@ -583,7 +584,7 @@ def train(causal, steps, batch=32, most=0.006):
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, most, total_steps=steps, pct_start=0.2)
     text = training_text.to(device)
     losses = []
-    for step in range(steps):
+    for step in track(range(steps), "with the mask" if causal else "without"):
         began = time.perf_counter()
         starts = torch.randint(len(text) - CONTEXT, (batch, 1), device=device)
         inputs, targets = shifted_targets(text[starts + torch.arange(CONTEXT + 1, device=device)])
@@ -1060,7 +1061,7 @@ def three_candidates():
     print("living:", decode(training_set[0][0]))
     print("thing: ", decode(training_set[0][-1]))
     histories = {
-        name: [fine_tuned(*what, seed, training_set, test_sets) for seed in range(SEEDS)]
+        name: [fine_tuned(*what, seed, training_set, test_sets) for seed in track(range(SEEDS), name)]
         for name, what in CANDIDATES.items()
     }
 

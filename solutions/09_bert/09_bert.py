@@ -56,6 +56,7 @@ from course_lib.recurrent import RecurrentConfig, RecurrentEncoder
 from course_lib.show import BLUE, GREEN, GREY, ORANGE
 from course_lib.text.fast_subwords import BERT_SPECIAL, SubwordVocabulary
 from course_lib.toys.small_world import ASKED, ENTITIES, SMALL_BERT, TAGS, questions, same_kind, tagged, texts, who_acts
+from course_lib.training.progress import track
 from course_lib.watching import watched_attention
 
 show.use_style()
@@ -807,12 +808,12 @@ CANDIDATES = {
 
 
 # %% tags=["demo"]
-def learn(model, examples, test, epochs, rate, seed=0):
+def learn(model, examples, test, epochs, rate, seed=0, title="training"):
     """Train in batches of 25; after every epoch, take the share of right answers on the test."""
     generator = torch.Generator().manual_seed(seed)
     optimiser = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=rate)
     shares = []
-    for _ in range(epochs):
+    for _ in track(range(epochs), title):
         model.train()
         for chosen in torch.randperm(len(examples["labels"]), generator=generator).split(25):
             batch = {name: tensor[chosen.to(device)] for name, tensor in examples.items()}
@@ -844,7 +845,7 @@ def two_hundred_sentences():
                 torch.manual_seed(seed)
                 model = WithHead(encoder(), SequenceClassifier(64, 2), frozen)
                 before = share_right(model, test)
-                curves.append([before, *learn(model, labelled(examples(200, seed)), test, epochs, rate, seed)])
+                curves.append([before, *learn(model, labelled(examples(200, seed)), test, epochs, rate, seed, name)])
             for curve in curves:
                 panel.plot(curve, alpha=0.3, linewidth=1, **style)
             panel.plot(torch.tensor(curves).mean(dim=0), linewidth=2.2, label=name, **style)
@@ -995,7 +996,7 @@ def taggers():
     for name, (encoder, frozen, rate, _) in CANDIDATES.items():
         torch.manual_seed(0)
         taggers[name] = WithHead(encoder(), TokenClassifier(64, len(TAGS)), frozen)
-        shares = learn(taggers[name], examples, test, 6, rate)
+        shares = learn(taggers[name], examples, test, 6, rate, title=name)
         print(f"{name:24} right tags on new sentences, after epochs 1, 3, 6: ", end="")
         print(", ".join(f"{shares[epoch - 1]:.1%}" for epoch in (1, 3, 6)))
 

@@ -57,6 +57,7 @@ from course_lib.evaluation.metrics import METRICS, evaluate_texts
 from course_lib.evaluation.similarity import TextEncoder, bertscore
 from course_lib.ground.tables import Table
 from course_lib.show import BLUE, GREY, INK, ORANGE
+from course_lib.training.progress import track
 
 show.use_style()
 
@@ -987,7 +988,9 @@ if encoder is not None:
 judges = [*METRICS, *([partial(bertscore, encoder=encoder)] if encoder is not None else [])]
 reports = {}
 try:
-    reports = {name: evaluate_texts(sentences, references, judges) for name, sentences in systems.items()}
+    reports = {
+        name: evaluate_texts(sentences, references, judges) for name, sentences in track(systems.items(), "metrics")
+    }
     scores = list(zip(*(report.scores for report in reports.values()), strict=True))
     rows = [
         (f"{one.name} {'↓' if one.lower_is_better else '↑'}", *(f"{s.corpus:.1f}" for s in (one, other)))

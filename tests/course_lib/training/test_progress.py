@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import io
+from itertools import count
 from typing import Any
 
 import pytest
 from rich.console import Console
 
 from course_lib.training import progress
-from course_lib.training.progress import NotebookBar, TrainingStep, progress_bar
+from course_lib.training.progress import NotebookBar, TrainingStep, progress_bar, track
 
 
 def drawn(terminal: bool) -> str:
@@ -37,26 +38,77 @@ def test_no_time_is_no_speed() -> None:
     assert TrainingStep(1, 1.0, 0.1, tokens=5, seconds=0.0).tokens_per_second == 0
 
 
-def test_a_notebook_sees_plain_html_that_is_gone_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    shown: list[NotebookBar] = []
+class Page:
+    """Stands for a notebook's page."""
 
-    class Place:
-        def update(self, bar: NotebookBar) -> None:
-            shown.append(bar)
+    def __init__(self) -> None:
+        self.bars: list[NotebookBar] = []
 
-    def display(bar: NotebookBar, **_wanted: Any) -> Place:
-        shown.append(bar)
-        return Place()
+    def display(self, bar: NotebookBar, **_wanted: Any) -> Page:
+        self.update(bar)
+        return self
 
-    monkeypatch.setattr(progress, "display", display)
+    def update(self, bar: NotebookBar) -> None:
+        self.bars.append(bar)
+
+    @property
+    def texts(self) -> list[str]:
+        return [bar._repr_mimebundle_()["text/html"] for bar in self.bars]
+
+
+@pytest.fixture
+def page(monkeypatch: pytest.MonkeyPatch) -> Page:
+    shown = Page()
+    monkeypatch.setattr(progress, "display", shown.display)
+    return shown
+
+
+def test_a_notebook_sees_plain_html_that_is_gone_in_the_end(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "BETWEEN", -1.0)
     with progress_bar(3, "<cats>", Console(force_jupyter=True)) as tell:
         for number in range(1, 4):
             tell(TrainingStep(number, 2.0, rate=0.1, tokens=10, seconds=1.0))
-    pages = [bar._repr_mimebundle_()["text/html"] for bar in shown]
-    assert [bar.done for bar in shown] == [0, 1, 2, 3]
-    assert 'value="1"' in pages[1]
-    assert "loss 2.000" in pages[1]
-    assert "&lt;cats&gt;" in pages[1]
-    assert pages[-1] == ""
-    assert all("<cats>" not in page for page in pages)
+    assert [bar.done for bar in page.bars] == [0, 1, 2, 3]
+    assert 'value="1"' in page.texts[1]
+    assert "loss 2.000" in page.texts[1]
+    assert "&lt;cats&gt;" in page.texts[1]
+    assert page.texts[-1] == ""
+    assert all("<cats>" not in text for text in page.texts)
+
+
+@pytest.fixture
+def slow_loop(page: Page, monkeypatch: pytest.MonkeyPatch) -> Page:
+    """A notebook's page, on which every look at the clock takes two seconds."""
+    seconds = count(0, 2)
+    monkeypatch.setattr(progress.time, "monotonic", lambda: float(next(seconds)))
+    monkeypatch.setattr(progress, "Console", lambda: Console(force_jupyter=True))
+    return page
+
+
+def test_a_loop_shows_how_far_it_is(slow_loop: Page) -> None:
+    assert list(track("abcdef", "cats & dogs")) == list("abcdef")
+    assert "cats &amp; dogs" in slow_loop.texts[0]
+    assert 'max="6" value="1"' in slow_loop.texts[0]
+    assert "20 s left" in slow_loop.texts[0]
+    assert 'value="5"' in slow_loop.texts[-2]
+    assert slow_loop.texts[-1] == "", "when it is over the bar is gone"
+
+
+def test_a_loop_that_breaks_off_leaves_no_bar(slow_loop: Page) -> None:
+    going = iter(track("abcdef"))
+    assert (next(going), next(going)) == ("a", "b")
+    assert slow_loop.texts[-1]
+    del going
+    assert slow_loop.texts[-1] == ""
+
+
+def test_a_short_loop_shows_none(slow_loop: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "PATIENCE", 100.0)
+    assert list(track(range(3))) == [0, 1, 2]
+    assert slow_loop.bars == []
+
+
+def test_without_a_page_there_is_nothing_but_the_items(page: Page, capsys: pytest.CaptureFixture[str]) -> None:
+    assert list(track(range(3))) == [0, 1, 2]
+    assert page.bars == []
+    assert capsys.readouterr() == ("", "")
