@@ -79,6 +79,8 @@ WRITTEN = {
     "attention.why_scale": 2,
     "masking.why_decoder": 2,
     "evaluation.which_is_better": 3,
+    "die_katze.what_next": 3,
+    "since_2017.what_to_keep": 2,
 }
 """Tasks that are answered in prose, with their points: a person reads them, and they are no `Exercise`."""
 

@@ -23,7 +23,9 @@ called: set[str] = set()
 
 
 def checked(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function with its shapes checked; those without shapes pass unchanged."""
+    """The function with its shapes checked; those without shapes pass unchanged, and so do the answers of exercises."""
+    if function.__module__.startswith("course_lib.exercises."):
+        return function
     hints = getattr(function, "__annotations__", {})
     if not any("[Tensor," in str(hint) for hint in hints.values()):
         return function

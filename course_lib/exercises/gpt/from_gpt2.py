@@ -188,8 +188,7 @@ EXERCISE = Exercise(
         ),
         Hint(
             "outline",
-            "For each name and tensor:\n"
-            "Take `transformer.` away from the front, if it is there.\n"
+            "For each name and tensor: take `transformer.` away from the front, if it is there.\n"
             "Leave out the head, the masks, and what stands for minus infinity.\n"
             "Replace the parts of the name by your own; `h.` becomes `blocks.`.\n"
             "Transpose the weights, not the biases, of `c_attn`, `c_proj` and `c_fc`.",

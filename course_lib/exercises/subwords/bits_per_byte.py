@@ -76,7 +76,7 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "First the loss of the whole text, then its share for each byte. A nat is 1 / ln 2 bits, about 1.44. "
-            "How many bytes a text has, `text.encode()` knows; `len(text)` counts characters.",
+            "A string's length counts its characters; `encode` gives its bytes, and these have a length, too.",
         ),
     ),
     misconceptions=(

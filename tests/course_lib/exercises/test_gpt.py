@@ -35,7 +35,7 @@ class _Model(nn.Module):
         self.causal = causal
         self.embedding = nn.Embedding(vocabulary, d_model)
         self.positions = LearnedPositions(d_model, context)
-        config = BlockConfig(d_model, heads, 4 * d_model, activation="gelu", norm_first=True)
+        config = BlockConfig(d_model, heads, 4 * d_model, activation="gelu_tanh", norm_first=True)
         self.blocks = nn.ModuleList(EncoderBlock(config) for _ in range(layers))
         self.norm = nn.LayerNorm(d_model)
 

@@ -170,7 +170,6 @@ class TestCopies:
             fetch(file)
 
 
-@pytest.mark.parametrize("terminal", [True, False])
 def test_nothing_is_fetched_where_one_works_offline(
     server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -180,6 +179,7 @@ def test_nothing_is_fetched_where_one_works_offline(
     assert not server.asked
 
 
+@pytest.mark.parametrize("terminal", [True, False])
 def test_a_terminal_sees_a_bar_and_a_file_does_not(server: Server, terminal: bool) -> None:
     shown = io.StringIO()
     fetch(published(server), Console(file=shown, force_terminal=terminal, force_jupyter=False, width=120))

@@ -12,7 +12,7 @@ def test_the_sentences_are_those_that_the_documentation_names() -> None:
     digest = hashlib.sha256(SENTENCES.read_bytes()).hexdigest()
     documented = (SENTENCES.parents[3] / "docs" / "data.md").read_text(encoding="utf-8")
     assert digest in documented
-    assert f"{SENTENCES.stat().st_size:,} bytes" in documented
+    assert f"| {SENTENCES.stat().st_size:,} |" in documented
 
 
 def test_each_site_has_as_much_praise_as_complaint() -> None:
