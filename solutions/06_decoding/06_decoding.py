@@ -98,6 +98,9 @@ print(f"{len(pairs)} pairs to learn from, {len(english)} English words and {len(
 for pair in list(pairs.values())[:3]:
     print(f"  {pair.source} → {pair.target}")
 
+sizes = TransformerConfig(
+    len(english), len(german), d_model=64, heads=2, d_hidden=256, encoder_layers=1, decoder_layers=1
+)
 models = {}  # by how many steps they were trained
 BEGINNER, TRAINED = 160, 500
 
@@ -109,9 +112,6 @@ BEGINNER, TRAINED = 160, 500
 # %% tags=["demo"]
 torch.set_num_threads(1)  # matrices as small as these gain nothing from a second one
 batches = translation_data(list(pairs.values()), english, german, max_tokens=1000)
-sizes = TransformerConfig(
-    len(english), len(german), d_model=64, heads=2, d_hidden=256, encoder_layers=1, decoder_layers=1
-)
 for steps in (BEGINNER, TRAINED):
     torch.manual_seed(0)
     models[steps] = Transformer(sizes)
@@ -136,9 +136,10 @@ show.loss_curve(result.losses, title="loss in nats, with label smoothing of 0.1"
 
 # %%
 def translator(trained_for=TRAINED):
-    """The translator that was trained for this many steps."""
+    """The translator that was trained for this many steps; before that, one that guesses."""
     if trained_for not in models:
-        raise RuntimeError("there is no translator yet: run the cell of section 1 that trains it")
+        print("Not trained yet, so what follows is guesswork: run the cell of section 1 that trains it.")
+        models[trained_for] = Transformer(sizes).to(device).eval()
     return models[trained_for]
 
 
