@@ -37,7 +37,11 @@ def shipped() -> list[str]:
     """The data files in the packages, among those that the repository holds; a licence beside them is none."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "course_lib", "autograder"]
     tracked = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\n")
-    return [path for path in tracked if Path(path).suffix in DATA and Path(path).stem != "LICENSE" and (ROOT / path).is_file()]
+    return [
+        path
+        for path in tracked
+        if Path(path).suffix in DATA and Path(path).stem != "LICENSE" and (ROOT / path).is_file()
+    ]
 
 
 def test_every_file_that_is_fetched_is_listed_with_its_size_and_checksum() -> None:

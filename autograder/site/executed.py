@@ -40,8 +40,9 @@ def read_solution(course: Course, lesson: str) -> NotebookNode:
     return notebook
 
 
-_AT_HAND = {"HF_HUB_OFFLINE": "1", "KATZE_OFFLINE": "1"}
-"""A lesson is run with the texts and published models that are here: none is fetched for it."""
+_SETTINGS = {"HF_HUB_OFFLINE": "1", "KATZE_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
+"""A lesson is run with the texts and published models that are here: none is fetched for it. Lessons run side by side, and a
+second thread of each would only wait for the others'."""
 
 
 def execute_notebook(
@@ -75,7 +76,7 @@ def executed_solution(course: Course, lesson: str) -> NotebookNode:
     if not kept.exists():
         with tempfile.TemporaryDirectory(prefix="katze-executed-") as folder:
             try:
-                ran = execute_notebook(notebook, Path(folder), {**os.environ, "KATZE_WORK": folder, **_AT_HAND})
+                ran = execute_notebook(notebook, Path(folder), {**os.environ, "KATZE_WORK": folder, **_SETTINGS})
             except CellExecutionError as failed:
                 raise BadInput(f"a cell of {lesson}, with its solution, has failed:\n{failed}") from failed
         kept.parent.mkdir(parents=True, exist_ok=True)

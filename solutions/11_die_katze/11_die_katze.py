@@ -52,12 +52,16 @@ import re
 from collections import Counter
 
 import torch
+import torch.nn.functional as F
+from torch import nn
 
-from course_lib import show
+from course_lib import blocks, show
+from course_lib.blocks import BlockConfig
 from course_lib.checking import check, hint, progress, solution
 from course_lib.evaluation.metrics import Texts, bleu
 from course_lib.ground.tables import Table
 from course_lib.mine import answer
+from course_lib.positions import SinusoidalPositions
 from course_lib.scenes.corpora import choose_corpus, kept_folder
 from course_lib.scenes.small_translator import load_small_translator
 from course_lib.show import BLUE, GREY, INK, ORANGE
@@ -65,6 +69,7 @@ from course_lib.text.batches import translation_data
 from course_lib.text.fast_subwords import SubwordVocabulary
 from course_lib.text.timed_merges import TooSlow, first_ids, learn_in_time, vocabulary_of, word_counts
 from course_lib.text.tokenization import START_ID
+from course_lib.training.loop import TrainingConfig, train
 from course_lib.training.precision import precision_for
 from course_lib.training.progress import progress_bar
 from course_lib.training.recipes import learn_to_translate
@@ -72,6 +77,7 @@ from course_lib.training.schedules import inverse_root_schedule
 from course_lib.watching import watched_attention
 
 show.use_style()
+torch.set_num_threads(1)  # matrices as small as these gain nothing from a second one
 device = "cuda" if torch.cuda.is_available() else "cpu"
 
 # %% [markdown]
@@ -522,6 +528,84 @@ for what, found in {"loss at the first step": result.losses[0], "loss at the las
 #
 # It will never reach 0. Label smoothing (lesson 05) asks the model to keep a tenth of its probability for other pieces, and
 # that costs something even if every translation is right.
+#
+# ### 3.1 The same run, of your own classes
+#
+# What has trained above is the library's `Transformer`. You wrote one, too: the decoder block and what joins the stacks, in
+# lesson 05, and there they learned a toy grammar. Here they get the same data, the same rates and the same order of batches as
+# the run above. If your blocks passed their checks, there is no reason why they should learn anything else; but there was
+# no reason, either, why *die Katze* should be told from *der Katze*, until you tried.
+#
+# What do you expect: is your loss after the same steps lower, higher, or about the same?
+
+# %%
+my_guess["my own classes"] = None  # "lower", "higher" or "about the same"
+
+# %% tags=["demo"]
+encode_and_decode = answer("encoder_decoder.encode_and_decode")
+DecoderBlock = answer("encoder_decoder.decoder_block")
+
+
+class EncoderBlock(blocks.EncoderBlock):
+    """The block of lesson 04, called as lesson 05 calls it."""
+
+    def forward(self, x, mask):
+        return super().forward(x, mask).out
+
+
+class EncoderDecoder(nn.Module):
+    """The transformer of lesson 05, of your blocks; one embedding serves both languages and the output."""
+
+    def __init__(self, vocabulary, d_model, heads, d_hidden, layers, dropout):
+        super().__init__()
+        self.embedding = nn.Embedding(vocabulary, d_model)
+        self.positions = SinusoidalPositions(d_model)
+        self.dropout = nn.Dropout(dropout)
+        sizes = BlockConfig(d_model, heads, d_hidden, dropout)
+        self.encoder = nn.ModuleList(EncoderBlock(sizes) for _ in range(layers))
+        self.decoder = nn.ModuleList(DecoderBlock(d_model, heads, d_hidden, dropout) for _ in range(layers))
+        for weight in self.parameters():
+            if weight.dim() > 1:
+                nn.init.xavier_uniform_(weight)
+        nn.init.normal_(self.embedding.weight, std=d_model**-0.5)
+
+    def embed(self, ids):
+        return self.dropout(self.positions(self.embedding(ids) * math.sqrt(self.embedding.embedding_dim)))
+
+    def forward(self, source, target):
+        stacks = self.embed, self.encoder, self.embed, self.decoder
+        return encode_and_decode(source, target, *stacks, lambda x: F.linear(x, self.embedding.weight))
+
+
+recipe = corpus.recipe
+my_steps = 1000 if corpus.full else 80  # recipe.steps for the whole run
+torch.manual_seed(0)
+mine = EncoderDecoder(len(pieces), recipe.d_model, recipe.heads, recipe.d_hidden, recipe.layers, recipe.dropout)
+rates = inverse_root_schedule(recipe.peak, recipe.warmup)
+with progress_bar(my_steps, "your own classes") as tell:
+    my_result = train(mine, data, recipe.loss, TrainingConfig(my_steps, rates, seed=0), device, progress=tell)
+
+drawn, [axes] = show.frames(width=6.4, height=3.4)
+for losses, colour, name in (
+    (result.losses[:my_steps], GREY, "the library's"),
+    (my_result.losses, ORANGE, "of your classes"),
+):
+    axes.plot(losses, color=colour, label=name)
+axes.set(xlabel="step", ylabel="loss in nats for each piece", title="The same run, of your own classes")
+axes.legend()
+show.figure(drawn, "Two curves of the loss: the library's transformer and your classes, step by step.")
+ends = {
+    "the library's": sum(result.losses[my_steps - 20 : my_steps]) / 20,
+    "your classes'": sum(my_result.losses[-20:]) / 20,
+}
+print("mean of the last 20 losses:", ", ".join(f"{name} {loss:.2f}" for name, loss in ends.items()))
+guess = my_guess["my own classes"]
+print("your own classes, compared with the library's:", "no guess" if guess is None else f"you said {guess}")
+
+# %% [markdown]
+# Weights are drawn at random, and the two draw them in different orders; more than a tenth of a nat should not lie between
+# them. The rest of the lesson goes on with the library's, which also keeps the keys and values of what it has
+# written (lesson 06) and so translates faster.
 #
 # **A good place to stop for tonight.** The checkpoints are in their folder.
 #
@@ -992,8 +1076,9 @@ for i in asked:
 #
 # - **Mend *auf der Tisch*.** `course_lib/scenes/writer.py` makes the captions. Let it say *the* where it says *a* in a part of
 #   them, train, and look at the captions by hand again. Which errors went, and which came?
-# - **Your own classes.** `EncoderDecoder` of lesson 05, brought by `answer("encoder_decoder.encode_and_decode")`, does the
-#   forward pass of this model. How many of its steps a second do you get?
+# - **Your own translator.** Train your classes of section 3.1 to the end, and translate with the greedy loop of lesson 06
+#   (`answer("decoding.greedy")`). How many points of BLEU lie between yours and the library's, and are they more than the
+#   bootstrap's interval?
 # - **The roof.** Train with your `trapezoid_schedule` in place of the recipe's schedule, and end it at three lengths from one
 #   roof.
 # - **Five beams, and a length penalty.** `beam_search` has one. Does it help with the short ones?

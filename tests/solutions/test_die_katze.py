@@ -11,7 +11,7 @@ from tests.solutions.executing import ExecutedLesson
 
 class TestDieKatze(ExecutedLesson):
     lesson = "11_die_katze"
-    pictures = 6
+    pictures = 7
 
     def test_without_a_gpu_it_is_the_short_form_with_the_courses_pieces(self, output: str) -> None:
         assert "There is no GPU: the short form, 200 steps" in output
@@ -28,6 +28,11 @@ class TestDieKatze(ExecutedLesson):
         (last,) = re.findall(r"loss at the last step: ([\d.]+)", output)
         assert 0 <= float(first) - float(nothing) < 1.5
         assert float(last) < float(nothing) / 2
+
+    def test_ones_own_classes_learn_as_fast(self, output: str) -> None:
+        found = re.search(r"mean of the last 20 losses: the library's ([\d.]+), your classes' ([\d.]+)", output)
+        assert found is not None
+        assert abs(float(found[1]) - float(found[2])) < 0.1
 
     def test_the_two_tests_lie_eighty_points_apart(self, output: str) -> None:
         by_rule, by_hand = re.findall(r"by (?:rule|hand): BLEU ([\d.]+), lower-cased .* (\d+) of \d+ word", output)
