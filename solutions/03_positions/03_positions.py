@@ -291,6 +291,13 @@ check("positions.appended_index", hidden=True)
 # size. The seventeenth adds *pos × pos'* to it: 0 if either is the first word, 900 for two around place 30. Then a word
 # attends not to what fits, but to whatever has the largest number. Below, the middle word of random sentences divides its
 # attention; we ask how much of it goes to the last word, which has earned nothing.
+#
+# **Guess first.** A fair share of a sentence of 17 words is 6 %. What will the last word get? Write it down here; the next cell
+# tells you how near you were. (There are more such cells tonight. Nobody collects them, but a guess that was wrong is
+# remembered longest.)
+
+# %%
+share_of_the_last_of_17 = None  # in per cent
 
 
 # %% tags=["demo"]
@@ -311,6 +318,7 @@ def the_index_takes_over():
     axes.set_title("What the middle word gives to the last one")
     axes.legend(loc="center right")
     show.figure(drawn, "Attention to the last word: near 0 for words only, rising to 1 with the position appended.")
+    show.prediction("the last of 17 words", share_of_the_last_of_17, 100 * appended[lengths.index(17)], " %")
 
 
 # %% [markdown]
@@ -448,21 +456,50 @@ check("positions.sinusoidal_encoding", hidden=True)
 
 # %% [markdown]
 # Here are your numbers, each pair drawn as a hand: (sine, cosine) is (across, upwards), so that all clocks start at
-# twelve and turn to the right. Press Play and watch them go. Which hand is the first to come round again?
+# twelve and turn to the right. With a `d_model` of 8 there are four of them, each ten times as slow as the one before. Press
+# Play and watch them go. Which hand is the first to come round again? And look along the diagonal of the picture: what the
+# first hand has done after one word, the second has done after ten, the third after a hundred.
 
 
 # %% tags=["demo"]
 @show.when_ready
 def the_wall_of_clocks():
     show.clocks(
-        sinusoidal_encoding(200, 16),
-        [0, 1, 2, 3, 10, 100],
-        title="Eight clocks, d_model = 16: the first turns 1 radian a word, each next one about a third as fast",
-        alt="Six rows of eight clocks: the first hand turns at every word, the last has hardly moved even at word 100.",
+        sinusoidal_encoding(1001, 8),
+        [0, 1, 10, 100, 1000],
+        title="Four clocks, each ten times as slow as the last",
+        alt="Five rows of four clocks. At word 1 the first hand has turned by 1 radian, at word 10 the second, at word 100 the "
+        "third, at word 1000 the last.",
     )
 
 
 # %% [markdown]
+# The formula is short, and easy to get wrong in a way that no shape betrays. No slide prints numbers for it, so here is a row
+# from a program of ours into which a slip was put, one that turns up in many programs. Position 3 with a `d_model` of 6
+# should be 0.1411, -0.9900, 0.1388, 0.9903, 0.0065, 1.0000. It printed
+#
+# | 0.1411 | -0.9900 | 0.0065 | 1.0000 | 0.0000 | 1.0000 |
+# |---|---|---|---|---|---|
+#
+# The first clock is right, and the second goes as slowly as the third should. **Which computation printed that?** Change
+# the first line below until it does. (The check of exercise 5 knows this slip by its name.)
+
+
+# %%
+def suspected_exponents(d_model):
+    return torch.arange(0, d_model, 2) / d_model  # right, and not what was printed: change this line
+
+
+angles = 3 / 10000 ** suspected_exponents(6)
+reconstructed = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten()
+evidence = torch.tensor([0.1411, -0.9900, 0.0065, 1.0, 0.0, 1.0])
+print([round(number, 4) for number in reconstructed.tolist()])
+print("found it!" if torch.allclose(reconstructed, evidence, atol=1e-4) else "not yet")
+
+# %% [markdown]
+# The formula's $2i$ *is* 0, 2, 4: whoever steps by 2 and then doubles counts the two twice, and every clock but the first is
+# too slow. Such a model even trains. It just has half its clocks standing still.
+#
 # And this is the picture that everybody shows, S4 included: fifty words from top to bottom, 128 dimensions from left to
 # right.
 
@@ -494,20 +531,26 @@ def steps_and_similarities():
         left.plot(range(63), (encoding[1:] - encoding[:-1]).norm(dim=-1), label=name)
     left.set(xlabel="position", ylabel="distance", ylim=(0, 3.4), title="How far is it to the next word?")
     left.legend(loc="upper right", ncols=2)
-    for place, style in ((10, "-"), (30, "--"), (50, ":")):
+    for place, width, colour in ((10, 9, "#c6d7ee"), (30, 5, show.ORANGE), (50, 1.6, show.INK)):
         distance = torch.arange(64) - place
-        right.plot(distance, waves @ waves[place], style, label=f"word {place}", linewidth=2)
-    right.set(xlabel="words away", ylabel="dot product", xlim=(-13, 13), title="How alike are two positions?")
-    right.legend()
+        right.plot(distance, waves @ waves[place], color=colour, label=f"word {place}", linewidth=width)
+    right.axhline(64, color=show.GREY, linestyle=":", linewidth=1)
+    right.annotate("the same place: 64", (-13, 64), (2, 4), textcoords="offset points", fontsize=9)
+    right.set(xlabel="words away", ylabel="dot product", title="How alike are two positions?")
+    right.set(xlim=(-13, 13), ylim=(0, 74), xticks=range(-12, 13, 4), yticks=[0, 16, 32, 48, 64])
+    right.legend(loc="lower center", ncols=3)
     show.figure(
         drawn, "Left: binary steps jump, sinusoidal ones are all equal. Right: three curves of similarity coincide."
     )
+    print(f"dot product 13 words away: {waves[30] @ waves[43]:.1f}, of {waves[30] @ waves[30]:.0f} at the same place")
 
 
 # %% [markdown]
-# Every step of the sinusoids has the same length. And the three curves on the right lie on top of each other: how alike
-# two places are depends **only on how far apart they are**, not on where. That is what
-# $\cos a \cos b + \sin a \sin b = \cos(a - b)$ looks like.
+# Every step of the sinusoids has the same length. And the three curves on the right lie on top of each other (which is why they
+# are drawn from thick to thin): how alike two places are depends **only on how far apart they are**, not on where. That is
+# what $\cos a \cos b + \sin a \sin b = \cos(a - b)$ looks like. Mind the axis as well, which begins at 0: thirteen words away
+# two thirds of the dot product are still there, because the slow clocks have hardly moved. Only the peak tells neighbours
+# apart.
 #
 # One thing is left to decide: how the places get into the words. The paper does not append, it **adds** them:
 # `x + encoding`. That costs no dimension, and in a few hundred dimensions there is room for both. So, once more, who
@@ -603,7 +646,11 @@ check("positions.shift_matrix", hidden=True)
 # %% [markdown]
 # Can that be true for *every* position? Let us have the matrix found by somebody who knows nothing about sines. We hand
 # the method of **least squares** the encodings of the first thirty words, each with that of the word after it, and ask
-# for the matrix that best takes one to the other. Then we let it predict far beyond those thirty.
+# for the matrix that best takes one to the other. Then we let it predict far beyond those thirty. Will it still be right
+# at word 1999, to two decimals?
+
+# %%
+right_at_word_1999 = None  # True or False
 
 
 # %% tags=["demo"]
@@ -623,25 +670,27 @@ def found_without_trigonometry():
     for place in (40, 400, 1999):
         error = (found @ encoding[place] - encoding[place + 1]).abs().max()
         print(f"M · encoding[{place}] misses encoding[{place + 1}] by {error:.0e}")
+    show.prediction("right at word 1999", right_at_word_1999, bool(error < 0.005))
 
 
 # %% [markdown]
 # Thirty words were enough to move word 1999. The same matrix, everywhere.
 #
-# Here is the same thing as clocks: blue is a word, orange the word four places on. Let them run: both hands turn, but
-# the **angle between them** never changes. That angle is all there is to $M_4$. With the second slider you change the
-# four: now the angles are those of another matrix, and the dot product is another, again the same for every word.
+# Here is the same thing as clocks: blue is a word, orange the word a hundred places on. Go down a column, or let them run:
+# both hands turn, but the **angle between them** never changes. These four angles are all there is to $M_{100}$. With the
+# second slider you change the hundred: now the angles are those of another matrix, and the dot product is another, again
+# the same for every word.
 
 
 # %% tags=["demo"]
 @show.when_ready
 def two_hands():
     show.clocks(
-        sinusoidal_encoding(200, 16),
-        [0, 7, 30],
-        shift=4,
-        title="Blue: a word. Orange: the word four places on",
-        alt="Three rows of clocks with two hands: in each column the angle between the hands is the same in all rows.",
+        sinusoidal_encoding(501, 8),
+        [0, 30, 300],
+        shift=100,
+        title="Blue: a word. Orange: the word a hundred places on",
+        alt="Three rows of four clocks with two hands: in each column the angle between the hands is the same in all rows.",
     )
 
 
@@ -748,6 +797,111 @@ def one_word_too_long():
 
 
 # %% [markdown]
+# ### A table that was trained
+#
+# Nobody tells a table of learned positions about sines. What becomes of it? all-MiniLM-L6-v2, the published model whose table
+# of words lesson 00 opened, has 512 rows for positions as well. We take the cosine of every two of its first 64 rows, draw
+# them as a matrix, and put that of your sinusoids beside it.
+#
+# **Predict first.** Neighbours will be alike, no doubt. But which rows of the published table are more alike, on average:
+# those 3 words apart, or those 5 words apart?
+
+# %%
+more_alike = ""  # "3 apart" or "5 apart"
+
+# %% tags=["demo"]
+from course_lib.evaluation.similarity import TextEncoder
+
+try:
+    published = (
+        TextEncoder.packaged().bert.positions.encoding.detach()
+    )  # of a package of 90 MB; `make setup` installs it
+    print("the published table: {} positions of {} numbers".format(*published.shape))
+except ModuleNotFoundError as missing:
+    published = None
+    print(missing)
+
+
+# %% tags=["demo"]
+@show.when_ready
+def learned_beside_computed():
+    if published is None:
+        print("This picture needs the model.")
+        return
+    tables = {"your sinusoids": sinusoidal_encoding(*published.shape), "all-MiniLM-L6-v2, learned": published}
+    drawn, panels = show.frames(2, width=9.0, height=4.4)
+    for axes, (name, table) in zip(panels, tables.items(), strict=True):
+        rows = F.normalize(table, dim=-1)
+        cosines = rows @ rows.T
+        picture = axes.imshow(cosines[:64, :64], cmap="RdBu", vmin=-1, vmax=1)
+        axes.set(title=name, xlabel="position", xticks=range(0, 64, 10), yticks=range(0, 64, 10))
+        alike = {f"{apart} apart": cosines.diagonal(apart).mean().item() for apart in (1, 2, 3, 5, 6, 8)}
+        print(f"{name:26}", "   ".join(f"{apart} {cosine:.2f}" for apart, cosine in alike.items()))
+    panels[0].set_ylabel("position")
+    drawn.colorbar(picture, ax=panels, ticks=[-1, 0, 1], pad=0.02, shrink=0.8, label="cosine")
+    show.figure(
+        drawn,
+        "Cosines of positions as two matrices. Sinusoids: a dark diagonal that fades on both sides. The learned table: a dark "
+        "diagonal and parallel stripes, five to six places apart.",
+    )
+    show.prediction("more alike", more_alike, max(("3 apart", "5 apart"), key=alike.__getitem__))
+
+
+# %% [markdown]
+# Both matrices are made of lines along the diagonal: in both, how alike two places are depends mostly on how far apart they
+# are. Nobody asked the learned table for that. And it has **stripes**. Three words away a row has become a stranger, five or
+# six words away it is an old friend again, and at eight a stranger once more. What comes back regularly goes round.
+#
+# So ask it the question of this lesson: is there *one* matrix that moves every row to the next? Twelve directions hold nearly
+# all in which its rows differ, and in them least squares finds the best such matrix, this time from the first 300 rows. If
+# that matrix is made of rotations, its **eigenvalues** say so: a clock that turns by the angle $b$ a word brings
+# $\cos b \pm i \sin b$, a number of size 1, and comes round every $2\pi / b$ words. (Two rows are left out. The first belongs to
+# a special token that begins every text, the last to nothing but the end of the longest ones.)
+
+
+# %% tags=["demo"]
+if published is None:
+    print("This picture needs the model.")
+else:
+    rows = published[1:-1].double()
+    left, sizes, _ = torch.linalg.svd(rows - rows.mean(dim=0), full_matrices=False)
+    places = left[:, :12] * sizes[:12]
+    print(f"twelve directions hold {sizes[:12].square().sum() / sizes.square().sum():.0%} of how the rows differ")
+    one_on = torch.linalg.lstsq(places[:299], places[1:300]).solution
+    for name, some in (("rows that it saw", places[:300]), ("rows that it did not see", places[300:])):
+        print(f"{name}: missed by {(some[:-1] @ one_on - some[1:]).norm() / some[1:].norm():.0%} of their size")
+
+    eigenvalues, directions = torch.linalg.eig(one_on)
+    turning = [number for number in range(12) if eigenvalues[number].imag > 1e-6]  # one of each pair
+    turning.sort(key=lambda number: -eigenvalues[number].angle())
+    drawn, [axes] = show.frames(width=9.6, height=2.7)
+    turns = [2 * math.pi / eigenvalues[number].angle().item() for number in turning]
+    for ring, number in enumerate(turning):
+        hands = places.to(directions.dtype) @ directions[:, number]
+        hands = hands / hands.abs().mean()
+        axes.scatter(hands.real + 3 * ring, hands.imag, c=range(len(hands)), cmap="viridis", s=6, linewidths=0)
+        axes.text(3 * ring, -1.85, f"{turns[ring]:.3g} words", ha="center")
+    axes.set(title="Once round in how many words?", ylim=(-1.9, 1.5), aspect="equal")
+    axes.axis("off")
+    show.figure(
+        drawn,
+        "Five rings, made of the 510 learned positions in five planes; once round takes 5.87, 16.5, 50.7, 153 and 442 words.",
+    )
+    print("sizes of their eigenvalues:", ", ".join(f"{eigenvalues[number].abs():.3f}" for number in turning))
+    print("words for a turn:          ", ", ".join(f"{words:.1f}" for words in turns))
+    ratios = [slower / faster for faster, slower in zip(turns, turns[1:], strict=False)]
+    print("each slower than the last: ", ", ".join(f"{ratio:.1f} times" for ratio in ratios))
+
+# %% [markdown]
+# **Five clocks**, each about three times as slow as the one before, from six words for a turn to nearly the length of the
+# table. Each dot is a position, from dark at the front of a text to bright at its end; the fast hand has gone round its ring
+# more than eighty times by then. One matrix, found from 300 rows, moves the other 200 on as well, though not perfectly: these
+# are home-made clocks.
+#
+# Nobody built them in. A table that began as random numbers, and was trained on texts, came out as what the authors of the
+# paper had written down as a formula, speeds in a geometric series included. (This is one model, and not a law.) That the two
+# kinds did equally well in the paper is not so surprising any more.
+#
 # ## 8. Past the trained length
 #
 # Sinusoids have no end: you can compute row 10,000 now. The authors say that they chose them for that, hoping that a
@@ -762,9 +916,11 @@ def one_word_too_long():
 # - with your learned positions, and a table of 64 rows, so that it can be asked at all;
 # - with no positions, only the mask, which lets a little order in (section 2).
 #
-# **Guess first:** how often will each be right within the first 16 symbols, and how often after them? A blind guess among
-# eight symbols is right one time in eight. Then run the cell: its nine training runs take some ten seconds on a
-# processor.
+# **Guess first:** how often will each be right *after* the first 16 symbols? A blind guess among eight symbols is right one
+# time in eight, 12.5 %. Then run the cell: its nine training runs take some ten seconds on a processor.
+
+# %%
+right_beyond = {"sinusoids": None, "learned": None, "no positions": None}  # in per cent
 
 
 # %% tags=["demo"]
@@ -855,6 +1011,8 @@ def past_the_trained_length():
     for name, curve in curves.items():
         within, beyond = curve[: trained - back].mean(), curve[trained - back :].mean()
         print(f"{name:13} right within the trained length {within:4.0%}, beyond it {beyond:4.0%}")
+        if name in right_beyond:
+            show.prediction(f"{name}, beyond", right_beyond[name], 100 * beyond.item(), " %")
 
 
 # %% [markdown]
@@ -872,9 +1030,24 @@ def past_the_trained_length():
 # So: a formula *can* be evaluated past the trained length; whether a model can, you have to measure. Press et al. (2022,
 # "Train Short, Test Long") measured it on real language models and found that sinusoids hardly extend. The methods that
 # came after them build the shift into attention itself. The best known rotates queries and keys by the very clocks of
-# this lesson, so that scores see nothing but distances (Su et al. 2021, "RoFormer").
+# this lesson, so that scores see nothing but distances (Su et al. 2021, "RoFormer"); lesson 12 builds it from your shift
+# matrix.
 #
 # S4 adds a sober remark: many people no longer mind; they learn their positions and cut longer texts into pieces.
+
+# %% [markdown]
+# ## Stretch · Clocks that reach further
+#
+# For no points, and for whoever is not tired yet. Copy `past_the_trained_length` into a cell of your own.
+#
+# 1. Train on the same 16 symbols, but let each batch begin at a *random* place of the encoding, from 0 to 48. What do
+#    sinusoids do now beyond word 16, and what do learned positions do? Predict both.
+# 2. Replace the 10000 of the formula by 10. Which two places look the same to the model then, and does it matter here?
+# 3. Append the sinusoids to the words instead of adding them, with as many dimensions in all. Which learns faster?
+# 4. The same five clocks in `published`: fit the matrix on the *last* 300 rows, or on random ones. Which turns change?
+
+# %%
+# Your own experiments.
 
 # %% [markdown]
 # ## Glossary
@@ -892,6 +1065,8 @@ def past_the_trained_length():
 #   words on.
 # - **Absolute and relative position**: where a word stands, and how far one word is from another.
 # - **Learned positions**: a table of vectors, one for each place, trained with the rest of the model.
+# - **Eigenvalue**: the number by which a matrix multiplies some vector whose direction it keeps; for a rotation by $b$ it is
+#   the complex $\cos b + i \sin b$ or its mirror image.
 # - **Length generalisation**: being right on sentences longer than any in training.
 
 # %% [markdown]

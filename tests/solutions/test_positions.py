@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import torch
 from nbformat import NotebookNode
@@ -10,11 +11,12 @@ from nbformat import NotebookNode
 from course_lib.attention import attention
 from course_lib.positions import appended_index, binary_counting, sinusoidal_encoding
 from tests.solutions.executing import ExecutedLesson
+from tests.solutions.reading import read_lesson
 
 
 class TestPositions(ExecutedLesson):
     lesson = "03_positions"
-    pictures = 11
+    pictures = 13
 
     def test_a_shuffle_moves_the_rows_and_leaves_their_mean(self, output: str) -> None:
         (difference,) = re.findall(r"largest difference between prediction and attention: (\S+)", output)
@@ -46,6 +48,37 @@ class TestPositions(ExecutedLesson):
         errors = re.findall(r"misses encoding\[\d+\] by (\S+)", output)
         assert len(errors) == 3
         assert all(float(error) < 0.01 for error in errors)
+
+    def test_the_slow_clocks_keep_two_thirds_of_the_dot_product(self, output: str) -> None:
+        (away, same) = re.findall(r"dot product 13 words away: ([\d.]+), of (\d+) at the same place", output)[0]
+        assert 0.62 < float(away) / float(same) < 0.7
+
+    def test_a_trained_table_is_striped(self, output: str) -> None:
+        """Three words apart strangers, five and six apart friends, eight apart strangers; sinusoids only fade."""
+        rows = re.findall(r"^(your sinusoids|all-MiniLM-L6-v2, learned) +(1 apart .*)$", output, flags=re.M)
+        alike = {
+            name: {int(apart): float(cosine) for apart, cosine in re.findall(r"(\d) apart ([\d.]+)", row)}
+            for name, row in rows
+        }
+        computed, learned = alike["your sinusoids"], alike["all-MiniLM-L6-v2, learned"]
+        assert list(computed.values()) == sorted(computed.values(), reverse=True)
+        assert learned[1] > learned[6] > learned[2] > learned[3] > learned[8]
+        assert learned[5] > learned[2]
+
+    def test_a_trained_table_has_built_five_clocks(self, output: str) -> None:
+        (directions,) = re.findall(r"twelve directions hold (\d+)%", output)
+        assert int(directions) > 95
+        seen, unseen = map(int, re.findall(r"^rows that it .*: missed by (\d+)% of their size$", output, flags=re.M))
+        assert seen < unseen < 15
+        sizes, turns, ratios = (
+            [float(number) for number in re.findall(r"\d+\.\d+", line)]
+            for line in re.findall(r"^(?:sizes of|words for|each slower).*: +(.*)$", output, flags=re.M)
+        )
+        assert len(sizes) == len(turns) == 5
+        assert all(0.99 < size < 1.01 for size in sizes)
+        assert all(2.7 < ratio < 3.3 for ratio in ratios)
+        assert 5.5 < turns[0] < 510 / 80
+        assert 400 < turns[-1] < 510
 
     def test_a_sentence_that_is_too_long_is_refused_in_words(self, output: str) -> None:
         assert "7 words: ValueError: a sentence of 7 words, but only 6 learned positions" in output
@@ -80,6 +113,17 @@ def test_what_the_prose_says_of_steps_and_places() -> None:
     torch.testing.assert_close(alike[0], alike[1], rtol=1e-4, atol=1e-3)
     torch.testing.assert_close(alike[0], alike[2], rtol=1e-4, atol=1e-3)
     assert alike[0].argmax() == 9
+
+
+def test_the_row_of_the_slip_is_printed_by_doubling_the_exponents() -> None:
+    (cell,) = (cell.source for cell in read_lesson("03_positions").cells if "def suspected_exponents" in cell.source)
+    names: dict[str, Any] = {"torch": torch}
+    printed = []
+    for answer in ("/ d_model", "* 2 / d_model"):
+        written = cell.replace("torch.arange(0, d_model, 2) / d_model", f"torch.arange(0, d_model, 2) {answer}")
+        exec(written, names)
+        printed.append(torch.allclose(names["reconstructed"], names["evidence"], atol=1e-4))
+    assert printed == [False, True]
 
 
 def test_what_the_prose_says_of_the_appended_index() -> None:

@@ -7,7 +7,7 @@ function draw({ encoding, shift }) {
   const { element, say } = speaker();
   const tip = (place, pair) => [encoding[place][2 * pair], encoding[place][2 * pair + 1]];
   const degrees = ([sine, cosine]) => ((Math.atan2(sine, cosine) * 180) / Math.PI + 360) % 360;
-  const furthest = shift == null ? 0 : Math.min(40, encoding.length >> 1);
+  const furthest = shift == null ? 0 : Math.min(Math.max(40, 2 * shift), encoding.length >> 1);
   let [place, further] = [0, shift ?? 0];
 
   const faces = names.map((name, pair) => {

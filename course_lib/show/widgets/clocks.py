@@ -20,7 +20,7 @@ from torch import Tensor
 from course_lib.show.figures import BLUE, GREY, LAID_OUT, ORANGE, pictured
 from course_lib.show.interactive import interactive
 
-_CLOCK, _LABEL, _HEAD = 0.92, 1.15, 0.62
+_CLOCK, _LABEL, _HEAD = 0.92, 1.3, 0.62
 """Inches: a clock, the label of a row, and what stands above the first row."""
 
 Hand = tuple[float, float]
