@@ -102,8 +102,8 @@ transportation = torch.tensor([[1.0], [0.0], [0.0], [0.0]])  # for the one that 
 # $$q = x\, W_q, \qquad k = x\, W_k, \qquad v = x\, W_v .$$
 #
 # The third says what a word hands over once it is found, which need not be what it was found by. S3 writes the same with
-# the words as columns, $Q w_j$, $K w_i$, $V w_i$. (S2 remarks that in transformers the keys and the values are always
-# the same. They are made from the same *words*. As soon as $W_k$ and $W_v$ are learned, they are different vectors.)
+# the words as columns, $Q w_j$, $K w_i$, $V w_i$. (Here, then, are the learned matrices that lesson 01 spoke of when S2
+# took keys and values for the same.)
 #
 # And who says that all three must come from the same sentence? In **self-attention** they do. In **cross-attention** the
 # queries come from one sentence, $x$, and keys *and* values from another, the memory:
@@ -290,8 +290,30 @@ except RuntimeError as error:
 print("q kᵀ:", list((three_words @ two_numbers.mT).shape), "one score for each query and key")
 
 # %% [markdown]
-# Torch refuses, and that is the lucky case. With as many words as numbers in a head, $q\,k$ would *work* and be
-# nonsense: it is $(Q W_i^Q)(K W_i^K)^\top$.
+# Torch refuses, and that is the lucky case. With as many words as numbers in a head it computes, and nobody is warned. Two words
+# of two numbers, and S1's formula taken at its word, printed
+#
+# | | key 0 | key 1 |
+# |---|---|---|
+# | query 0 | 2.0 | -0.5 |
+# | query 1 | 4.0 | -0.5 |
+#
+# where 1.4142, 0.0000 and 2.8284, 1.4142 are right. **Which computation printed 2.0 and -0.5?** Change the first line until
+# it does. Both slips are in there.
+
+
+# %%
+def suspect(q, k):
+    return q @ k.mT / math.sqrt(2)  # right, and not what was printed: change this line
+
+
+evidence = torch.tensor([[2.0, -0.5], [4.0, -0.5]])
+reconstructed = suspect(torch.tensor([[1.0, 2.0], [3.0, 4.0]]), torch.tensor([[0.0, 1.0], [2.0, -1.0]]))
+print([[round(number, 4) for number in row] for row in reconstructed.tolist()])
+print("found it!" if torch.allclose(reconstructed, evidence) else "not yet")
+
+# %% [markdown]
+# It is `q @ k / 2`: rows of numbers that no query and no key ever shared, and every number of them looks like a score.
 #
 # ### Exercise 3 · Multi-head attention
 # `heads_and_blocks.multi_head_attention` · 6 points (4 for self-attention, 1 more for a memory, 1 more for masks) · about 25 minutes
@@ -391,6 +413,12 @@ for place, (word, colour, answers) in enumerate(zip(words[0], colours[0], target
 # The model is as bare as can be: an embedding for the word, one for its collar and one for its place, added; **your**
 # multi-head attention, once; and a linear layer that names four colours. Nobody tells any head what to look for. It takes
 # a few seconds, for models with one head, with two and with four, all with the same number of parameters.
+#
+# **Predict first.** How many of the four questions will each of them answer well, say three times in four? Write your guesses down;
+# the cell says what it found. (So it goes on tonight: a guess before everything that is trained.)
+
+# %%
+answered_well = {"1 head": None, "2 heads": None, "4 heads": None}  # each from 0 to 4
 
 
 # %% tags=["demo"]
@@ -486,6 +514,8 @@ def four_heads_look_at_four_things():
     )
     for name, shares in rows.items():
         print(f"{name:8}", "  ".join(f"{p} {share:.0%}" for p, share in zip(PATTERNS, shares.tolist(), strict=True)))
+    for name, shares in rows.items():
+        show.prediction(f"answered well with {name}", answered_well[name], int((shares > 0.75).sum()))
 
 
 # %% [markdown]
@@ -496,10 +526,114 @@ def four_heads_look_at_four_things():
 #
 # And the last picture shows why anybody bothers. The models have the same parameters and the same work to do. But a head
 # brings home *one* average for each word, so one head can serve one pattern well, and two heads two. For the other
-# patterns little more than guessing is left, or a head is torn between two of them. (In models trained on real text heads
-# are rarely so tidy; those that follow the previous word or the same word elsewhere do turn up, and have been made much
-# of.)
+# patterns little more than guessing is left, or a head is torn between two of them.
 #
+# ### A published model's heads
+#
+# Collars are our invention. What do heads look at that were trained on real text, and never asked for a colour? all-MiniLM-L6-v2,
+# which lessons 00, 01 and 03 have opened before, has six layers with twelve heads each: 72 of them. It reads 120 sentences from
+# reviews (those of lesson 00), and we ask of each head how much of its attention goes to the word **before**, to the
+# word **after**, to the **first** token (a special one, `[CLS]`, which stands before every text) and, where a word occurs twice
+# and not side by side, to the **same** word. (Words are cut into pieces in this model, so we really count pieces; lesson 08
+# explains them.)
+#
+# **Predict first:** how much will the *best* of the 72 heads spend on each?
+
+# %%
+best_of_72_heads = {"before": None, "after": None, "first": None, "same": None}  # in per cent
+
+# %% tags=["demo"]
+from course_lib.evaluation.similarity import TextEncoder
+from course_lib.text.reviews import read_reviews
+from course_lib.watching import watched_attention
+
+try:
+    published = TextEncoder.packaged()  # a package of 90 MB, which `make setup` installs
+except ModuleNotFoundError as missing:
+    published = None
+    print(missing)
+
+
+def published_heads(text):
+    """The pieces of a text, and all attention weights of the published model: [layers, heads, pieces, pieces]."""
+    pieces = published.vocabulary.encode_pair(text).ids
+    with torch.no_grad(), watched_attention(published.bert) as weights:
+        published.bert(torch.tensor([pieces]))
+    return published.vocabulary.tokens(pieces), torch.cat(weights)
+
+
+def patterns_in(names):
+    """For each pattern the pairs of places (one that looks, one that is looked at), as a mask [pieces, pieces]."""
+    place = torch.arange(len(names))
+    away = place - place.unsqueeze(1)  # [looks, looked at]
+    text = (place > 0) & (place < len(names) - 1)  # neither of the special tokens
+    inside = text.unsqueeze(1) & text
+    same = torch.tensor([[one == other and one.isalpha() for other in names] for one in names])
+    return {
+        "before": inside & (away == -1),
+        "after": inside & (away == 1),
+        "first": text.unsqueeze(1) & (place == 0),
+        "same": inside & same & (away.abs() > 1),
+    }
+
+
+if published is not None:
+    short = [review.text for review in read_reviews() if 6 <= len(review.text.split()) <= 14]
+    twice = [text for text in short if any(patterns_in(text.lower().split())["same"].flatten())][:120]
+    spent = {pattern: torch.zeros(6, 12) for pattern in PATTERNS}
+    looking = dict.fromkeys(PATTERNS, 0)
+    for text in track(twice, "120 sentences"):
+        names, alpha = published_heads(text)
+        for pattern, pairs in patterns_in(names).items():
+            spent[pattern] += (alpha * pairs).sum(dim=(-2, -1))
+            looking[pattern] += int(pairs.any(dim=-1).sum())
+    drawn, panels = show.frames(4, width=11.0, height=2.5)
+    for axes, pattern in zip(panels, PATTERNS, strict=True):
+        shares = spent[pattern] / looking[pattern]
+        axes.imshow(shares, cmap="Blues", vmin=0, vmax=1, aspect="auto")
+        layer, head = divmod(int(shares.argmax()), 12)
+        axes.plot(
+            head, layer, "s", markersize=13, markerfacecolor="none", markeredgecolor=show.ORANGE, markeredgewidth=2
+        )
+        axes.set(title=f"{pattern}, at most {shares.max():.0%}", xlabel="head")
+        axes.set(xticks=range(0, 12, 3), xticklabels=range(1, 13, 3))
+        axes.set(yticks=range(6), yticklabels=range(1, 7))
+        print(
+            f"{pattern:6}  layer {layer + 1}, head {head + 1:2}: {shares.max():.0%}; a head on average {shares.mean():.0%}"
+        )
+        show.prediction(f"the best head for {pattern}", best_of_72_heads[pattern], 100 * shares.max().item(), " %")
+    panels[0].set_ylabel("layer")
+    show.figure(
+        drawn,
+        "Six layers by twelve heads, four times: one head of layer 1 spends everything on the word before, one of layer 2 most on "
+        "the word after, many most on the first token, and none much on the same word.",
+    )
+
+# %% [markdown]
+# Two of your four patterns are there as if drawn with a ruler: a head that looks at the word **before** and at nothing else, and
+# one that spends most on the word **after**. Nobody asked for them, they must have been of use. The head for the **first** token
+# is no head but half the model: on average a head leaves two fifths of its attention at `[CLS]`, which says nothing. There a
+# head rests that has found nothing to look at, since its weights must sum to 1. And for the **same** word elsewhere there is no
+# specialist, only a few heads that spare it a fifth. That one was in our task because we put it there.
+#
+# Go and see. Choose a layer and a head, and look for the line below the diagonal in layer 1, for the one above it in layer 2,
+# and for something that we did not ask about. (The explorer counts layers and heads from 1, as the list above does.)
+
+# %% tags=["demo"]
+if published is None:
+    print("This picture needs the model.")
+else:
+    show.heads(
+        [
+            show.WatchedText(*published_heads(text))
+            for text in (
+                "the cat sat on the mat because it was tired",
+                "the dog chased the cat and the cat chased the mouse",
+            )
+        ]
+    )
+
+# %% [markdown]
 # ## 5. Layer norm
 #
 # From here to the block it is mostly plumbing, and plumbing decides whether deep networks train at all.
@@ -735,44 +869,86 @@ check("heads_and_blocks.add_and_norm", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Twelve blocks, fresh from the random generator, and a loss on top. How large is the gradient that reaches each of them?
+# Twelve blocks, fresh from the random generator, and a loss on top. How large is the gradient that reaches each of them? First
+# without residual connections. **Predict:** the gradient at block 1 is that at block 12, divided by a 1 with how many zeros?
+
+# %%
+zeros_without_residuals = None
 
 
 # %% tags=["demo"]
 @show.when_ready
 def gradients_on_their_way_down():
-    def sizes(join, depth=12, d_model=32):
-        torch.manual_seed(1)
-        x = torch.randn(4, 8, d_model, requires_grad=True)
-        norm, entering = nn.LayerNorm(d_model), []
-        for _ in range(depth):
-            attend = nn.MultiheadAttention(d_model, 4, batch_first=True)
-            feed = nn.Sequential(nn.Linear(d_model, 4 * d_model), nn.ReLU(), nn.Linear(4 * d_model, d_model))
-            entering.append(x)
-            x = join(x, lambda y, attend=attend: attend(y, y, y)[0], norm)
-            x = join(x, feed, norm)
-        loss = F.cross_entropy(nn.Linear(d_model, 10)(x).flatten(0, 1), torch.randint(10, (32,)))
-        return [float(gradient.norm()) for gradient in torch.autograd.grad(loss, entering)]
-
     def nothing(y):
         return y
 
+    def replaced(x, sublayer, norm):
+        return sublayer(x)
+
+    def post_norm(x, sublayer, norm):
+        return add_and_norm(x, sublayer, norm, nothing, False)
+
+    def pre_norm(x, sublayer, norm):
+        return add_and_norm(x, sublayer, norm, nothing, True)
+
+    def sizes(join, depth=12, draws=4, d_model=32):
+        """The mean size of the gradient that enters each block, over some fresh models."""
+        found = []
+        for draw in range(draws):
+            torch.manual_seed(draw)
+            x = torch.randn(4, 8, d_model, requires_grad=True)
+            norm, entering = nn.LayerNorm(d_model), []
+            for _ in range(depth):
+                attend = nn.MultiheadAttention(d_model, 4, batch_first=True)
+                feed = nn.Sequential(nn.Linear(d_model, 4 * d_model), nn.ReLU(), nn.Linear(4 * d_model, d_model))
+                entering.append(x)
+                x = join(x, lambda y, attend=attend: attend(y, y, y)[0], norm)
+                x = join(x, feed, norm)
+            x = norm(x) if join is pre_norm else x  # nothing else would bring its sum to size
+            loss = F.cross_entropy(nn.Linear(d_model, 10)(x).flatten(0, 1), torch.randint(10, (32,)))
+            found.append([float(gradient.norm()) for gradient in torch.autograd.grad(loss, entering)])
+        return torch.tensor(found).mean(dim=0)
+
     lines = {
-        "without residual connections": sizes(lambda x, sublayer, norm: sublayer(x)),
-        "post-norm": sizes(lambda x, sublayer, norm: add_and_norm(x, sublayer, norm, nothing, False)),
-        "pre-norm": sizes(lambda x, sublayer, norm: add_and_norm(x, sublayer, norm, nothing, True)),
+        "without residual connections": sizes(replaced),
+        "post-norm": sizes(post_norm),
+        "pre-norm": sizes(pre_norm),
     }
-    drawn, [axes] = show.frames()
-    for (name, line), colour in zip(lines.items(), (show.GREY, show.ORANGE, show.BLUE), strict=True):
-        axes.semilogy(range(1, 13), line, "o-", color=colour, label=name)
-    axes.set(xlabel="block, the last is next to the loss", ylabel="size of the gradient", xticks=range(1, 13))
-    axes.set_title("Without residual connections nothing reaches the first blocks")
-    axes.legend(loc="lower right")
-    show.figure(drawn, "Gradient size by block, log scale: level with residual connections, falling steeply without.")
+    numbers = range(1, 13)
+    drawn, (left, right_side) = show.frames(2, width=10.0, height=3.6)
+    left.semilogy(
+        numbers, lines["without residual connections"], "o-", color=show.GREY, label="without residual connections"
+    )
+    both = torch.stack([lines["post-norm"], lines["pre-norm"]])
+    left.fill_between(numbers, both.amin(dim=0), both.amax(dim=0), color=show.BLUE, label="with them, in either order")
+    left.set(ylabel="size of the gradient", title="Without residual connections nothing gets through")
+    left.legend(loc="lower right")
+    for name, colour in (("post-norm", show.ORANGE), ("pre-norm", show.BLUE)):
+        right_side.plot(numbers, lines[name], "o-", color=colour, label=name)
+    right_side.set(ylim=(0, 1.25 * float(both.max())), title="The two orders, seen from nearby")
+    right_side.legend(loc="lower left")
+    for axes in (left, right_side):
+        axes.set(xlabel="block, the last is next to the loss", xticks=numbers)
+    show.figure(
+        drawn,
+        "Left, on a log scale: the gradient falls by many powers of ten without residual connections and stays level with "
+        "them. Right: in post-norm it is level, in pre-norm it shrinks towards the loss.",
+    )
     for name, line in lines.items():
         print(f"{name:28} the first block gets {line[0] / line[-1]:.2g} times as much as the last")
+    for name, join in (("post-norm", post_norm), ("pre-norm", pre_norm)):
+        last = [f"{depth} blocks {sizes(join, depth, draws=2)[-1]:.3f}" for depth in (3, 12, 24)]
+        print(f"{name:10} gradient at the last block:", "   ".join(last))
+    without = lines["without residual connections"]
+    show.prediction("zeros", zeros_without_residuals, round(float((without[-1] / without[0]).log10())))
 
 
+# %% [markdown]
+# With residual connections both orders let the gradient through to the first block, and there they agree. They part near the
+# loss: in pre-norm the stream has been added to so often that each further block weighs less in it, so the last blocks get
+# *less* gradient, and the less the deeper the model is. In post-norm, where every norm cuts the stream back to size, the last
+# blocks get as much in a deep model as in a flat one. Keep that, too, for a few minutes.
+#
 # %% [markdown]
 # ## 8. The feed-forward network
 #
@@ -870,30 +1046,9 @@ def bending_a_line():
 
 
 # %% [markdown]
-# A warning from the slides: S3's classifier is built as
-# `EmbeddingModel(vocab_size, embedding_dim, hidden_dim, num_classes)` and called with a `hidden_dim` of 128. Read its
-# constructor, and nothing there uses `hidden_dim`. The program runs, and anyone who tunes the number tunes nothing. A
-# quick test for such arguments: change it, and count.
-
-
-# %%
-class EmbeddingModel(nn.Module):
-    """The layers of S3's slide."""
-
-    def __init__(self, vocab_size, embedding_dim, hidden_dim, num_classes):
-        super().__init__()
-        self.embedding = nn.Embedding(vocab_size, embedding_dim)
-        self.fc1 = nn.Linear(embedding_dim, num_classes)
-
-
-def parameters(model):
-    """How many numbers a model learns."""
-    return sum(parameter.numel() for parameter in model.parameters())
-
-
-for hidden_dim in (128, 1_000_000):
-    print(f"hidden_dim {hidden_dim:9,}: {parameters(EmbeddingModel(1000, 128, hidden_dim, 2)):,} parameters")
-
+# (S3's `hidden_dim`, which lesson 00 found to be an argument that nothing uses, was meant for this width. Whoever suspects such an
+# argument changes it and counts the parameters; we shall count in section 11.)
+#
 # %% [markdown]
 # ## 9. The transformer block
 #
@@ -986,8 +1141,61 @@ check("heads_and_blocks.encoder_block", hidden=True)
 
 
 # %% [markdown]
-# Walk through the block, line by line, and watch the shape. Where do words meet? Which line grows with the square of the
-# sentence, and which holds most of what is learned? Change the sizes, and see which shapes notice.
+# And *inside* a block? There the shape does change, and comes back. Take two sentences of five words, a `d_model` of 32, four
+# heads, and a `d_hidden` of 128. **Write down the shape at every line**, then let the next cell compute them.
+
+# %%
+shapes = {
+    "x": [2, 5, 32],
+    "q = x W_q, split into heads": None,
+    "scores = q kᵀ / √d_head": None,
+    "alpha = softmax(scores)": None,
+    "out = alpha v": None,
+    "heads joined, times W_o": None,
+    "x = norm_1(x + attention)": None,
+    "hidden = ReLU(x W_1 + b_1)": None,
+    "back = hidden W_2 + b_2": None,
+    "x = norm_2(x + back)": None,
+}
+
+
+# %% tags=["demo"]
+@show.when_ready
+def the_shape_at_every_line():
+    torch.manual_seed(0)
+    block, x = EncoderBlock(32, heads=4, d_hidden=128), torch.randn(2, 5, 32)
+    W_q, W_k, W_v = (weight.mT for weight in block.attention.in_proj_weight.detach().chunk(3))
+    q, k, v = (split_heads(y, 4) for y in project(x, x, W_q, W_k, W_v))
+    weights = attention(q, k, v)
+    joined = block.attention.out_proj(weights.out.transpose(1, 2).flatten(2))
+    between = block.norm_1(x + joined)
+    hidden = torch.relu(block.W_1(between))
+    back = block.W_2(hidden)
+    lines = [
+        x,
+        q,
+        weights.scaled,
+        weights.alpha,
+        weights.out,
+        joined,
+        between,
+        hidden,
+        back,
+        block.norm_2(between + back),
+    ]
+    for (line, said), computed in zip(shapes.items(), lines, strict=True):
+        found = list(computed.shape)
+        verdict = "" if said is None else "   as you said" if list(said) == found else f"   you said {said}"
+        print(f"{line:30} {found!s:16}{verdict}")
+    whole = block(x, torch.ones(2, 5, dtype=torch.bool))
+    print(f"line by line and in one go: largest difference {(lines[-1] - whole).abs().max():.0e}")
+
+
+# %% [markdown]
+# A block that does not work often has one of these shapes wrong, and printing them is how one finds out which.
+#
+# Walk through the block once more, and watch. Where do words meet? Which line grows with the square of the sentence, and
+# which holds most of what is learned? Change the sizes, and see which shapes notice.
 
 # %% tags=["demo"]
 show.block_walk()
@@ -1011,7 +1219,11 @@ def the_same_shape_all_the_way_up():
 # %% [markdown]
 # Now the matter of taste. Twelve of your blocks on the collars of section 4, with Adam and a brisk learning rate: in
 # post-norm, in post-norm with a **warm-up** (the learning rate rises from 0 over the first 60 steps, as the paper has
-# it), and in pre-norm. Everything else is equal, including the first random numbers.
+# it), and in pre-norm. Everything else is equal, including the first random numbers. Guessing costs log 4 = 1.39. What will
+# the losses be after 120 steps?
+
+# %%
+losses_after_120_steps = {"post-norm": None, "post-norm, warmed up": None, "pre-norm": None}
 
 
 # %% tags=["demo"]
@@ -1054,14 +1266,17 @@ def post_norm_against_pre_norm():
     show.figure(drawn, "Training losses of twelve blocks: post-norm stays near guessing, pre-norm falls towards 0.")
     for name, curve in curves.items():
         print(f"{name:21} mean loss of the last 10 steps: {sum(curve[-10:]) / 10:.2f}")
+    for name, curve in curves.items():
+        show.prediction(name, losses_after_120_steps[name], sum(curve[-10:]) / 10)
 
 
 # %% [markdown]
 # So it is not a matter of taste. In post-norm a norm stands *on* the residual path, twelve blocks mean twenty-four of
 # them, and with this learning rate the first steps throw the model somewhere from which it learns nothing more. Xiong et
-# al. (2020) find the cause near the output: there the gradients of post-norm are large at the start, and a large step
-# does harm, which is why a warm-up helps. In pre-norm the path is clear from end to end. (With fewer blocks, or with
-# care, post-norm trains well too. The paper's own model did, with a warm-up, which the next lesson takes up.)
+# al. (2020) find the cause near the output, where you saw the two orders part in section 7: there the gradients of post-norm
+# are as large in a deep model as in a flat one, and a large step does harm, which is why a warm-up helps. In pre-norm the
+# path is clear from end to end. (With fewer blocks, or with care, post-norm trains well too. The paper's own model did,
+# with a warm-up, which the next lesson takes up.)
 #
 # ## 10. Classifying sentences
 #
@@ -1106,11 +1321,20 @@ for row, is_news in zip(ids.tolist(), news.tolist(), strict=True):
 # %% [markdown]
 # Two models. The bag: embeddings, the mean of the words, a linear layer. The encoder: S3's input layer (word and
 # position, layer norm, dropout), two of your blocks, and then *the same* mean and linear layer. In both, the mean is of
-# the words alone. S3's `torch.mean(output, dim=1)` counts the padding too, and a batch *is* padded. (S2's remark that
-# transformers don't need inputs of one size, or padding, is true for one sentence at a time.)
+# the words alone, and not of the padding as S3's was (lesson 00).
+#
+# How often will each be right on new headlines?
+
+# %%
+right_on_new_headlines = {"bag of embeddings": None, "encoder": None}  # in per cent
 
 
 # %% tags=["demo"]
+def parameters(model):
+    """How many numbers a model learns."""
+    return sum(parameter.numel() for parameter in model.parameters())
+
+
 class Bag(nn.Module):
     """The mean of the words' embeddings, and a linear layer."""
 
@@ -1153,11 +1377,11 @@ def is_it_news():
     def accuracies(model):
         optimiser = torch.optim.Adam(model.parameters(), lr=0.003)
         order, found = torch.Generator().manual_seed(0), []
-        for step in track(range(401), type(model).__name__):
-            if step % 20 == 0:
+        for step in track(range(241), type(model).__name__):
+            if step % 10 == 0:
                 model.eval()
                 with torch.no_grad():
-                    found.append(float((model(*test[:2]).argmax(dim=-1) == test[2]).float().mean()))
+                    found.append(100 * float((model(*test[:2]).argmax(dim=-1) == test[2]).float().mean()))
                 model.train()
             rows = torch.randint(3000, (64,), generator=order).to(device)
             ids, mask, news = (part[rows] for part in training)
@@ -1167,21 +1391,56 @@ def is_it_news():
             optimiser.step()
         return found
 
+    twins = [
+        "the mouse chased the dog",
+        "the dog chased the mouse",
+        "the dog was chased by the mouse",
+        "the mouse was chased by the dog",
+    ]
     torch.manual_seed(0)
     models = {"bag of embeddings": Bag().to(device), "encoder": Encoder().to(device)}
-    drawn, [axes] = show.frames()
-    for (name, model), colour in zip(models.items(), (show.ORANGE, show.BLUE), strict=True):
+    drawn, (left, right_side) = show.frames(2, width=10.5, height=3.7)
+    for number, ((name, model), colour) in enumerate(zip(models.items(), (show.ORANGE, show.BLUE), strict=True)):
         found = accuracies(model)
-        axes.plot(range(0, 20 * len(found), 20), found, color=colour, label=f"{name}, {parameters(model):,} parameters")
-        print(f"{name:17} right on new sentences: {found[-1]:.0%}")
-    axes.axhline(0.5, color=show.GREY, linestyle=":", label="guessing")
-    axes.set(xlabel="training step", ylabel="right on new sentences", ylim=(0.4, 1.02), title="Is it news?")
-    axes.legend(loc="center right")
-    show.figure(drawn, "Accuracy against training steps: the bag stays at one half, the encoder rises to nearly one.")
+        left.plot(range(0, 10 * len(found), 10), found, color=colour)
+        left.annotate(
+            f"{name}, {parameters(model):,} parameters",
+            (240, found[-1]),
+            (0, 7 - 22 * number),
+            color=colour,
+            textcoords="offset points",
+            ha="right",
+            fontsize=9.5,
+        )
+        print(f"{name:17} right on new sentences: {found[-1]:.0f}%")
+        show.prediction(name, right_on_new_headlines[name], found[-1], " %")
+        model.eval()
+        ids = nn.utils.rnn.pad_sequence(
+            [torch.tensor([VOCABULARY.index(word) for word in twin.split()]) for twin in twins], batch_first=True
+        ).to(device)
+        with torch.no_grad():
+            p = torch.softmax(model(ids, ids > 0), dim=-1)[:, 1].tolist()
+        bars = right_side.barh([row + 0.28 * number for row in range(4)], p, height=0.26, color=colour)
+        right_side.bar_label(bars, [f"{share:.2f}" for share in p], padding=3, fontsize=9)
+    for row, twin in enumerate(twins):
+        right_side.text(0.01, row - 0.22, twin, fontsize=9.5)
+    left.axhline(50, color=show.GREY, linestyle=":")
+    left.annotate("guessing", (0, 50), (2, -12), textcoords="offset points", color=show.GREY, fontsize=9.5)
+    left.set(
+        xlabel="training step", ylim=(0, 112), yticks=range(0, 101, 25), title="Right on new headlines, in per cent"
+    )
+    right_side.set(xlim=(0, 1.15), ylim=(3.6, -0.6), yticks=[], title="Is it news? Probability of yes")
+    right_side.axvline(0.5, color=show.GREY, linestyle=":")
+    show.figure(
+        drawn,
+        "Left: the bag stays at half of the headlines, the encoder rises to nearly all. Right: to twins with the same words the "
+        "bag gives the same probability, the encoder nearly 1 to one and nearly 0 to the other.",
+    )
 
 
 # %% [markdown]
-# The bag is not merely worse, it *cannot*: each sentence has a twin with the same words and the other label. The encoder
+# The bag is not merely worse, it *cannot*: each sentence has a twin with the same words and the other label, and the bag gives
+# both of them the very same number, which is right for one of the two. The encoder
 # finds out who comes first, whether there is a *by*, and who is larger. It pays for that with some forty times the
 # parameters and more time per step, and where order does not matter the bag is the better bargain. Which brings us to the
 # bill.
@@ -1198,8 +1457,14 @@ def is_it_news():
 #
 # A linear layer from $a$ to $b$ numbers has $a \cdot b$ weights and $b$ biases.
 #
-# Before you count, predict: what happens to the number of parameters if a block gets 8 heads instead of 1?
-#
+# Before you count, predict: what happens to the number of parameters if a block gets 8 heads instead of 1? And which share of
+# a block's parameters is in its feed-forward network, at the paper's sizes?
+
+# %%
+times_the_parameters_with_8_heads = None  # 1 would mean: as many as before
+share_of_the_feed_forward_network = None  # in per cent
+
+# %% [markdown]
 # ### Exercise 9 · Counting parameters
 # `heads_and_blocks.count_parameters` · 3 points · about 12 minutes
 #
@@ -1249,8 +1514,15 @@ def counted_and_built():
         print(
             f"the paper's block with {heads} head{'s' * (heads > 1)}: counted {sum(counted.values()):,}, built {built:,}"
         )
-    for name, count in block_parameters(512, 8, 2048).items():
+    by_part = block_parameters(512, 8, 2048)
+    for name, count in by_part.items():
         print(f"  {name:13} {count:9,}")
+    with_1_head, total = sum(block_parameters(512, 1, 2048).values()), sum(by_part.values())
+    show.prediction(
+        "8 heads instead of 1, times the parameters", times_the_parameters_with_8_heads, total / with_1_head
+    )
+    share = 100 * by_part["feed_forward"] / total
+    show.prediction("in the feed-forward network", share_of_the_feed_forward_network, share, " %")
 
 
 # %% [markdown]
@@ -1260,7 +1532,11 @@ def counted_and_built():
 # The lectures say three things about the bill, and they don't seem to agree. Transformers have **few parameters** (S2, in
 # its comparison with recurrent networks). They come at a **large computational cost** (S1). They are **faster to train**
 # (S4). Let us put numbers to all three: one block of yours, one recurrent layer (a GRU), and, as the obvious third, one
-# linear layer that sees all words of the sentence at once, side by side.
+# linear layer that sees all words of the sentence at once, side by side. The words meet each other $n^2$ times. From how many
+# words on will that be most of a block's work, at a `d_model` of 64?
+
+# %%
+meetings_are_most_of_the_work_from = None  # words
 
 
 # %% tags=["demo"]
@@ -1302,6 +1578,8 @@ def the_bill():
         inside, between = n * (4 * d_model**2 + 2 * d_model * 4 * d_model), 2 * n * n * d_model
         row = f"{n:5}  {times['encoder block'][i]:6.1f} ms  {times['recurrent layer (GRU)'][i]:6.1f} ms"
         print(f"{row}  {(inside + between) / 1e6:8.1f} million, {between / (inside + between):.0%}")
+    half = 6 * d_model  # where 2 n² d = n (4 d² + 8 d²)
+    show.prediction("the meetings are half of the work at", meetings_are_most_of_the_work_from, half, " words")
 
 
 # %% [markdown]
@@ -1321,6 +1599,23 @@ def the_bill():
 # The encoder of a transformer, whole: projections that learn what to look for, heads that look for several things,
 # norm and dropout and residual connections that let it be deep, and a feed-forward network that lets it think. You have
 # seen heads divide the work among them, and a norm in the wrong place stop twelve blocks from learning.
+
+# %% [markdown]
+# ## Stretch · Take a head away
+#
+# For no points, and for whoever is not tired yet.
+#
+# 1. Give the collars five questions (the word **two** places before), and the model four heads. Which pattern suffers, and is it
+#    the same with other seeds? How many heads are needed if two questions have the same answer?
+# 2. Train four heads, then set one of them to zero before `W_o`. Which question breaks, and by how much? Predict it from the
+#    picture of section 4.
+# 3. Do the same to `published`: set the columns of `W_o` that belong to the head for the word before to 0 (in
+#    `published.bert.blocks[0].self_attention.W_o.weight`), and look how far the vectors of a sentence move
+#    (`published.states`). Is that head worth more than one that rests at `[CLS]`?
+# 4. Twelve blocks of post-norm, and a learning rate of your choice: how small must it be for them to learn without warm-up?
+
+# %%
+# Your own experiments.
 
 # %% [markdown]
 # ## Glossary
