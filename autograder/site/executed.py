@@ -41,8 +41,8 @@ def read_solution(course: Course, lesson: str) -> NotebookNode:
 
 
 _SETTINGS = {"HF_HUB_OFFLINE": "1", "KATZE_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
-"""A lesson is run with the texts and published models that are here: none is fetched for it. Lessons run side by side: a
-second thread of each would only wait for the others'."""
+"""A lesson is run with the texts and published models that are here: none is fetched for it.
+Lessons run side by side: a second thread of each would only wait for the others'."""
 
 
 def execute_notebook(
