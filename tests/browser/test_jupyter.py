@@ -105,6 +105,6 @@ def test_a_first_hour(visit: Visit, seat: Seat) -> None:
 @pytest.mark.parametrize("seat", ["lab"], indirect=True)
 def test_the_start_page_lists_the_lessons(visit: Visit, seat: Seat) -> None:
     page = visit(address_of(seat.app, seat.root, "start.ipynb"))
-    expect(page.get_by_role("heading", name="Welcome")).to_be_visible()
+    expect(page.get_by_role("heading", name="Katze: from a bag of words to a transformer")).to_be_visible()
     expect(page.locator(".jp-OutputArea a").filter(has_text="Attention")).to_be_visible()
     assert page.get_by_role("menuitem", name="Nbgrader").count() == 0

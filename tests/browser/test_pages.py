@@ -153,7 +153,7 @@ def test_a_student_s_output_runs_nothing_and_takes_nothing_away(visit: Visit, fe
     for link in page.get_by_role("link", name="a link").all():
         link.click()
     assert page.title() == "ada · Lesson 01 · Attention"
-    assert page.get_by_role("cell", name="0.5").is_visible()
+    assert page.get_by_role("cell", name="0.5", exact=True).is_visible()
     for tag in ("script", "iframe", "svg", "form", "main style", "main img"):
         assert page.locator(tag).count() == 0, tag
 
