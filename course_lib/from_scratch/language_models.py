@@ -18,11 +18,17 @@ from course_lib.objectives.losses import shift_right
 from course_lib.positions import LearnedPositions
 
 
-def shifted_targets(
-    ids: Int[Tensor, "batch words"],
-) -> tuple[Int[Tensor, "batch words-1"], Int[Tensor, "batch words-1"]]:
-    """What a language model reads and what it should answer: at each place a word, and the word after it (S0)."""
-    return shift_right(ids)
+def training_windows(
+    stream: Int[Tensor, " words"], starts: Int[Tensor, " batch"], context: int
+) -> tuple[Int[Tensor, "batch context"], Int[Tensor, "batch context"]]:
+    """What a language model reads and what it should answer: at each place a word, and the word after it (S0).
+
+    Args:
+        stream: a text.
+        starts: where each window begins; each leaves room for context + 1 words.
+        context: how many words are read at once.
+    """
+    return shift_right(stream[starts.unsqueeze(1) + torch.arange(context + 1, device=starts.device)])
 
 
 def lm_loss(

@@ -67,7 +67,7 @@ REFERENCES = {
     "decoding.top_k": "from_scratch.stepwise.top_k",
     "decoding.nucleus": "from_scratch.stepwise.nucleus",
     "decoding.cached_attention": "from_scratch.stepwise.cached_attention",
-    "gpt.shifted_targets": "from_scratch.language_models.shifted_targets",
+    "gpt.training_windows": "from_scratch.language_models.training_windows",
     "gpt.lm_loss": "from_scratch.language_models.lm_loss",
     "gpt.tied_logits": "from_scratch.language_models.tied_logits",
     "gpt.causal_language_model": "from_scratch.language_models.CausalLanguageModel",

@@ -27,7 +27,7 @@
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
-# | 1 | inputs and targets of a language model | 1 | 4 |
+# | 1 | windows of a text, to read and to predict | 2 | 8 |
 # | 2 | the loss of a whole batch | 3 | 12 |
 # | 3 | scores for all words, with the embedding itself | 2 | 6 |
 # | 4 | a causal language model | 5 | 25 |
@@ -37,7 +37,7 @@
 # | 8 | the parameters of GPT-2 | 3 | 18 |
 # | 9 | GPT-2's weights in your own model | 4 | 20 |
 #
-# Stuck? `hint("gpt.shifted_targets")` opens a hint, and with each further call the next one. `solution(...)` shows the
+# Stuck? `hint("gpt.training_windows")` opens a hint, and with each further call the next one. `solution(...)` shows the
 # answer with its reason, once you have tried; `progress()` shows how far you are.
 #
 # From earlier lessons come `causal_mask`, `LearnedPositions` and `EncoderBlock`, in the library's versions, so that
@@ -113,37 +113,46 @@ show.matrices(
 # (S0 warns about a word: several questions from one sentence are *not* what is called a batch. A batch is several
 # sentences. We shall have both.)
 #
-# ### Exercise 1 · Shifted targets
-# `gpt.shifted_targets` · 1 point · about 4 minutes
+# Lesson 05's `shift_right` did the same to the German half of a sentence. A language model has no other half and no `<s>`: its
+# text is one long stream, and what it reads at once, its **context**, is a window cut out of it anywhere. The word after the
+# window is there, too, so that even the last word of a window has a next one.
 #
-# Turn a batch of texts into what the model reads and what it should say.
+# ### Exercise 1 · Training windows
+# `gpt.training_windows` · 2 points · about 8 minutes
 #
-# Shapes: `ids` is an integer tensor `[batch, words]`, of at least two words; return a tuple of two, `[batch, words - 1]`
-# each, inputs first (`return inputs, targets`).
+# Cut windows out of a stream: what the model reads, and what it should say.
+#
+# Shapes: `stream` is an integer tensor `[words]`, `starts` one of `[batch]`, the place of each window's first word, and
+# `context` the number of words in a window. Every start leaves room for `context + 1` words. Return a tuple of two,
+# `[batch, context]` each, inputs first (`return inputs, targets`).
 
 
-# %% nbgrader={"grade": false, "grade_id": "gpt-shifted_targets-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def shifted_targets(ids):
+# %% nbgrader={"grade": false, "grade_id": "gpt-training_windows-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def training_windows(stream, starts, context):
     """What a language model reads, and at each position the word that comes next.
 
-    ids: int64 [batch, words]
-    returns: inputs and targets, both int64 [batch, words - 1]
+    stream: int64 [words], a text
+    starts: int64 [batch], where each window begins
+    context: int, words that the model reads at once
+    returns: inputs and targets, both int64 [batch, context]
     """
     ### BEGIN SOLUTION
-    return ids[:, :-1], ids[:, 1:]
+    windows = stream[starts.unsqueeze(1) + torch.arange(context + 1, device=starts.device)]
+    return windows[:, :-1], windows[:, 1:]
     ### END SOLUTION
 
 
 # %% [markdown] tags=["reason"]
-# A text is its own supervision: at every place the right answer is the word that comes next. The last word has no
-# successor, so it is not read; the first is nobody's successor, so it is not asked for. Both rows stay equally long and
-# stand below each other, one place apart. Forgetting the shift is the costly mistake, because nothing fails: the model
-# learns to copy its input, the loss falls to nearly 0, and the text that it writes repeats one word for ever.
+# A text is its own supervision: at every place the right answer is the word that comes next. So a window of context + 1
+# words holds context questions with their answers, and the two rows stand below each other, one place apart. Adding a
+# column of starts and a row of counting numbers gives the places of all windows at once. Forgetting the shift is the
+# costly mistake, because nothing fails: the model learns to copy its input, the loss falls to nearly 0, and the text that it
+# writes repeats one word for ever.
 
-# %% nbgrader={"grade": true, "grade_id": "gpt-shifted_targets-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
-check("gpt.shifted_targets")
+# %% nbgrader={"grade": true, "grade_id": "gpt-training_windows-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("gpt.training_windows")
 ### BEGIN HIDDEN TESTS
-check("gpt.shifted_targets", hidden=True)
+check("gpt.training_windows", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
@@ -570,7 +579,7 @@ MODELS = {}
 
 def trained(causal=True):
     """A trained model and its losses; trained when first asked for, with the functions as they are then."""
-    key = (CausalLanguageModel, shifted_targets, lm_loss, causal)
+    key = (CausalLanguageModel, training_windows, lm_loss, causal)
     if key not in MODELS:
         MODELS[key] = train(causal, steps=600 if causal else 250)
     return MODELS[key]
@@ -586,8 +595,8 @@ def train(causal, steps, batch=32, most=0.006):
     losses = []
     for step in track(range(steps), "with the mask" if causal else "without"):
         began = time.perf_counter()
-        starts = torch.randint(len(text) - CONTEXT, (batch, 1), device=device)
-        inputs, targets = shifted_targets(text[starts + torch.arange(CONTEXT + 1, device=device)])
+        starts = torch.randint(len(text) - CONTEXT, (batch,), device=device)
+        inputs, targets = training_windows(text, starts, CONTEXT)
         loss = lm_loss(torch.log_softmax(model(inputs), dim=-1), targets)
         optimiser.zero_grad()
         loss.backward()
@@ -598,13 +607,14 @@ def train(causal, steps, batch=32, most=0.006):
         if step == 1 and took * steps > 600:
             raise RuntimeError(
                 f"one training step takes {took:.1f} s, all {steps} would take {took * steps / 60:.0f} minutes; "
-                "compute with whole tensors instead of loops over words in shifted_targets, lm_loss and the model"
+                "compute with whole tensors instead of loops over words in training_windows, lm_loss and the model"
             )
     return model.eval(), torch.stack(losses).tolist()
 
 
 def held_out_windows():
-    return shifted_targets(held_out_text.unfold(0, CONTEXT + 1, CONTEXT).to(device))
+    text = held_out_text.to(device)
+    return training_windows(text, torch.arange(0, len(text) - CONTEXT, CONTEXT, device=device), CONTEXT)
 
 
 @torch.no_grad()

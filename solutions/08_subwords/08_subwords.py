@@ -717,7 +717,7 @@ def bits_per_byte(mean_loss, pieces, text):
 
 # %% [markdown] tags=["reason"]
 # The mean loss times the number of pieces is the loss of the whole text, which does not depend on how the text is cut;
-# divided by $\ln 2$ it is in bits, and divided by the bytes it can be compared between any two models, whatever their
+# divided by ln 2 it is in bits, and divided by the bytes it can be compared between any two models, whatever their
 # vocabularies. `len(text)` counts characters: the same for English, but for *süß* it is 3 where UTF-8 has 5 bytes, and a
 # model would look worse in German than it is. A perfect model would need as many bits for a byte as a perfect program
 # that packs the text: that is what a language model is, read the other way round (Shannon, 1948).

@@ -15,14 +15,14 @@ from course_lib.exercises.gpt import (
     generate,
     lm_loss,
     loss_without_mask,
-    shifted_targets,
     tied_logits,
+    training_windows,
 )
 
 EXERCISES = tuple(
     module.EXERCISE
     for module in (
-        shifted_targets,
+        training_windows,
         lm_loss,
         tied_logits,
         causal_language_model,

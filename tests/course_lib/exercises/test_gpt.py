@@ -98,6 +98,11 @@ class _CopiedOutput(_Model):
         return self.norm(x) @ torch.tensor(self.embedding.weight.tolist(), dtype=x.dtype).T  # type: ignore[no-any-return]
 
 
+def _slices(stream: Tensor, starts: Tensor, context: int) -> tuple[Tensor, Tensor]:
+    windows = [stream[start : start + context + 1] for start in starts.tolist()]
+    return torch.stack([window[:-1] for window in windows]), torch.stack([window[1:] for window in windows])
+
+
 def _text_by_hand(model: Callable[[Tensor], Tensor], prompt: Tensor, new_words: int, context: int) -> Tensor:
     words = prompt.tolist()
     for _ in range(new_words):
@@ -155,8 +160,12 @@ def _all_copied(honest: Tensor) -> Tensor:
 @pytest.mark.parametrize(
     ("exercise_id", "answer", "expected"),
     [
-        ("gpt.shifted_targets", lambda ids: (ids[:, 1:], ids[:, :-1]), "swapped"),
-        ("gpt.shifted_targets", lambda ids: (ids, torch.roll(ids, shifts=-1, dims=1)), "rolled_round"),
+        ("gpt.training_windows", lambda stream, starts, n: _slices(stream, starts, n)[::-1], "swapped"),
+        (
+            "gpt.training_windows",
+            lambda stream, starts, n: (x := _slices(stream, starts, n)[0], torch.roll(x, shifts=-1, dims=1)),
+            "rolled_round",
+        ),
         ("gpt.lm_loss", _seen_as_classes, "reshaped_not_transposed"),
         ("gpt.lm_loss", lambda p, t: p.gather(2, t[..., None]).mean(), "sign_forgotten"),
         ("gpt.lm_loss", lambda p, t: -(p * F.one_hot(t, p.shape[2])).sum(-1).mean(), "zero_times_infinity"),

@@ -20,8 +20,8 @@ from course_lib.from_scratch.language_models import (
     gpt_parameters,
     lm_loss,
     loss_without_mask,
-    shifted_targets,
     tied_logits,
+    training_windows,
 )
 from course_lib.ground.modules import count_parameters
 from course_lib.models import GPT, GPTConfig
@@ -64,7 +64,9 @@ class TestCausalLanguageModel:
 
     def test_learns_what_gpt_learns(self) -> None:
         ours = model()
-        inputs, targets = shifted_targets(IDS)
+        words = IDS.shape[1] - 1
+        windows = [training_windows(text, torch.tensor([0]), words) for text in IDS]
+        inputs, targets = (torch.cat(parts) for parts in zip(*windows, strict=True))
         log_probs = torch.log_softmax(ours(inputs), dim=-1)
         assert_close(lm_loss(log_probs, targets), language_model_loss(as_gpt(ours), TextBatch(IDS)))
 

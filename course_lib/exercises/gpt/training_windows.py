@@ -1,0 +1,209 @@
+"""Lesson 07, gpt.training_windows: Training windows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import torch
+from torch import Generator, Tensor
+
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
+from course_lib.exercises.common import as_it_is, integer
+from course_lib.exercises.gpt.shared import LESSON, SENTENCES, WITHHELD, random_ids
+from course_lib.from_scratch import language_models
+
+
+def _window_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case("worked example: I saw the dog running", (SENTENCES[0], torch.tensor([0, 1]), 3))
+    for name in ("several windows", "other windows"):
+        words, context, batch = integer(generator, 30, 60), integer(generator, 3, 9), integer(generator, 4, 7)
+        starts = torch.randint(0, words - context, (batch,), generator=generator)
+        yield Case(name, (random_ids(generator, 50, words), starts, context))
+    words, context = integer(generator, 12, 20), integer(generator, 3, 6)
+    stream = random_ids(generator, 50, words)
+    yield Case("one window, from the middle", (stream, torch.tensor([integer(generator, 2, 5)]), context))
+    yield Case("the last window that fits", (stream, torch.tensor([3, words - context - 1]), context))
+    yield Case("windows of one word", (stream, torch.tensor([5, 0, words - 2, 5]), 1))
+
+
+Cut = Callable[[Tensor, Tensor, int], tuple[Tensor, Tensor]]
+
+
+def _cut(read: int = 0, asked: int = 1, shorter: int = 0) -> Cut:
+    """Windows that begin `read` and `asked` words after each start, and lack `shorter` words."""
+
+    def cut(stream: Tensor, starts: Tensor, context: int) -> tuple[Tensor, Tensor]:
+        places = starts.unsqueeze(1) + torch.arange(context - shorter)
+        return stream[(places + read) % len(stream)], stream[(places + asked) % len(stream)]
+
+    return cut
+
+
+def _windows(
+    stream: Tensor,
+    starts: Tensor,
+    context: int,
+    *,
+    begins: Callable[[Tensor, int], Tensor] = lambda starts, context: starts,
+    cut: Cut = _cut(),  # noqa: B008  # makes a function, which keeps nothing
+    give: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]] = lambda inputs, targets: (inputs, targets),
+    turned: Callable[[Tensor], Tensor] = as_it_is,
+) -> tuple[Tensor, Tensor]:
+    """Windows that begin elsewhere, are cut differently, or are given back differently."""
+    inputs, targets = cut(stream, begins(starts, context), context)
+    return give(turned(inputs), turned(targets))
+
+
+def _one_longer(stream: Tensor, starts: Tensor, context: int) -> Tensor:
+    return stream[(starts.unsqueeze(1) + torch.arange(context + 1)) % len(stream)]
+
+
+def _by_slices(stream: Tensor, starts: Tensor, context: int) -> tuple[Tensor, Tensor]:
+    inputs = [stream[start : start + context] for start in starts.tolist()]
+    return torch.stack(inputs), torch.stack([stream[start + 1 : start + context + 1] for start in starts.tolist()])
+
+
+def _by_unfolding(stream: Tensor, starts: Tensor, context: int) -> tuple[Tensor, Tensor]:
+    windows = stream.unfold(0, context + 1, 1)[starts]
+    return windows[:, :-1], windows[:, 1:]
+
+
+def _by_gathering(stream: Tensor, starts: Tensor, context: int) -> tuple[Tensor, Tensor]:
+    places = (starts[:, None] + torch.arange(context)).flatten()
+    rows = len(starts), context
+    return stream.index_select(0, places).view(rows), stream.take(places + 1).view(rows)
+
+
+CORRECT = (
+    _by_slices,
+    _by_unfolding,
+    _by_gathering,
+    lambda stream, starts, context: tuple(
+        torch.tensor([[stream.tolist()[start + i + k] for i in range(context)] for start in starts.tolist()])
+        for k in (0, 1)
+    ),
+)
+
+
+EXERCISE = Exercise(
+    id="gpt.training_windows",
+    lesson=LESSON,
+    name="training_windows",
+    title="Training windows",
+    statement=(
+        "training_windows(stream int64 [words], starts int64 [batch], context int; every start leaves room for "
+        "context + 1 words) -> (inputs, targets), a tuple of two int64 [batch, context]: what the model reads, and at "
+        "each position the word that comes next."
+    ),
+    points=2,
+    minutes=8,
+    section="Every word is a question",
+    source="S0, training transformer language models",
+    reference=language_models.training_windows,
+    cases=_window_cases,
+    correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Cut windows that are one word longer than the context: both the inputs and the targets are in there. For "
+            "all the places at once, add a column of starts and a row of counting numbers.",
+        ),
+    ),
+    misconceptions=(
+        Misconception(
+            "swapped",
+            "Your answer has the two the wrong way round: the inputs are the targets. Return the words to read first, "
+            "and the words to predict second.",
+            partial(_windows, give=lambda inputs, targets: (targets, inputs)),
+        ),
+        Misconception(
+            "not_shifted",
+            "Your inputs and targets are the same words, so the model would learn to repeat what it reads. The target "
+            "at each position is the next word of the stream.",
+            partial(_windows, cut=_cut(0, 0)),
+        ),
+        Misconception(
+            "not_shifted_without_the_first",
+            "Your inputs and targets are the same words, and both begin one word after the start. The inputs begin at "
+            "the start itself.",
+            partial(_windows, cut=_cut(1, 1)),
+        ),
+        Misconception(
+            "the_word_before",
+            "Your targets are the words before, not the words after. The target at each position is the next word of "
+            "the stream.",
+            partial(_windows, cut=_cut(0, -1)),
+        ),
+        Misconception(
+            "shifted_by_two",
+            "Your targets are two words ahead of the inputs. The target of each word is the very next one.",
+            partial(_windows, cut=_cut(0, 2)),
+        ),
+        Misconception(
+            "begun_late",
+            "Your windows begin one word after their starts. A window's first input is the word at its start.",
+            partial(_windows, cut=_cut(1, 2)),
+        ),
+        Misconception(
+            "one_word_short",
+            "Your windows have context - 1 words: you cut context words, and the shift took one of them. Cut "
+            "context + 1.",
+            partial(_windows, cut=_cut(shorter=1)),
+        ),
+        Misconception(
+            "one_word_long",
+            "Your inputs and targets are both the whole window of context + 1 words. The inputs leave out its last "
+            "word, and the targets its first.",
+            lambda stream, starts, context: (_one_longer(stream, starts, context),) * 2,
+        ),
+        Misconception(
+            "rolled_round",
+            "Your targets are the inputs, rolled round: after a window's last word the model should say its first. The "
+            "target there is the word that follows in the stream.",
+            lambda stream, starts, context: (
+                (inputs := _cut()(stream, starts, context)[0]),
+                inputs.roll(-1, dims=-1),
+            ),
+        ),
+        Misconception(
+            "starts_ignored",
+            "Your windows follow each other from the beginning of the stream, wherever they should start.",
+            partial(_windows, begins=lambda starts, context: torch.arange(len(starts)) * context),
+        ),
+        Misconception(
+            "starts_count_windows",
+            "Your answer multiplies the starts by the context, as if they counted windows. They count words: a window "
+            "may begin at any of them.",
+            partial(_windows, begins=lambda starts, context: starts * context),
+        ),
+        Misconception(
+            "first_start_only",
+            "All of your windows are the first one. Each start has its own.",
+            partial(_windows, begins=lambda starts, context: starts[:1].expand(len(starts))),
+        ),
+        Misconception(
+            "one_window",
+            "Your answer has the first window only. There is one for each start: [batch, context].",
+            partial(_windows, begins=lambda starts, context: starts[:1]),
+        ),
+        Misconception(
+            "transposed",
+            "Your answer is [context, batch]: a window is a column of it. Windows are rows, [batch, context].",
+            partial(_windows, turned=torch.t),
+        ),
+        Misconception(
+            "one_line",
+            "Your answer joins all windows into one line. Each is a row of its own, [batch, context].",
+            partial(_windows, turned=torch.flatten),
+        ),
+        Misconception(
+            "squeezed",
+            "Your answer loses a dimension wherever there is one window or one word in it: squeeze() removes every "
+            "dimension of size 1. Leave it out.",
+            partial(_windows, turned=torch.squeeze),
+        ),
+    ),
+    withheld=WITHHELD,
+)
