@@ -15,11 +15,10 @@ def training_windows(stream, starts, context):
 def training_windows(stream, starts, context):
     inputs = torch.stack([stream[s : s + context] for s in starts])
     return inputs, torch.roll(inputs, -1, dims=1)
-# %% wrong | windows one after the other from the beginning | starts_ignored
+# %% wrong | the first window, as often as there are starts | first_start_only
 def training_windows(stream, starts, context):
-    n = len(starts)
-    inputs = stream[: n * context].reshape(n, context)
-    return inputs, stream[1 : n * context + 1].reshape(n, context)
+    window = stream[starts[0] : starts[0] + context + 1]
+    return window[:-1].repeat(len(starts), 1), window[1:].repeat(len(starts), 1)
 # %% wrong | targets first | swapped
 def training_windows(stream, starts, context):
     inputs = torch.stack([stream[s : s + context] for s in starts])
