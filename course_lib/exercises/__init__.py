@@ -69,7 +69,7 @@ SECONDS = {
     "06_decoding": 70,
     "07_gpt": 100,
     "08_subwords": 20,
-    "09_bert": 150,
+    "09_bert": 110,
     "10_evaluation": 40,
 }
 """How long a lesson's cells run on two cores of a laptop, all together: measured, and written down by hand."""

@@ -89,6 +89,8 @@ REFERENCES = {
     "bert.expected_counts": "objectives.pretraining.expected_counts",
     "bert.mask_words": "objectives.pretraining.mask_words",
     "bert.masked_lm_loss": "objectives.heads.label_loss",
+    "bert.sentence_pairs": "objectives.pretraining.next_sentence_pairs",
+    "bert.pretraining_loss": "objectives.pretraining.pretraining_loss",
     "bert.sequence_classifier": "objectives.heads.SequenceHead",
     "bert.token_classifier": "objectives.heads.WordHead",
     "bert.answer_span": "objectives.heads.best_spans",

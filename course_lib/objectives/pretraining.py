@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -15,7 +16,7 @@ from torch import Generator, Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from course_lib.masking import padding_mask
-from course_lib.objectives.heads import MaskedLanguageModel, head_loss
+from course_lib.objectives.heads import MaskedLanguageModel, head_loss, label_loss
 from course_lib.objectives.labelled_data import IGNORED, LabelledBatch
 from course_lib.text.tokenization import join_pair
 
@@ -127,6 +128,9 @@ def _uniform(ids: Tensor, generator: Generator | None) -> Float[Tensor, "batch w
 FOLLOWS, RANDOM = 0, 1
 """The labels of next-sentence prediction, as in BERT's published weights."""
 
+FOLLOWING = 0.5
+"""The share of the pairs whose second sentence is the one that follows."""
+
 
 def sentence_pairs(texts: Sequence[Sequence[str]], rng: random.Random) -> list[tuple[str, str, int]]:
     """Every sentence that another one follows, paired with that one or, half of the time, with a random one.
@@ -142,18 +146,61 @@ def sentence_pairs(texts: Sequence[Sequence[str]], rng: random.Random) -> list[t
         ValueError: no sentence is followed by another, or there are no others to draw from.
     """
     sentences = [sentence for text in texts for sentence in text]
-    pairs = [(first, second) for text in texts for first, second in zip(text, text[1:], strict=False)]
+    pairs = _neighbours(texts)
     if not pairs or len(set(sentences)) < 3:
         raise ValueError("pairs need texts of at least two sentences, and three different sentences in all")
-    drawn = []
+    chances, others = [], []
     for first, second in pairs:
-        if rng.random() < 0.5:
-            drawn.append((first, second, FOLLOWS))
-        else:
-            while (other := rng.choice(sentences)) in (first, second):
-                pass
-            drawn.append((first, other, RANDOM))
+        chances.append(rng.random())
+        other = second
+        while chances[-1] >= FOLLOWING and other in (first, second):
+            other = rng.choice(sentences)
+        others.append(other)
+    return next_sentence_pairs(texts, chances, others)
+
+
+def next_sentence_pairs(
+    texts: Sequence[Sequence[str]], chances: Sequence[float], others: Sequence[str]
+) -> list[tuple[str, str, int]]:
+    """Pairs for next-sentence prediction, with all that is random passed in. Devlin et al. (2019), section 3.1.
+
+    Args:
+        texts: each a list of sentences in their order.
+        chances: from 0 to 1, one for each pair of neighbours; the second sentence stays where it is below 0.5.
+        others: the sentences that stand in its place elsewhere, just as many.
+
+    Returns:
+        The first sentence, the second, and `FOLLOWS` or `RANDOM`. A drawn sentence that is the one that follows
+        follows.
+    """
+    drawn = []
+    for (first, second), chance, other in zip(_neighbours(texts), chances, others, strict=True):
+        shown = second if chance < FOLLOWING else other
+        drawn.append((first, shown, FOLLOWS if shown == second else RANDOM))
     return drawn
+
+
+def _neighbours(texts: Sequence[Sequence[str]]) -> list[tuple[str, str]]:
+    return [pair for text in texts for pair in pairwise(text)]
+
+
+def pretraining_loss(
+    word_logits: Float[Tensor, "batch words vocabulary"],
+    word_labels: Int[Tensor, "batch words"],
+    pair_logits: Float[Tensor, "batch 2"],
+    pair_labels: Int[Tensor, " batch"],
+) -> Float[Tensor, ""]:
+    """BERT's loss, in nats: the mean over the hidden words plus the mean over the pairs.
+
+    Devlin et al. (2019), appendix A.2.
+
+    Args:
+        word_logits: scores of all words at each place.
+        word_labels: the right words; `IGNORED` where nothing is asked.
+        pair_logits: scores of `FOLLOWS` and `RANDOM`.
+        pair_labels: which of them is right.
+    """
+    return label_loss(word_logits, word_labels) + label_loss(pair_logits, pair_labels)
 
 
 # --- Texts and pairs of texts in a batch -----------------------------------------------------------------------

@@ -331,3 +331,67 @@ def _question(rng: random.Random) -> Question:
     firsts = (len(opening), len(opening) + len(parts[0]) + 1, len(text) - 1 - len(parts[2]))
     asked = rng.randrange(len(ASKED))
     return Question(ASKED[asked], " ".join(text), firsts[asked], firsts[asked] + len(parts[asked]) - 1)
+
+
+def hard_questions(count: int, seed: int) -> list[Question]:
+    """Questions about a text in which two things happen: the words of the question must be found in it first."""
+    rng = random.Random(seed)
+    return [_hard_question(rng) for _ in range(count)]
+
+
+def _hard_question(rng: random.Random) -> Question:
+    beings = rng.sample(PEOPLE + ANIMALS, 4)
+    told_of = [
+        (_a(rng, actor).words, (rng.choice(SHARED_VERBS),), _a(rng, other).words, _place(rng).words)
+        for actor, other in zip(beings[::2], beings[1::2], strict=True)
+    ]
+    text = [word for parts in told_of for part in (*parts, (".",)) for word in part]
+    number, asked = rng.randrange(2), rng.randrange(3)
+    actor, verb, other, place = told_of[number]
+    question = (("who", *verb, *other), (*actor, *verb, "whom"), (*actor, *verb, *other, "where"))[asked]
+    answer = (actor, other, place)[asked]
+    before = (0, len(actor) + 1, len(actor) + 1 + len(other))[asked]
+    first = before + number * (sum(map(len, told_of[0])) + 1)
+    return Question(" ".join((*question, "?")), " ".join(text), first, first + len(answer) - 1)
+
+
+@dataclass(frozen=True)
+class Mention:
+    """A sentence about two, and one after it about one of them.
+
+    Attributes:
+        first, second: between spaces.
+        label: which of the two the second is about, an index into `MEANT`.
+        kinds: what the two are, from `COUPLES`.
+    """
+
+    first: str
+    second: str
+    label: int
+    kinds: str
+
+
+MEANT = ("who acts", "the other")
+"""The labels of `mentions`."""
+
+COUPLES = ("a person and an animal", "a woman and a man")
+"""Who may meet; the pronoun tells them apart."""
+
+
+def mentions(count: int, seed: int) -> list[Mention]:
+    """Whom is the second text about? The pronoun tells, and who of the two acts in the first."""
+    rng = random.Random(seed)
+    return [_mention(rng) for _ in range(count)]
+
+
+def _mention(rng: random.Random) -> Mention:
+    kinds = rng.choice(COUPLES)
+    some = (ANIMALS, rng.choice((WOMEN, MEN))) if kinds == COUPLES[0] else (WOMEN, MEN)
+    couple = [rng.choice(each) for each in rng.sample(some, 2)]
+    label = rng.randrange(2)
+    second = told(_pronoun(rng, couple[label]), "PRON")
+    if rng.random() < 0.5:
+        second += told(f"was {rng.choice(QUALITIES)}", "VERB ADJ")
+    else:
+        second += told(f"then {rng.choice(SHARED_VERBS)} the {rng.choice(FOOD)}", "ADV VERB DET NOUN")
+    return Mention(_meeting(rng, *couple), (second + STOP).text, label, kinds)

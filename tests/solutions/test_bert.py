@@ -25,6 +25,10 @@ class TestBERT(ExecutedLesson):
             parameters = sum(parameter.numel() for parameter in BERT(BERTConfig.base()).parameters())
         assert f"{parameters:,} parameters" in output
 
+    def test_any_animal_growls_and_hardly_a_person(self, output: str) -> None:
+        ((animals, people),) = re.findall(r"growled: all animals together (\d+)%, all people .*? (\d+)%", output)
+        assert int(animals) > 95 > 5 > int(people)
+
     def test_reading_has_taught_it_words(self, output: str) -> None:
         (before,) = re.findall(r"before reading +loss +([\d.]+) nats +right +(\d+)%", output)
         (after,) = re.findall(r"after reading +loss +([\d.]+) nats +right +(\d+)%", output)
@@ -40,6 +44,20 @@ class TestBERT(ExecutedLesson):
 
     def test_the_slide_forgets_the_normaliser(self, output: str) -> None:
         assert "[3.3201, 0.6703, 1.3499])  sum 5.3403" in output
+        assert "divided by their sum: tensor([0.6217, 0.1255, 0.2528])" in output
+
+    def test_a_minute_teaches_words_first_and_then_pairs(self, output: str) -> None:
+        lines = re.findall(r"after +(\d+) batches: hidden words ([\d.]+) nats, pairs ([\d.]+) nats", output)
+        words, pairs = ({int(n): float(row[place]) for n, *row in lines} for place in (0, 1))
+        assert list(words) == [0, 100, 200, 300, 400, 500]
+        assert abs(pairs[0] - 0.693) < 0.05
+        assert words[100] < words[0] - 1.5
+        assert words[500] < 3.2 < words[200] < words[100]
+        assert pairs[500] < 0.55
+        (after,) = re.findall(r"after reading +loss +([\d.]+) nats", output)
+        assert words[500] > float(after) + 1
+        (right,) = re.findall(r"pairs judged rightly: (\d+)%", output)
+        assert 68 < int(right) < 85
 
     def test_a_next_sentence_fits_its_subject(self, output: str) -> None:
         follows = dict(re.findall(r"the queen baked the cake \. (.*?) +p\(follows\) = ([\d.]+)", output))
@@ -48,7 +66,7 @@ class TestBERT(ExecutedLesson):
     def test_reading_first_beats_training_from_nothing_with_every_seed(self, output: str) -> None:
         lines = re.findall(r"^(who acts|of a kind) +(\S.*?) +right at the end: (.*)$", output, flags=re.M)
         shares = {(task, name): percentages(text) for task, name, text in lines}
-        assert len(shares) == 8
+        assert len(shares) == 10
         assert all(len(each) == 3 for each in shares.values())
         for name in ("BERT, from nothing", "recurrent, from nothing"):
             for pre_trained in ("fine-tuned", "frozen features"):
@@ -58,6 +76,16 @@ class TestBERT(ExecutedLesson):
         assert min(shares["of a kind", "fine-tuned"]) > 85
         assert min(shares["of a kind", "fine-tuned"]) > max(shares["of a kind", "frozen features"]) + 3
         assert sum(shares["of a kind", "frozen features"]) / 3 > 60
+        assert sum(shares["who acts", "your own reader"]) > sum(shares["who acts", "BERT, from nothing"]) + 12
+        assert max(shares["of a kind", "your own reader"]) < 65
+
+    def test_the_pronoun_tells_animals_and_not_women_from_men(self, output: str) -> None:
+        found = re.findall(r"^(\S.*?) +right: a person and an animal (\d+)%, a woman and a man (\d+)%", output, re.M)
+        shares = {name: (int(animal), int(couple)) for name, animal, couple in found}
+        assert shares["fine-tuned"][0] > 92
+        assert all(35 < share < 65 for share in (shares["fine-tuned"][1], *shares["BERT, from nothing"]))
+        for right in ("0 of 12 women", "12 of 12 men", "44 of 44 animals"):
+            assert f"right for {right}" in output
 
     def test_every_tagger_learns_and_reading_helps_at_first(self, output: str) -> None:
         found = dict(re.findall(r"^(\S.*?) +right tags .*: (.*)$", output, flags=re.M))
@@ -65,9 +93,24 @@ class TestBERT(ExecutedLesson):
         assert all(each[-1] > 85 for each in shares.values())
         assert shares["fine-tuned"][1] > shares["BERT, from nothing"][1]
 
-    def test_spans_are_found(self, output: str) -> None:
-        (share,) = re.findall(r"both ends right: (\d+)%", output)
-        assert float(share) > 80
+    def test_two_taggers_of_nearly_the_same_accuracy_are_told_apart_by_f1(self, output: str) -> None:
+        rows = re.findall(r"^(always O|from nothing, 60|fine-tuned, (?:60|400)) +([\d.]+)% +(\d+)% (.*)$", output, re.M)
+        found = {name: (float(right), int(whole), *percentages(scores)) for name, right, whole, scores in rows}
+        accuracy, whole, org = ({name: row[place] for name, row in found.items()} for place in (0, 1, 4))
+        assert accuracy["always O"] < 90 < 92.5 < accuracy["from nothing, 60"] < 95.5
+        assert accuracy["fine-tuned, 60"] < accuracy["from nothing, 60"] + 7
+        assert org["always O"] == 0
+        assert org["fine-tuned, 60"] > org["from nothing, 60"] + 15
+        assert abs(whole["always O"] - whole["from nothing, 60"]) < 8
+        assert min(accuracy["fine-tuned, 400"], whole["fine-tuned, 400"], org["fine-tuned, 400"]) > 85
+
+    def test_questions_are_hard_and_the_wrong_answers_come_from_the_other_sentence(self, output: str) -> None:
+        (share,), (short,) = re.findall(r"both ends right: (\d+)%", output), re.findall(r"four pieces: (\d+)%", output)
+        assert 45 < int(share) < int(short) < 80
+        kinds = {
+            kind: int(count) for count, kind in re.findall(r"^ +(\d+)  (is in|runs|holds|is somebody)", output, re.M)
+        }
+        assert kinds["is in"] + kinds["runs"] > 0.8 * sum(kinds.values())
 
     def test_seven_heads_run(self, solved: NotebookNode) -> None:
         (text,) = [printed(cell) for cell in solved.cells if "def seven_heads" in cell.source]

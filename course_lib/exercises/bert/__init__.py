@@ -13,6 +13,8 @@ from course_lib.exercises.bert import (
     masked_lm_loss,
     multiple_choice,
     pair_encoding,
+    pretraining_loss,
+    sentence_pairs,
     sequence_classifier,
     token_classifier,
 )
@@ -24,6 +26,8 @@ EXERCISES = tuple(
         expected_counts,
         mask_words,
         masked_lm_loss,
+        sentence_pairs,
+        pretraining_loss,
         sequence_classifier,
         token_classifier,
         answer_span,

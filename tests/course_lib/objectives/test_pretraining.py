@@ -6,6 +6,7 @@ import random
 
 import pytest
 import torch
+import torch.nn.functional as F
 from torch.testing import assert_close
 
 from course_lib.models import BERT, BERTConfig
@@ -17,6 +18,8 @@ from course_lib.objectives.pretraining import (
     MaskedWords,
     encode_pairs,
     expected_counts,
+    next_sentence_pairs,
+    pretraining_loss,
     sentence_pairs,
 )
 
@@ -114,6 +117,29 @@ class TestSentencePairs:
     def test_too_few_sentences_are_refused(self, texts: list[list[str]]) -> None:
         with pytest.raises(ValueError, match="at least two sentences, and three different sentences"):
             sentence_pairs(texts, random.Random(0))
+
+
+class TestNextSentencePairs:
+    def test_small_chances_keep_the_second_and_large_ones_replace_it(self) -> None:
+        pairs = next_sentence_pairs([["a", "b", "c"], ["d"], ["e", "f"]], [0.4, 0.6, 0.9], ["x", "y", "z"])
+        assert pairs == [("a", "b", FOLLOWS), ("b", "y", RANDOM), ("e", "z", RANDOM)]
+
+    def test_what_follows_by_accident_follows(self) -> None:
+        assert next_sentence_pairs([["a", "b"]], [0.7], ["b"]) == [("a", "b", FOLLOWS)]
+
+    @pytest.mark.parametrize("chances", [[], [0.1, 0.2]])
+    def test_each_pair_has_a_chance_of_its_own(self, chances: list[float]) -> None:
+        with pytest.raises(ValueError, match="zip"):
+            next_sentence_pairs([["a", "b"]], chances, ["x"])
+
+
+def test_the_loss_of_pre_training_is_the_sum_of_both() -> None:
+    words, pairs = torch.randn(3, 5, 7, generator=generator()), torch.randn(3, 2, generator=generator())
+    labels, follows = torch.full((3, 5), IGNORED), torch.tensor([0, 1, 1])
+    labels[0, 1], labels[2, 3], labels[2, 4] = 4, 0, 6
+    both = pretraining_loss(words, labels, pairs, follows)
+    asked = labels != IGNORED
+    assert_close(both, F.cross_entropy(words[asked], labels[asked]) + F.cross_entropy(pairs, follows))
 
 
 class TestExpectedCounts:

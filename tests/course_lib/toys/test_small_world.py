@@ -8,13 +8,18 @@ from collections import Counter
 from course_lib.toys import small_world
 from course_lib.toys.small_world import (
     ANIMALS,
+    COUPLES,
     ENTITIES,
+    MEN,
     PEOPLE,
     PLACES,
     PREPOSITIONS,
     SHARED_VERBS,
     TAGS,
+    WOMEN,
+    hard_questions,
     headline,
+    mentions,
     questions,
     same_kind,
     story,
@@ -92,6 +97,31 @@ def test_answers_stand_where_they_are_said_to() -> None:
             assert asked.last == len(words) - 2
             assert asked.answer.split()[0] in PREPOSITIONS
         assert asked.answer.split()[-1] in PEOPLE + ANIMALS + PLACES
+
+
+def test_hard_questions_and_their_answers_say_what_one_of_two_sentences_says() -> None:
+    kinds: Counter[str] = Counter()
+    for asked in hard_questions(300, seed=0):
+        *said, end = asked.question.split()
+        assert end == "?"
+        said[0 if said[0] == "who" else -1] = asked.answer
+        assert asked.text.count(" .") == 2
+        assert f" {' '.join(said)} " in f" {asked.text} "
+        kinds[next(word for word in asked.question.split() if word in ("who", "whom", "where"))] += 1
+    assert min(kinds[word] for word in ("who", "whom", "where")) > 60
+
+
+def test_whom_a_sentence_is_about_needs_both_of_two() -> None:
+    found: Counter[tuple[str, int, str]] = Counter()
+    for pair in mentions(800, seed=0):
+        actor, other = (word for word in pair.first.split() if word in PEOPLE + ANIMALS)
+        pronouns = {"it": ANIMALS, "she": WOMEN, "he": MEN}
+        pronoun = pair.second.split()[0]
+        assert (actor in pronouns[pronoun], other in pronouns[pronoun]) == ((True, False), (False, True))[pair.label]
+        assert (actor in ANIMALS or other in ANIMALS) == (pair.kinds == COUPLES[0])
+        found[pair.kinds, pair.label, "it" if pronoun == "it" else "person"] += 1
+    assert len(found) == 6
+    assert min(found.values()) > 60
 
 
 def test_nouns_are_of_one_kind() -> None:

@@ -1,0 +1,253 @@
+"""Lesson 09, bert.pretraining_loss: Both goals in one loss."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import torch
+import torch.nn.functional as F
+from torch import Generator, Tensor
+
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
+from course_lib.exercises.bert.shared import LESSON, WITHHELD
+from course_lib.exercises.common import integer
+from course_lib.objectives import pretraining
+from course_lib.objectives.labelled_data import IGNORED
+
+
+def _loss_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        words = torch.tensor([[[1.0, 3, 0, 1], [0, 0, 0, 0]], [[1, 0, 0, 4], [0, 2, 2, 0]]]).log1p()
+        word_labels = torch.tensor([[1, IGNORED], [IGNORED, 2]])
+        pairs, pair_labels = torch.tensor([[2.0, 0], [0, 1]]).log1p(), torch.tensor([0, 1])
+        yield Case("worked example: two pairs, one hidden word in each", (words, word_labels, pairs, pair_labels))
+    for name, dtype in (("a batch", torch.float32), ("double precision", torch.float64)):
+        batch, words_, vocabulary = integer(generator, 4, 7), integer(generator, 7, 10), integer(generator, 11, 15)
+        logits = 2 * torch.randn(batch, words_, vocabulary, generator=generator, dtype=dtype)
+        labels = torch.randint(1, vocabulary, (batch, words_), generator=generator)
+        asked = torch.zeros(batch, words_, dtype=torch.bool)
+        for row in range(batch):  # a different number in each
+            asked[row, torch.randperm(words_, generator=generator)[: 1 + (2 * row) % 5]] = True
+        judged = 2 * torch.randn(batch, 2, generator=generator, dtype=dtype)
+        follows = torch.randint(2, (batch,), generator=generator)
+        follows[0], follows[1] = 1, 0
+        args = (logits, labels.masked_fill(~asked, IGNORED), judged, follows)
+        yield Case(f"{name}: {batch} pairs", args, gradients=(0, 2))
+    sure = torch.tensor([[300.0, -300.0], [-200.0, 250.0], [150.0, 90.0]])
+    yield Case("large logits", (100 * logits[:3].float(), args[1][:3], sure, torch.tensor([0, 0, 1])))
+
+
+def _mean(losses: Tensor) -> Tensor:
+    return losses.mean()
+
+
+def _loss(
+    word_logits: Tensor,
+    word_labels: Tensor,
+    pair_logits: Tensor,
+    pair_labels: Tensor,
+    *,
+    is_asked: Callable[[Tensor], Tensor] = lambda labels: labels != IGNORED,
+    words: Callable[[Tensor], Tensor] = _mean,
+    pairs: Callable[[Tensor], Tensor] = _mean,
+    follows: Callable[[Tensor], Tensor] = torch.clone,
+    log_p: Callable[[Tensor], Tensor] = lambda logits: logits.log_softmax(-1),
+    log_p_pairs: Callable[[Tensor], Tensor] = lambda logits: logits.log_softmax(-1),
+    both: Callable[[Tensor, Tensor], Tensor] = torch.add,
+) -> Tensor:
+    """The right loss, unless a setting says otherwise; `words` and `pairs` make one number of the losses of each."""
+    asked = is_asked(word_labels)
+    of_words = -log_p(word_logits)[asked].gather(1, word_labels.clamp(min=0)[asked].unsqueeze(1)).squeeze(1)
+    of_pairs = -log_p_pairs(pair_logits).gather(1, follows(pair_labels).unsqueeze(1)).squeeze(1)
+    return both(words(of_words), pairs(of_pairs))
+
+
+def _over_all_answers(word_logits: Tensor, word_labels: Tensor, pair_logits: Tensor, pair_labels: Tensor) -> Tensor:
+    asked = word_labels != IGNORED
+    of_words = F.cross_entropy(word_logits[asked], word_labels[asked], reduction="none")
+    return torch.cat([of_words, F.cross_entropy(pair_logits, pair_labels, reduction="none")]).mean()
+
+
+def _pair_by_pair(word_logits: Tensor, word_labels: Tensor, pair_logits: Tensor, pair_labels: Tensor) -> Tensor:
+    """The mean over the pairs of their own losses."""
+    own = [
+        F.cross_entropy(*pair[:2]) + F.cross_entropy(*pair[2:])
+        for pair in zip(word_logits, word_labels, pair_logits, pair_labels, strict=True)
+    ]
+    return torch.stack(own).mean()
+
+
+def _over_all_places(word_logits: Tensor, word_labels: Tensor, pair_logits: Tensor, pair_labels: Tensor) -> Tensor:
+    return _loss(
+        word_logits, word_labels, pair_logits, pair_labels, words=lambda losses: losses.sum() / word_labels.numel()
+    )
+
+
+def _one_yes_or_no(word_logits: Tensor, word_labels: Tensor, pair_logits: Tensor, pair_labels: Tensor) -> Tensor:
+    wanted = F.one_hot(pair_labels, 2).to(pair_logits.dtype)
+    words = F.cross_entropy(word_logits.flatten(0, 1), word_labels.flatten())
+    return words + F.binary_cross_entropy_with_logits(pair_logits, wanted)
+
+
+def _loss_by_loop(word_logits: Tensor, word_labels: Tensor, pair_logits: Tensor, pair_labels: Tensor) -> Tensor:
+    words = [
+        torch.logsumexp(scores, 0) - scores[label]
+        for row, labels in zip(word_logits, word_labels.tolist(), strict=True)
+        for scores, label in zip(row, labels, strict=True)
+        if label != -100
+    ]
+    pairs = [torch.logsumexp(row, 0) - row[label] for row, label in zip(pair_logits, pair_labels.tolist(), strict=True)]
+    return torch.stack(words).mean() + torch.stack(pairs).mean()
+
+
+def _loss_by_softplus(word_logits: Tensor, word_labels: Tensor, pair_logits: Tensor, pair_labels: Tensor) -> Tensor:
+    lead = pair_logits[:, 1] - pair_logits[:, 0]
+    asked = word_labels != -100
+    words = F.nll_loss(word_logits[asked].log_softmax(-1), word_labels[asked])
+    return words + F.binary_cross_entropy_with_logits(lead, pair_labels.to(lead.dtype))
+
+
+CORRECT = (
+    lambda word_logits, word_labels, pair_logits, pair_labels: (
+        F.cross_entropy(word_logits.flatten(0, 1), word_labels.flatten()) + F.cross_entropy(pair_logits, pair_labels)
+    ),
+    lambda word_logits, word_labels, pair_logits, pair_labels: (
+        F.cross_entropy(word_logits.mT, word_labels, ignore_index=-100)
+        + F.nll_loss(pair_logits.log_softmax(dim=1), pair_labels)
+    ),
+    _loss_by_loop,
+    _loss_by_softplus,
+)
+
+
+EXERCISE = Exercise(
+    id="bert.pretraining_loss",
+    lesson=LESSON,
+    name="pretraining_loss",
+    title="Both goals in one loss",
+    statement=(
+        "pretraining_loss(word_logits [batch, words, vocabulary], word_labels [batch, words], pair_logits [batch, 2], "
+        "pair_labels [batch]) -> []: the mean loss of the hidden words plus the mean loss of the pairs."
+    ),
+    points=2,
+    minutes=8,
+    section="Pairs that need no labels",
+    source="S2, BERT; Devlin et al. (2019), appendix A.2",
+    reference=pretraining.pretraining_loss,
+    cases=_loss_cases,
+    correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Two cross-entropies, each with a mean of its own, and a plus sign between them. The pairs are a "
+            "classification with two classes.",
+            answers=("over_all_answers", "mean_of_both", "pair_by_pair"),
+        ),
+    ),
+    misconceptions=(
+        Misconception(
+            "mean_of_both",
+            "Your answer is half of the right one: the mean of the two losses. BERT's loss is their sum.",
+            partial(_loss, both=lambda words, pairs: (words + pairs) / 2),
+        ),
+        Misconception(
+            "words_alone",
+            "Your answer is the loss of the hidden words alone. Add the loss of the pairs.",
+            partial(_loss, both=lambda words, pairs: words + 0 * pairs),
+        ),
+        Misconception(
+            "pairs_alone",
+            "Your answer is the loss of the pairs alone. Add the loss of the hidden words.",
+            partial(_loss, both=lambda words, pairs: pairs + 0 * words),
+        ),
+        Misconception(
+            "over_all_answers",
+            "Your answer is one mean over hidden words and pairs together, so that the pairs, of which there are few, "
+            "hardly count. Take a mean of each, and add the two.",
+            _over_all_answers,
+        ),
+        Misconception(
+            "pair_by_pair",
+            "Your answer takes a loss for each row and their mean, so that a hidden word counts less in a row that has "
+            "many. Every hidden word of the batch counts the same.",
+            _pair_by_pair,
+        ),
+        Misconception(
+            "pairs_summed",
+            "Your answer adds up the losses of the pairs. Take their mean, or it grows with the batch.",
+            partial(_loss, pairs=torch.sum),
+        ),
+        Misconception(
+            "words_summed",
+            "Your answer adds up the losses of the hidden words. Take their mean, or it grows with the batch.",
+            partial(_loss, words=torch.sum),
+        ),
+        Misconception(
+            "divided_by_all_places",
+            "Your answer divides the loss of the words by the number of all places. Divide by that of the hidden ones.",
+            _over_all_places,
+        ),
+        Misconception(
+            "every_place_asked",
+            "Your answer also learns from the places that were not chosen, as if the word 0 were right there. Leave "
+            "out the places whose label is -100.",
+            partial(_loss, is_asked=lambda labels: torch.ones_like(labels, dtype=torch.bool)),
+        ),
+        Misconception(
+            "pair_labels_exchanged",
+            "Your answer exchanges the labels of the pairs. A label is the place of the right score: 0 for the "
+            "first, 1 for the second.",
+            partial(_loss, follows=lambda labels: 1 - labels),
+        ),
+        Misconception(
+            "two_questions",
+            "Your answer asks of each of the two scores by itself whether it is right, with a sigmoid. The two exclude "
+            "each other: one softmax over both, which cross-entropy takes.",
+            _one_yes_or_no,
+        ),
+        Misconception(
+            "pairs_over_the_batch",
+            "Your softmax runs over the pairs of the batch. It must run over the two scores of each pair, the last "
+            "dimension.",
+            partial(_loss, log_p_pairs=lambda logits: logits.log_softmax(0)),
+        ),
+        Misconception(
+            "pairs_take_it_twice",
+            "Your answer takes the softmax of the pairs' scores twice: cross_entropy wants the scores themselves.",
+            partial(_loss, log_p_pairs=lambda logits: logits.softmax(-1).log_softmax(-1)),
+        ),
+        Misconception(
+            "without_logarithm",
+            "Your answer takes probabilities, with a minus, instead of their logarithms: nll_loss takes no logarithm "
+            "itself. cross_entropy does.",
+            partial(_loss, log_p=lambda logits: logits.softmax(-1), log_p_pairs=lambda logits: logits.softmax(-1)),
+        ),
+        Misconception(
+            "multiplied",
+            "Your answer multiplies the two losses. Add them.",
+            partial(_loss, both=torch.mul),
+        ),
+        Misconception(
+            "negative",
+            "Your answer has the wrong sign: the logarithm of a probability is negative, and a loss is its opposite.",
+            partial(_loss, both=lambda words, pairs: -words - pairs),
+        ),
+        Misconception(
+            "pairs_detached",
+            "The value is right, but the loss of the pairs is detached (.item(), .detach(), no_grad), so that nothing "
+            "could be learned from it.",
+            partial(_loss, both=lambda words, pairs: words + pairs.detach()),
+            alone=True,
+        ),
+        Misconception(
+            "words_detached",
+            "The value is right, but the loss of the words is detached (.item(), .detach(), no_grad), so that nothing "
+            "could be learned from it.",
+            partial(_loss, both=lambda words, pairs: words.detach() + pairs),
+            alone=True,
+        ),
+    ),
+    withheld=WITHHELD,
+    allowed=("cross_entropy",),
+)

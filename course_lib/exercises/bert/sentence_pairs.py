@@ -1,0 +1,298 @@
+"""Lesson 09, bert.sentence_pairs: Does it follow?."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import torch
+from torch import Generator
+
+from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.exercises.bert.shared import LESSON, WITHHELD
+from course_lib.exercises.common import integer
+from course_lib.objectives import pretraining
+from course_lib.objectives.pretraining import FOLLOWING, FOLLOWS, RANDOM
+
+Texts = Sequence[Sequence[str]]
+Pair = tuple[str, str]
+
+_THE_NEXT_ONE = "the next one drawn"
+
+
+def _pair_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        texts = [["the cat chased the mouse .", "it was hungry ."], ["a baker baked .", "she sang .", "she slept ."]]
+        others = ["the duke laughed .", "it then grazed .", "the wolf heard it ."]
+        yield Case("worked example: a cat and a baker", (texts, [0.2, 0.7, 0.4], others))
+        yield Case("texts of one sentence", ([["the cat slept ."], ["it rained ."]], [], []))
+    for name, count in (("a few texts", integer(generator, 4, 6)), ("more texts", integer(generator, 7, 10))):
+        texts = _texts(generator, [1, 2, 3, 4, *(integer(generator, 1, 5) for _ in range(count - 4))])
+        count = len(_neighbours(texts))
+        yield Case(name, (texts, _chances(generator, count), _sentences(generator, count, "instead")))
+    for name, chance in (("all of them stay", 0.1), ("none of them stays", 0.6)):
+        texts = _texts(generator, [3, integer(generator, 2, 5)])
+        count = len(_neighbours(texts))
+        chances = [chance + 0.3 * drawn for drawn in torch.rand(count, generator=generator).tolist()]
+        yield Case(name, (texts, chances, _sentences(generator, count, "instead")))
+    texts = _texts(generator, [2, 4, 3])
+    true = [second for _, second in _neighbours(texts)]
+    others = [true[0], true[2], *_sentences(generator, 2, "instead"), true[4], true[5]]
+    chances = [0.8, 0.7, 0.9, 0.2, 0.3, 0.6]
+    yield Case("what is drawn happens to be the next one", (texts, chances, others), part=_THE_NEXT_ONE)
+
+
+def _texts(generator: Generator, lengths: Sequence[int]) -> list[list[str]]:
+    """Texts of so many sentences, no two of them alike, in an order that is drawn."""
+    order = torch.randperm(len(lengths), generator=generator).tolist()
+    left = iter(_sentences(generator, sum(lengths), "first"))
+    return [[next(left) for _ in range(lengths[text])] for text in order]
+
+
+def _sentences(generator: Generator, count: int, end: str) -> list[str]:
+    """So many sentences, all different."""
+    drawn = (torch.randperm(len(_NOUNS) * len(_VERBS), generator=generator)[:count]).tolist()
+    return [f"the {_NOUNS[one % len(_NOUNS)]} {_VERBS[one // len(_NOUNS)]} {end} ." for one in drawn]
+
+
+_NOUNS = ("cat", "dog", "hen", "owl", "fox", "ox", "rat", "pig", "cow", "goat")
+_VERBS = ("sang", "slept", "ate", "ran", "dug", "swam", "sat", "hid", "won")
+
+
+def _chances(generator: Generator, count: int) -> list[float]:
+    """None of them is near a half; the first is below it, the second above."""
+    drawn = torch.rand(count, generator=generator)
+    kept = torch.rand(count, generator=generator) < FOLLOWING
+    kept[0], kept[1] = True, False
+    found: list[float] = torch.where(kept, 0.45 * drawn, 0.55 + 0.45 * drawn).tolist()
+    return found
+
+
+def _neighbours(texts: Texts) -> list[Pair]:
+    return [pair for text in texts for pair in pairwise(text)]
+
+
+def _across(texts: Texts) -> list[Pair]:
+    return list(pairwise([sentence for text in texts for sentence in text]))
+
+
+def _two_by_two(texts: Texts) -> list[Pair]:
+    return [(text[i], text[i + 1]) for text in texts for i in range(0, len(text) - 1, 2)]
+
+
+def _first_with_each(texts: Texts) -> list[Pair]:
+    return [(text[0], second) for text in texts for second in text[1:]]
+
+
+def _in_a_ring(texts: Texts) -> list[Pair]:
+    return [(text[i], text[(i + 1) % len(text)]) for text in texts for i in range(len(text))]
+
+
+def _as_drawn(chances: Sequence[float], others: Sequence[str], texts: Texts) -> list[tuple[bool, str]]:
+    """For each pair whether its second sentence stays, and what stands there if it does not."""
+    return [(chance < FOLLOWING, other) for chance, other in zip(chances, others, strict=True)]
+
+
+def _one_after_another(chances: Sequence[float], others: Sequence[str], texts: Texts) -> list[tuple[bool, str]]:
+    left = iter(others)
+    return [(chance < FOLLOWING, "" if chance < FOLLOWING else next(left)) for chance in chances]
+
+
+def _anew_in_each_text(chances: Sequence[float], others: Sequence[str], texts: Texts) -> list[tuple[bool, str]]:
+    drawn = _as_drawn(chances, others, texts)
+    return [drawn[place] for text in texts for place in range(len(text) - 1)]
+
+
+def _told(first: str, second: str, label: int) -> Any:
+    return first, second, label
+
+
+def _pairs(
+    texts: Texts,
+    chances: Sequence[float],
+    others: Sequence[str],
+    *,
+    neighbours: Callable[[Texts], Iterable[Pair]] = _neighbours,
+    draws: Callable[[Sequence[float], Sequence[str], Texts], list[tuple[bool, str]]] = _as_drawn,
+    stays: Callable[[bool], bool] = bool,
+    shown: Callable[[str, str, str], Pair] = lambda first, second, other: (first, other),
+    label: Callable[[bool, bool], int] = lambda stays, follows: FOLLOWS if follows else RANDOM,
+    told: Callable[[str, str, int], Any] = _told,
+    kept: Callable[[bool], bool] = lambda stays: True,
+) -> list[Any]:
+    """The right pairs, unless a setting says otherwise; `shown` is what a drawn sentence makes of a pair."""
+    found = []
+    for (first, second), (small, other) in zip(neighbours(texts), draws(chances, others, texts), strict=False):
+        pair = (first, second) if stays(small) else shown(first, second, other)
+        if kept(stays(small)):
+            found.append(told(*pair, label(stays(small), pair == (first, second))))
+    return found
+
+
+def _pairs_by_counting(texts: Texts, chances: Sequence[float], others: Sequence[str]) -> list[tuple[str, str, int]]:
+    found: list[tuple[str, str, int]] = []
+    for text in texts:
+        for place in range(len(text) - 1):
+            number = len(found)
+            second = text[place + 1] if chances[number] < 0.5 else others[number]
+            found.append((text[place], second, 0 if second == text[place + 1] else 1))
+    return found
+
+
+def _pairs_by_iterators(texts: Texts, chances: Sequence[float], others: Sequence[str]) -> list[tuple[str, str, int]]:
+    chance, other = iter(chances), iter(others)
+    found = []
+    for text in texts:
+        for first, second in zip(text, text[1:], strict=False):
+            drawn = next(other)
+            random = next(chance) >= 0.5 and drawn != second
+            found.append((first, drawn if random else second, int(random)))
+    return found
+
+
+def _pairs_by_borders(texts: Texts, chances: Sequence[float], others: Sequence[str]) -> list[tuple[str, str, int]]:
+    sentences = [sentence for text in texts for sentence in text]
+    last = torch.tensor([len(text) for text in texts]).cumsum(0) - 1
+    begins = [place for place in range(len(sentences)) if place not in last]
+    found = []
+    for place, chance, other in zip(begins, chances, others, strict=True):
+        true = sentences[place + 1]
+        found.append((sentences[place], *((true, 0) if chance < 0.5 or other == true else (other, 1))))
+    return found
+
+
+CORRECT = (_pairs_by_counting, _pairs_by_iterators, _pairs_by_borders)
+
+
+EXERCISE = Exercise(
+    id="bert.sentence_pairs",
+    lesson=LESSON,
+    name="next_sentence_pairs",
+    title="Does it follow?",
+    statement=(
+        "next_sentence_pairs(texts, chances, others) -> a list of (first, second, label): for each two neighbours of a "
+        "text, the second itself where the chance is below 0.5, else the other sentence; label 0 if it follows, else 1."
+    ),
+    points=3,
+    minutes=12,
+    section="Pairs that need no labels",
+    source="S1 and S2, next-sentence prediction; Devlin et al. (2019), section 3.1, task 2",
+    reference=pretraining.next_sentence_pairs,
+    cases=_pair_cases,
+    parts={CORE: 2, _THE_NEXT_ONE: 1},
+    correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "First all the pairs of neighbours, text by text; then walk through pairs, chances and other sentences "
+            "side by side.",
+            answers=("across_texts", "two_by_two", "restarted_in_each_text"),
+        ),
+        Hint(
+            "shapes",
+            "A text of n sentences has n - 1 pairs. `itertools.pairwise` gives the neighbours in a list, `zip` goes "
+            "through three lists at once. The label asks one question: is what stands there now what stood there "
+            "before?",
+        ),
+    ),
+    misconceptions=(
+        Misconception(
+            "labels_exchanged",
+            "Your labels are exchanged: 0 is for a sentence that follows, 1 for one that does not, as in BERT's "
+            "published weights.",
+            partial(_pairs, label=lambda stays, follows: 1 if follows else 0),
+        ),
+        Misconception(
+            "large_chance_stays",
+            "Your answer keeps the second sentence where the chance is 0.5 and above. Keep it below 0.5.",
+            partial(_pairs, stays=lambda small: not small),
+        ),
+        Misconception(
+            "across_texts",
+            "Your answer also pairs the last sentence of a text with the first of the next one. These do not follow "
+            "each other: make pairs inside each text.",
+            partial(_pairs, neighbours=_across),
+        ),
+        Misconception(
+            "two_by_two",
+            "Your answer uses every sentence in one pair only: the first with the second, the third with the fourth. "
+            "The second and the third are neighbours as well.",
+            partial(_pairs, neighbours=_two_by_two),
+        ),
+        Misconception(
+            "first_pair_of_each_text",
+            "Your answer makes one pair of each text. A text of n sentences has n - 1 pairs of neighbours.",
+            partial(_pairs, neighbours=lambda texts: [(text[0], text[1]) for text in texts if len(text) > 1]),
+        ),
+        Misconception(
+            "first_with_each",
+            "Your answer pairs the first sentence of a text with all the later ones. Only the next one follows it.",
+            partial(_pairs, neighbours=_first_with_each),
+        ),
+        Misconception(
+            "in_a_ring",
+            "Your answer also pairs the last sentence of a text with its first: an index has run over the end. A text "
+            "of n sentences has n - 1 pairs.",
+            partial(_pairs, neighbours=_in_a_ring),
+        ),
+        Misconception(
+            "others_one_after_another",
+            "Your answer takes the other sentences one after another, as they are needed. There is one for each pair, "
+            "needed or not: the pair's own.",
+            partial(_pairs, draws=_one_after_another),
+        ),
+        Misconception(
+            "restarted_in_each_text",
+            "Your answer begins again with the first chance and the first other sentence in each text. They go on "
+            "through all the texts.",
+            partial(_pairs, draws=_anew_in_each_text),
+        ),
+        Misconception(
+            "first_replaced",
+            "Your answer replaces the first sentence of a pair. Replace the second: what is asked is whether it "
+            "follows.",
+            partial(_pairs, shown=lambda first, second, other: (other, second)),
+        ),
+        Misconception(
+            "turned_around",
+            "Where the chance is high your answer exchanges the two sentences (ALBERT's goal, not BERT's). Here "
+            "the other sentence stands in the place of the second.",
+            partial(_pairs, shown=lambda first, second, other: (second, first)),
+        ),
+        Misconception(
+            "other_first",
+            "Your answer puts the other sentence in front. It stands second, where the one that follows would be.",
+            partial(_pairs, shown=lambda first, second, other: (other, first)),
+        ),
+        Misconception(
+            "random_left_out",
+            "Your answer leaves out the pairs whose chance is 0.5 or more. These are the ones that get the other "
+            "sentence, with the label 1.",
+            partial(_pairs, kept=bool),
+        ),
+        Misconception(
+            "none_replaced",
+            "Your second sentences all follow. Where the chance is 0.5 or more the other sentence stands there.",
+            partial(
+                _pairs,
+                shown=lambda first, second, other: (first, second),
+                label=lambda stays, follows: FOLLOWS if stays else RANDOM,
+            ),
+        ),
+        Misconception(
+            "label_first",
+            "Your answer has the label in front. It is first sentence, second sentence, label.",
+            partial(_pairs, told=lambda first, second, label: (label, first, second)),
+        ),
+        Misconception(
+            "label_by_the_chance",
+            "Your label says what the dice said. A drawn sentence may happen to be the one that follows: then it "
+            "follows, and the label is 0.",
+            partial(_pairs, label=lambda stays, follows: FOLLOWS if stays else RANDOM),
+            alone=True,
+        ),
+    ),
+    withheld=WITHHELD,
+)
