@@ -40,7 +40,7 @@ def read_solution(course: Course, lesson: str) -> NotebookNode:
     return notebook
 
 
-_SETTINGS = {"HF_HUB_OFFLINE": "1", "KATZE_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
+SETTINGS = {"HF_HUB_OFFLINE": "1", "KATZE_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
 """A lesson is run with the texts and published models that are here: none is fetched for it.
 Lessons run side by side: a second thread of each would only wait for the others'."""
 
@@ -60,7 +60,13 @@ def execute_notebook(
     """
     ran = copy.deepcopy(notebook)
     resources = {"metadata": {"path": str(folder)}}
-    client = NotebookClient(ran, timeout=SECONDS_FOR_A_CELL, kernel_name="python3", resources=resources)
+    client = NotebookClient(
+        ran,
+        timeout=SECONDS_FOR_A_CELL,
+        kernel_name="python3",
+        resources=resources,
+        extra_arguments=["--log-level=ERROR"],  # else each says that its port here is not encrypted
+    )
     client.execute(env=dict(os.environ if environment is None else environment))
     return ran
 
@@ -76,7 +82,7 @@ def executed_solution(course: Course, lesson: str) -> NotebookNode:
     if not kept.exists():
         with tempfile.TemporaryDirectory(prefix="katze-executed-") as folder:
             try:
-                ran = execute_notebook(notebook, Path(folder), {**os.environ, "KATZE_WORK": folder, **_SETTINGS})
+                ran = execute_notebook(notebook, Path(folder), {**os.environ, "KATZE_WORK": folder, **SETTINGS})
             except CellExecutionError as failed:
                 raise BadInput(f"a cell of {lesson}, with its solution, has failed:\n{failed}") from failed
         kept.parent.mkdir(parents=True, exist_ok=True)
