@@ -55,8 +55,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from course_lib import blocks, show
-from course_lib.blocks import BlockConfig
+from course_lib import show
+from course_lib.blocks import BlockConfig, EncoderBlock
 from course_lib.checking import check, hint, progress, solution
 from course_lib.evaluation.metrics import Texts, bleu
 from course_lib.ground.tables import Table
@@ -546,8 +546,8 @@ encode_and_decode = answer("encoder_decoder.encode_and_decode")
 DecoderBlock = answer("encoder_decoder.decoder_block")
 
 
-class EncoderBlock(blocks.EncoderBlock):
-    """The block of lesson 04, called as lesson 05 calls it."""
+class SourceBlock(EncoderBlock):
+    """The encoder's block of lesson 04, called as lesson 05 calls it."""
 
     def forward(self, x, mask):
         return super().forward(x, mask).out
@@ -562,7 +562,7 @@ class EncoderDecoder(nn.Module):
         self.positions = SinusoidalPositions(d_model)
         self.dropout = nn.Dropout(dropout)
         sizes = BlockConfig(d_model, heads, d_hidden, dropout)
-        self.encoder = nn.ModuleList(EncoderBlock(sizes) for _ in range(layers))
+        self.encoder = nn.ModuleList(SourceBlock(sizes) for _ in range(layers))
         self.decoder = nn.ModuleList(DecoderBlock(d_model, heads, d_hidden, dropout) for _ in range(layers))
         for weight in self.parameters():
             if weight.dim() > 1:
@@ -585,22 +585,27 @@ rates = inverse_root_schedule(recipe.peak, recipe.warmup)
 with progress_bar(my_steps, "your own classes") as tell:
     my_result = train(mine, data, recipe.loss, TrainingConfig(my_steps, rates, seed=0), device, progress=tell)
 
-drawn, [axes] = show.frames(width=6.4, height=3.4)
-for losses, colour, name in (
-    (result.losses[:my_steps], GREY, "the library's"),
-    (my_result.losses, ORANGE, "of your classes"),
-):
-    axes.plot(losses, color=colour, label=name)
-axes.set(xlabel="step", ylabel="loss in nats for each piece", title="The same run, of your own classes")
-axes.legend()
-show.figure(drawn, "Two curves of the loss: the library's transformer and your classes, step by step.")
-ends = {
-    "the library's": sum(result.losses[my_steps - 20 : my_steps]) / 20,
-    "your classes'": sum(my_result.losses[-20:]) / 20,
-}
-print("mean of the last 20 losses:", ", ".join(f"{name} {loss:.2f}" for name, loss in ends.items()))
-guess = my_guess["my own classes"]
-print("your own classes, compared with the library's:", "no guess" if guess is None else f"you said {guess}")
+
+def beside_the_librarys():
+    drawn, [axes] = show.frames(width=6.4, height=3.4)
+    for losses, colour, name in (
+        (result.losses[:my_steps], GREY, "the library's"),
+        (my_result.losses, ORANGE, "of your classes"),
+    ):
+        axes.plot(losses, color=colour, label=name)
+    axes.set(xlabel="step", ylabel="loss in nats for each piece", title="The same run, of your own classes")
+    axes.legend()
+    show.figure(drawn, "Two curves of the loss: the library's transformer and your classes, step by step.")
+    ends = {
+        "the library's": sum(result.losses[my_steps - 20 : my_steps]) / 20,
+        "your classes'": sum(my_result.losses[-20:]) / 20,
+    }
+    print("mean of the last 20 losses:", ", ".join(f"{name} {loss:.2f}" for name, loss in ends.items()))
+    guess = my_guess["my own classes"]
+    print("your own classes, compared with the library's:", "no guess" if guess is None else f"you said {guess}")
+
+
+beside_the_librarys()
 
 # %% [markdown]
 # Weights are drawn at random, and the two draw them in different orders; more than a tenth of a nat should not lie between

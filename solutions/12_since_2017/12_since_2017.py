@@ -1400,6 +1400,7 @@ def beside_gpt2():
 @show.when_ready
 def a_handbook_learns_about_cats():
     lora(torch.ones(1, 2), torch.ones(2, 2), torch.ones(1, 2), torch.ones(2, 1), 1.0)
+    SmallModel(**modern_model())(torch.zeros(1, 2, dtype=torch.int64))
     drawing = random.Random(5)
     lines = [f"{' '.join(random_sentence(drawing).in_english())}. " for _ in range(3000)]
     cats = CharacterText(text.characters, text.encode("".join(lines[:2700])), text.encode("".join(lines[2700:])))

@@ -68,6 +68,7 @@ CORRECT = (
     lambda means, targets: (means * targets).nansum() / targets.sum(),
     lambda means, targets: means.nan_to_num() @ (targets.to(means.dtype) / targets.sum()),
     lambda means, targets: torch.where(targets > 0, means, 0).mul(targets).sum().div(targets.sum()),
+    lambda means, targets: means.repeat_interleave(targets).mean(),
 )
 
 
@@ -161,4 +162,5 @@ EXERCISE = Exercise(
         ),
     ),
     withheld=WITHHELD,
+    allowed=("repeat_interleave", "repeat"),
 )
