@@ -9,7 +9,23 @@ from autograder.course.course import Course
 from autograder.errors import BadInput
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-INSTALLED = Path(sysconfig.get_path("data")) / "share" / "katze" / "notebooks"
+
+
+def data_folder(packages: Path) -> Path:
+    """Where pip puts the data of a package, by the folder that it puts the package in.
+
+    That is not the same for `pip install`, `pip install --user` and `pip install --target`.
+
+    Args:
+        packages: such as ".../lib/python3.12/site-packages".
+    """
+    for scheme in sysconfig.get_scheme_names():
+        if Path(sysconfig.get_path("purelib", scheme)).resolve() == packages.resolve():
+            return Path(sysconfig.get_path("data", scheme))
+    return packages  # with `--target` both are in one folder
+
+
+INSTALLED = data_folder(REPOSITORY) / "share" / "katze" / "notebooks"
 """Where the released notebooks are beside an installed package."""
 
 

@@ -10,7 +10,7 @@ from autograder.course.course import Course
 from autograder.site.lesson import LessonPage
 
 _LINK = re.compile(r"(?<=\]\()(?![a-z]+:|#)([^)\s]+)(?=\))")
-_LESSON_ROW = re.compile(r"^\| \[[^\]]+\]\(notebooks/(\w+)/\w+\.ipynb\) \| (.*?) \|$", re.M)
+_LESSON_ROW = re.compile(r"^\| \[[^\]]+\]\(notebooks/(\w+)/\w+\.ipynb\) \| ([^|]*?) \|", re.M)
 
 
 def landing_page(course: Course, lessons: Iterable[LessonPage], further: Iterable[str]) -> str:

@@ -121,7 +121,8 @@ class ProgressMap:
             f'<p class="katze-closing">{escape(told)}</p>' for told in (self._advice(), self.problem) if told
         )
         return (
-            f'<div class="katze-verdict katze-open">{STYLE}<p class="katze-head"><strong>Your progress</strong></p>'
+            f'<div class="katze-verdict katze-open">{STYLE}{_STYLE}'
+            f'<p class="katze-head"><strong>Your progress</strong></p>'
             f'<table>{rows}</table><p class="katze-closing">{escape(self.detailed.title)}</p>'
             f"<ul>{items}</ul>{said}</div>"
         )
@@ -229,3 +230,9 @@ def _state(history: History) -> tuple[str, str]:
 def _link(lesson: LessonProgress) -> str:
     title = escape(lesson.title)
     return f'<a href="{escape(lesson.notebook)}">{title}</a>' if lesson.notebook is not None else title
+
+
+_STYLE = """<style>
+.katze-verdict.katze-verdict.katze-verdict a { color: inherit; text-decoration: underline; }
+</style>"""
+"""What the map adds to the style sheet of a verdict: a page's own colour of links may not stand out from its paper."""

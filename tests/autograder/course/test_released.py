@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sysconfig
 from pathlib import Path
 
-from autograder.course.released import REPOSITORY, released_notebooks
+import pytest
+
+from autograder.course.released import REPOSITORY, data_folder, released_notebooks
 from course_lib import exercises
 
 
@@ -21,3 +24,14 @@ def test_else_the_repository_s(tmp_path: Path) -> None:
     found = released_notebooks(tmp_path)
     assert list(found) == list(exercises.LESSONS)
     assert all(path.is_relative_to(REPOSITORY) for path in found.values())
+
+
+@pytest.mark.parametrize("scheme", ["prefix", "user"])
+def test_an_installed_package_s_are_where_pip_has_put_them(scheme: str) -> None:
+    """With `pip install --user`, too, which is what pip does where it may not write."""
+    name = sysconfig.get_preferred_scheme(scheme)
+    assert data_folder(Path(sysconfig.get_path("purelib", name))) == Path(sysconfig.get_path("data", name))
+
+
+def test_or_beside_it_where_pip_was_given_a_folder(tmp_path: Path) -> None:
+    assert data_folder(tmp_path) == tmp_path
