@@ -1183,7 +1183,8 @@ numbers = 2 * LAYERS * LONGEST * WIDTH
 print(f"the cache then holds {numbers:,} numbers; the state of the GRU {LAYERS * WIDTH:,}")
 
 # %% [markdown]
-# On a processor the picture is plain. So what about S4's sentence?
+# Other programs on the same computer make single points jump, so look at the right ends of the lines: without the cache the
+# time has grown several times over, with it hardly. So what about S4's sentence?
 #
 # **What the cache changes: the work of a step.** Without it a step reads all words again, and the time for a word grows with
 # every word that is already there. With it a step reads one word. What remains of the growth is the attention itself, one

@@ -43,10 +43,19 @@ class TestEncoderDecoder(ExecutedLesson):
         assert min(moved["another source"]) > 0.001
 
     def test_one_vector_is_a_bottleneck_and_attention_removes_it(self, output: str) -> None:
-        """Each with as many steps as the other."""
-        assert percent_right(output, "recurrent, one vector") < 25
-        assert percent_right(output, "recurrent, with attention") > 60
-        assert percent_right(output, "transformer (yours)") > 85
+        found = {
+            name: [int(share) for share in re.findall(r"(\d+)%", shares)]
+            for name, shares in re.findall(r"^(.*?) +[\d.]+% right; by length:(.*)$", output, flags=re.M)
+        }
+        few, some, many = (found[f"one vector, {steps} steps"] for steps in ("400", "1,000", "4,000"))
+        assert few[0] < some[0] < many[0]
+        assert few[0] < 50
+        assert many[0] > 80
+        assert max(few[2], some[2], many[2]) < 25
+        assert max(*few[3:], *some[3:], *many[3:]) < 10
+        assert min(found["with attention, 400 steps"][:2]) > 60
+        assert percent(output, "with attention, 400 steps") > 60
+        assert percent(output, "transformer (yours)") > 85
 
     def test_teacher_forcing_leaves_a_gap(self, output: str) -> None:
         rows = re.findall(r"^(.*teacher forcing) +right words before it ([\d.]+)   its own ([\d.]+)$", output, re.M)
@@ -65,8 +74,3 @@ class TestEncoderDecoder(ExecutedLesson):
         assert differences[0] > 0.1
         assert differences[-1] < 0.001
         assert all(float(ours) == pytest.approx(float(converted), abs=1e-4) for _size, ours, _theirs, converted in rows)
-
-
-def percent_right(output: str, name: str) -> float:
-    (found,) = re.findall(rf"^{re.escape(name)} +([\d.]+)% right$", output, flags=re.MULTILINE)
-    return float(found)

@@ -38,6 +38,16 @@ class TestEvaluation(ExecutedLesson):
         assert len(grades) == 2
         assert all(float(felix) + 1 < float(minka) for felix, minka in grades)
 
+    def test_rouge_by_hand_is_the_librarys(self, output: str) -> None:
+        assert "Felix: precision 1.000, recall 0.900, F1 0.947" in output
+        assert "Minka: precision 0.600, recall 0.600, F1 0.600" in output
+        assert "the library: 0.947, 0.600" in output
+
+    def test_felix_is_not_ahead_by_luck(self, output: str) -> None:
+        ((share,),) = [re.findall(r"ahead in BLEU in ([\d.]+)% of the samples", output)]
+        assert float(share) > 99
+        assert re.search(r"lie between [1-9]\d* and \d+ points", output)
+
     def test_the_metrics_point_the_wrong_way(self, output: str) -> None:
         bleu, bertscore = (float(value) for value in re.findall(r"correlation with people ([+-][\d.]+)", output))
         assert bleu < bertscore < 0

@@ -27,10 +27,12 @@ class Layer:
     Attributes:
         name: what it does.
         shape: of what leaves it, such as "[2, 5, 64]".
+        residual: whether what the layer below has read comes in here, too: an arrow around that layer.
     """
 
     name: str
     shape: str
+    residual: bool = False
 
 
 @dataclass(frozen=True)
@@ -115,6 +117,8 @@ def _draw(axes: Axes, stack: Stack, x: float, colour: str) -> None:
         )
         axes.add_patch(box)
         axes.text(middle, low + _HEIGHT / 2, layer.name, ha="center", va="center", fontsize=10, color=INK)
+        if layer.residual:
+            _around(axes, number - 1, middle, x if colour == BLUE else x + _WIDTH)
         is_top = number == len(stack.layers) - 1
         if not is_top or stack.output:
             _arrow(axes, (middle, low + _HEIGHT), (middle, low + _HEIGHT + _GAP))
@@ -122,6 +126,14 @@ def _draw(axes: Axes, stack: Stack, x: float, colour: str) -> None:
     end = _bottom(len(stack.layers))
     axes.text(middle, end + 0.08, stack.output, ha="center", va="center", fontsize=10, style="italic")
     axes.text(middle, end + (0.32 if stack.output else -0.03), stack.title, ha="center", va="center", fontsize=12)
+
+
+def _around(axes: Axes, layer: int, middle: float, side: float) -> None:
+    """The residual connection: from what goes into a layer, past its outer side, into the layer above it."""
+    branch, end = _bottom(layer) - 0.05, _bottom(layer + 1) + _HEIGHT / 2
+    turn = side + (0.1 if side > middle else -0.1)
+    axes.plot([middle, turn, turn], [branch, branch, end], color=INK, linewidth=1.2)
+    _arrow(axes, (turn, end), (side, end))
 
 
 def _hand_over(axes: Axes, giver: tuple[float, int], reader: tuple[float, int], shape: str) -> None:

@@ -3,11 +3,14 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 
+// What can have the focus says itself that its keys are its own: Jupyter asks it before it asks the widget around it,
+// and would go to another cell by an arrow key.
 function fill(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (typeof value === "function") node.addEventListener(name, value);
     else if (value !== false && value != null) node.setAttribute(name, value === true ? "" : value);
   }
+  if (node.matches("input, select, button, [tabindex]")) node.setAttribute("data-lm-suppress-shortcuts", "true");
   node.append(...children);
   return node;
 }
