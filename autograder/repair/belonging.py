@@ -54,12 +54,14 @@ def require_lesson(submission: Submission, release: Release, lesson: str) -> Non
 def is_of(submission: Submission, release: Release) -> bool:
     """Whether a notebook has anything of a lesson: one of its cells, or a definition of what an answer defines.
 
-    The cell that installs the course on Colab is every lesson's, and does not count.
+    What every lesson has does not count: the cell that installs the course on Colab, and a code cell that holds nothing
+    but a comment, such as the place for experiments.
     """
     texts = {
         (kind, text)
         for (kind, text), index in release.lesson_cells.items()
         if "katze-install" not in tags_of(release.notebook["cells"][index])
+        and not (kind == "code" and all(line.startswith("#") for line in text.splitlines()))
     }
     if any((cell.kind, plain(cell.source)) in texts for cell in submission.cells):
         return True

@@ -19,7 +19,8 @@ How to add a widget:
 3. `tests/browser/test_widgets.py` moves every control of it, by the keyboard alone, and sees the picture change.
 
 Everything is reachable by the keyboard, labelled, and legible in light and dark; a number stands beside every
-colour; what changes is said aloud (`speaker`); nothing moves before it is asked to.
+colour; what changes is said aloud (`speaker`); nothing moves before it is asked to. Each control says for itself that
+its keys are not Jupyter's (`fill`): for the arrow keys Jupyter does not look at what is around it.
 """
 
 from __future__ import annotations

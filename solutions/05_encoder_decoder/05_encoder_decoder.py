@@ -1368,7 +1368,7 @@ def right_by_length():
     axes.set_xticks(range(len(ranges)), labels=[f"{low}–{high}" for low, high in ranges])
     axes.set(xlabel="words in the source", ylabel="share translated exactly", ylim=(-0.04, 1.08))
     axes.set_title("What one vector holds")
-    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    axes.legend(loc="center right")
     show.figure(
         drawn,
         "Share of exact translations by length: with one vector it falls to nothing, after 400 steps at once and after "

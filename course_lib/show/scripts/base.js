@@ -1,16 +1,14 @@
 // What every widget stands on: elements, controls, charts and a little arithmetic. A control is a function that
-// returns its `element` and what sets it. Data reaches the page as text and as numbers only, never as markup.
+// returns its `element` and what sets it. Data reaches the page as text and numbers, never as markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 
-// What can have the focus says itself that its keys are its own: Jupyter asks it before it asks the widget around it,
-// and would go to another cell by an arrow key.
 function fill(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (typeof value === "function") node.addEventListener(name, value);
     else if (value !== false && value != null) node.setAttribute(name, value === true ? "" : value);
   }
-  if (node.matches("input, select, button, [tabindex]")) node.setAttribute("data-lm-suppress-shortcuts", "true");
+  if (node.matches("input,select,button,[tabindex]")) node.dataset.lmSuppressShortcuts = true; // not Jupyter's keys
   node.append(...children);
   return node;
 }
