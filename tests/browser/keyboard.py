@@ -30,9 +30,9 @@ def page_of(widget: Interactive, path: Path) -> Path:
     return path
 
 
-def picture(page: Page) -> str:
-    """What the widget shows, without its controls."""
-    drawn: str = page.locator(".katze-live").evaluate(_PICTURE)
+def picture(where: Page | Locator) -> str:
+    """What the only widget there shows, without its controls."""
+    drawn: str = where.locator(".katze-live").evaluate(_PICTURE)
     return drawn
 
 

@@ -1,4 +1,7 @@
-"""A learner's first hour in JupyterLab and in Notebook 7: run all, err, be told, mend it, save, and come back."""
+"""A learner's first hour in JupyterLab and in Notebook 7: run all, err, be told, mend it, save, and come back.
+
+The lesson's widgets are moved before and after; in a notebook that is not trusted each of them is its still.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from autograder.cli import main
 from course_lib import exercises
@@ -24,6 +27,7 @@ from tests.browser.jupyter import (
     serving,
     write_into,
 )
+from tests.browser.keyboard import CONTROLS, picture
 
 FILE = "01_attention/01_attention.ipynb"
 EXERCISE = exercises.find("attention.scale")
@@ -32,6 +36,18 @@ MISTAKE = next(one for one in EXERCISE.misconceptions if one.id == "divided_by_d
 
 WRONG = f"# {ANSWER}\ndef {EXERCISE.name}(scores, d_head):\n    return scores / d_head"
 RIGHT = f"# {ANSWER}\ndef {EXERCISE.name}(scores, d_head):\n    return scores / d_head**0.5"
+
+STILLS = {
+    "attention_stepper": "softmax(scaled), along the keys",
+    "query_explorer": "Worked example A: each key, which is its value too",
+    "softmax_gradient": "One row of scores, d_head = 64, divided in three ways",
+}
+"""The lesson's widgets, and words that are in the still of each and nowhere else."""
+
+KEYS = {"range": "ArrowLeft", "checkbox": "Space", "radio": "ArrowRight", "gridcell": "ArrowRight Enter"}
+"""What moves each kind of control from where it begins."""
+
+KIND = "control => control.getAttribute('role') || control.type"
 
 
 @dataclass(frozen=True)
@@ -66,10 +82,42 @@ def opened(page: Page) -> Page:
     return page
 
 
+def move_every_widget(page: Page) -> None:
+    """Move each control of the lesson's widgets by the keyboard, and see the picture change."""
+    for name in STILLS:
+        widget = page.locator(f'[data-katze-widget="{name}"]')
+        expect(widget.locator(".katze-live")).to_be_visible()
+        for place in range(widget.locator(CONTROLS).count()):
+            move(page, widget, place)
+
+
+def move(page: Page, widget: Locator, place: int) -> None:
+    """Move one control of a widget: its keys change the picture, and do nothing in the notebook around it."""
+    control, before = widget.locator(CONTROLS).nth(place), picture(widget)
+    kind = control.evaluate(KIND)
+    control.focus()
+    for key in KEYS[kind].split():
+        page.keyboard.press(key)
+    assert picture(widget) != before, f"{kind} {place} of {widget}"
+    expect(page.locator(".jp-Cell.jp-mod-active .katze-live :focus")).to_have_count(1)
+
+
+def see_the_stills(page: Page, file: Path) -> None:
+    """Where no script may run, a widget is its still and nothing else, and every picture has its alternative text."""
+    expect(page.locator(".katze-still")).to_have_count(len(STILLS))
+    for words in STILLS.values():
+        expect(page.locator(".katze-still").filter(has_text=words)).to_be_visible()
+    assert page.locator(".katze-widget > :not(.katze-still), .katze-live").count() == 0
+    pictures = file.read_text().count(r"<img class=\"katze-figure\"")
+    assert pictures > 0
+    expect(page.locator("img.katze-figure[alt]:not([alt=''])")).to_have_count(pictures)
+
+
 def test_a_first_hour(visit: Visit, seat: Seat) -> None:
     page = opened(visit(seat.address))
     run_all(page, seat.notebook)
     assert complaints(page) == [], "a blank notebook runs to its end"
+    move_every_widget(page)
 
     answer, check = cell(page, ANSWER), cell(page, CHECK)
     write_into(page, answer, WRONG)
@@ -91,6 +139,7 @@ def test_a_first_hour(visit: Visit, seat: Seat) -> None:
 
     again = opened(visit(seat.address))
     expect(cell(again, CHECK).locator(".katze-verdict")).to_contain_text("1 of 1 point")
+    move_every_widget(again)
     assert complaints(again) == []
     again.close()
 
@@ -99,6 +148,7 @@ def test_a_first_hour(visit: Visit, seat: Seat) -> None:
     if seat.app == "notebook":
         expect(strange.get_by_text("Not Trusted")).to_be_visible()
     expect(cell(strange, CHECK).locator(".katze-verdict")).to_contain_text("1 of 1 point")
+    see_the_stills(strange, seat.notebook)
     assert complaints(strange) == []
 
 

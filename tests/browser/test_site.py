@@ -50,13 +50,14 @@ def test_a_page(visit: Visit, site: Path, name: str, width: int, dark: bool) -> 
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_formulas_of_every_lesson_are_set(visit: Visit, site: Path) -> None:
+def test_every_lesson_has_its_formulas_set_and_no_faults(visit: Visit, site: Path) -> None:
     for path in sorted((site / "lessons").glob("*.html")):
         page = visit(path)
         page.wait_for_function("window.MathJax?.startup?.promise")
         page.evaluate("MathJax.startup.promise")
         assert page.locator("mjx-container").count() > 0, path.name
         assert page.locator("mjx-merror, [data-mjx-error]").count() == 0, path.name
+        assert faults(page) == [], path.name
         page.close()
 
 
