@@ -1511,6 +1511,13 @@ def the_same_model_under_lightning():
 
 
 # %% [markdown]
+# ## Stretch · Without the warm-up
+#
+# Ungraded, for a free evening. In section 5.2 replace the schedule by one rate that never changes: first its peak, then a
+# tenth of it, then three times as much. Write down before each run where the loss will be after 100 and after 600 steps.
+# Then take lesson 04's pre-norm in your decoder block (the norm before the sublayer, one more at the very end), and train
+# with three times the peak once more. Lesson 12 comes back to what you see.
+#
 # ## Glossary
 #
 # - **Encoder-decoder**: a model of two stacks, one that reads a source and one that writes a target while looking at it.

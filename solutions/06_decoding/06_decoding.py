@@ -1256,6 +1256,14 @@ print(f"{sum(text in possible for text in texts)} of {len(texts)} are sentences 
 # So non-autoregressive decoding stands at one end, with one step and no agreement, autoregressive decoding at the other,
 # with $n$ steps and full agreement, and much current work lies between.
 #
+# ## Stretch · A small model runs ahead
+#
+# Ungraded, for a free evening: speculative decoding, in its greedy form. Let the beginner of section 5 write four words
+# ahead. Let the trained translator read all four at once (one call), keep them up to the first one that it would not have
+# written itself, and put its own word there. The result must be word for word what `greedy` gives with the translator alone;
+# test that first. Then count: how many readings of the large model does a sentence take now, how many before? With which
+# drafts does it pay?
+#
 # ## Glossary
 #
 # - **Teacher forcing**: in training the decoder reads the right words before each place, not its own.

@@ -1173,6 +1173,13 @@ except ModuleNotFoundError as error:
 # raters, more than one. One point: agreement between raters is measured, against chance, and something follows if it is low.)*
 
 # %% [markdown]
+# ## Stretch · Judge a translator of your own
+#
+# Ungraded, for a free evening. Take the model that you trained in lesson 05 and let it translate 200 held-out sentences,
+# greedily and with four beams. Give both to `evaluate_texts`, and their difference in BLEU to `paired_bootstrap`: is beam
+# search better, or lucky? Then read twenty sentences that the two translate differently, without looking at which is which,
+# and write down which you prefer. Do you and BLEU agree more often than two people did in section 5?
+#
 # ## Glossary
 #
 # - **hypothesis, reference**: what a model says, and a right answer to compare it with.
