@@ -1101,8 +1101,7 @@ if reports:
     print(sum(one > other for _, one, other in rows[:-1]), "of", len(rows) - 1, "metrics prefer Felix")
 
 # %% [markdown]
-# Unanimous, and unanimously wrong (where WordNet is not installed, with a METEOR that knows no synonyms; they would help
-# Minka, if anybody). We chose these sentences to be mean, of course. Over thousands of ordinary sentences,
+# Unanimous, and unanimously wrong. (Where WordNet is not installed, one of them is a METEOR that knows no synonyms.) We chose these sentences to be mean, of course. Over thousands of ordinary sentences,
 # and between systems that are clearly different, metrics and people mostly agree, and nobody can ask people at every step
 # of training. But it is no accident either. All of them reward *saying it in the reference's words*, some in its letters
 # or its vectors. A *not*, an *after* for a *before*, a cat where the chair should be: one word in ten, and all of the

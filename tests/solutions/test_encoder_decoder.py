@@ -50,6 +50,7 @@ class TestEncoderDecoder(ExecutedLesson):
         few, some, many = (found[f"one vector, {steps} steps"] for steps in ("400", "1,000", "4,000"))
         assert few[0] < some[0] < many[0]
         assert few[0] < 50
+        assert percent(output, "one vector, 400 steps") < 25
         assert many[0] > 80
         assert max(few[2], some[2], many[2]) < 25
         assert max(*few[3:], *some[3:], *many[3:]) < 10
