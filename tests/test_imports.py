@@ -55,7 +55,7 @@ WINGS = {
     "evaluation": ["metrics", "similarity"],
     "toys": ["lexicon", "grammar", "small_world", "tasks", "toy_translator", "small_bert", "trials"],
     "scenes": ["words", "writer", "sample", "corpora", "small_translator"],
-    "from_scratch": ["stepwise", "language_models", "encoder_decoder", "scoring", "full_run", "since_2017"],
+    "from_scratch": ["stepwise", "language_models", "encoder_decoder", "scoring", "full_run", "since_2017", "slips"],
 }
 """The library's wings, lowest first, and the modules in each: every module imports only those before it."""
 
@@ -74,8 +74,8 @@ ROOMS = ["checking", "exercises", "show", "learner", "mine"]
 
 HARNESS = [
     *("errors", "words", "console", "limits", "progress", "machine"),
-    *("course", "box", "intake", "repair", "gradebook", "pages", "grading", "demo", "learn", "site"),
-    *("log", "preflight", "certify", "doctor", "cli"),
+    *("course", "box", "intake", "repair", "gradebook", "pages", "grading", "platforms", "demo", "learn", "site"),
+    *("log", "preflight", "certify", "doctor", "commands", "cli"),
 ]
 """What `autograder` consists of, lowest first: tools, the wings in the order of a submission's way, the commands."""
 

@@ -1,0 +1,1 @@
+"""Learning platforms: what they deliver is collected into `submitted/`, and what was graded goes back to them."""

@@ -1,0 +1,140 @@
+"""What was collected for a lesson, and where each submission came from: `.katze/collected/<lesson>.json`.
+
+`katze collect` writes it; what gives feedback back reads it, since a platform takes files only under the names that it
+gave out.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from autograder.course.course import Course
+from autograder.errors import BadInput
+from course_lib.ground.files import put_in_place
+
+FORMAT = 1
+"""Of the file; one with a higher number was written by a newer Katze."""
+
+
+@dataclass(frozen=True)
+class OlderDelivery:
+    """A submission of the same student that does not count, since a newer one does.
+
+    Attributes:
+        name: what the platform called it: the path in its download.
+        handed_in: when, in ISO 8601 and UTC; empty where nothing tells.
+        digest: SHA-256 of its file, in hexadecimal; empty where it was not read.
+        kept: where it lies, relative to the course's folder; empty where only the download has it.
+    """
+
+    name: str
+    handed_in: str = ""
+    digest: str = ""
+    kept: str = ""
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """One student's submission, as the platform delivered it.
+
+    Attributes:
+        student: the folder's name in `submitted/`.
+        platform: what delivered it: "moodle", "canvas", "gradescope", "github", "exchange", "mbox" or "folder".
+        source: the file or folder that was collected, by its name alone.
+        names: what the platform called it, in its own spelling: the paths of its files in the download, the one that
+            is graded first.
+        number: the platform's number for the student (Canvas's user, Moodle's participant); empty where it has none.
+        id: the student's id as the platform or the roster writes it, where `student` had to be made safe; else empty.
+        name: the student's full name; empty where nothing tells.
+        email: the student's address; empty where nothing tells.
+        handed_in: when, in ISO 8601 and UTC; empty where nothing tells.
+        late: whether the platform calls it late; None where it does not say.
+        attempt: the platform's number of the attempt, from 1; 0 where it has none.
+        digest: SHA-256 of the file that is graded, in hexadecimal.
+        extra: what else the way back needs, by name, such as "assignment" or "submission".
+        others: what the same student handed in as well, newest first.
+    """
+
+    student: str
+    platform: str
+    source: str
+    names: tuple[str, ...]
+    number: str = ""
+    id: str = ""
+    name: str = ""
+    email: str = ""
+    handed_in: str = ""
+    late: bool | None = None
+    attempt: int = 0
+    digest: str = ""
+    extra: Mapping[str, str] = field(default_factory=dict)
+    others: tuple[OlderDelivery, ...] = ()
+
+
+@dataclass(frozen=True)
+class Collected:
+    """What was collected for a lesson.
+
+    Attributes:
+        lesson: its name.
+        students: by the folder's name in `submitted/`.
+    """
+
+    lesson: str
+    students: Mapping[str, Delivery] = field(default_factory=dict)
+
+
+def place(course: Course, lesson: str) -> Path:
+    """The record's file; it need not exist."""
+    return course.root / ".katze" / "collected" / f"{lesson}.json"
+
+
+def read_collected(course: Course, lesson: str) -> Collected:
+    """What was collected for a lesson; nothing where nothing was.
+
+    Raises:
+        BadInput: the file is damaged, or a newer Katze has written it.
+    """
+    path = place(course, lesson)
+    try:
+        written = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return Collected(lesson)
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{path} cannot be read ({error}); remove it and collect again") from error
+    if isinstance(written, dict) and type(written.get("format")) is int and written["format"] > FORMAT:
+        raise BadInput(f"{path} was written by a newer Katze; install that one")
+    try:
+        return Collected(lesson, {student: _delivery(student, facts) for student, facts in written["students"].items()})
+    except (TypeError, KeyError, AttributeError) as error:
+        raise BadInput(f"{path} is damaged; remove it and collect again") from error
+
+
+def write_collected(course: Course, collected: Collected) -> None:
+    """Write the record whole, or not at all."""
+    path = place(course, collected.lesson)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    students = {student: _plain(one) for student, one in sorted(collected.students.items())}
+    with put_in_place(path) as draft:
+        content = {"format": FORMAT, "lesson": collected.lesson, "students": students}
+        draft.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _plain(one: Delivery) -> dict[str, Any]:
+    facts = dataclasses.asdict(one)
+    del facts["student"]
+    return facts
+
+
+def _delivery(student: str, facts: Mapping[str, Any]) -> Delivery:
+    known = {
+        **facts,
+        "names": tuple(facts["names"]),
+        "others": tuple(OlderDelivery(**other) for other in facts["others"]),
+    }
+    return Delivery(student=student, **known)

@@ -1,0 +1,59 @@
+"""The record of what was collected."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from autograder.course.course import Course
+from autograder.errors import BadInput
+from autograder.platforms.collected import Collected, Delivery, OlderDelivery, place, read_collected, write_collected
+from tests.autograder.small_class import LESSON, make_course
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Course:
+    return make_course(tmp_path)
+
+
+ADA = Delivery(
+    student="ada_40uni",
+    platform="canvas",
+    source="submissions.zip",
+    names=("lovelaceada_LATE_12_34_01_attention-1.ipynb", "lovelaceada_LATE_12_35_notes.txt"),
+    number="12",
+    id="ada+1@uni",
+    name="Ada Lovelace, \u200f🐈",
+    email="ada@uni.example",
+    handed_in="2026-11-20T17:50:00+00:00",
+    late=True,
+    attempt=2,
+    digest="ab" * 32,
+    extra={"assignment": "98765"},
+    others=(OlderDelivery("lovelaceada_12_30_01_attention.ipynb", kept=".katze/replaced/x"),),
+)
+
+
+def test_what_was_written_is_read(course: Course) -> None:
+    assert read_collected(course, LESSON) == Collected(LESSON)
+    kept = Collected(LESSON, {ADA.student: ADA, "ben": Delivery("ben", "folder", "week 1", ("ben/x.ipynb",))})
+    write_collected(course, kept)
+    assert read_collected(course, LESSON) == kept
+    assert [path.name for path in place(course, LESSON).parent.iterdir()] == [f"{LESSON}.json"]
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"format": 1}', b'{"students": {"ada": {"x": 1}}}', b"\xff"])
+def test_a_damaged_file_is_refused_in_one_line(content: bytes, course: Course) -> None:
+    place(course, LESSON).parent.mkdir(parents=True)
+    place(course, LESSON).write_bytes(content)
+    with pytest.raises(BadInput, match="collect again") as raised:
+        read_collected(course, LESSON)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_newer_file_is_refused(course: Course) -> None:
+    place(course, LESSON).parent.mkdir(parents=True)
+    place(course, LESSON).write_text('{"format": 2, "students": {}}')
+    with pytest.raises(BadInput, match="newer Katze"):
+        read_collected(course, LESSON)
