@@ -9,20 +9,22 @@ import contextlib
 import errno
 import json
 import os
+import shlex
 import shutil
 import sqlite3
 import subprocess
 import sys
 import tempfile
+import types
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from autograder import cli
 from autograder.box import choose_level
-from autograder.cli import main
+from autograder.cli import COMMANDS, main, make_parser
+from autograder.commands.authoring import certify
 from autograder.gradebook.writer import GradebookWriter
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -173,6 +175,21 @@ def test_certify_takes_lessons_and_exercises(capsys: pytest.CaptureFixture[str])
     told = refused(capsys, "certify", "--course", str(ROOT), "attention.scael")
     assert "did you mean attention.scale" in told
     assert told.rstrip().endswith("?")
+
+
+@pytest.mark.parametrize("module", COMMANDS, ids=lambda module: module.__name__.rpartition(".")[2])
+def test_the_help_of_every_command_ends_with_an_example_that_it_understands(
+    module: types.ModuleType, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = module.__name__.rpartition(".")[2]
+    with pytest.raises(SystemExit):
+        main([name, "--help"])
+    example = capsys.readouterr().out.rstrip().rpartition("example: ")[2]
+    parser, commands = make_parser()
+    assert example == commands.examples[name]
+    typed = shlex.split(example.removeprefix('eval "$(').removesuffix(')"'))
+    assert typed[:2] == ["katze", name]
+    assert parser.parse_args(typed[1:]).command == name
 
 
 def test_without_a_command_the_help_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
@@ -453,7 +470,9 @@ def test_a_shell_is_told_lessons_and_exercises(capsys: pytest.CaptureFixture[str
     line = "katze check attention.sca"
     asked = {"_ARGCOMPLETE": "1", "COMP_LINE": line, "COMP_POINT": str(len(line)), "IFS": "\013"}
     with tempfile.TemporaryFile() as told:
-        script = f"import os; os.dup2({told.fileno()}, 8); from autograder.cli import main; main()"
+        script = (
+            f"import os; os.dup2({told.fileno()}, 8); from autograder.cli import COMMANDS, main, make_parser; main()"
+        )
         subprocess.run(
             [sys.executable, "-c", script], env={**os.environ, **asked}, pass_fds=[told.fileno()], check=True
         )
@@ -464,7 +483,7 @@ def test_a_shell_is_told_lessons_and_exercises(capsys: pytest.CaptureFixture[str
 def test_a_slow_command_says_something_at_once_on_a_terminal(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(cli, "_certify", lambda options: 0)
+    monkeypatch.setattr(certify, "_run", lambda options: 0)
     assert main(["certify"]) == 0
     assert capsys.readouterr().err == ""
     monkeypatch.setattr(type(sys.stderr), "isatty", lambda self: True, raising=False)

@@ -24,7 +24,7 @@ def test_every_module_is_there_once_and_no_other() -> None:
 def test_a_module_stands_under_its_wing() -> None:
     for part in PAGE.split("\n## `")[1:]:
         wing = part.partition("/`")[0]
-        links = re.findall(r"^\| \[`\w+`\]\(([\w/.]+)\)", part.partition("\n## The commands")[0], re.MULTILINE)
+        links = re.findall(r"^\| \[`\w+`\]\(([\w/.]+)\)", part.partition("\n## The rest")[0], re.MULTILINE)
         assert {file.split("/")[0] for file in links} == {wing}
 
 

@@ -1,0 +1,100 @@
+"""How a command is added to `katze`, and the arguments that several commands take."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from autograder.commands.writing import writable
+from course_lib.exercises import LESSONS
+
+if TYPE_CHECKING:
+    from autograder.box import Level
+
+Run = Callable[[argparse.Namespace], int]
+"""What a command does; returns its exit status (`statuses.py`)."""
+
+
+class Commands:
+    """The commands of `katze`, as they are added.
+
+    Attributes:
+        slow: what is said at once by those that need a while before they have something to tell.
+        examples: one line a command that shows its use.
+    """
+
+    def __init__(self, parser: argparse.ArgumentParser) -> None:
+        self._added = parser.add_subparsers(title="commands", metavar="COMMAND")
+        self.slow: dict[str, str] = {}
+        self.examples: dict[str, str] = {}
+
+    def add(
+        self, name: str, run: Run, summary: str, example: str, *, course: bool = True, slow: str = ""
+    ) -> argparse.ArgumentParser:
+        """Add a command; returns what its own arguments are added to.
+
+        Args:
+            name: what it is called by.
+            run: what it does.
+            summary: what it is for, in a line.
+            example: a line that shows its use, as it is typed.
+            course: whether it is about a course's folder, and takes `--course`.
+            slow: what to say at once, where it needs a while before it has something to tell.
+        """
+        made = self._added.add_parser(name, help=summary, description=summary, epilog=f"example: {example}")
+        made.set_defaults(run=run, command=name)
+        if course:
+            made.add_argument(
+                "--course", type=Path, metavar="DIR", help="the course's folder (default: found from here)"
+            )
+        self.examples[name] = example
+        if slow:
+            self.slow[name] = slow
+        return made
+
+
+def add_lesson(parser: argparse.ArgumentParser) -> None:
+    """The lesson that it is about."""
+    lesson = parser.add_argument("lesson", metavar="LESSON", help="such as 01_attention")
+    lesson.completer = lambda **_asked: list(LESSONS)  # type: ignore[attr-defined]
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """`--json`: what it has to tell as data."""
+    parser.add_argument(
+        "--json", nargs="?", const="-", type=writable, metavar="FILE", help="write JSON to FILE (default: print it)"
+    )
+
+
+def add_workers(parser: argparse.ArgumentParser) -> None:
+    """`--workers`: boxes at once."""
+    default = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    parser.add_argument(
+        "--workers", type=_positive, default=default, metavar="N", help="boxes at once (default: cores)"
+    )
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return number
+
+
+def add_level(parser: argparse.ArgumentParser) -> None:
+    """`--min-level` and `--container`: the weakest boxes that will do, which `weakest_level` reads."""
+    levels = ("L0", "L1", "L2", "L3", "L4")
+    parser.add_argument("--min-level", choices=levels, help="refuse to grade in weaker boxes than this")
+    parser.add_argument(
+        "--container", action="store_const", const="L4", dest="min_level", help="grade in a container: --min-level L4"
+    )
+
+
+def weakest_level(options: argparse.Namespace) -> Level | None:
+    """The weakest boxes that will do; None where nothing was asked for."""
+    from autograder.box import Level
+
+    return Level[options.min_level] if options.min_level else None

@@ -1,0 +1,45 @@
+"""`katze certify`."""
+
+from __future__ import annotations
+
+import argparse
+
+from autograder.commands.adding import Commands, add_json
+from autograder.commands.statuses import DONE, FAILED
+from autograder.commands.writing import write_json
+from autograder.console import output_console
+from autograder.errors import BadInput
+
+
+def add(commands: Commands) -> None:
+    """Add `katze certify`."""
+    certify = commands.add(
+        "certify",
+        _run,
+        "prove that every check accepts right answers and names wrong ones",
+        "katze certify 01_attention",
+        slow="trying every answer",
+    )
+    certify.add_argument(
+        "names", nargs="*", metavar="NAME", help="lessons, or exercises such as attention.scores (default: all)"
+    )
+    add_json(certify)
+
+
+def _run(options: argparse.Namespace) -> int:
+    from autograder.certify import certify, print_table
+    from autograder.course.course import Course
+    from autograder.course.given import released_stubs
+    from course_lib import exercises
+
+    course = Course.find(options.course)
+    stubs = released_stubs(course.release_notebook(lesson) for lesson in course.lessons())
+    try:
+        certificates = certify(exercises.named(options.names) if options.names else exercises.all(), stubs)
+    except exercises.UnknownName as problem:
+        raise BadInput(str(problem)) from None
+    if options.json:
+        write_json(options.json, [certificate.record() for certificate in certificates])
+    if options.json != "-":
+        print_table(certificates, output_console())
+    return DONE if all(certificate.holds for certificate in certificates) else FAILED

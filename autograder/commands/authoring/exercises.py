@@ -1,0 +1,29 @@
+"""`katze exercises`."""
+
+from __future__ import annotations
+
+import argparse
+
+from autograder.commands.adding import Commands, add_json
+from autograder.commands.statuses import DONE
+from autograder.commands.writing import write_json
+
+
+def add(commands: Commands) -> None:
+    """Add `katze exercises`."""
+    listed = commands.add(
+        "exercises", _run, "list the exercises", "katze exercises --lesson 01_attention", course=False
+    )
+    listed.add_argument("--lesson", help="only those of this lesson")
+    add_json(listed)
+
+
+def _run(options: argparse.Namespace) -> int:
+    from autograder.pages.terminal import exercise_records, print_exercises
+
+    records = exercise_records(options.lesson)
+    if options.json:
+        write_json(options.json, records)
+    if options.json != "-":
+        print_exercises(records)
+    return DONE

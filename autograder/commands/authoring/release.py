@@ -1,0 +1,38 @@
+"""`katze release`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from autograder.commands.adding import Commands
+from autograder.commands.statuses import DONE, FAILED
+
+
+def add(commands: Commands) -> None:
+    """Add `katze release`."""
+    release = commands.add(
+        "release",
+        _run,
+        "build the students' notebooks from the solutions",
+        "katze release 01_attention",
+        slow="reading the solutions",
+    )
+    release.add_argument("lessons", nargs="*", metavar="LESSON", help="such as 01_attention (default: all)")
+    release.add_argument("--check", action="store_true", help="change nothing; fail if the release is out of date")
+
+
+def _run(options: argparse.Namespace) -> int:
+    from autograder.course.course import Course
+    from autograder.course.release import check_release, release
+
+    course = Course.find(options.course)
+    if options.check:
+        drift = check_release(course, options.lessons or None)
+        for line in drift:
+            print(line, file=sys.stderr)
+        print("the release is out of date: run `katze release`" if drift else "the release is up to date")
+        return FAILED if drift else DONE
+    for path in release(course, options.lessons or None):
+        print(path)
+    return DONE

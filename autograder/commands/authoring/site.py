@@ -1,0 +1,37 @@
+"""`katze site`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from autograder.commands.adding import Commands, add_workers
+from autograder.commands.statuses import DONE
+from autograder.errors import BadInput
+
+
+def add(commands: Commands) -> None:
+    """Add `katze site`."""
+    site = commands.add(
+        "site",
+        _run,
+        "build the course as a website, to be read without a network",
+        "katze site build/site",
+        slow="running the lessons",
+    )
+    site.add_argument("folder", type=Path, metavar="DIR", help="where to, such as build/site")
+    add_workers(site)
+
+
+def _run(options: argparse.Namespace) -> int:
+    from autograder.course.course import Course
+
+    try:
+        from autograder.site.build import build_site
+    except ModuleNotFoundError as missing:
+        raise BadInput(f"{missing.name} is not installed; get it with: pip install 'katze[site]'") from None
+    for line in build_site(Course.find(options.course), options.folder, options.workers):
+        print(line, file=sys.stderr)
+    print(f"written: {options.folder / 'index.html'}")
+    return DONE

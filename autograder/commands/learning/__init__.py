@@ -1,0 +1,1 @@
+"""Commands for those who learn, alone or in a class, and who want to see what it is."""

@@ -1,0 +1,39 @@
+"""`katze check`."""
+
+from __future__ import annotations
+
+import argparse
+
+from autograder.commands.adding import Commands, add_json, add_level, weakest_level
+from autograder.commands.statuses import DONE, FAILED
+from autograder.commands.writing import write_json
+from course_lib.learner.references import REFERENCES
+
+
+def add(commands: Commands) -> None:
+    """Add `katze check`."""
+    check = commands.add(
+        "check",
+        _run,
+        "check one answer from a Python file, in a box",
+        "katze check attention.scaled_dot_product answer.py",
+        course=False,
+        slow="starting a box",
+    )
+    named = check.add_argument("exercise", metavar="EXERCISE_ID", help="such as attention.scaled_dot_product")
+    named.completer = lambda **_asked: list(REFERENCES)  # type: ignore[attr-defined]
+    check.add_argument("file", metavar="FILE.py[:NAME]", help="the answer, and its name if it has another")
+    check.add_argument("--visible-only", action="store_true", help="only the cases that students see")
+    add_level(check)
+    add_json(check)
+
+
+def _run(options: argparse.Namespace) -> int:
+    from autograder.grading.single import check_file
+
+    verdict, level = check_file(options.exercise, options.file, options.visible_only, weakest_level(options))
+    if options.json:
+        write_json(options.json, {**verdict.record(), "level": level.name})
+    if options.json != "-":
+        print(verdict.text())
+    return DONE if verdict.passed else FAILED

@@ -1,0 +1,77 @@
+"""`katze learn`."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from pathlib import Path
+
+from autograder.commands.adding import Commands
+from autograder.commands.statuses import DONE
+from autograder.words import count
+
+
+def add(commands: Commands) -> None:
+    """Add `katze learn`."""
+    learn = commands.add(
+        "learn",
+        _run,
+        "make a folder to work in, with every lesson, and open JupyterLab on it",
+        "katze learn work",
+        course=False,
+        slow="preparing the lessons",
+    )
+    learn.add_argument(
+        "folder", nargs="?", type=Path, default=Path("work"), metavar="DIR", help="where to (default: %(default)s)"
+    )
+    learn.add_argument("--scripts", action="store_true", help="each lesson as a Python file, and no JupyterLab")
+    learn.add_argument(
+        "--lab",
+        type=shlex.split,
+        default=[],
+        metavar="OPTIONS",
+        help='for JupyterLab: --lab="--no-browser --port 9000"',
+    )
+    learn.add_argument("--no-lab", action="store_true", help="copy the lessons, and start nothing")
+    learn.add_argument(
+        "--move-answers",
+        metavar="LESSON",
+        help="move answers out of the released notebook of a lesson into the folder, and restore that notebook",
+    )
+
+
+def _run(options: argparse.Namespace) -> int:
+    if options.move_answers:
+        return _move_answers(options.move_answers, options.folder)
+    from autograder.course.released import released_notebooks
+
+    released = released_notebooks(Path.cwd())
+    if options.scripts:
+        from autograder.learn.script import write_scripts
+
+        for line in write_scripts(released, options.folder):
+            print(line)
+        return DONE
+    from autograder.learn.folder import copy_lessons
+    from autograder.learn.lab import open_lab, write_start_page
+
+    copied = copy_lessons(released, options.folder)
+    if copied.new:
+        print(f"{count(len(copied.new), 'lesson')} copied to {options.folder}/: this is where you write.")
+    for lesson, before in copied.renewed.items():
+        print(f"{lesson}: a new version, with your answers in it; what was there before is in {before}")
+    for lesson in copied.foreign:
+        print(f"{lesson}: left as it is, since it is of another version; rename it to get this one beside it")
+    write_start_page(options.folder)
+    if options.no_lab:
+        return DONE
+    print("JupyterLab starts; Ctrl-C here ends it.", flush=True)
+    return open_lab(options.folder, options.lab)
+
+
+def _move_answers(lesson: str, folder: Path) -> int:
+    from autograder.course.course import Course
+    from autograder.learn.folder import move_answers
+
+    print(f"your answers are in {move_answers(Course.find(), lesson, folder)} now; the release is as it was")
+    return DONE

@@ -1,0 +1,53 @@
+"""`katze preflight`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from autograder.commands.adding import Commands, add_json
+from autograder.commands.writing import make_folder, write_json
+from autograder.console import output_console
+
+
+def add(commands: Commands) -> None:
+    """Add `katze preflight`."""
+    preflight = commands.add(
+        "preflight",
+        _run,
+        "look at a notebook as grading will, before it is submitted",
+        "katze preflight 01_attention.ipynb --run",
+        course=False,
+    )
+    preflight.add_argument("file", type=Path, metavar="FILE.ipynb", help="the notebook that you want to submit")
+    preflight.add_argument("--lesson", help="the lesson that it is meant for (default: told by its cells)")
+    preflight.add_argument(
+        "--release", type=Path, metavar="FILE.ipynb", help="the notebook as you were given it (default: found)"
+    )
+    preflight.add_argument(
+        "--run", dest="in_box", action="store_true", help="run it in a box, and check what students can check"
+    )
+    preflight.add_argument("--write", type=Path, metavar="OUT.ipynb", help="write a mended copy")
+    add_json(preflight)
+
+
+def _run(options: argparse.Namespace) -> int:
+    from autograder.errors import Unreadable
+    from autograder.preflight import UNREADABLE, preflight, print_preflight, write_mended
+
+    try:
+        found = preflight(options.file, options.lesson, options.release, options.in_box)
+    except Unreadable as problem:
+        print(f"{options.file}: {problem.reason}", file=sys.stderr)
+        return UNREADABLE
+    if options.write:
+        make_folder(options.write)
+        write_mended(found, options.write)
+    if options.json:
+        write_json(options.json, found.record())
+    if options.json != "-":
+        print_preflight(found, output_console())
+        if options.write:
+            print(f"written: {options.write}")
+    return found.status

@@ -1,0 +1,1 @@
+"""Commands for those who teach it, in the order of a semester."""

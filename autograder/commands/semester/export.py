@@ -1,0 +1,65 @@
+"""`katze export`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from autograder.commands.adding import Commands
+from autograder.commands.statuses import DONE
+from autograder.commands.writing import writable, write
+
+
+def add(commands: Commands) -> None:
+    """Add `katze export`."""
+    export = commands.add(
+        "export",
+        _run,
+        "write the grades as CSV, for a learning platform",
+        "katze export --roster roster.csv --to grades.csv",
+    )
+    export.add_argument(
+        "lessons", nargs="*", metavar="LESSON", help="such as 01_attention (default: all that are graded)"
+    )
+    export.add_argument("--to", type=writable, default="-", metavar="FILE.csv", help="where to (default: print it)")
+    export.add_argument(
+        "--roster", type=Path, metavar="FILE.csv", help="the platform's own export: its rows are filled in"
+    )
+    export.add_argument(
+        "--student-column",
+        default="student",
+        metavar="NAME",
+        help="the column of the students' ids (default: %(default)s)",
+    )
+    export.add_argument(
+        "--lesson-column",
+        action="append",
+        type=_heading,
+        default=[],
+        metavar="LESSON=NAME",
+        help="the column of a lesson's points (may be repeated)",
+    )
+
+
+def _run(options: argparse.Namespace) -> int:
+    from autograder.course.course import Course
+    from autograder.gradebook.standings import standings
+    from autograder.pages.export import export
+
+    graded = standings(Course.find(options.course), options.lessons)
+    made = export(graded, options.roster, options.student_column, dict(options.lesson_column))
+    write(options.to, made.table.content())
+    for remark in made.remarks:
+        print(remark, file=sys.stderr)
+    if options.to != "-":
+        print(f"written: {options.to}")
+    return DONE
+
+
+def _heading(text: str) -> tuple[str, str]:
+    """A lesson, and the heading of its column."""
+    lesson, equals, heading = text.partition("=")
+    if not (lesson and equals and heading):
+        raise argparse.ArgumentTypeError(f"{text!r} is not LESSON=NAME, such as 01_attention='Homework 1'")
+    return lesson, heading

@@ -1,0 +1,65 @@
+"""`katze grade`."""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import os
+import sys
+
+from autograder.commands.adding import Commands, add_json, add_lesson, add_level, add_workers, weakest_level
+from autograder.commands.statuses import DONE, FAILED
+from autograder.commands.writing import write_json
+
+
+def add(commands: Commands) -> None:
+    """Add `katze grade`."""
+    grade = commands.add(
+        "grade",
+        _run,
+        "grade the submissions to a lesson",
+        "katze grade 01_attention --workers 4",
+        slow="starting the boxes",
+    )
+    add_lesson(grade)
+    grade.add_argument("--student", action="append", metavar="ID", help="only this student (may be repeated)")
+    grade.add_argument("--all-cells", action="store_true", help="run the cells tagged demo as well")
+    grade.add_argument("--no-feedback", action="store_true", help="write no feedback pages")
+    grade.add_argument("--force", action="store_true", help="grade everything again, changed or not")
+    add_workers(grade)
+    add_level(grade)
+    add_json(grade)
+
+
+def _run(options: argparse.Namespace) -> int:
+    gc.disable()  # what is imported is not garbage, and looking for some takes a fifth of the time
+    from autograder.course.course import Course
+    from autograder.grading.batch import grade_lesson
+    from autograder.intake.misplaced import misplaced
+    from autograder.pages.terminal import print_class
+    from autograder.words import some
+
+    gc.freeze()
+    gc.enable()
+    course = Course.find(options.course)
+    run = grade_lesson(
+        course,
+        options.lesson,
+        students=options.student,
+        workers=options.workers,
+        min_level=weakest_level(options),
+        skip_demos=not options.all_cells,
+        feedback=not options.no_feedback,
+        force=options.force,
+    )
+    print_class(run)
+    lost = misplaced(course, options.lesson)
+    if lost:
+        where = course.submitted / "STUDENT" / options.lesson
+        print(f"not looked at: {some(lost)}; submissions belong in {where}/.", file=sys.stderr)
+    if run.gradings:
+        written = [course.gradebook, course.autograded, *([] if options.no_feedback else [course.feedback])]
+        print("written:", ", ".join(os.path.relpath(path) for path in written))
+    if options.json:
+        write_json(options.json, run.records())
+    return FAILED if run.grader_failed or run.refused else DONE

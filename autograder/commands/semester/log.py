@@ -1,0 +1,35 @@
+"""`katze log`."""
+
+from __future__ import annotations
+
+import argparse
+
+from autograder.commands.adding import Commands, add_json, add_lesson
+from autograder.commands.statuses import DONE
+from autograder.commands.writing import write_json
+
+
+def add(commands: Commands) -> None:
+    """Add `katze log`."""
+    log = commands.add(
+        "log",
+        _run,
+        "tell the story of one grade: how it came about, and everything that changed it",
+        "katze log ada 01_attention",
+    )
+    log.add_argument("student", metavar="STUDENT", help="the student's id")
+    add_lesson(log)
+    log.add_argument("--all", action="store_true", dest="every_case", help="every case, with its time")
+    add_json(log)
+
+
+def _run(options: argparse.Namespace) -> int:
+    from autograder.course.course import Course
+    from autograder.log import print_story, story_of
+
+    told = story_of(Course.find(options.course), options.student, options.lesson)
+    if options.json:
+        write_json(options.json, told)
+    if options.json != "-":
+        print_story(told, every_case=options.every_case)
+    return DONE

@@ -1,0 +1,8 @@
+"""The exit statuses of `katze`."""
+
+DONE = 0
+FAILED = 1
+"""The grader or a check failed, or somebody could not be graded because of a folder's name."""
+
+MISUSED = 2
+"""Wrong use, or bad input."""

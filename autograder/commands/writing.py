@@ -1,0 +1,49 @@
+"""Where a command writes what it was asked for: a file, or standard output."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+BUILT = "build"
+"""The folder for what commands make: it and those in it are made when they are needed; all others must be there."""
+
+
+def writable(name: str) -> str:
+    """A place for a file that can be written: found out before the work is done, not after.
+
+    Raises:
+        argparse.ArgumentTypeError: nothing can be written there.
+    """
+    path = Path(name)
+    folder = path.parent
+    while BUILT in folder.parts and not folder.exists():  # `make_folder` will make it
+        folder = folder.parent
+    if name != "-" and (path.is_dir() or not os.access(path if path.exists() else folder, os.W_OK)):
+        missing = "" if folder.exists() else f"there is no folder {folder}; "
+        raise argparse.ArgumentTypeError(f"cannot write {name}: {missing}name a file in a folder that exists")
+    return name
+
+
+def make_folder(path: Path) -> None:
+    """Make the folder of a file that is about to be written, where it is below `build`."""
+    if BUILT in path.parent.parts:
+        path.parent.mkdir(parents=True, exist_ok=True)
+
+
+def write_json(destination: str, content: Any) -> None:
+    """Write JSON to a file, or to standard output where the destination is "-"."""
+    write(destination, (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode())
+
+
+def write(destination: str, content: bytes) -> None:
+    """Write to a file, or to standard output where the destination is "-"."""
+    if destination == "-":
+        sys.stdout.write(content.decode().replace("\r\n", "\n"))
+    else:
+        make_folder(Path(destination))
+        Path(destination).write_bytes(content)
