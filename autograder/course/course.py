@@ -2,7 +2,8 @@
 
 nbgrader's own settings (`c.CourseDirectory...`) name the folders, so that both tools always agree; Katze's
 own are `c.Katze.repository`, `c.Katze.revision`, `c.Katze.solutions_directory`, `c.Katze.solutions`,
-`c.Katze.limits`, `c.Katze.exercise_limits`, `c.Katze.packages` and `c.Katze.system_calls`.
+`c.Katze.limits`, `c.Katze.exercise_limits`, `c.Katze.packages` and `c.Katze.system_calls`. What changes in a semester,
+deadlines and exercises, is in `course.toml` next to it (`semester.py`).
 """
 
 from __future__ import annotations
@@ -18,9 +19,11 @@ from pathlib import Path
 from traitlets.config.loader import Config, PyFileConfigLoader
 
 import course_lib
+from autograder.course.semester import SEMESTER_NAME, Semester, read_semester
 from autograder.course.settings import limits_from, packages_from, shows_solutions_from
 from autograder.errors import BadInput
 from autograder.limits import Allowance, Limits
+from course_lib.exercises import LESSONS, WRITTEN
 
 CONFIG_NAME = "nbgrader_config.py"
 SECRET_BYTES = 32
@@ -46,6 +49,7 @@ class Course:
         limits: what each submission may use.
         exercise_limits: what single exercises may use instead, by id.
         packages: that boxes have besides their own, by lesson; those under "" are for all lessons.
+        semester: deadlines, weights, and what is set for single exercises.
         config: everything that `nbgrader_config.py` sets, for nbgrader's own classes.
     """
 
@@ -64,6 +68,7 @@ class Course:
     limits: Limits
     exercise_limits: Mapping[str, Allowance] = field(hash=False)
     packages: Mapping[str, tuple[str, ...]] = field(hash=False)
+    semester: Semester
     config: Config = field(repr=False, compare=False)
 
     @classmethod
@@ -106,6 +111,7 @@ class Course:
             limits=limits,
             exercise_limits=exercise_limits,
             packages=packages_from(config),
+            semester=read_semester(root, {*LESSONS, *_released(folders["release"])}),
             course_id=_setting(config, "CourseDirectory", "course_id", ""),
             repository=_repository(root, config),
             revision=_revision(root, config),
@@ -117,14 +123,19 @@ class Course:
         )
 
     def require_exercises(self, find: Callable[[str], object]) -> None:
-        """Refuse limits for exercises that do not exist: a misspelt id would change nothing, silently.
+        """Refuse settings for exercises that do not exist: a misspelt id would change nothing, silently.
 
         Args:
             find: looks an exercise up by its id; raises a `KeyError` where there is none.
 
         Raises:
-            BadInput: `c.Katze.exercise_limits` names one that it does not find.
+            BadInput: `c.Katze.exercise_limits` or `course.toml` names one that it does not find.
         """
+        for exercise in sorted(self.semester.exercises.keys() - WRITTEN.keys()):
+            try:
+                find(exercise)
+            except KeyError as error:
+                raise BadInput(f"{SEMESTER_NAME}: exercises: {error}") from None
         for exercise in sorted(self.exercise_limits):
             try:
                 find(exercise)
@@ -141,7 +152,7 @@ class Course:
 
     def lessons(self) -> list[str]:
         """The released lessons, in order: the folders of `release` that hold a notebook of their own name."""
-        return sorted(path.parent.name for path in self.release.glob("*/*.ipynb") if path.stem == path.parent.name)
+        return _released(self.release)
 
     def release_notebook(self, lesson: str) -> Path:
         """The released notebook of a lesson.
@@ -170,6 +181,10 @@ class Course:
                 "(hidden inputs will then differ from those of earlier grades)"
             )
         return value
+
+
+def _released(release: Path) -> list[str]:
+    return sorted(path.parent.name for path in release.glob("*/*.ipynb") if path.stem == path.parent.name)
 
 
 def _setting(config: Config, section: str, name: str, default: str) -> str:

@@ -1,0 +1,334 @@
+"""What a course sets for its semester, in `course.toml` beside `nbgrader_config.py`: deadlines, weights, exercises.
+
+    drop_lowest = 1                      # of the lessons that count
+    [late]                               # for every lesson
+    grace = "15 minutes"
+    policy = "linear"                    # "none", "linear", "cap" or "nbgrader"
+    per_day = 10                         # linear: percent of the lesson's points for each day begun
+    at_most = 50                         # linear: percent of the lesson's points that are lost at most
+    [lessons.01_attention]
+    due = 2026-11-20T18:00:00+01:00
+    weight = 2
+    late = { policy = "cap", cap = 80 }  # cap: percent of the lesson's points that a late submission can reach
+    [lessons.01_attention.extensions]
+    ada = 2026-11-27T18:00:00+01:00
+    [exercises."attention.scores"]
+    drop = true                          # or full_credit, extra_credit, never_lower
+    accept = ["sha256:…", "accepted/scores.py"]
+    tolerance = { relative = 1e-3, absolute = 1e-5 }
+
+Everything may be left out, the file too. It is checked whole before anything else happens.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+import tomllib
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from autograder.errors import BadInput
+
+SEMESTER_NAME = "course.toml"
+
+Policy = Literal["none", "linear", "cap", "nbgrader"]
+"""What a late submission costs: nothing, something for each day, all above a bound, or what nbgrader's plugin says."""
+
+_NUMBERS_OF: Mapping[Policy, tuple[str, ...]] = {"linear": ("per_day", "at_most"), "cap": ("cap",)}
+_NEEDED_BY: Mapping[Policy, str] = {"linear": "per_day", "cap": "cap"}
+_UNITS = {"minute": timedelta(minutes=1), "hour": timedelta(hours=1), "day": timedelta(days=1)}
+_DURATION = re.compile(r"(\d{1,4}) (minute|hour|day)s?")
+_YEARS = range(2000, 2200)
+_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+
+
+@dataclass(frozen=True)
+class Late:
+    """What becomes of a late submission.
+
+    Attributes:
+        policy: what it costs. By default it is what `nbgrader_config.py` says, which is nothing unless a course
+            says otherwise there.
+        grace: how long after the due date a submission is not late yet.
+        per_day: linear: what each day begun after the due date costs, in percent of the lesson's points.
+        at_most: linear: what is lost at most, in percent of the lesson's points.
+        cap: cap: what a late submission can reach, in percent of the lesson's points.
+    """
+
+    policy: Policy = "nbgrader"
+    grace: timedelta = timedelta()
+    per_day: float = 0.0
+    at_most: float = 100.0
+    cap: float = 100.0
+
+
+@dataclass(frozen=True)
+class LessonTerms:
+    """What is set for one lesson.
+
+    Attributes:
+        due: when it has to be handed in, with its offset from UTC; None where nothing is set.
+        weight: its share in the total, next to those of the other lessons.
+        late: what becomes of late submissions.
+        extensions: when single students have to hand in instead, by their ids.
+    """
+
+    due: datetime | None = None
+    weight: float = 1.0
+    late: Late = Late()
+    extensions: Mapping[str, datetime] = field(default_factory=dict, hash=False)
+
+    def due_for(self, student: str) -> datetime | None:
+        """When a student has to hand in: an extension counts in place of the due date."""
+        return self.extensions.get(student, self.due)
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """How far an answer may be from the reference; None leaves it as the exercise has it.
+
+    Attributes:
+        relative: to the reference's value.
+        absolute: in its units.
+    """
+
+    relative: float | None = None
+    absolute: float | None = None
+
+
+@dataclass(frozen=True)
+class ExerciseTerms:
+    """What is set for one exercise.
+
+    Attributes:
+        drop: it gives no points, and none can be had.
+        full_credit: everyone who handed in has all of its points.
+        extra_credit: its points count, and are not among those that can be had.
+        never_lower: grading again takes no points away.
+        accept: answers that are right whatever the check says: their digests, or files below the course's folder.
+        tolerance: how far an answer may be from the reference.
+    """
+
+    drop: bool = False
+    full_credit: bool = False
+    extra_credit: bool = False
+    never_lower: bool = False
+    accept: tuple[str, ...] = ()
+    tolerance: Tolerance | None = None
+
+
+@dataclass(frozen=True)
+class Semester:
+    """Everything that `course.toml` sets.
+
+    Attributes:
+        drop_lowest: how many of a student's lessons, the lowest, do not count in the total.
+        late: what becomes of late submissions where a lesson sets nothing else.
+        lessons: by lesson; only those that are named.
+        exercises: by exercise's id; only those that are named.
+    """
+
+    drop_lowest: int = 0
+    late: Late = Late()
+    lessons: Mapping[str, LessonTerms] = field(default_factory=dict, hash=False)
+    exercises: Mapping[str, ExerciseTerms] = field(default_factory=dict, hash=False)
+
+    def lesson(self, lesson: str) -> LessonTerms:
+        """What is set for a lesson, named or not."""
+        return self.lessons.get(lesson) or LessonTerms(late=self.late)
+
+    def exercise(self, exercise: str) -> ExerciseTerms:
+        """What is set for an exercise, named or not."""
+        return self.exercises.get(exercise) or ExerciseTerms()
+
+
+def read_semester(root: Path, lessons: Collection[str]) -> Semester:
+    """Read `course.toml`; without one nothing is set.
+
+    Args:
+        root: the course's folder.
+        lessons: those that there are. Whether there are the exercises is for `Course.require_exercises` to see.
+
+    Raises:
+        BadInput: the file cannot be read, or something in it cannot be used: the line names it and what to do.
+    """
+    path = root / SEMESTER_NAME
+    try:
+        settings = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return Semester()
+    except OSError as error:
+        raise BadInput(f"cannot read {path}: {error.strerror}; check what it is and who may read it") from error
+    except UnicodeDecodeError:
+        raise BadInput(f"{path} is not in UTF-8; save it as UTF-8") from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise BadInput(f"{path} is not TOML: {error}; mend that line") from None
+    return _semester(settings, lessons, root)
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """What to do about an unknown name: the known one that is nearest to it, or all of them."""
+    names = sorted(known)
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    return f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(names) or 'none'}"
+
+
+def _semester(settings: Mapping[str, Any], lessons: Collection[str], root: Path) -> Semester:
+    _check_names("", settings, ("drop_lowest", "late", "lessons", "exercises"), "setting")
+    late = _late("late", settings.get("late", {}), Late())
+    by_lesson, by_exercise = (_table(name, settings.get(name, {})) for name in ("lessons", "exercises"))
+    _check_names("lessons", by_lesson, lessons, "lesson")
+    return Semester(
+        drop_lowest=_whole("drop_lowest", settings.get("drop_lowest", 0)),
+        late=late,
+        lessons={name: _lesson(f"lessons.{name}", terms, late) for name, terms in by_lesson.items()},
+        exercises={name: _exercise(name, terms, root) for name, terms in by_exercise.items()},
+    )
+
+
+def _late(where: str, settings: Any, default: Late) -> Late:
+    """What a table `late` sets; it keeps of the default what it does not set, but no numbers of another policy."""
+    names = tuple(entry.name for entry in fields(Late))
+    _check_names(where, _table(where, settings), names, "setting")
+    policy = settings.get("policy", default.policy)
+    if policy not in get_args(Policy):
+        raise _fault(f"{where}.policy", f"must be one of {', '.join(map(repr, get_args(Policy)))}, not {policy!r}")
+    late = default if policy == default.policy else Late(policy, default.grace)
+    if "grace" in settings:
+        late = replace(late, grace=_duration(f"{where}.grace", settings["grace"]))
+    percents: dict[str, Any] = {}
+    for name in settings.keys() - {"policy", "grace"}:
+        if name not in _NUMBERS_OF.get(policy, ()):
+            wanted = next(other for other, numbers in _NUMBERS_OF.items() if name in numbers)
+            raise _fault(f"{where}.{name}", f"is for the policy {wanted!r}, and the policy is {policy!r}")
+        percents[name] = _percent(f"{where}.{name}", settings[name])
+    needed = _NEEDED_BY.get(policy)
+    if needed and needed not in settings and policy != default.policy:
+        raise _fault(f"{where}.policy", f"{policy!r} needs {needed}, in percent; add {needed} = {_EXAMPLE[needed]}")
+    return replace(late, **percents)
+
+
+_EXAMPLE = {"per_day": 10, "cap": 80}
+
+
+def _lesson(where: str, settings: Any, default: Late) -> LessonTerms:
+    _check_names(where, _table(where, settings), ("due", "weight", "late", "extensions"), "setting")
+    due = _moment(f"{where}.due", settings["due"]) if "due" in settings else None
+    extensions = {}
+    for student, until in _table(f"{where}.extensions", settings.get("extensions", {})).items():
+        place = f'{where}.extensions."{student}"'
+        extensions[student] = _moment(place, until)
+        if due is None:
+            raise _fault(place, f"extends nothing: the lesson has no due date; add {where}.due")
+        if extensions[student] < due:
+            raise _fault(place, f"is before the due date, {due.isoformat()}; an extension is the later one of the two")
+    weight = _number(f"{where}.weight", settings.get("weight", 1.0))
+    return LessonTerms(due, weight, _late(f"{where}.late", settings.get("late", {}), default), extensions)
+
+
+def _exercise(name: str, settings: Any, root: Path) -> ExerciseTerms:
+    where, flags = f'exercises."{name}"', ("drop", "full_credit", "extra_credit", "never_lower")
+    for inner, value in _table(where, settings).items():
+        if isinstance(value, dict) and "." not in name and inner != "tolerance":  # TOML takes the dot for its own
+            raise _fault(f"exercises.{name}.{inner}", f'needs quotes around the id: [exercises."{name}.{inner}"]')
+    _check_names(where, settings, (*flags, "accept", "tolerance"), "setting")
+    for flag in flags:
+        if not isinstance(settings.get(flag, False), bool):
+            raise _fault(f"{where}.{flag}", f"must be true or false, not {settings[flag]!r}")
+    for other in ("full_credit", "extra_credit"):
+        if settings.get("drop") and settings.get(other):
+            raise _fault(where, f"drop and {other} contradict each other; choose one of them")
+    accept = settings.get("accept", [])
+    if not isinstance(accept, list) or not all(isinstance(answer, str) for answer in accept):
+        raise _fault(f"{where}.accept", f"must be a list of digests and files, in quotes, not {accept!r}")
+    for answer in accept:
+        _check_answer(f"{where}.accept", answer, root)
+    tolerance = _tolerance(f"{where}.tolerance", settings["tolerance"]) if "tolerance" in settings else None
+    return ExerciseTerms(
+        **{flag: settings.get(flag, False) for flag in flags}, accept=tuple(accept), tolerance=tolerance
+    )
+
+
+def _check_answer(where: str, answer: str, root: Path) -> None:
+    if answer.startswith("sha256:"):
+        if not _DIGEST.fullmatch(answer):
+            raise _fault(where, f"{answer!r} is no digest: 64 characters of 0-9 and a-f follow sha256:")
+        return
+    path = (root / answer).resolve()
+    if not path.is_relative_to(root.resolve()) or not path.is_file():
+        raise _fault(where, f"there is no file {answer!r} below the course's folder; name one, or a digest (sha256:…)")
+
+
+def _tolerance(where: str, settings: Any) -> Tolerance:
+    _check_names(where, _table(where, settings), ("relative", "absolute"), "setting")
+    if not settings:
+        raise _fault(where, "is empty; give relative, absolute or both")
+    return Tolerance(**{name: _number(f"{where}.{name}", value) for name, value in settings.items()})
+
+
+# --- values
+
+
+def _fault(where: str, what: str) -> BadInput:
+    return BadInput(f"{SEMESTER_NAME}: {where} {what}")
+
+
+def _table(where: str, value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise _fault(where, f"must be a table, [{where}], not {value!r}")
+    return value
+
+
+def _check_names(where: str, settings: Mapping[str, Any], known: Iterable[str], kind: str) -> None:
+    names = list(known)
+    for name in settings:
+        if name not in names:
+            there = f"{where}: " if where else ""
+            raise BadInput(f"{SEMESTER_NAME}: {there}there is no {kind} {name!r}; {nearest(name, names)}")
+
+
+def _number(where: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not (0 <= value < math.inf):
+        raise _fault(where, f"must be a number, 0 or more, not {value!r}")
+    return float(value)
+
+
+def _whole(where: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise _fault(where, f"must be a whole number, 0 or more, not {value!r}")
+    return value
+
+
+def _percent(where: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 100:
+        raise _fault(where, f"is in percent: a number from 0 to 100, not {value!r}")
+    return float(value)
+
+
+def _duration(where: str, value: Any) -> timedelta:
+    found = _DURATION.fullmatch(value) if isinstance(value, str) else None
+    if found is None:
+        raise _fault(where, f'must be such as "15 minutes", "2 hours" or "1 day", not {value!r}')
+    return int(found[1]) * _UNITS[found[2]]
+
+
+def _moment(where: str, value: Any) -> datetime:
+    """A time with its offset from UTC: without one, nobody knows which clock it is on, and the clocks change."""
+    example = "such as 2026-11-20T18:00:00+01:00, without quotes"
+    if not isinstance(value, date):
+        raise _fault(where, f"must be a date and time, {example}, not {value!r}")
+    if not isinstance(value, datetime) or value.tzinfo is None:
+        raise _fault(where, f"{value} does not say on whose clock; write date, time and offset from UTC, {example}")
+    if value.year not in _YEARS:
+        raise _fault(where, f"{value} is in the year {value.year}; write one from {_YEARS[0]} to {_YEARS[-1]}")
+    return value
+
+
+def utc(moment: datetime) -> datetime:
+    """A time with an offset, in UTC and without a zone, as nbgrader keeps it."""
+    return moment.astimezone(UTC).replace(tzinfo=None)

@@ -1,0 +1,254 @@
+"""What `course.toml` sets: all of it can be read back, and what cannot be used is refused in one line that helps."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from autograder.course.course import Course
+from autograder.course.semester import (
+    ExerciseTerms,
+    Late,
+    LessonTerms,
+    Semester,
+    Tolerance,
+    nearest,
+    read_semester,
+    utc,
+)
+from autograder.errors import BadInput
+from course_lib import exercises
+
+LESSONS = ("01_attention", "02_masking")
+DUE = "due = 2026-11-20T18:00:00+01:00"
+LESSON = f"[lessons.01_attention]\n{DUE}\n"
+DIGEST = f"sha256:{'0f' * 32}"
+
+WHOLE = f"""
+drop_lowest = 1
+[late]
+grace = "15 minutes"
+policy = "linear"
+per_day = 10
+at_most = 50
+[lessons.01_attention]
+{DUE}
+weight = 2
+late = {{ policy = "none" }}
+[lessons.01_attention.extensions]
+ada = 2026-11-27T18:00:00+01:00
+"Łukasz, ben" = 2026-11-20T17:00:01Z
+[lessons.02_masking]
+late = {{ at_most = 20, grace = "2 hours" }}
+[exercises."attention.scores"]
+drop = true
+never_lower = true
+[exercises."attention.scale"]
+full_credit = true
+extra_credit = true
+accept = ["{DIGEST}", "accepted/scale.py"]
+tolerance = {{ relative = 1e-3, absolute = 1e-5 }}
+"""
+
+
+def read(root: Path, text: str) -> Semester:
+    (root / "course.toml").write_text(text, encoding="utf-8")
+    return read_semester(root, LESSONS)
+
+
+def at(text: str) -> datetime:
+    return datetime.fromisoformat(text)
+
+
+def test_everything_can_be_set(tmp_path: Path) -> None:
+    (tmp_path / "accepted").mkdir()
+    (tmp_path / "accepted" / "scale.py").write_text("")
+    semester = read(tmp_path, WHOLE)
+    linear = Late("linear", timedelta(minutes=15), per_day=10, at_most=50)
+    assert (semester.drop_lowest, semester.late) == (1, linear)
+    assert semester.lesson("01_attention") == LessonTerms(
+        at("2026-11-20T18:00:00+01:00"),
+        2,
+        Late("none", timedelta(minutes=15)),
+        semester.lesson("01_attention").extensions,
+    )
+    assert semester.lesson("01_attention").extensions == {
+        "ada": at("2026-11-27T18:00:00+01:00"),
+        "Łukasz, ben": at("2026-11-20T18:00:01+01:00"),
+    }
+    assert semester.lesson("02_masking").late == Late("linear", timedelta(hours=2), per_day=10, at_most=20)
+    assert semester.exercise("attention.scores") == ExerciseTerms(drop=True, never_lower=True)
+    assert semester.exercise("attention.scale") == ExerciseTerms(
+        full_credit=True,
+        extra_credit=True,
+        accept=(DIGEST, "accepted/scale.py"),
+        tolerance=Tolerance(1e-3, 1e-5),
+    )
+
+
+def test_without_a_file_nothing_is_set(tmp_path: Path) -> None:
+    assert read_semester(tmp_path, LESSONS) == Semester()
+    assert read(tmp_path, "") == Semester()
+    assert Semester().lesson("01_attention") == LessonTerms()
+    assert Semester().exercise("attention.scores") == ExerciseTerms()
+    assert LessonTerms().due_for("ada") is None
+
+
+def test_a_lesson_that_is_not_named_has_the_default_for_late_submissions(tmp_path: Path) -> None:
+    semester = read(tmp_path, '[late]\npolicy = "cap"\ncap = 80\n')
+    assert semester.lesson("02_masking").late == Late("cap", cap=80)
+
+
+def test_an_extension_counts_in_place_of_the_due_date(tmp_path: Path) -> None:
+    terms = read(tmp_path, f"{LESSON}[lessons.01_attention.extensions]\nada = 2026-11-27T18:00:00Z").lesson(
+        "01_attention"
+    )
+    assert terms.due_for("ada") == at("2026-11-27T18:00:00+00:00")
+    assert terms.due_for("ben") == at("2026-11-20T17:00:00+00:00")
+
+
+def test_times_are_compared_on_one_clock() -> None:
+    assert utc(at("2026-11-20T18:00:00+01:00")) == datetime(2026, 11, 20, 17)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("drop_lowst = 1", "there is no setting 'drop_lowst'; did you mean 'drop_lowest'?"),
+        ("xyzzy = 1", "there is no setting 'xyzzy'; there are: drop_lowest, exercises, late, lessons"),
+        ("drop_lowest = -1", "drop_lowest must be a whole number, 0 or more, not -1"),
+        ("drop_lowest = 1.5", "not 1.5"),
+        ("drop_lowest = true", "not True"),
+        ("late = 5", "late must be a table, [late], not 5"),
+        ("[late]\ngrce = '1 day'", "late: there is no setting 'grce'; did you mean 'grace'?"),
+        ("[late]\ngrace = 15", 'late.grace must be such as "15 minutes", "2 hours" or "1 day", not 15'),
+        ("[late]\ngrace = '-5 minutes'", "not '-5 minutes'"),
+        ("[late]\ngrace = '15 parsecs'", "not '15 parsecs'"),
+        ("[late]\npolicy = 'strict'", "late.policy must be one of 'none', 'linear', 'cap', 'nbgrader', not 'strict'"),
+        ("[late]\npolicy = ['none']", "not ['none']"),
+        ("[late]\npolicy = 'linear'", "'linear' needs per_day, in percent; add per_day = 10"),
+        ("[late]\npolicy = 'cap'", "'cap' needs cap, in percent; add cap = 80"),
+        (
+            "[late]\npolicy = 'cap'\ncap = 80\nper_day = 5",
+            "per_day is for the policy 'linear', and the policy is 'cap'",
+        ),
+        ("[late]\nper_day = 5", "and the policy is 'nbgrader'"),
+        ("[late]\npolicy = 'linear'\nper_day = -10", "late.per_day is in percent: a number from 0 to 100, not -10"),
+        ("[late]\npolicy = 'linear'\nper_day = nan", "not nan"),
+        ("[late]\npolicy = 'linear'\nper_day = '10'", "not '10'"),
+        ("[late]\npolicy = 'cap'\ncap = 101", "from 0 to 100, not 101"),
+        ("[late]\npolicy = 'cap'\ncap = true", "not True"),
+        ("lessons = []", "lessons must be a table"),
+        ("[lessons.01_atention]", "lessons: there is no lesson '01_atention'; did you mean '01_attention'?"),
+        ("[lessons.99_xyz]", "there is no lesson '99_xyz'; there are: 01_attention, 02_masking"),
+        ("[lessons]\n01_attention = 5", "lessons.01_attention must be a table"),
+        ("[lessons.01_attention]\ndue_date = 5", "there is no setting 'due_date'; did you mean 'due'?"),
+        ("[lessons.01_attention]\ndue = 2026-11-20T18:00:00", "2026-11-20 18:00:00 does not say on whose clock"),
+        ("[lessons.01_attention]\ndue = 2026-11-20", "2026-11-20 does not say on whose clock"),
+        ("[lessons.01_attention]\ndue = 18:00:00", "must be a date and time"),
+        ("[lessons.01_attention]\ndue = '2026-11-20T18:00:00Z'", "without quotes, not '2026-11-20T18:00:00Z'"),
+        ("[lessons.01_attention]\ndue = 0001-01-01T00:00:00+05:00", "is in the year 1; write one from 2000 to 2199"),
+        ("[lessons.01_attention]\nweight = -1", "lessons.01_attention.weight must be a number, 0 or more, not -1"),
+        ("[lessons.01_attention]\nweight = inf", "not inf"),
+        ("[lessons.01_attention]\nlate = 'none'", "lessons.01_attention.late must be a table"),
+        (f"{LESSON}extensions = 5", "lessons.01_attention.extensions must be a table"),
+        (f"{LESSON}[lessons.01_attention.extensions]\nada = 5", 'lessons.01_attention.extensions."ada" must be a date'),
+        (
+            f"{LESSON}[lessons.01_attention.extensions]\nada = 2026-11-19T18:00:00Z",
+            '"ada" is before the due date, 2026-11-20T18:00:00+01:00',
+        ),
+        (
+            "[lessons.01_attention.extensions]\nada = 2026-11-27T18:00:00Z",
+            "extends nothing: the lesson has no due date; add lessons.01_attention.due",
+        ),
+        ("exercises = 5", "exercises must be a table"),
+        (
+            "[exercises.attention.scores]\ndrop = true",
+            'exercises.attention.scores needs quotes around the id: [exercises."attention.scores"]',
+        ),
+        ('[exercises."attention.scores"]\ndropp = true', "there is no setting 'dropp'; did you mean 'drop'?"),
+        ('[exercises."attention.scores"]\ndrop = 1', 'exercises."attention.scores".drop must be true or false, not 1'),
+        (
+            '[exercises."attention.scores"]\ndrop = true\nfull_credit = true',
+            "drop and full_credit contradict each other",
+        ),
+        ('[exercises."attention.scores"]\naccept = "a.py"', "accept must be a list of digests and files"),
+        ('[exercises."attention.scores"]\naccept = [5]', "in quotes, not [5]"),
+        ('[exercises."attention.scores"]\naccept = ["sha256:…"]', "'sha256:…' is no digest: 64 characters"),
+        (
+            '[exercises."attention.scores"]\naccept = ["absent.py"]',
+            "there is no file 'absent.py' below the course's folder",
+        ),
+        ('[exercises."attention.scores"]\naccept = ["/etc/passwd"]', "there is no file '/etc/passwd' below"),
+        ('[exercises."attention.scores"]\ntolerance = 1e-3', "tolerance must be a table"),
+        ('[exercises."attention.scores"]\ntolerance = {}', "tolerance is empty; give relative, absolute or both"),
+        (
+            '[exercises."attention.scores"]\ntolerance = { rel = 1 }',
+            "there is no setting 'rel'; did you mean 'relative'?",
+        ),
+        ('[exercises."attention.scores"]\ntolerance = { relative = -1 }', "must be a number, 0 or more, not -1"),
+        ("due = ", "is not TOML: Invalid value (at end of document); mend that line"),
+        ("drop_lowest = 1\ndrop_lowest = 2", "is not TOML: Cannot overwrite a value (at end of document"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_in_one_line(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        read(tmp_path, text)
+    assert said in str(caught.value)
+    assert "course.toml" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("drop_lowest = 1 # é".encode("latin-1"), "is not in UTF-8; save it as UTF-8"),
+        (b"x = " + b"[" * 100_000, "is not TOML: "),
+    ],
+)
+def test_what_is_no_text_is_refused_too(tmp_path: Path, content: bytes, said: str) -> None:
+    (tmp_path / "course.toml").write_bytes(content)
+    with pytest.raises(BadInput, match=said):
+        read_semester(tmp_path, LESSONS)
+
+
+def test_a_folder_in_the_file_s_place_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "course.toml").mkdir()
+    with pytest.raises(BadInput, match="cannot read .*course.toml: Is a directory"):
+        read_semester(tmp_path, LESSONS)
+
+
+def test_the_nearest_name_is_offered_or_all() -> None:
+    assert nearest("lat", ["late", "weight"]) == "did you mean 'late'?"
+    assert nearest("zzz", ["weight", "late"]) == "there are: late, weight"
+    assert nearest("zzz", []) == "there are: none"
+
+
+class TestOnACourse:
+    CONFIG = 'c = get_config()\nc.Katze.repository = "someone/their-course"\n'
+
+    def course(self, root: Path, text: str) -> Course:
+        (root / "nbgrader_config.py").write_text(self.CONFIG)
+        (root / "course.toml").write_text(text)
+        return Course.find(root)
+
+    def test_a_course_has_it_and_knows_its_own_lessons(self, tmp_path: Path) -> None:
+        own = tmp_path / "release" / "13_surprise" / "13_surprise.ipynb"
+        own.parent.mkdir(parents=True)
+        own.write_text("{}")
+        course = self.course(tmp_path, f"[lessons.13_surprise]\n{DUE}\n[lessons.02_masking]\nweight = 0")
+        assert course.semester.lesson("13_surprise").due == at("2026-11-20T18:00:00+01:00")
+        assert course.semester.lesson("02_masking").weight == 0
+
+    def test_an_unusable_file_is_refused_before_anything_else(self, tmp_path: Path) -> None:
+        with pytest.raises(BadInput, match="there is no lesson '13_surprise'"):
+            self.course(tmp_path, "[lessons.13_surprise]")
+
+    def test_an_exercise_must_exist(self, tmp_path: Path) -> None:
+        known = '[exercises."attention.scores"]\ndrop = true\n[exercises."attention.why_scale"]\ndrop = true\n'
+        self.course(tmp_path, known).require_exercises(exercises.find)
+        misspelt = self.course(tmp_path, '[exercises."attention.score"]\ndrop = true')
+        with pytest.raises(BadInput, match=r"course.toml: exercises: .*'attention.score'.*attention.scores"):
+            misspelt.require_exercises(exercises.find)
