@@ -52,7 +52,7 @@ WINGS = {
         *("loss_log", "checkpoints", "batch_order", "prefetch", "loop", "lora", "recipes"),
     ],
     "published": ["hub", "plans", "families", "gpt2", "bert", "marian", "llama", "own", "pretrained"],
-    "evaluation": ["metrics", "similarity"],
+    "evaluation": ["thesaurus", "metrics", "similarity"],
     "toys": ["lexicon", "grammar", "small_world", "tasks", "toy_translator", "small_bert", "trials"],
     "scenes": ["words", "writer", "sample", "corpora", "small_translator"],
     "from_scratch": ["stepwise", "language_models", "encoder_decoder", "scoring", "full_run", "since_2017", "slips"],
@@ -75,7 +75,7 @@ ROOMS = ["checking", "exercises", "show", "learner", "mine"]
 HARNESS = [
     *("errors", "words", "console", "limits", "progress", "machine"),
     *("course", "box", "intake", "repair", "gradebook", "pages", "grading", "platforms", "demo", "learn", "site"),
-    *("log", "preflight", "certify", "doctor", "commands", "cli"),
+    *("status", "log", "preflight", "certify", "doctor", "commands", "cli"),
 ]
 """What `autograder` consists of, lowest first: tools, the wings in the order of a submission's way, the commands."""
 

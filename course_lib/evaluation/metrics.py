@@ -16,12 +16,14 @@ Scores"): tokenisation alone moves BLEU by more than most papers' gains.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+from course_lib.evaluation.thesaurus import Thesaurus
 from course_lib.ground.optional import needed_for
 from course_lib.ground.tables import Table
 
@@ -280,46 +282,74 @@ def error_rate(texts: Texts, *, unit: Literal["words", "characters"] = "words") 
     return Score(name, 100 * measure(references, hypotheses), sentences, signature, lower_is_better=True)
 
 
-class _NoSynonyms:
-    """Stands in for WordNet where its data is not installed: no word has a synonym."""
+def meteor(
+    texts: Texts, *, language: str = "english", synonyms: Thesaurus | Literal["installed"] | None = "installed"
+) -> Score:
+    """METEOR (Lavie and Agarwal, 2007): words matched exactly, by stem, and by synonym; order counts.
 
-    def synsets(self, word: str) -> list[object]:
-        return []
-
-
-def meteor(texts: Texts, *, language: str = "english") -> Score:
-    """METEOR (Lavie and Agarwal, 2007): words matched exactly, by stem, and by WordNet's synonyms; order counts.
-
-    WordNet is English and is used where nltk has it (`nltk.download("wordnet")`); the signature says which
-    stages were used. With several references the best counts.
+    With several references the best counts. The signature says which stages were used.
 
     Args:
         texts: what to judge.
         language: whose endings to strip: "english", or another of nltk's Snowball languages, such as "german".
+        synonyms: a thesaurus; None for no such stage; "installed" for all of WordNet where nltk has it
+            (`nltk.download("wordnet")`), else none. Every thesaurus here is English, and other languages go without.
 
     Raises:
-        ValueError: there is no stemmer for the language.
+        ValueError: there is no stemmer for the language, or the thesaurus lacks a word.
     """
     with needed_for("METEOR", package="nltk"):
         from nltk.translate.meteor_score import meteor_score
     stemmer, stem_name = _stemmer(language)
-    synonyms = _wordnet() if language == "english" else None
-    pairs = zip(texts.hypotheses, texts.references, strict=True)
-    sentences = [
-        100
-        * meteor_score(
-            [_words_and_marks(text) for text in right],
-            _words_and_marks(hypothesis),
-            stemmer=stemmer,
-            wordnet=synonyms or _NoSynonyms(),
-        )
-        for hypothesis, right in pairs
-    ]
-    stages = f"exact,stem({stem_name})" + (",synonym(wordnet)" if synonyms else "")
+    thesaurus = _wordnet() if synonyms == "installed" else synonyms
+    if language != "english":
+        thesaurus = None
+    hypotheses = [_words_and_marks(text) for text in texts.hypotheses]
+    sentences = []
+    for hypothesis, right in zip(hypotheses, texts.references, strict=True):
+        alike = _SynonymsOfStems(hypothesis, thesaurus, stemmer.stem)
+        references = [_words_and_marks(text) for text in right]
+        sentences.append(100 * meteor_score(references, hypothesis, stemmer=stemmer, wordnet=alike))
+    stages = f"exact,stem({stem_name})" + (f",synonym({thesaurus.name})" if thesaurus else "")
     signature = (
         f"nltk:{version('nltk')}|stages:{stages}|tok:words-and-marks|case:lc|alpha:0.9|beta:3|gamma:0.5|corpus:mean"
     )
     return _mean_of("METEOR", sentences, signature)
+
+
+class _SynonymsOfStems:
+    """What nltk asks for synonyms, in WordNet's place.
+
+    In nltk the stage of stems hands its leftovers on *as stems*: the one of synonyms looks up *littl*, which no
+    dictionary has. So this one knows the words that the stems are from, and gives the stems of their synonyms.
+    """
+
+    def __init__(self, words: Iterable[str], thesaurus: Thesaurus | None, stem: Callable[[str], str]) -> None:
+        """Look up the words of a hypothesis; without a thesaurus none has any."""
+        self._names = defaultdict[str, set[str]](set)
+        if thesaurus:
+            for word in words:
+                self._names[stem(word)].update(map(stem, thesaurus.synonyms(word)))
+
+    def synsets(self, stem: str) -> list[_Lemmas]:
+        """All synonyms in one."""
+        return [_Lemmas(self._names[stem])]
+
+
+@dataclass(frozen=True)
+class _Lemmas:
+    names: Collection[str]
+
+    def lemmas(self) -> list[_Lemma]:
+        return [_Lemma(name) for name in self.names]
+
+
+@dataclass(frozen=True)
+class _Lemma:
+    text: str
+
+    def name(self) -> str:
+        return self.text
 
 
 def _stemmer(language: str) -> tuple[StemmerI, str]:
@@ -332,7 +362,7 @@ def _stemmer(language: str) -> tuple[StemmerI, str]:
     return SnowballStemmer(language), f"snowball-{language}"
 
 
-def _wordnet() -> Any:
+def _wordnet() -> Thesaurus | None:
     """WordNet, if its data is on this machine; else None."""
     from nltk.corpus import wordnet
 
@@ -340,7 +370,13 @@ def _wordnet() -> Any:
         wordnet.ensure_loaded()
     except LookupError:
         return None
-    return wordnet
+    return Thesaurus("wordnet", partial(_synonyms_in, wordnet))
+
+
+def _synonyms_in(wordnet: Any, word: str) -> set[str]:
+    """All single words that share a meaning with one, or with its base form."""
+    names = {lemma.name() for synset in wordnet.synsets(word) for lemma in synset.lemmas()}
+    return {name for name in names if "_" not in name}
 
 
 def _words_and_marks(text: str) -> list[str]:

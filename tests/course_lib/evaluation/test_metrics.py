@@ -18,6 +18,7 @@ from rouge_score.rouge_scorer import RougeScorer
 
 from course_lib.evaluation import metrics
 from course_lib.evaluation.metrics import METRICS, Texts, bleu, evaluate_texts
+from course_lib.evaluation.thesaurus import Thesaurus
 
 HYPOTHESES = ["the cat danced happily on the old table", "my dog slept", "a bird sings in the tree"]
 REFERENCES = ["the cat danced on the table", "my dog was sleeping", "a bird sang in the tree"]
@@ -105,10 +106,33 @@ class TestMeteor:
         assert "stages:exact,stem(porter)|" in score.signature
 
     def test_matches_synonyms_where_wordnet_is(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(metrics, "_wordnet", lambda: Synonyms())
+        installed = SimpleNamespace(ensure_loaded=lambda: None, synsets=Synonyms().synsets)
+        monkeypatch.setattr("nltk.corpus.wordnet", installed)
         score = evaluate_texts(["the hound"], ["the dog"], ["meteor"])["METEOR"]
         assert score.corpus == pytest.approx(100 * (1 - 0.5 * (1 / 2) ** 3))
         assert "stages:exact,stem(porter),synonym(wordnet)|" in score.signature
+
+    def test_synonyms_are_those_of_words_and_not_of_their_stems(self) -> None:
+        """*little* is *littl* by then, which no dictionary has, and *waiter* has another stem than its synonym."""
+        synonyms = {"small": {"little"}, "waiters": {"servers"}}
+        thesaurus = Thesaurus("two", lambda word: synonyms.get(word, set()))
+        judge = partial(metrics.meteor, synonyms=thesaurus)
+        score = evaluate_texts(["small waiters"], ["little server"], [judge])["METEOR"]
+        assert score.corpus == pytest.approx(100 * (1 - 0.5 * (1 / 2) ** 3))
+        assert "synonym(two)" in score.signature
+
+    def test_without_a_thesaurus_a_synonym_is_another_word(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(metrics, "_wordnet", lambda: pytest.fail("it was not asked for"))
+        score = evaluate_texts(["small"], ["little"], [partial(metrics.meteor, synonyms=None)])["METEOR"]
+        assert score.corpus == 0
+        assert "stages:exact,stem(porter)|" in score.signature
+
+    def test_no_german_word_has_english_synonyms(self) -> None:
+        thesaurus = Thesaurus("die", lambda word: {"perish"})
+        judge = partial(metrics.meteor, language="german", synonyms=thesaurus)
+        score = evaluate_texts(["die"], ["perish"], [judge])["METEOR"]
+        assert score.corpus == 0
+        assert "synonym" not in score.signature
 
     def test_wordnet_is_used_just_where_its_data_is_found(
         self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
@@ -117,9 +141,8 @@ class TestMeteor:
         absent = LazyCorpusLoader("wordnet", WordNetCorpusReader, None)
         monkeypatch.setattr("nltk.corpus.wordnet", absent)
         assert metrics._wordnet() is None
-        present = SimpleNamespace(ensure_loaded=lambda: None)
-        monkeypatch.setattr("nltk.corpus.wordnet", present)
-        assert metrics._wordnet() is present
+        monkeypatch.setattr("nltk.corpus.wordnet", SimpleNamespace(ensure_loaded=lambda: None))
+        assert metrics._wordnet() is not None
 
     def test_german_endings_are_stripped_by_german_rules(self) -> None:
         german = partial(metrics.meteor, language="german")
