@@ -21,7 +21,7 @@ from autograder.commands.adding import Commands
 from autograder.commands.authoring import certify, exercises, release, site
 from autograder.commands.learning import check, demo, learn, preflight
 from autograder.commands.machine import completion, doctor
-from autograder.commands.semester import export, grade, log, report
+from autograder.commands.semester import export, grade, log, report, status
 from autograder.commands.statuses import DONE, MISUSED
 from autograder.errors import DISK_FULL, BadInput
 from course_lib import __version__
@@ -30,6 +30,7 @@ COMMANDS = (
     demo,
     learn,
     release,
+    status,
     grade,
     preflight,
     log,

@@ -1,0 +1,29 @@
+"""`katze status`."""
+
+from __future__ import annotations
+
+import argparse
+
+from autograder.commands.adding import Commands, add_json
+from autograder.commands.statuses import DONE
+from autograder.commands.writing import write_json
+from autograder.console import output_console
+
+
+def add(commands: Commands) -> None:
+    """Add `katze status`."""
+    status = commands.add("status", _run, "say how far each lesson has come, and what comes next", "katze status")
+    status.add_argument("lessons", nargs="*", metavar="LESSON", help="such as 01_attention (default: all)")
+    add_json(status)
+
+
+def _run(options: argparse.Namespace) -> int:
+    from autograder.course.course import Course
+    from autograder.status import print_status, status_of
+
+    found = status_of(Course.find(options.course), options.lessons)
+    if options.json:
+        write_json(options.json, [one.record() for one in found])
+    if options.json != "-":
+        print_status(found, output_console())
+    return DONE

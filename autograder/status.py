@@ -1,0 +1,180 @@
+"""`katze status`: how far each lesson has come in its semester, and the command that comes next. Nothing is changed."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from autograder.course.course import Course
+from autograder.gradebook import store
+from autograder.gradebook.file import read_only
+from autograder.gradebook.record import HandGrade, Record
+from autograder.grading import fingerprints
+from autograder.intake.misplaced import misplaced
+from autograder.intake.submission import list_submissions, refused_submissions
+from autograder.words import count, some
+
+
+@dataclass(frozen=True)
+class LessonStatus:
+    """How far a lesson has come.
+
+    Attributes:
+        lesson: its name.
+        released: whether there is a notebook for students.
+        due: when it has to be handed in; None where the course says nothing.
+        collected: how many submissions lie there.
+        graded: how many of them have a grade that counts, for what lies there now.
+        to_grade: the students whose submission is new, or is another than was graded.
+        no_score: those who were graded and have no score: a person has to look.
+        by_hand: those with a written answer that nobody has read yet.
+        refused: folders that are no student's id, each with a sentence that says what to do.
+        not_looked_at: what lies where no lesson looks for it.
+    """
+
+    lesson: str
+    released: bool
+    due: datetime | None = None
+    collected: int = 0
+    graded: int = 0
+    to_grade: tuple[str, ...] = ()
+    no_score: tuple[str, ...] = ()
+    by_hand: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
+    not_looked_at: tuple[str, ...] = ()
+
+    @property
+    def stage(self) -> str:
+        """The last step that has been begun."""
+        if not self.released:
+            return "not released"
+        if self.graded or self.no_score:
+            return "graded"
+        return "collected" if self.collected else "released"
+
+    @property
+    def next(self) -> str:
+        """The command that comes next; empty where nothing is left to do."""
+        if not self.released:
+            return f"katze release {self.lesson}"
+        if not self.collected:
+            return f"katze collect DOWNLOAD --lesson {self.lesson}"
+        if self.to_grade:
+            return f"katze grade {self.lesson}"
+        if self.no_score:
+            return f"katze log {self.no_score[0]} {self.lesson}"
+        if self.by_hand:
+            return "jupyter lab (Nbgrader > Formgrader)"
+        return ""
+
+    def record(self) -> dict[str, Any]:
+        """As JSON data."""
+        due = self.due.isoformat() if self.due else None
+        return {**dataclasses.asdict(self), "due": due, "stage": self.stage, "next": self.next}
+
+
+def status_of(course: Course, lessons: Sequence[str] = ()) -> list[LessonStatus]:
+    """How far each lesson has come, in order.
+
+    Args:
+        course: the course.
+        lessons: which; by default all that are released, and all that have solutions and are not.
+
+    Raises:
+        BadInput: there is no such lesson; the gradebook cannot be read.
+    """
+    written = {path.parent.name for path in course.solutions.glob("*/*.py") if path.stem == path.parent.name}
+    known = sorted(written | set(course.lessons()))
+    for lesson in lessons:
+        if lesson not in known:
+            course.release_notebook(lesson)  # a misspelt lesson is answered with those that there are
+    graded = _graded(course)
+    return [_of_lesson(course, lesson, graded.get(lesson, ({}, {}))) for lesson in lessons or known]
+
+
+_Graded = tuple[Mapping[str, Record], Mapping[str, tuple[HandGrade, ...]]]
+
+
+def _graded(course: Course) -> dict[str, _Graded]:
+    """For each lesson its records, and what a person has to do with them; nothing before anything was graded."""
+    if not course.gradebook.is_file() or course.gradebook.stat().st_size == 0:
+        return {}
+    with read_only(course.gradebook) as connection:
+        return {
+            lesson: (store.records(connection, lesson), store.by_hand(connection, lesson))
+            for lesson in store.graded_lessons(connection)
+        }
+
+
+def _of_lesson(course: Course, lesson: str, graded: _Graded) -> LessonStatus:
+    released, due = lesson in course.lessons(), course.semester.lesson(lesson).due
+    if not course.submitted.is_dir():
+        return LessonStatus(lesson, released, due)
+    records, by_hand = graded
+    handed_in = dict(list_submissions(course.submitted, lesson))
+    to_grade = [
+        student
+        for student, folder in handed_in.items()
+        if student not in records
+        or records[student].void
+        or records[student].digest != fingerprints.of_submission(folder)
+    ]
+    current = {
+        student: replace(records[student], by_hand=by_hand.get(student, ()))
+        for student in handed_in
+        if student not in to_grade
+    }
+    return LessonStatus(
+        lesson,
+        released,
+        due,
+        collected=len(handed_in),
+        graded=sum(record.total is not None for record in current.values()),
+        to_grade=tuple(to_grade),
+        no_score=tuple(student for student, record in current.items() if record.total is None),
+        by_hand=tuple(student for student, record in current.items() if record.waiting),
+        refused=tuple(refused_submissions(course.submitted, lesson).values()),
+        not_looked_at=tuple(misplaced(course, lesson)),
+    )
+
+
+def print_status(found: Sequence[LessonStatus], console: Console) -> None:
+    """A row for each lesson, and below the table what somebody has to see to."""
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for heading in ("lesson", "stage", "due", "collected", "graded", "to grade", "need you", "next"):
+        table.add_column(heading, justify="right" if heading in _NUMBERS else "left", overflow="fold")
+    for one in found:
+        due = one.due.strftime("%a %d %b %H:%M") if one.due else ""
+        numbers = map(_number, (one.collected, one.graded, len(one.to_grade)))
+        need_you = Text(_number(len({*one.no_score, *one.by_hand}) + len(one.refused)), "bold red")
+        table.add_row(one.lesson, one.stage, due, *numbers, need_you, Text(one.next, "cyan"))
+    console.print(table, highlight=False, markup=False)
+    for one in found:
+        for line in _to_see_to(one):
+            console.print(f"{one.lesson}: {line}", highlight=False, markup=False, soft_wrap=True)
+
+
+_NUMBERS = {"collected", "graded", "to grade", "need you"}
+
+
+def _number(number: int) -> str:
+    return str(number) if number else ""
+
+
+def _to_see_to(one: LessonStatus) -> list[str]:
+    """What needs a person, a sentence each."""
+    lines = list(one.refused)
+    if one.no_score:
+        lines.append(f"no score: {some(one.no_score)}; `katze log STUDENT {one.lesson}` says why.")
+    if one.by_hand:
+        lines.append(f"{count(len(one.by_hand), 'student')} with written answers that nobody has read yet.")
+    if one.not_looked_at:
+        lines.append(f"not looked at: {some(one.not_looked_at)}.")
+    return lines

@@ -1,0 +1,77 @@
+"""`katze status`: what it counts at each stage of a lesson, and the command that it names next."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from autograder.cli import main
+from autograder.course.course import Course
+from autograder.grading.batch import grade_lesson
+from autograder.status import LessonStatus, status_of
+from tests.autograder.small_class import BY_NAME, LESSON, hand_in, make_course
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
+    return make_course(tmp_path_factory.mktemp("semester"))
+
+
+def of(course: Course) -> LessonStatus:
+    [found] = status_of(course, [LESSON])
+    return found
+
+
+def test_each_stage_of_a_lesson_names_the_command_that_comes_next(course: Course) -> None:
+    fresh = of(course)
+    assert (fresh.stage, fresh.next) == ("released", f"katze collect DOWNLOAD --lesson {LESSON}")
+
+    for name, student in (("ada", "ada_reference"), ("gus", "gus_untouched")):
+        hand_in(course, name, BY_NAME[student])
+    (course.submitted / "loose.ipynb").write_text("{}")
+    (course.submitted / "bad+id" / LESSON).mkdir(parents=True)
+    collected = of(course)
+    assert (collected.stage, collected.next) == ("collected", f"katze grade {LESSON}")
+    assert (collected.collected, collected.graded, collected.to_grade) == (2, 0, ("ada", "gus"))
+    assert collected.not_looked_at == ("loose.ipynb",)
+    assert "holds +" in collected.refused[0]
+
+    broken = course.submitted / "eve" / LESSON / f"{LESSON}.ipynb"
+    broken.parent.mkdir(parents=True)
+    broken.write_text("no notebook")
+    grade_lesson(course, LESSON, workers=2)
+    graded = of(course)
+    assert (graded.stage, graded.graded, graded.to_grade, graded.no_score) == ("graded", 2, (), ("eve",))
+    assert graded.next == f"katze log eve {LESSON}"
+    assert graded.by_hand == ("ada",)
+
+    hand_in(course, "eve", BY_NAME["ada_reference"])
+    assert (of(course).to_grade, of(course).next) == (("eve",), f"katze grade {LESSON}")
+
+
+def test_a_lesson_that_is_not_released_yet_is_listed_with_the_command_that_does_it(course: Course) -> None:
+    (course.solutions / "99_more").mkdir(parents=True)
+    (course.solutions / "99_more" / "99_more.py").write_text("# %%\n")
+    found = status_of(course)
+    assert [one.lesson for one in found][-1] == "99_more"
+    assert (found[-1].stage, found[-1].next) == ("not released", "katze release 99_more")
+
+
+def test_the_table_and_the_data_say_the_same(
+    course: Course, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "status.json"
+    assert main(["status", LESSON, "--course", str(course.root), "--json", str(file)]) == 0
+    [told] = json.loads(file.read_text())
+    [row] = [line for line in capsys.readouterr().out.splitlines() if line.startswith(LESSON + " ")]
+    assert told["stage"] in row
+    assert told["next"] in row
+
+
+def test_a_misspelt_lesson_is_answered_with_those_that_there_are(
+    course: Course, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["status", "01_atention", "--course", str(course.root)]) == 2
+    assert LESSON in capsys.readouterr().err
