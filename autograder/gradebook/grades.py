@@ -56,9 +56,8 @@ def _node(cell: Mapping[str, Any]) -> nbformat.NotebookNode:
 def _submission(connection: Connection, lesson: LessonRows, student: str, timestamp: datetime | None) -> str:
     """The row of the submitted notebook, made where it is missing."""
     where = (SUBMISSION.c.assignment_id == lesson.id, SUBMISSION.c.student_id == student)
-    handed_in = {} if timestamp is None else {"timestamp": timestamp}
     key = {"assignment_id": lesson.id, "student_id": student}
-    submission = upsert(connection, SUBMISSION, where, key, handed_in)
+    submission = upsert(connection, SUBMISSION, where, key, {"timestamp": timestamp})
     where = (SUBMITTED.c.assignment_id == submission, SUBMITTED.c.notebook_id == lesson.notebook)
     key = {"assignment_id": submission, "notebook_id": lesson.notebook}
     return upsert(connection, SUBMITTED, where, key | {"flagged": False}, {})

@@ -134,6 +134,68 @@ CREATE TABLE katze_change (  -- what an event changed in the grade of an exercis
 _REMARKS = "ALTER TABLE katze_submission ADD COLUMN remarks TEXT NOT NULL DEFAULT '[]'"
 _BY_HAND = "ALTER TABLE katze_submission ADD COLUMN by_hand TEXT NOT NULL DEFAULT ''"  # what the page shows of it
 
+_TERMS = """
+CREATE TABLE katze_terms (  -- what was last written into nbgrader's tables for a deadline; the lesson's own is of ''
+    lesson TEXT NOT NULL,
+    student TEXT NOT NULL,
+    due TEXT NOT NULL,
+    penalty REAL NOT NULL,
+    PRIMARY KEY (lesson, student)
+) WITHOUT ROWID
+"""
+
+_IMPORTS = "ALTER TABLE katze_submission ADD COLUMN imports TEXT NOT NULL DEFAULT '{}'"  # of the library
+_ANSWER = "ALTER TABLE katze_exercise ADD COLUMN answer TEXT NOT NULL DEFAULT ''"
+_STOOD = "ALTER TABLE katze_exercise ADD COLUMN stood REAL NOT NULL DEFAULT 0"
+
+_RULINGS = """
+CREATE TABLE katze_ruling (  -- what a course has decided about an exercise, as it is in the scores
+    lesson TEXT NOT NULL,
+    exercise TEXT NOT NULL,
+    ruling TEXT NOT NULL,
+    PRIMARY KEY (lesson, exercise)
+) WITHOUT ROWID
+"""
+
+_FROZEN = """
+CREATE TABLE katze_frozen (  -- the lessons in which nothing is graded until they are thawed
+    lesson TEXT NOT NULL PRIMARY KEY,
+    since TEXT NOT NULL
+) WITHOUT ROWID
+"""
+
+_KEPT = """
+CREATE TABLE katze_kept (  -- what was given by hand for a cell that does not count, until it counts again
+    lesson TEXT NOT NULL,
+    cell TEXT NOT NULL,
+    student TEXT NOT NULL,
+    grade_id TEXT NOT NULL,
+    points REAL,
+    extra_credit REAL,
+    worth REAL NOT NULL,
+    comment TEXT NOT NULL,
+    PRIMARY KEY (lesson, cell, student)
+) WITHOUT ROWID
+"""
+
+_WORTH = """
+CREATE TABLE katze_worth (  -- the points of each graded cell in the release that was graded last
+    lesson TEXT NOT NULL,
+    cell TEXT NOT NULL,
+    points REAL NOT NULL,
+    PRIMARY KEY (lesson, cell)
+) WITHOUT ROWID
+"""
+
+_SHARED = """
+CREATE TABLE katze_share (  -- points given by hand out of other points than the cell has now
+    grade_id TEXT NOT NULL PRIMARY KEY,
+    given REAL NOT NULL,
+    out_of REAL NOT NULL,
+    counts REAL NOT NULL
+) WITHOUT ROWID
+"""
+
 _BY_STUDENT = "CREATE INDEX katze_event_of_student ON katze_event (lesson, student)"
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
@@ -143,6 +205,10 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (_RUNS, _CONDITIONS, _SUBMISSIONS, _EXERCISES, _CASES, _EVENTS, _CHANGES, _BY_STUDENT),
     # 3: remarks for the instructor, and which points given by hand a feedback page shows
     (_REMARKS, _BY_HAND),
+    # 4: deadlines and late penalties
+    (_TERMS,),
+    # 5: changes in the middle of a semester
+    (_IMPORTS, _ANSWER, _STOOD, _RULINGS, _FROZEN, _KEPT, _WORTH, _SHARED),
 )
 """The statements that lead from each version to the next. A step that has been released is never changed."""
 

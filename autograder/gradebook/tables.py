@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import Connection, DateTime, TableClause, column, insert, select, table, update
+from sqlalchemy import Connection, DateTime, Interval, TableClause, column, insert, select, table, update
 
 
 def _table(name: str, columns: str) -> TableClause:
@@ -18,15 +18,18 @@ def _table(name: str, columns: str) -> TableClause:
 
 
 COURSE = _table("course", "id")
-ASSIGNMENT = _table("assignment", "id name course_id")
+ASSIGNMENT = table("assignment", *map(column, ("id", "name", "course_id")), column("duedate", DateTime()))
 NOTEBOOK = _table("notebook", "id name assignment_id kernelspec")
 CELL = _table("base_cell", "id name notebook_id type")
 SOURCE = _table("source_cell", "id name notebook_id cell_type locked source checksum")
 STUDENT = _table("student", "id")
 SUBMISSION = table(
-    "submitted_assignment", *map(column, ("id", "assignment_id", "student_id")), column("timestamp", DateTime())
+    "submitted_assignment",
+    *map(column, ("id", "assignment_id", "student_id")),
+    column("timestamp", DateTime()),
+    column("extension", Interval()),
 )
-SUBMITTED = _table("submitted_notebook", "id assignment_id notebook_id flagged")
+SUBMITTED = _table("submitted_notebook", "id assignment_id notebook_id flagged late_submission_penalty")
 GRADE = _table("grade", "id notebook_id cell_id auto_score manual_score extra_credit needs_manual_grade")
 COMMENT = _table("comment", "id notebook_id cell_id auto_comment manual_comment")
 CELL_TABLES = {
@@ -43,13 +46,20 @@ CONDITIONS = _table("katze_conditions", "id release seed versions settings")
 GRADED = _table(
     "katze_submission",
     "id lesson student run conditions graded digest notebook handed_in slot repairs problem seconds files void "
-    "remarks by_hand",
+    "remarks by_hand imports",
 )
 EXERCISE = _table(
     "katze_exercise",
-    "submission number exercise run cell fingerprint seed level outcome points max_points misconception note",
+    "submission number exercise run cell fingerprint seed level outcome points max_points misconception note "
+    "answer stood",
 )
 CASE = _table("katze_case", "submission exercise number name part hidden outcome message seconds")
+RULING = _table("katze_ruling", "lesson exercise ruling")
+FROZEN = _table("katze_frozen", "lesson since")
+KEPT = _table("katze_kept", "lesson cell student grade_id points extra_credit worth comment")
+WORTH = _table("katze_worth", "lesson cell points")
+SHARE = _table("katze_share", "grade_id given out_of counts")
+TERMS = _table("katze_terms", "lesson student due penalty")
 EVENT = _table("katze_event", "id lesson student run at kind why digest handed_in points max_points")
 CHANGE = _table(
     "katze_change",

@@ -160,7 +160,8 @@ class GradebookWriter:
             lesson: a lesson that `ensure_assignment` has been called for.
             notebook: the graded notebook; None where there is none.
             scores: points by grade_id. A cell that is missing, or None, has no score and needs a human.
-            timestamp: when it was handed in, in UTC or with its zone; nbgrader's text form is understood.
+            timestamp: when it was handed in, in UTC or with its zone; nbgrader's text form is understood. Where it
+                is none, nbgrader is told of no time: that of an earlier submission is not this one's.
             problem: why there are no scores; it becomes the comment on the answers.
             entry: our own record of it.
 
