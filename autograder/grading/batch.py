@@ -31,7 +31,7 @@ from autograder.gradebook.results import ClassResult, Grading
 from autograder.grading.assignment import Assignment
 from autograder.grading.by_hand import bring_to_pages
 from autograder.grading.plan import Plan, make_plan
-from autograder.grading.publish import discard
+from autograder.grading.publish import discard, list_in_formgrader
 from autograder.grading.recording import Finished, record_passed_over, record_without_score
 from autograder.grading.submission import AnswerKeys
 from autograder.grading.workers import error_in_words, grade_in_parallel
@@ -100,6 +100,7 @@ def grade_lesson(
                 done = _grade(assignment, plan, file, boxes, force, console)
             records = _collect_records(assignment, plan, file, done)
             given = bring_to_pages(assignment, file, records.keys())
+            list_in_formgrader(assignment)
     return ClassResult(
         lesson=lesson,
         boxes=boxes.described() if plan.tasks else "",

@@ -131,6 +131,11 @@ def write_feedback(assignment: Assignment, record: Record, notebook: Mapping[str
     return {"feedback": write_whole(path, page)}
 
 
+def list_in_formgrader(assignment: Assignment) -> None:
+    """Let formgrader list the lesson: it shows those with a folder in nbgrader's source, which a clone lacks."""
+    (assignment.course.source / assignment.lesson).mkdir(parents=True, exist_ok=True)
+
+
 def discard(assignment: Assignment, student: str) -> None:
     """Remove what an earlier run left, so that no stale grade is shown."""
     for path in written_files(assignment, student).values():
