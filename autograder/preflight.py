@@ -23,7 +23,8 @@ from rich.text import Text
 
 from autograder.course.released import released_notebooks
 from autograder.errors import BadInput, Unreadable
-from autograder.intake.handed_in import NOTEBOOK_BYTES, unpack
+from autograder.intake.archives import NOTEBOOK_BYTES
+from autograder.intake.handed_in import unpack
 from autograder.intake.submission import Submission, read_notebook
 from autograder.limits import size
 from autograder.repair import Cell, CellKind, Release, Repaired, is_of, repair, require_lesson

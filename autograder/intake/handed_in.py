@@ -1,44 +1,44 @@
 """Finding the notebook among what was handed in: a file, a file in a folder, or a file in an archive.
 
-Nothing is followed (links), nothing is written to disk, and nothing is unpacked beyond its limit: one level
-of one archive, in memory.
+Nothing is followed (links), nothing is written to disk, and nothing is unpacked beyond its limit: one archive, and
+one in it, in memory.
 """
 
 from __future__ import annotations
 
-import io
 import os
 import re
 import stat
-import struct
-import zipfile
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from autograder.errors import Unreadable
+from autograder.intake.archives import (
+    DEEPEST,
+    FILES,
+    NOTEBOOK_BYTES,
+    PASSED_OVER,
+    FileInside,
+    gunzip,
+    is_gzip,
+    is_tar,
+    is_zip,
+    untarred,
+    unzipped,
+)
 from autograder.limits import size
 from autograder.words import shown
-
-NOTEBOOK_BYTES = 50_000_000
-FILES = 1000
-"""The most files of a submission, or of an archive in it, that are looked at."""
-
-DEEPEST = 4
-"""The deepest folder that is looked into; the submission's own is 1."""
 
 COMPARED = 8
 """The most notebooks that are searched for the lesson's own."""
 
-DIRECTORY_BYTES = 1_000_000
-"""The longest list of contents of a zip archive."""
+NESTED = 1
+"""How many archives inside an archive are opened, one in another."""
 
 _NOTEBOOK = re.compile(r"\.ipynb(?:\.(?:txt|json|download))?$", re.I)
-_ARCHIVE = re.compile(r"\.(?:zip|gz)$", re.I)
+_ARCHIVE = re.compile(r"\.(?:zip|gz|tgz|tar)$", re.I)
 _SCRIPT = re.compile(r"\.py$", re.I)
-_PASSED_OVER = re.compile(r"\.|__MACOSX$|__pycache__$")
-_ZIP, _GZIP = (b"PK\x03\x04", b"PK\x05\x06"), b"\x1f\x8b"
-_ZIP_END = struct.Struct("<4s4H2LH")
+_ATTEMPT = re.compile(r"(?P<name>.*?)(?:-(?P<dash>\d{1,3})| ?\((?P<round>\d{1,3})\))?\.ipynb", re.I | re.S)
 
 
 @dataclass(frozen=True)
@@ -48,27 +48,12 @@ class HandedIn:
     Attributes:
         content: its bytes.
         notes: how it was found, in sentences for the receipt; none where it was where it belongs.
+        path: the file in the submission that it was found in, with `/` between folders.
     """
 
     content: bytes
     notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class _File:
-    """A file that could be the notebook.
-
-    Attributes:
-        path: where it is, with `/` between folders.
-        read: gives its bytes, or raises `Unreadable`.
-    """
-
-    path: str
-    read: Callable[[], bytes]
-
-    @property
-    def name(self) -> str:
-        return self.path.rpartition("/")[2]
+    path: str = ""
 
 
 def find_notebook(folder: int, lesson: str) -> HandedIn:
@@ -90,31 +75,38 @@ def find_notebook(folder: int, lesson: str) -> HandedIn:
         listed = ", ".join(shown(file.path) for file in files[:5]) or "the folder is empty"
         raise Unreadable(f"There is no notebook {lesson}.ipynb in the submission ({listed}): {_instead(files)}")
     unpacked = unpack(chosen.name, chosen.read(), lesson)
-    return HandedIn(unpacked.content, (*notes, *unpacked.notes))
+    return HandedIn(unpacked.content, (*notes, *unpacked.notes), chosen.path)
 
 
-def unpack(name: str, content: bytes, lesson: str) -> HandedIn:
-    """The notebook in the bytes of a file: the bytes themselves, unless they are gzipped or a zip archive.
+def unpack(name: str, content: bytes, lesson: str, nested: int = NESTED) -> HandedIn:
+    """The notebook in the bytes of a file: the bytes themselves, unless they are compressed or an archive.
 
     Args:
         name: the file's name.
         content: its bytes.
         lesson: the lesson's name.
+        nested: how many archives in this one may be opened, one in another.
 
     Raises:
         Unreadable: the archive cannot be opened, is too large, or holds no notebook.
     """
-    if content.startswith(_GZIP):
-        return HandedIn(_gunzip(content, name), (f"The notebook was compressed ({shown(name)}); it was unpacked.",))
-    if not content.startswith(_ZIP):
+    if is_gzip(content):
+        content = gunzip(content, name)
+        if not is_tar(content):
+            return HandedIn(content, (f"The notebook was compressed ({shown(name)}); it was unpacked.",))
+    elif not is_zip(content) and not is_tar(content):
         return HandedIn(content)
-    files = list(_zipped(content, name))
+    files = list(unzipped(content, name) if is_zip(content) else untarred(content, name))
     chosen, notes = _chosen([file for file in files if not _ARCHIVE.search(file.name)], lesson)
+    if chosen is None and nested:
+        chosen, notes = _chosen(files, lesson)
     if chosen is None:
         listed = ", ".join(shown(file.path) for file in files[:5]) or "it is empty"
         inside = f"There is no notebook {lesson}.ipynb in the archive {shown(name)} ({listed})"
         raise Unreadable(f"{inside}: submit the .ipynb file itself.")
-    return HandedIn(chosen.read(), (f"The notebook was taken out of the archive {shown(name)}.", *notes))
+    deeper = unpack(chosen.name, chosen.read(), lesson, nested - 1) if _ARCHIVE.search(chosen.name) else None
+    found = deeper or HandedIn(chosen.read())
+    return HandedIn(found.content, (f"The notebook was taken out of the archive {shown(name)}.", *notes, *found.notes))
 
 
 def open_folder(name: str, parent: int | None) -> int:
@@ -157,10 +149,15 @@ def read_file(folder: int, name: str, limit: int) -> bytes:
 # Which file it is --------------------------------------------------------------------------------------------
 
 
-def _chosen(files: Sequence[_File], lesson: str) -> tuple[_File | None, tuple[str, ...]]:
+def _chosen(files: Sequence[FileInside], lesson: str) -> tuple[FileInside | None, tuple[str, ...]]:
     """The file to read, with what to say about the choice; None if there is nothing to choose from."""
     wanted = f"{lesson}.ipynb"
     notebooks = [file for file in files if _NOTEBOOK.search(file.name)]
+    newer = _newest_attempt(notebooks, lesson)
+    if newer is not None:
+        others = [shown(file.path) for file in notebooks if file is not newer]
+        renamed = f"The notebook was named {shown(newer.path)}; it was read as {wanted}."
+        return newer, (renamed, *_told_of_others(others, newer.path))
     at_its_place = next((file for file in notebooks if file.path == wanted), None)
     if at_its_place is not None:
         others = [shown(file.path) for file in notebooks if file is not at_its_place]
@@ -179,7 +176,28 @@ def _chosen(files: Sequence[_File], lesson: str) -> tuple[_File | None, tuple[st
     return None, ()
 
 
-def _of_several(notebooks: Sequence[_File], lesson: str) -> tuple[_File, tuple[str, ...]]:
+def _newest_attempt(notebooks: Sequence[FileInside], lesson: str) -> FileInside | None:
+    """Of notebooks that a browser or a platform has numbered, `LESSON-1.ipynb` or `LESSON (1).ipynb`, the last one
+    that holds the lesson; None where none is numbered, or no other is beside it.
+
+    The number decides, not the file's time, which is lost wherever files are copied.
+    """
+    attempts = [(number, file) for file in notebooks if (number := _attempt(file, lesson)) is not None]
+    if len(attempts) < 2:
+        return None
+    last_first = sorted(attempts, key=lambda attempt: attempt[0], reverse=True)[:COMPARED]
+    return next((file for number, file in last_first if number and _is_of(file, lesson)), None)
+
+
+def _attempt(file: FileInside, lesson: str) -> int | None:
+    """The number after the lesson's name, 0 where there is none; None for a file of another name, or in a folder."""
+    match = _ATTEMPT.fullmatch(file.path)
+    if match is None or match["name"].casefold() != lesson.casefold():
+        return None
+    return int(match["dash"] or match["round"] or 0)
+
+
+def _of_several(notebooks: Sequence[FileInside], lesson: str) -> tuple[FileInside, tuple[str, ...]]:
     wanted = f"{lesson}.ipynb"
     candidates = [file for file in notebooks if file.name == wanted] or list(notebooks)
     if len(candidates) > 1:
@@ -203,7 +221,7 @@ def _told_of_others(others: Sequence[str], graded: str) -> tuple[str, ...]:
     return (f"There were other notebooks as well ({listed}); {shown(graded)} was graded.",)
 
 
-def _is_of(file: _File, lesson: str) -> bool:
+def _is_of(file: FileInside, lesson: str) -> bool:
     """Whether a notebook has cells of this lesson, by the markers in them or the ids that nbgrader gave them."""
     topic = re.escape(lesson.partition("_")[2] or lesson).encode()
     try:
@@ -213,13 +231,13 @@ def _is_of(file: _File, lesson: str) -> bool:
     return re.search(rb"katze: " + topic + rb"\.|\"grade_id\": ?\"" + topic + rb"-", content) is not None
 
 
-def _instead(files: Sequence[_File]) -> str:
+def _instead(files: Sequence[FileInside]) -> str:
     """What to hand in instead of these."""
     if any(re.search(r"\.html?$", file.name, re.I) for file in files):
         return "a web page cannot be graded. Choose File > Download > .ipynb, and submit that file."
     if any(re.search(r"\.pdf$", file.name, re.I) for file in files):
         return "a PDF cannot be graded. Choose File > Download > .ipynb, and submit that file."
-    if any(re.search(r"\.(?:7z|rar|tar|tgz|bz2|xz)$", file.name, re.I) for file in files):
+    if any(re.search(r"\.(?:7z|rar|bz2|xz)$", file.name, re.I) for file in files):
         return "unpack the archive and submit the .ipynb file itself."
     return "submit the .ipynb file itself."
 
@@ -227,7 +245,7 @@ def _instead(files: Sequence[_File]) -> str:
 # Folders -----------------------------------------------------------------------------------------------------
 
 
-def _files(folder: int) -> Iterator[_File]:
+def _files(folder: int) -> Iterator[FileInside]:
     """The files of a submission, those of its own folder first, by name; hidden ones are passed over.
 
     Links are listed, so that one that should be the notebook is refused when it is read.
@@ -237,13 +255,13 @@ def _files(folder: int) -> Iterator[_File]:
     while pending:
         way = pending.pop(0)
         for name, is_folder in _entries(folder, way):
-            if _PASSED_OVER.match(name):
+            if PASSED_OVER.match(name):
                 continue
             left -= 1
             if left < 0:
                 return
             if not is_folder:
-                yield _File("/".join((*way, name)), _reader(folder, way, name))
+                yield FileInside("/".join((*way, name)), _reader(folder, way, name))
             elif len(way) + 1 < DEEPEST:
                 pending.append((*way, name))
 
@@ -251,7 +269,7 @@ def _files(folder: int) -> Iterator[_File]:
 def _entries(folder: int, way: Sequence[str]) -> list[tuple[str, bool]]:
     """The names in a folder inside the submission's, and whether each is a folder; none where it cannot be opened."""
     try:
-        inside = _descend(folder, way)
+        inside = descend(folder, way)
     except (OSError, Unreadable):
         return []
     try:
@@ -263,7 +281,7 @@ def _entries(folder: int, way: Sequence[str]) -> list[tuple[str, bool]]:
 
 def _reader(folder: int, way: Sequence[str], name: str) -> Callable[[], bytes]:
     def read() -> bytes:
-        inside = _descend(folder, way)
+        inside = descend(folder, way)
         try:
             return read_file(inside, name, NOTEBOOK_BYTES)
         finally:
@@ -272,8 +290,13 @@ def _reader(folder: int, way: Sequence[str], name: str) -> Callable[[], bytes]:
     return read
 
 
-def _descend(folder: int, way: Sequence[str]) -> int:
-    """A descriptor of a folder inside another, with no link on the way."""
+def descend(folder: int, way: Sequence[str]) -> int:
+    """A descriptor of a folder inside another, with no link on the way.
+
+    Raises:
+        Unreadable: there is a link on the way.
+        OSError: a folder cannot be opened.
+    """
     inside = os.dup(folder)
     for name in way:
         try:
@@ -289,62 +312,3 @@ def _is_link(name: str, parent: int | None) -> bool:
         return stat.S_ISLNK(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode)
     except OSError:
         return False
-
-
-# Archives ----------------------------------------------------------------------------------------------------
-
-
-def _gunzip(content: bytes, name: str) -> bytes:
-    unpacker = zlib.decompressobj(wbits=31)
-    try:
-        unpacked = unpacker.decompress(content, NOTEBOOK_BYTES + 1)
-    except zlib.error as error:
-        raise Unreadable(f"{shown(name)} is a damaged archive: submit the .ipynb file itself.") from error
-    return _within_limit(unpacked, name)
-
-
-def _zipped(content: bytes, name: str) -> Iterator[_File]:
-    """The files in a zip archive; links, encrypted files and odd names are passed over."""
-    damaged = f"{shown(name)} is a damaged archive: submit the .ipynb file itself."
-    end = content.rfind(b"PK\x05\x06")
-    if end < 0 or end + _ZIP_END.size > len(content):
-        raise Unreadable(damaged)
-    directory_bytes = _ZIP_END.unpack_from(content, end)[5]
-    if directory_bytes > DIRECTORY_BYTES:  # it is read in one go, before anything can be counted
-        raise Unreadable(f"The archive {shown(name)} holds too many files: submit the .ipynb file itself.")
-    try:
-        archive = zipfile.ZipFile(io.BytesIO(content))
-    except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError, struct.error) as error:
-        raise Unreadable(damaged) from error
-    for entry in archive.infolist()[:FILES]:
-        parts = entry.filename.split("/")
-        is_link = stat.S_ISLNK(entry.external_attr >> 16)
-        if entry.is_dir() or is_link or "\\" in entry.filename or len(parts) > DEEPEST:
-            continue
-        if not any(not part or _PASSED_OVER.match(part) for part in parts):
-            yield _File(entry.filename, _unzipper(archive, entry))
-
-
-def _unzipper(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Callable[[], bytes]:
-    def read() -> bytes:
-        name = shown(entry.filename)
-        if entry.flag_bits & 1:
-            raise Unreadable(f"{name} is locked with a password: submit the .ipynb file itself.")
-        try:
-            with archive.open(entry) as file:
-                return _within_limit(file.read(NOTEBOOK_BYTES + 1), entry.filename)
-        except Unreadable:
-            raise
-        except Exception as error:  # each method of compression fails in its own way
-            raise Unreadable(f"{name} in the archive is damaged: submit the .ipynb file itself.") from error
-
-    return read
-
-
-def _within_limit(content: bytes, name: str) -> bytes:
-    if len(content) > NOTEBOOK_BYTES:
-        raise Unreadable(
-            f"{shown(name)} unpacks to more than the limit of {size(NOTEBOOK_BYTES, decimal=True)}: "
-            "clear its outputs and submit it again."
-        )
-    return content

@@ -6,14 +6,12 @@ that file comes back with the points filled in: its columns, its students, its o
 
 from __future__ import annotations
 
-import codecs
-import csv
-import io
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from autograder.course.roster import CsvTable, read_table
 from autograder.errors import BadInput
 from autograder.gradebook.record import Record
 from autograder.gradebook.standings import most_points
@@ -26,29 +24,6 @@ Points = Mapping[str, Mapping[str, float | None]]
 """By lesson and student, all points, automatic and by hand; None where there is no score."""
 
 
-@dataclass
-class GradeTable:
-    """A table of grades.
-
-    Attributes:
-        headings: of the columns.
-        rows: as many cells each as there are headings.
-        delimiter: between the cells of its file.
-        encoding: of its file.
-    """
-
-    headings: list[str]
-    rows: list[list[str]]
-    delimiter: str = ","
-    encoding: str = "utf-8"
-
-    def content(self) -> bytes:
-        """The file."""
-        out = io.StringIO()
-        csv.writer(out, delimiter=self.delimiter, lineterminator="\r\n").writerows([self.headings, *self.rows])
-        return out.getvalue().encode(self.encoding)
-
-
 @dataclass(frozen=True)
 class Export:
     """Grades as a table, and what its reader should know.
@@ -58,7 +33,7 @@ class Export:
         remarks: a sentence each.
     """
 
-    table: GradeTable
+    table: CsvTable
     remarks: list[str] = field(default_factory=list)
 
 
@@ -87,9 +62,9 @@ def export(
     remarks = [remark for lesson, results in graded.items() for remark in _remarks(lesson, results)]
     if roster is None:
         students = sorted({student for column in points.values() for student in column})
-        table = GradeTable([student_heading], [[student] for student in students])
+        table = CsvTable([student_heading], [[student] for student in students])
     else:
-        table = _read(roster)
+        table = read_table(roster)
         students = _ids(roster, table, student_heading)
         remarks += _strangers(points, students)
     for lesson, heading in named.items():
@@ -124,32 +99,7 @@ def _strangers(points: Points, students: Sequence[str]) -> list[str]:
     return said
 
 
-def _read(path: Path) -> GradeTable:
-    """A file that a learning platform has exported: commas, semicolons or tabs, in UTF-8."""
-    try:
-        content = path.read_bytes()
-        text = content.decode("utf-8-sig")
-    except OSError as error:
-        raise BadInput(f"cannot read the roster {path}: {error.strerror}; name a CSV file") from error
-    except UnicodeDecodeError:
-        raise BadInput(f"the roster {path} is not in UTF-8; export it again as CSV in UTF-8") from None
-    first = text.partition("\n")[0]
-    delimiter = max(",;\t", key=first.count)
-    try:
-        rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True) if row]
-    except csv.Error as error:
-        raise BadInput(f"the roster {path} is not a CSV file: {error}; export it again as CSV") from error
-    if not rows:
-        raise BadInput(f"the roster {path} is empty; export it again as CSV")
-    width = len(rows[0])
-    for number, row in enumerate(rows, 1):
-        if len(row) > width:
-            raise BadInput(f"row {number} of the roster {path} has {len(row)} cells, its first row {width}; mend it")
-    encoding = "utf-8-sig" if content.startswith(codecs.BOM_UTF8) else "utf-8"
-    return GradeTable(rows[0], [row + [""] * (width - len(row)) for row in rows[1:]], delimiter, encoding)
-
-
-def _ids(path: Path, table: GradeTable, heading: str) -> list[str]:
+def _ids(path: Path, table: CsvTable, heading: str) -> list[str]:
     """The student of each row of a roster; empty in rows that are nobody's, such as Canvas's possible points."""
     if heading not in table.headings:
         known = ", ".join(filter(None, table.headings))
@@ -162,7 +112,7 @@ def _ids(path: Path, table: GradeTable, heading: str) -> list[str]:
     return students
 
 
-def _fill(table: GradeTable, heading: str, points: Sequence[float | None]) -> None:
+def _fill(table: CsvTable, heading: str, points: Sequence[float | None]) -> None:
     """Write points into the column of this name; where there is no score, the cell stays as it is."""
     if heading not in table.headings:
         table.headings.append(heading)

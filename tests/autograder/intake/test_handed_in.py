@@ -8,6 +8,7 @@ import io
 import json
 import os
 import stat
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder.errors import Unreadable
-from autograder.intake import handed_in
+from autograder.intake import archives, handed_in
 from autograder.intake.submission import read_submission
 from tests.autograder.small_lesson import LESSON, filled
 
@@ -43,6 +44,20 @@ def zipped(files: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes
     with zipfile.ZipFile(stored, "w", method) as archive:
         for name, content in files.items():
             archive.writestr(name, content)
+    return stored.getvalue()
+
+
+def tarred(files: dict[str, bytes], *links: str) -> bytes:
+    stored = io.BytesIO()
+    with tarfile.open(fileobj=stored, mode="w") as archive:
+        for name in links:
+            link = tarfile.TarInfo(name)
+            link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+            archive.addfile(link)
+        for name, content in files.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
     return stored.getvalue()
 
 
@@ -96,6 +111,41 @@ FOUND = {
         {f"{NAME}.gz": gzip.compress(CONTENT)},
         (f"The notebook was compressed ({NAME}.gz); it was unpacked.",),
     ),
+    "in a tar": (
+        {"a.tar": tarred({f"./{LESSON}/{NAME}": CONTENT}, "x.ipynb")},
+        ("The notebook was taken out of the archive a.tar.", f"The notebook was found in the folder {LESSON}."),
+    ),
+    "in a compressed tar": (
+        {"a.tar.gz": gzip.compress(tarred({NAME: CONTENT}))},
+        ("The notebook was taken out of the archive a.tar.gz.",),
+    ),
+    "in a compressed tar of another name": (
+        {"a.tgz": gzip.compress(tarred({NAME: CONTENT}))},
+        ("The notebook was taken out of the archive a.tgz.",),
+    ),
+    "in a zip in a zip": (
+        {"a.zip": zipped({"b/c.zip": zipped({NAME: CONTENT})})},
+        ("The notebook was taken out of the archive a.zip.", "The notebook was taken out of the archive c.zip."),
+    ),
+    "beside an older attempt": (
+        {NAME: CONTENT, f"{LESSON}-1.ipynb": CONTENT, f"{LESSON} (10).ipynb": CONTENT, f"{LESSON}-9.ipynb": CONTENT},
+        (
+            f"The notebook was named {LESSON} (10).ipynb; it was read as {NAME}.",
+            f"There were other notebooks as well ({LESSON}-1.ipynb, {LESSON}-9.ipynb, {NAME}); "
+            f"{LESSON} (10).ipynb was graded.",
+        ),
+    ),
+    "beside a later file that is not the lesson": (
+        {NAME: CONTENT, f"{LESSON}-1.ipynb": OTHER},
+        (f"There were other notebooks as well ({LESSON}-1.ipynb); {NAME} was graded.",),
+    ),
+    "attempts without the first": (
+        {f"{LESSON}-1.ipynb": CONTENT, f"{LESSON}-2.ipynb": CONTENT},
+        (
+            f"The notebook was named {LESSON}-2.ipynb; it was read as {NAME}.",
+            f"There were other notebooks as well ({LESSON}-1.ipynb); {LESSON}-2.ipynb was graded.",
+        ),
+    ),
     "checkpoints of Jupyter": ({NAME: CONTENT, f".ipynb_checkpoints/{LESSON}-checkpoint.ipynb": OTHER}, ()),
 }
 
@@ -122,7 +172,12 @@ REFUSED = {
     "a PDF": ({f"{LESSON}.pdf": b"%PDF"}, "a PDF cannot be graded"),
     "an archive of another kind": ({f"{LESSON}.7z": b"x"}, "unpack the archive"),
     "an empty zip": ({"a.zip": zipped({})}, "in the archive a.zip \\(it is empty\\)"),
-    "a zip of a zip": ({"a.zip": zipped({"b.zip": zipped({NAME: CONTENT})})}, "in the archive a.zip"),
+    "a zip of a zip of a zip": (
+        {"a.zip": zipped({"b.zip": zipped({"c.zip": zipped({NAME: CONTENT})})})},
+        "in the archive b.zip",
+    ),
+    "a damaged tar": ({"a.tar": tarred({NAME: CONTENT})[:1000]}, "is a damaged archive"),
+    "a tar that climbs out": ({"a.tar": tarred({"../../" + NAME: CONTENT})}, "in the archive a.tar"),
     "a damaged zip": ({"a.zip": zipped({NAME: CONTENT})[:100]}, "damaged archive"),
     "a zip with a damaged file": ({"a.zip": DAMAGED}, "in the archive is damaged"),
     "a damaged gzip": ({"a.ipynb.gz": b"\x1f\x8b" + bytes(20)}, "damaged archive"),
@@ -150,11 +205,15 @@ def test_a_script_stands_in_for_a_notebook(folder: Path):
 
 
 def test_bombs_are_not_unpacked(folder: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(handed_in, "NOTEBOOK_BYTES", 100_000)
+    monkeypatch.setattr(archives, "NOTEBOOK_BYTES", 100_000)
     write(folder, {"a.zip": zipped({NAME: b" " * 1_000_000})})
     with pytest.raises(Unreadable, match="unpacks to more than"):
         read_submission(folder, LESSON)
     write(folder, {NAME: gzip.compress(b" " * 1_000_000)})
+    with pytest.raises(Unreadable, match="unpacks to more than"):
+        read_submission(folder, LESSON)
+    (folder / NAME).unlink()
+    write(folder, {"a.zip": zipped({"b.tar": tarred({NAME: b" " * 1_000_000})})})
     with pytest.raises(Unreadable, match="unpacks to more than"):
         read_submission(folder, LESSON)
 

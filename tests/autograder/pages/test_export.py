@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from autograder.course.roster import CsvTable
 from autograder.errors import BadInput
 from autograder.gradebook.record import HandGrade, Record
-from autograder.pages.export import GradeTable, export
+from autograder.pages.export import export
 from course_lib.checking import Outcome
 from tests.autograder.records import exercise_record, record
 
@@ -34,7 +35,7 @@ def result(student: str, points: float | None, lesson: str = LESSON) -> Record:
 GRADED = {LESSON: [result("ada", 17.5), result("ben", None), result("zoe", 0.0)]}
 
 
-def rows(table: GradeTable) -> list[list[str]]:
+def rows(table: CsvTable) -> list[list[str]]:
     """What a program reads that is given the file."""
     text = table.content().decode("utf-8-sig")
     return list(csv.reader(io.StringIO(text, newline=""), delimiter=table.delimiter))

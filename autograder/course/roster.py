@@ -1,0 +1,364 @@
+"""Tables of students: a course's own `roster.csv`, and what learning platforms export.
+
+A roster says who is who: the student's id, which names the folder in `submitted/`, the full name, the e-mail address,
+and the numbers that platforms give. Of a platform's export the columns are known by their headings, in English and,
+for Moodle, in German.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from autograder.errors import BadInput
+from autograder.limits import size
+from autograder.words import count, printable, some
+
+ROSTER_NAME = "roster.csv"
+"""Beside `nbgrader_config.py`, where a course has one."""
+
+TABLE_BYTES = 20_000_000
+
+_DELIMITERS = ",;\t"
+
+
+@dataclass
+class CsvTable:
+    """A CSV file.
+
+    Attributes:
+        headings: of the columns.
+        rows: as many cells each as there are headings.
+        delimiter: between the cells of its file.
+        encoding: of its file.
+    """
+
+    headings: list[str]
+    rows: list[list[str]]
+    delimiter: str = ","
+    encoding: str = "utf-8"
+
+    def content(self) -> bytes:
+        """The file."""
+        out = io.StringIO()
+        csv.writer(out, delimiter=self.delimiter, lineterminator="\r\n").writerows([self.headings, *self.rows])
+        return out.getvalue().encode(self.encoding)
+
+
+def read_table(path: Path) -> CsvTable:
+    """A CSV file of students: commas, semicolons or tabs, in UTF-8 or, with its mark at the beginning, in UTF-16.
+
+    Raises:
+        BadInput: it cannot be read, or is no such file.
+    """
+    try:
+        with path.open("rb") as file:
+            content = file.read(TABLE_BYTES + 1)
+    except OSError as error:
+        raise BadInput(f"cannot read the roster {path}: {error.strerror}; name a CSV file") from error
+    return parse_table(content, str(path))
+
+
+def parse_table(content: bytes, name: str) -> CsvTable:
+    """The table in the bytes of a CSV file; see `read_table`.
+
+    Args:
+        content: the bytes.
+        name: the file's, for messages.
+    """
+    if len(content) > TABLE_BYTES:
+        most = size(TABLE_BYTES, decimal=True)
+        raise BadInput(f"the roster {name} has more than {most}; export a list of students, and nothing else")
+    encoding = _encoding(content)
+    try:
+        text = content.decode(encoding)
+    except UnicodeDecodeError:
+        raise BadInput(f"the roster {name} is not in UTF-8; export it again as CSV in UTF-8") from None
+    first = text.partition("\n")[0]
+    delimiter = max(_DELIMITERS, key=first.count)
+    try:
+        rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True) if row]
+    except csv.Error as error:
+        raise BadInput(f"the roster {name} is not a CSV file: {error}; export it again as CSV") from error
+    if not rows:
+        raise BadInput(f"the roster {name} is empty; export it again as CSV")
+    width = len(rows[0])
+    for number, row in enumerate(rows, 1):
+        if len(row) > width:
+            raise BadInput(f"row {number} of the roster {name} has {len(row)} cells, its first row {width}; mend it")
+    return CsvTable(rows[0], [row + [""] * (width - len(row)) for row in rows[1:]], delimiter, encoding)
+
+
+def _encoding(content: bytes) -> str:
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    return "utf-8-sig" if content.startswith(codecs.BOM_UTF8) else "utf-8"
+
+
+# Who is who --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Person:
+    """A row of a roster.
+
+    Attributes:
+        id: the student's id, as it is written there.
+        name: the full name; empty where there is none.
+        email: the address; empty where there is none.
+        numbers: what platforms call this student, by the platform's name.
+        handed_in: by platform, when the last submission came, as the platform writes it in its own time zone.
+        late: by platform, whether it calls that submission late.
+    """
+
+    id: str
+    name: str = ""
+    email: str = ""
+    numbers: Mapping[str, str] = field(default_factory=dict)
+    handed_in: Mapping[str, datetime] = field(default_factory=dict)
+    late: Mapping[str, bool] = field(default_factory=dict)
+
+
+class Roster:
+    """The students of a course, found by whatever a platform says about them."""
+
+    def __init__(self, people: Iterable[Person] = ()) -> None:
+        """Rows of the same id, from several files, become one person.
+
+        Args:
+            people: the rows.
+        """
+        self.people: dict[str, Person] = {}
+        for person in people:
+            known = self.people.get(person.id)
+            self.people[person.id] = _merged(known, person) if known else person
+        self._by_number: dict[tuple[str, str], set[str]] = defaultdict(set)
+        self._by_email: dict[str, set[str]] = defaultdict(set)
+        self._by_name: dict[str, set[str]] = defaultdict(set)
+        for person in self.people.values():
+            for platform, number in person.numbers.items():
+                self._by_number[platform, number.casefold()].add(person.id)
+            if person.email:
+                self._by_email[person.email.casefold()].add(person.id)
+            for key in name_keys(person.name):
+                self._by_name[key].add(person.id)
+
+    def find(
+        self, platform: str, *, number: str = "", id: str = "", email: str = "", name: str = ""
+    ) -> Person | list[Person]:
+        """The student that all of this is about, or those that it could be about: none, or several.
+
+        What is asked first decides: the platform's number, the id, the e-mail address, then the name.
+        """
+        for ids in (
+            self._by_number.get((platform, number.casefold()), set()) if number else set(),
+            {id} & self.people.keys() if id else set(),
+            self._by_email.get(email.casefold(), set()) if email else set(),
+            self._named(name),
+        ):
+            if ids:
+                people = [self.people[one] for one in sorted(ids)]
+                return people[0] if len(people) == 1 else people
+        return []
+
+    def _named(self, name: str) -> set[str]:
+        found = [self._by_name[key] for key in name_keys(name) if key in self._by_name]
+        return set().union(*found)
+
+
+def name_keys(name: str) -> set[str]:
+    """Under what a name is looked up: its letters and digits, from each of its words on.
+
+    So "Lovelace, Ada", "Ada Lovelace" and Canvas's "lovelaceada" meet, and accents make no difference.
+    """
+    plain = "".join(c for c in unicodedata.normalize("NFKD", name) if not unicodedata.combining(c)).casefold()
+    words = re.findall(r"[^\W_]+", plain)
+    return {"".join(words[start:] + words[:start]) for start in range(len(words))}
+
+
+def _merged(known: Person, more: Person) -> Person:
+    return Person(
+        known.id,
+        known.name or more.name,
+        known.email or more.email,
+        {**more.numbers, **known.numbers},
+        {**known.handed_in, **more.handed_in},
+        {**known.late, **more.late},
+    )
+
+
+@dataclass(frozen=True)
+class Listed:
+    """The students in a file, and what its reader should know.
+
+    Attributes:
+        people: one for each id.
+        remarks: a sentence each about rows that were left out.
+    """
+
+    people: list[Person]
+    remarks: list[str]
+
+
+def read_roster(path: Path) -> Listed:
+    """The students in a CSV file: a course's own, or one that a platform has exported.
+
+    Raises:
+        BadInput: it cannot be read, or its columns are not known.
+    """
+    return people_in(read_table(path), str(path))
+
+
+def people_in(table: CsvTable, name: str) -> Listed:
+    """The students in a table. Rows of the same id that say different things are left out, all of them.
+
+    Args:
+        table: the table.
+        name: its file's, for messages.
+
+    Raises:
+        BadInput: its columns are not known.
+    """
+    columns = _Columns(table.headings)
+    if columns.kind is None:
+        there = some([printable(heading[:40]) for heading in table.headings])
+        raise BadInput(
+            f"the roster {name} has none of the columns that are known (it has {there}); "
+            "its first row should be id,name,email and, for a platform's own numbers, its name, such as canvas"
+        )
+    rows: dict[str, list[Person]] = defaultdict(list)
+    nobody = 0
+    for row in table.rows:
+        person = columns.person(row)
+        if person is not None:
+            rows[person.id].append(person)
+        elif columns.kind != "canvas" and any(cell.strip() for cell in row):
+            nobody += 1
+    differing = [id for id, people in rows.items() if any(one != people[0] for one in people)]
+    remarks = [f"{name}: {printable(id)} stands in rows that differ, and none was used: mend it." for id in differing]
+    if nobody:
+        remarks.append(f"{name}: {count(nobody, 'row')} without an id left out.")
+    return Listed([people[0] for id, people in rows.items() if id not in differing], remarks)
+
+
+PLATFORMS = ("moodle", "canvas", "gradescope", "github", "exchange", "mbox", "folder")
+"""Where submissions come from. A column of a course's own roster with such a heading holds its numbers."""
+
+_NUMBER = re.compile(r"\d+\s*$")
+
+_CANVAS = {
+    "name": ("Student",),
+    "number": ("ID",),
+    "id": ("SIS Login ID", "SIS User ID", "ID"),
+}
+_MOODLE = {
+    "name": ("Full name", "Vollständiger Name"),
+    "first": ("First name", "Vorname"),
+    "last": ("Last name", "Surname", "Nachname"),
+    "email": ("Email address", "E-Mail-Adresse"),
+    "number": ("Identifier", "ID"),
+    "id": ("Username", "Anmeldename", "ID number", "ID-Nummer", "Matrikelnr.", "Email address", "E-Mail-Adresse"),
+    "handed_in": ("Last modified (submission)", "Zuletzt geändert (Abgabe)"),
+    "status": ("Status",),
+}
+_GRADESCOPE = {
+    "name": ("Name",),
+    "first": ("First Name",),
+    "last": ("Last Name",),
+    "email": ("Email",),
+    "number": ("Submission ID",),
+    "id": ("SID", "Email"),
+}
+_GITHUB = {
+    "name": ("name",),
+    "number": ("github_username",),
+    "id": ("identifier", "github_username"),
+}
+_OWN = {
+    "id": ("id", "student"),
+    "name": ("name",),
+    "email": ("email", "e-mail"),
+}
+_KINDS: Mapping[str, tuple[Sequence[set[str]], Mapping[str, Sequence[str]]]] = {
+    "canvas": ([{"student", "id", "section"}], _CANVAS),
+    "moodle": ([{"email address"}, {"e-mail-adresse"}, {"identifier", "full name"}], _MOODLE),
+    "gradescope": ([{"sid", "email"}], _GRADESCOPE),
+    "github": ([{"identifier", "github_username"}], _GITHUB),
+    "own": ([{"id"}, {"student"}], _OWN),
+}
+"""By which headings a kind of table is known (one set of them is enough), and which of its columns is what."""
+
+
+class _Columns:
+    """The columns of a table, by what they hold."""
+
+    def __init__(self, headings: Sequence[str]) -> None:
+        places = {heading.strip().casefold(): place for place, heading in reversed(list(enumerate(headings)))}
+        self.kind = next((kind for kind, (marks, _) in _KINDS.items() if any(m <= places.keys() for m in marks)), None)
+        roles = _KINDS[self.kind][1] if self.kind else {}
+        self._places = {
+            role: [places[name.casefold()] for name in names if name.casefold() in places]
+            for role, names in roles.items()
+        }
+        self._platforms = {name: places[name] for name in PLATFORMS if name in places} if self.kind == "own" else {}
+
+    def person(self, row: Sequence[str]) -> Person | None:
+        """The student of a row; None where it is nobody's, such as Canvas's possible points."""
+        kind = self.kind
+        if kind is None or (kind == "canvas" and not self._cell(row, "number")):
+            return None
+        id = unicodedata.normalize("NFC", self._cell(row, "id"))
+        if not id:
+            return None
+        numbers = {platform: row[place].strip() for platform, place in self._platforms.items() if row[place].strip()}
+        number = self._cell(row, "number")
+        digits = _NUMBER.search(number)
+        if kind == "moodle":  # "Participant 12345", and in German "Teilnehmer/in12345"
+            number = digits.group().strip() if digits else ""
+        if number:
+            numbers[kind] = number
+        moment = written_date(self._cell(row, "handed_in"))
+        status = self._cell(row, "status").casefold()
+        return Person(
+            id=id,
+            name=self._cell(row, "name") or f"{self._cell(row, 'first')} {self._cell(row, 'last')}".strip(),
+            email=self._cell(row, "email"),
+            numbers=numbers,
+            handed_in={kind: moment} if moment else {},
+            late={kind: True} if re.search(r"\blate\b|zu spät", status) else {},
+        )
+
+    def _cell(self, row: Sequence[str], role: str) -> str:
+        """What a row says; the first column of several that says anything."""
+        return next((cell for place in self._places.get(role, ()) if (cell := row[place].strip())), "")
+
+
+_MONTHS = {
+    name: number
+    for number, names in enumerate("jan feb mar,mär apr may,mai jun jul aug sep oct,okt nov dec,dez".split(), 1)
+    for name in names.split(",")
+}
+_CLOCK = re.compile(r"\b(\d{1,2}):(\d{2})(?::(\d{2}))?\s*([ap])?\.?m?\b", re.I)
+
+
+def written_date(text: str) -> datetime | None:
+    """A time as Moodle writes it for people: "Friday, 20 November 2026, 5:50 PM"; None where it is no time."""
+    clock, year, day = _CLOCK.search(text), re.search(r"\b20\d\d\b", text), re.search(r"\b\d{1,2}\b(?!:)", text)
+    month = next(
+        (found for word in re.findall(r"[^\W\d_]{3,}", text.casefold()) if (found := _MONTHS.get(word[:3]))), 0
+    )
+    if not (clock and year and day and month):
+        return None
+    hour = int(clock[1]) % 12 + 12 * (clock[4].lower() == "p") if clock[4] else int(clock[1])
+    try:
+        return datetime(int(year.group()), month, int(day.group()), hour, int(clock[2]), int(clock[3] or 0))
+    except ValueError:
+        return None
