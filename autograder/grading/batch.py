@@ -28,15 +28,18 @@ from autograder.gradebook import store
 from autograder.gradebook.file import GradebookFile, check_room
 from autograder.gradebook.record import SET_ASIDE, Record, RunRecord
 from autograder.gradebook.results import ClassResult, Grading
+from autograder.gradebook.rulings import ruled
 from autograder.grading.assignment import Assignment
 from autograder.grading.by_hand import bring_to_pages
-from autograder.grading.plan import Plan, make_plan
+from autograder.grading.exchange import prepare_release
+from autograder.grading.plan import FIRST, SUBMITTED_AGAIN, Plan, Recorded, make_plan
 from autograder.grading.publish import discard, list_in_formgrader
 from autograder.grading.recording import Finished, record_passed_over, record_without_score
 from autograder.grading.submission import AnswerKeys
 from autograder.grading.workers import error_in_words, grade_in_parallel
 from autograder.intake.submission import check_student_id, list_submissions, refused_submissions
 from autograder.progress import progress_bar
+from autograder.words import count
 from course_lib import exercises
 from course_lib.checking import Outcome
 
@@ -85,32 +88,37 @@ def grade_lesson(
     console = console or Console(stderr=True)
     with _tell_plainly(), contextlib.ExitStack() as resources:
         assignment = Assignment.load(course, lesson, limits or course.limits, skip_demos, feedback)
-        submissions = _select_submissions(assignment, students)
+        submissions = select_submissions(assignment, students)
         boxes = _Boxes(assignment, min(workers, len(submissions)), min_level, level)
         resources.callback(boxes.close)
         if force or _looks_changed(course, submissions):
             boxes.begin()  # they warm up while the rest is found out
         with GradebookFile(course.gradebook) as file:
             _warn_of_an_empty_gradebook(assignment, console)
-            plan = make_plan(assignment, submissions, file, _find_weakest(level, min_level), force)
+            course.secret()  # made before anything follows from it
+            recorded = read_recorded(file, lesson)
+            plan = make_plan(assignment, submissions, recorded, find_weakest(level, min_level), force)
             done = _Done()
-            if plan.tasks:
+            if recorded.frozen:
+                done.notices.append(_frozen_in_words(lesson, recorded, plan, force))
+                plan = plan.without_tasks()
+            elif plan.tasks or assignment.rulings != recorded.rulings:
                 _check_places(assignment)
-                console.print(boxes.described(), highlight=False, soft_wrap=True)
                 done = _grade(assignment, plan, file, boxes, force, console)
             records = _collect_records(assignment, plan, file, done)
             given = bring_to_pages(assignment, file, records.keys())
+            prepare_release(assignment, records.values())
             list_in_formgrader(assignment)
     return ClassResult(
         lesson=lesson,
         boxes=boxes.described() if plan.tasks else "",
-        submissions=tuple(
-            replace(record, by_hand=given.cells.get(student, ())) for student, record in sorted(records.items())
-        ),
+        submissions=tuple(given.complete(record) for _, record in sorted(records.items())),
         seconds=time.perf_counter() - start,
         gradings=done.gradings,
         refused=_list_refused(assignment) if students is None else (),
+        notices=(*file.notices, *done.notices),
         pages=given.pages,
+        due_pages=given.due_pages,
         replaced_pages=given.replaced_pages,
         stale_pages=given.stale_pages,
     )
@@ -123,20 +131,43 @@ class _Done:
     Attributes:
         gradings: for each student whose submission was graded, why, and what changed.
         unrecorded: the records that could not be written into the gradebook, by student.
+        notices: what else its reader should know, a line each.
     """
 
     gradings: dict[str, Grading] = field(default_factory=dict)
     unrecorded: dict[str, Record] = field(default_factory=dict)
+    notices: list[str] = field(default_factory=list)
+
+
+def read_recorded(file: GradebookFile, lesson: str) -> Recorded:
+    """What the gradebook holds of a lesson; it may be empty, or lack our tables."""
+    if not file.has_records():
+        return Recorded()
+    with file.begin() as connection:
+        return Recorded.read(connection, lesson)
+
+
+def _frozen_in_words(lesson: str, recorded: Recorded, plan: Plan, force: bool) -> str:
+    """That nothing is graded in a frozen lesson, and what waits for that.
+
+    Raises:
+        BadInput: it was to be graded by force.
+    """
+    if force:
+        raise BadInput(f"{lesson} is frozen, and --force does not change that; run `katze thaw {lesson}` first")
+    new = sum(task.why[0] in (FIRST, SUBMITTED_AGAIN) for task in plan.tasks)
+    waits = f"; {count(new, 'submission')} handed in since {'waits' if new == 1 else 'wait'}" if new else ""
+    return f"{lesson} is frozen since {recorded.frozen}: nothing is graded{waits}; to grade, run `katze thaw {lesson}`"
 
 
 def _collect_records(assignment: Assignment, plan: Plan, file: GradebookFile, done: _Done) -> dict[str, Record]:
     """The records of all submissions of the plan, by student, as they stand at the end of the run."""
-    records = {record.student: record for record in plan.unchanged}
-    if done.gradings:
-        with file.begin() as connection:
-            written = store.records(connection, assignment.lesson)
-        records |= {student: written[student] for student in done.gradings if student not in done.unrecorded}
-    return records | done.unrecorded
+    wanted = {record.student for record in plan.unchanged} | done.gradings.keys()
+    if not wanted:
+        return {}
+    with file.begin() as connection:
+        records = store.counted(connection, assignment.lesson)
+    return {student: record for student, record in records.items() if student in wanted} | done.unrecorded
 
 
 def _list_refused(assignment: Assignment) -> tuple[Record, ...]:
@@ -221,7 +252,7 @@ def _warn_of_an_empty_gradebook(assignment: Assignment, console: Console) -> Non
         )
 
 
-def _find_weakest(level: Level | None, minimum: Level | None) -> Level:
+def find_weakest(level: Level | None, minimum: Level | None) -> Level:
     """The weakest level whose grades are good enough."""
     if level is not None:
         return level
@@ -243,7 +274,7 @@ def _check_places(assignment: Assignment) -> None:
             raise BadInput(f"cannot write into {there}; check that it is a folder, and who may write there")
 
 
-def _select_submissions(assignment: Assignment, students: Sequence[str] | None) -> list[tuple[str, Path]]:
+def select_submissions(assignment: Assignment, students: Sequence[str] | None) -> list[tuple[str, Path]]:
     """The students who handed in, and the folders of their submissions; or only those of these students."""
     submitted, lesson = assignment.course.submitted, assignment.lesson
     submissions = list_submissions(submitted, lesson)
@@ -269,18 +300,28 @@ def _grade(
     force: bool,
     console: Console,
 ) -> _Done:
-    """Grade what the plan says, and record each submission as soon as it is graded."""
+    """Count anew what was decided about exercises; grade what the plan says, and record each submission as soon as it
+    is graded.
+    """
     lesson, done = assignment.lesson, _Done()
     keys = AnswerKeys(assignment.course.secret())
     with contextlib.ExitStack() as resources:
-        zygote, workers = boxes.begin(), min(boxes.workers, len(plan.tasks))
+        if plan.tasks:
+            console.print(boxes.described(), highlight=False, soft_wrap=True)
+            boxes.begin()
         from autograder.gradebook.writer import GradebookWriter  # takes a second, while the zygote warms up
 
         gradebook = resources.enter_context(GradebookWriter(file, assignment.course.course_id))
-        gradebook.ensure_assignment(lesson, assignment.release.notebook)
+        done.notices += gradebook.ensure_assignment(lesson, assignment.release.notebook, assignment.rulings)
+        workers = min(boxes.workers, len(plan.tasks))
         run = gradebook.begin_run(_run(assignment, boxes, workers, force, len(plan.tasks)))
+        done.notices += [f"counted anew, {told}" for told in gradebook.apply_rulings(run, lesson)]
+        if not plan.tasks:
+            gradebook.end_run(run)
+            return done
         if force:
             _set_aside(gradebook, assignment, plan, run)
+        zygote = boxes.begin()
         zygote.ready()
         tasks = sorted(plan.tasks, key=lambda task: keys.slot(task.student))  # a worker keeps the keys of one slot
         progress = resources.enter_context(progress_bar(console))
@@ -304,7 +345,7 @@ def _run(assignment: Assignment, boxes: _Boxes, workers: int, force: bool, submi
         host=socket.gethostname(),
         platform=platform.platform(),
         workers=workers,
-        boxes=boxes.described(),
+        boxes=boxes.described() if submissions else "",
         forced=force,
         submissions=submissions,
     )
@@ -335,7 +376,7 @@ def _record(
     if any(one.outcome is Outcome.UNGRADED for one in finished.record.exercises):
         discard(assignment, student)
     try:
-        done.gradings[student] = _write(gradebook, run, finished)
+        done.gradings[student] = _write(gradebook, assignment, run, finished)
         return
     except BadInput:
         raise
@@ -345,7 +386,7 @@ def _record(
     failed = record_without_score(assignment, keys, finished.task, Outcome.UNGRADED, problem)
     failed = replace(failed, record=replace(failed.record, seconds=finished.record.seconds))
     try:
-        done.gradings[student] = _write(gradebook, run, failed)
+        done.gradings[student] = _write(gradebook, assignment, run, failed)
     except BadInput:
         raise
     except Exception:  # told already; without its files the submission is graded again by the next run
@@ -353,7 +394,7 @@ def _record(
         done.unrecorded[student] = failed.record
 
 
-def _write(gradebook: GradebookWriter, run: int, finished: Finished) -> Grading:
+def _write(gradebook: GradebookWriter, assignment: Assignment, run: int, finished: Finished) -> Grading:
     from autograder.gradebook.writer import Entry
 
     record, task = finished.record, finished.task
@@ -361,7 +402,7 @@ def _write(gradebook: GradebookWriter, run: int, finished: Finished) -> Grading:
         record.student,
         record.lesson,
         finished.notebook,
-        {one.cell: one.points for one in record.exercises},
+        {one.cell: one.points for one in ruled(record, assignment.rulings).exercises},
         record.handed_in or None,
         record.problem,
         Entry(run, record, task.why, finished.kept),

@@ -1,0 +1,66 @@
+"""What nbgrader's exchange looks for beside a feedback page, so that `nbgrader release_feedback` can take it.
+
+It gives a page a name that follows from a secret: that of the submission, which `nbgrader submit` draws and keeps for
+the student, whose `nbgrader fetch_feedback` finds the page by it. Where one file is missing, it stops for the whole
+class; so each page has both, and one whose submission came another way gets a secret that nobody has.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from autograder.errors import Unreadable
+from autograder.gradebook.record import Record
+from autograder.grading.assignment import Assignment
+from autograder.grading.plan import written_files
+from autograder.grading.publish import write_whole
+from autograder.intake import timestamps
+from autograder.intake.handed_in import read_file
+
+SECRET = "submission_secret.txt"
+SECRET_BYTES = 1000
+"""The longest that is read; nbgrader's own has 128."""
+
+_SECRET = re.compile(rb"[A-Za-z0-9_-]{32,}")
+"""One that is shorter, and could be guessed, or is no single word, was not written by nbgrader."""
+
+
+def prepare_release(assignment: Assignment, records: Iterable[Record]) -> None:
+    """Put beside each page of these submissions when it was handed in, and its secret."""
+    for record in records:
+        page = written_files(assignment, record.student)["feedback"]
+        if page.exists():
+            for name, text in ((timestamps.NAME, _time(record)), (SECRET, _secret(assignment, record.student))):
+                _write(page.with_name(name), text)
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        if path.read_text(encoding="utf-8") == text:
+            return
+    except (OSError, UnicodeDecodeError):
+        pass
+    write_whole(path, text)
+
+
+def _time(record: Record) -> str:
+    """As nbgrader writes it; empty where the submission says none."""
+    moment = timestamps.moment(record.handed_in)
+    return "" if moment is None else f"{moment:%Y-%m-%d %H:%M:%S.%f} UTC"
+
+
+def _secret(assignment: Assignment, student: str) -> str:
+    """That of the submission; where it has none, one that follows from the course's."""
+    try:
+        with timestamps.opened(assignment.course.submitted / student / assignment.lesson) as folder:
+            written = read_file(folder, SECRET, SECRET_BYTES)
+    except (OSError, Unreadable):
+        written = b""
+    if _SECRET.fullmatch(written):
+        return written.decode("ascii")
+    whose = f"submission secret of {assignment.lesson}/{student}".encode()
+    return hmac.digest(assignment.course.secret(), whose, hashlib.sha256).hex()
