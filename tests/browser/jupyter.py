@@ -28,21 +28,22 @@ def serving(app: str, work: Path, home: Path) -> Iterator[str]:
     """A server of a working folder, with a home of its own; gives the address of its root.
 
     Args:
-        app: "lab", which `katze learn` starts, or "notebook".
-        work: the working folder, with the lessons in it.
+        app: "lab", which `katze learn` starts, or "notebook"; "course" is JupyterLab as an instructor starts it.
+        work: the working folder, with the lessons in it, or a course's.
         home: where it keeps what it remembers.
     """
     command = [sys.executable, "-m"]
     if app == "lab":
         command += ["autograder.cli", "learn", str(work), f"--lab={' '.join(OPTIONS)}"]
     else:
-        command += ["notebook", f"--ServerApp.root_dir={work}", *OPTIONS]
+        command += ["jupyterlab" if app == "course" else app, f"--ServerApp.root_dir={work}", *OPTIONS]
     folders = {f"JUPYTER_{name.upper()}_DIR": str(home / name) for name in ("config", "data", "runtime")}
     environment = {**os.environ, "HOME": str(home), "IPYTHONDIR": str(home / "ipython"), **folders}
     environment.pop("KATZE_WORK", None)
     home.mkdir(parents=True, exist_ok=True)
     with (home / "log.txt").open("wb") as log:
-        server = subprocess.Popen(command, env=environment, stdout=log, stderr=log, start_new_session=True)
+        inside = work if app == "course" else None  # nbgrader reads the settings of where it is started
+        server = subprocess.Popen(command, env=environment, stdout=log, stderr=log, cwd=inside, start_new_session=True)
         try:
             yield _address(server, home)
         finally:

@@ -1,0 +1,92 @@
+"""A written answer graded by hand in nbgrader's formgrader, as an instructor does it: by a click, and by typing.
+
+What was given there comes to the student's page and to the export by the next `katze grade`, which runs nothing.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import FrameLocator, expect
+
+from autograder.cli import main
+from autograder.course.course import Course
+from tests.autograder.small_class import LESSON, MOST, answer, make_course
+from tests.browser.conftest import Visit
+from tests.browser.jupyter import TOKEN, choose, serving
+
+MATHJAX = "cdnjs.cloudflare.com"
+"""Where formgrader's pages look for what sets their formulas; they can be graded without it."""
+
+QUESTION = "attention-why_scale-written"
+SAID = {"ada": "So that the softmax is not **saturated**.", "ben": "Because the slide says so."}
+COMMENT = "Say <b>what</b> grows with d_head."
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
+    """A graded class of two, each of whom has written an answer for a person to read, and nothing else."""
+    course = make_course(tmp_path_factory.mktemp("course"))
+    for student, said in SAID.items():
+        answer(course, student, {QUESTION: said})
+    assert main(["grade", LESSON, "--course", str(course.root), "--workers", "2"]) == 0
+    return course
+
+
+@pytest.fixture
+def server(course: Course, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with serving("course", course.root, tmp_path_factory.mktemp("home")) as root:
+        yield root
+
+
+def give(form: FrameLocator, student: str) -> None:
+    """Grade the answer that is shown, whose student it is: ada's by a click, ben's by typing, with a comment."""
+    cell = form.locator(".nbgrader_cell").filter(has=form.locator(f"#{QUESTION}"))
+    score = cell.locator(".score").first
+    expect(score).to_have_class("score tabbable needs_manual_grade")
+    if student == "ada":
+        cell.get_by_role("button", name="Full credit").click()
+    else:
+        score.fill("0.5")
+        cell.locator(".comment").fill(COMMENT)
+        cell.locator(".comment").blur()
+        expect(cell.locator(".comment-saved")).to_be_visible()
+    expect(score).not_to_have_class("score tabbable needs_manual_grade")
+
+
+def test_a_written_answer_is_graded_in_formgrader_and_its_points_reach_page_and_export(
+    visit: Visit, course: Course, server: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = visit(f"{server}lab?token={TOKEN}", in_vain=MATHJAX)
+    choose(page, "Nbgrader", "Formgrader")
+    form = page.frame_locator("iframe")
+    form.get_by_role("link", name="Manual Grading").click()
+    form.get_by_role("link", name=LESSON).click()
+    expect(form.get_by_role("columnheader", name="Notebook ID")).to_be_visible()
+    form.locator("#main-table").get_by_role("link", name=LESSON).click()
+    form.get_by_role("link", name="Submission #1").click()
+    graded = set()
+    for number in range(1, len(SAID) + 1):
+        expect(form.get_by_text(f"Submission {number} / {len(SAID)}")).to_be_visible()
+        student = (form.locator(".live-notebook .name-shown").first.text_content() or "").strip()
+        expect(form.get_by_text(SAID[student].replace("**", ""))).to_be_visible()
+        give(form, student)
+        graded.add(student)
+        form.get_by_role("link", name="Next").click()
+    assert graded == set(SAID)
+    expect(form.locator("#main-table").get_by_role("link", name="Submission #1")).to_be_visible()
+    expect(form.locator("#main-table .needs-manual-grade")).to_have_text(["", ""])
+
+    assert main(["grade", LESSON, "--course", str(course.root)]) == 0
+    feedback = visit(course.feedback / "ada" / LESSON / f"{LESSON}.html")
+    expect(feedback.locator(".total")).to_have_text(f"2 of {MOST} points")
+    feedback = visit(course.feedback / "ben" / LESSON / f"{LESSON}.html")
+    expect(feedback.locator(".total")).to_have_text(f"0.5 of {MOST} points")
+    expect(feedback.locator(".by-hand .comment")).to_have_text(COMMENT)
+    capsys.readouterr()
+    assert main(["export", LESSON, "--course", str(course.root)]) == 0
+    exported = list(csv.reader(io.StringIO(capsys.readouterr().out)))
+    assert exported == [["student", LESSON], ["ada", "2"], ["ben", "0.5"]]
