@@ -13,6 +13,18 @@ def count(number: float, unit: str) -> str:
     return f"{number:g} {unit}" if number == 1 else f"{number:g} {unit}s"
 
 
+def lasting(seconds: float) -> str:
+    """A time span in its two largest units: "1 day 3 hours", "25 minutes", "40 seconds"."""
+    left, parts = max(1, int(seconds)), []
+    for unit, size in (("day", 86400), ("hour", 3600), ("minute", 60), ("second", 1)):
+        if left >= size and len(parts) < 2:
+            parts.append(count(left // size, unit))
+        elif parts:
+            break
+        left %= size
+    return " ".join(parts)
+
+
 def shown(name: str) -> str:
     """A student's word for something, on one line, short, and without characters that do not print."""
     printable = "".join(

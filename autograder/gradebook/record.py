@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from autograder.gradebook.lateness import NOTHING_DUE, Lateness
 from course_lib.checking import Outcome
 
 SET_ASIDE = "set aside by --force"
@@ -19,8 +20,9 @@ class Conditions:
     Attributes:
         release: fingerprint of the released notebook, without the cells that are an exercise's own.
         seed: fingerprint of the secret from which the hidden inputs follow.
-        versions: of Python, of the packages that run answers and compare them, and of Katze: its version, its code
-            that grades ("checks"), and the modules that are in the lesson's boxes ("library").
+        versions: of Python, of the packages that run answers and compare them, and of Katze: its code that grades
+            ("checks"), and the modules that the lesson's own cells can reach ("library"). Katze's version is among
+            them for people to read: nothing follows from it.
         settings: the limits of a box, which modules are withheld, and whether cells tagged `demo` are left out.
     """
 
@@ -66,7 +68,10 @@ class ExerciseRecord:
         max_points: the most it could earn.
         misconception: the id of the mistake, where it has a name.
         note: what the student was told about the whole answer, where no case tells the story.
+        answer: digest of what the answer's cells say (`answers.py`); empty where no Katze that knew one graded it.
+        stood: the largest share of the points that it had before the same submission was graded again, from 0 to 1.
         cases: its cases, in order; empty where the record was read without them.
+        ruling: what the course has decided about it, in a sentence, once that is in `points` and `max_points`.
     """
 
     exercise: str
@@ -79,7 +84,10 @@ class ExerciseRecord:
     max_points: int
     misconception: str | None = None
     note: str = ""
+    answer: str = ""
+    stood: float = 0.0
     cases: tuple[CaseRecord, ...] = ()
+    ruling: str = ""
 
     @property
     def standing(self) -> Standing:
@@ -107,8 +115,12 @@ class Record:
         seconds: wall-clock time that grading took.
         files: for each file that was written ("autograded", "feedback") its SHA-256 and its size in bytes.
         void: why this record no longer counts; empty while it does.
+        imports: what its own cells name of the library beside the lesson's cells, with a fingerprint of each.
         by_hand: its written answers, and all that a person has given or written, where that was read with it: it is
             recorded in nbgrader's tables alone.
+        rulings: what the course has decided about its exercises, a sentence or two each, once that is in their points.
+        lateness: how it stands to its deadline, where that was read with it: it follows from `course.toml`.
+        is_withdrawn: whether the submission is gone from where it was handed in, where that was looked for.
     """
 
     student: str
@@ -125,7 +137,11 @@ class Record:
     seconds: float = 0.0
     files: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     void: str = ""
+    imports: Mapping[str, str] = field(default_factory=dict)
     by_hand: tuple[HandGrade, ...] = ()
+    rulings: tuple[str, ...] = ()
+    lateness: Lateness = NOTHING_DUE
+    is_withdrawn: bool = False
 
     @property
     def level(self) -> str:
@@ -144,11 +160,21 @@ class Record:
         return sum(one.max_points for one in self.exercises)
 
     @property
-    def total(self) -> float | None:
+    def earned(self) -> float | None:
         """All points, automatic and by hand, as nbgrader adds them up; None where there are none of either kind."""
         if self.points is None and not any(cell.is_given for cell in self.by_hand):
             return None
         return (self.points or 0.0) + sum(cell.gained for cell in self.by_hand)
+
+    @property
+    def total(self) -> float | None:
+        """What was earned, less what is lost by being late; never below 0, as nbgrader's export has it."""
+        return None if self.earned is None else max(0.0, self.earned - self.lateness.penalty)
+
+    @property
+    def most(self) -> float:
+        """The most that everything gives, written answers included."""
+        return self.max_points + sum(cell.max_points for cell in self.by_hand if cell.written)
 
     @property
     def max_total(self) -> float:
@@ -178,6 +204,7 @@ class Record:
                 "total": {
                     "points": self.total,
                     "max_points": self.max_total,
+                    "late_penalty": self.lateness.penalty,
                     "given_by_hand": sum(cell.gained for cell in self.by_hand if cell.is_given),
                     "waiting_by_hand": sum(cell.max_points for cell in self.waiting),
                 },

@@ -39,8 +39,10 @@ class ClassResult:
         refused: the submissions that were passed over because their folder's name is not a student id; they are in no
             gradebook.
         pages: the students whose feedback page was written anew because a person has given points or a comment.
+        due_pages: those whose page was written anew because of a deadline or a late penalty alone.
         replaced_pages: those whose page was written anew because another program had put its own in its place.
         stale_pages: those whose page could not be, because their notebook in autograded/ is not what was written.
+        notices: what else has happened or has not, a line each.
     """
 
     lesson: str
@@ -50,8 +52,10 @@ class ClassResult:
     gradings: Mapping[str, Grading] = field(default_factory=dict)
     refused: tuple[Record, ...] = ()
     pages: tuple[str, ...] = ()
+    due_pages: tuple[str, ...] = ()
     replaced_pages: tuple[str, ...] = ()
     stale_pages: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
 
     @property
     def grader_failed(self) -> bool:

@@ -5,6 +5,7 @@ Anyone removed from the gradebook (`nbgrader db student remove`) has none, thoug
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -15,34 +16,49 @@ from autograder.errors import BadInput
 from autograder.gradebook import store
 from autograder.gradebook.file import read_only
 from autograder.gradebook.record import SET_ASIDE, HandGrade, Record
+from autograder.gradebook.terms import with_lateness
 from course_lib.checking import Outcome
 
 
-def standings(course: Course, lessons: list[str]) -> dict[str, list[Record]]:
+def standings(course: Course, lessons: list[str], withdrawn: bool = False) -> dict[str, list[Record]]:
     """Every grade of these lessons, by lesson; sorted by student. A grade that was set aside is no score.
+
+    Late penalties are those that follow from `course.toml` as it is, whether or not they have been written.
 
     Args:
         course: whose gradebook is read.
         lessons: which; none at all means every lesson that has been graded.
+        withdrawn: also the grades whose submission is no longer in the course's folder, marked as such.
 
     Raises:
-        BadInput: there is no gradebook, or nothing of one of these lessons has been graded.
+        BadInput: there is no gradebook, or nothing of one of these lessons has been graded; nbgrader's plugin for late
+            penalties cannot be used.
     """
     with read_only(course.gradebook) as connection:
         wanted = lessons or store.graded_lessons(connection)
         if not wanted:
             raise BadInput("nothing has been graded yet; run `katze grade LESSON`")
-        return {lesson: _of_lesson(course, connection, lesson) for lesson in wanted}
+        found = {lesson: _of_lesson(course, connection, lesson) for lesson in wanted}
+    return {lesson: [one for one in all_ if withdrawn or not one.is_withdrawn] for lesson, all_ in found.items()}
 
 
 def _of_lesson(course: Course, connection: Connection, lesson: str) -> list[Record]:
     listed = store.known_students(connection)
-    records = {student: one for student, one in store.records(connection, lesson).items() if student in listed}
+    records = {student: one for student, one in store.counted(connection, lesson).items() if student in listed}
     if not records:
         course.release_notebook(lesson)  # a misspelt lesson is answered with those that there are
         raise BadInput(f"nothing of {lesson} has been graded yet; run `katze grade {lesson}`")
     by_hand = store.by_hand(connection, lesson)
-    return [_as_it_counts(record, by_hand) for _, record in sorted(records.items())]
+    counting = [_as_it_counts(record, by_hand) for _, record in sorted(records.items())]
+    return [
+        replace(record, is_withdrawn=is_withdrawn(course, lesson, record.student))
+        for record in with_lateness(course, connection, lesson, counting)
+    ]
+
+
+def is_withdrawn(course: Course, lesson: str, student: str) -> bool:
+    """Whether a submission is no longer where it was handed in; where no submissions are kept, nobody can tell."""
+    return course.submitted.is_dir() and not os.path.lexists(course.submitted / student / lesson)
 
 
 def _as_it_counts(record: Record, by_hand: Mapping[str, tuple[HandGrade, ...]]) -> Record:
@@ -56,4 +72,4 @@ def _as_it_counts(record: Record, by_hand: Mapping[str, tuple[HandGrade, ...]]) 
 
 def most_points(results: Sequence[Record]) -> float:
     """The most that a lesson gives, written answers included."""
-    return max(one.max_points + sum(cell.max_points for cell in one.by_hand if cell.written) for one in results)
+    return max((one.most for one in results), default=0.0)

@@ -1,4 +1,4 @@
-"""What people give and write in formgrader, brought to the feedback pages: nothing is run for it.
+"""What people give in formgrader, and what being late costs, brought to the feedback pages: nothing is run for it.
 
 A page that another program has replaced with its own, as `nbgrader generate_feedback` does, is written anew as well.
 """
@@ -7,63 +7,71 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from autograder.gradebook import store
+from autograder.gradebook import store, terms
 from autograder.gradebook.file import GradebookFile
-from autograder.gradebook.record import HandGrade, WrittenPage
+from autograder.gradebook.record import Record, WrittenPage
 from autograder.grading.assignment import Assignment
 from autograder.grading.plan import written_files
 from autograder.grading.publish import rewrite_feedback
+from autograder.pages.deadlines import told_to_student
 
 
 @dataclass(frozen=True)
 class ByHand:
-    """What people have given in a lesson, and where it was brought to a page.
+    """What people have given in a lesson, what being late costs, and where it was brought to a page.
 
     Attributes:
-        cells: for each student the written answers, and whatever else a person has graded or commented on.
-        pages: the students whose page was written anew because of it.
+        records: by student, with both.
+        pages: the students whose page was written anew because of what was given by hand.
+        due_pages: those whose page was written anew because of a deadline or a late penalty alone.
         replaced_pages: those whose page was written anew because it was no longer the one that was written.
         stale_pages: those whose page could not be.
     """
 
-    cells: Mapping[str, tuple[HandGrade, ...]] = field(default_factory=dict)
+    records: Mapping[str, Record] = field(default_factory=dict)
     pages: tuple[str, ...] = ()
+    due_pages: tuple[str, ...] = ()
     replaced_pages: tuple[str, ...] = ()
     stale_pages: tuple[str, ...] = ()
 
+    def complete(self, record: Record) -> Record:
+        """A record, with what was given by hand and what being late costs."""
+        found = self.records.get(record.student)
+        return record if found is None else replace(record, by_hand=found.by_hand, lateness=found.lateness)
+
 
 def bring_to_pages(assignment: Assignment, file: GradebookFile, students: Collection[str]) -> ByHand:
-    """Write the pages of these students anew where points or comments given by hand are not on them yet, and where
-    they are not what was written.
+    """Bring nbgrader's tables up to date with the deadlines, and write the pages of these students anew where points
+    or comments given by hand, or what they say about the deadline, are not on them yet, and where they are not what was
+    written.
 
     Args:
         assignment: the lesson; without feedback no page is written.
         file: the gradebook.
         students: whom to look at.
+
+    Raises:
+        BadInput: nbgrader's plugin for late penalties cannot be used; the grades are recorded without its penalties.
     """
     if not file.has_records():
         return ByHand()
+    records = _complete_records(assignment, file, students)
+    if not assignment.feedback:
+        return ByHand(records)
     with file.begin() as connection:
-        cells = store.by_hand(connection, assignment.lesson)
-        if not assignment.feedback:
-            return ByHand(cells)
         written = store.pages(connection, assignment.lesson)
-        now = {student: _digest(cells.get(student, ())) for student in sorted(written) if student in students}
-        changed = [student for student in now if now[student] != written[student].by_hand]
-        replaced = [
-            student
-            for student in now
-            if student not in changed and _is_another(written_files(assignment, student)["feedback"], written[student])
-        ]
-        records = store.records(connection, assignment.lesson) if changed or replaced else {}
-    files = {
-        student: rewrite_feedback(assignment, records[student], cells.get(student, ()))
-        for student in (*changed, *replaced)
-    }
+    now = {student: _digest(records[student]) for student in sorted(written.keys() & records.keys())}
+    changed = [student for student in now if now[student] != written[student].by_hand]
+    replaced = [
+        student
+        for student in now
+        if student not in changed and _is_another(written_files(assignment, student)["feedback"], written[student])
+    ]
+    files = {student: rewrite_feedback(assignment, records[student]) for student in (*changed, *replaced)}
     if files:
         file.prepare()
         with file.begin() as connection:
@@ -71,12 +79,35 @@ def bring_to_pages(assignment: Assignment, file: GradebookFile, students: Collec
                 if made is not None:
                     record = replace(records[student], files={**records[student].files, **made})
                     store.save_page(connection, record, now[student])
+    anew = [student for student in changed if files[student] is not None]
+    by_hand = {student for student in anew if _by_hand(now[student]) != _by_hand(written[student].by_hand)}
     return ByHand(
-        cells,
-        pages=tuple(student for student in changed if files[student] is not None),
+        records,
+        pages=tuple(student for student in anew if student in by_hand),
+        due_pages=tuple(student for student in anew if student not in by_hand),
         replaced_pages=tuple(student for student in replaced if files[student] is not None),
         stale_pages=tuple(sorted(student for student, made in files.items() if made is None)),
     )
+
+
+def _complete_records(assignment: Assignment, file: GradebookFile, students: Collection[str]) -> dict[str, Record]:
+    """The records of these students with what was given by hand and what being late costs, which is written as well."""
+    course, lesson = assignment.course, assignment.lesson
+    with file.begin() as connection:
+        cells = store.by_hand(connection, lesson)
+        found = [
+            replace(record, by_hand=cells.get(student, ()))
+            for student, record in store.counted(connection, lesson).items()
+            if student in students
+        ]
+        records = terms.with_lateness(course, connection, lesson, found)
+        is_written = terms.is_due_date_written(course, connection, lesson)
+    if not is_written or not all(record.lateness.is_written for record in records):
+        file.prepare()
+        with file.begin() as connection:
+            terms.write(course, connection, lesson, records)
+        records = [replace(record, lateness=replace(record.lateness, is_written=True)) for record in records]
+    return {record.student: record for record in records}
 
 
 def _is_another(path: Path, written: WrittenPage) -> bool:
@@ -92,9 +123,25 @@ def _is_another(path: Path, written: WrittenPage) -> bool:
         return True
 
 
-def _digest(cells: Iterable[HandGrade]) -> str:
-    """A digest of what a page shows of these cells; empty where nobody has given or written anything."""
-    given = [
-        (cell.cell, cell.points, cell.extra_credit, cell.comment) for cell in cells if cell.is_given or cell.comment
+def _digest(record: Record) -> str:
+    """What a page shows of what was given by hand, as a digest, and of the deadline, as one that follows a colon; each
+    of them empty where there is nothing.
+    """
+    given: list[object] = [
+        (cell.cell, cell.points, cell.extra_credit, cell.comment)
+        for cell in record.by_hand
+        if cell.is_given or cell.comment
     ]
-    return hashlib.sha256(json.dumps(given).encode()).hexdigest() if given else ""
+    given += [(one.exercise, one.points, one.max_points, one.ruling) for one in record.exercises if one.ruling]
+    given += record.rulings
+    told = told_to_student(record)
+    return (_sha256(given) if given else "") + (f":{_sha256(told)}" if told else "")
+
+
+def _sha256(shown: Sequence[object]) -> str:
+    return hashlib.sha256(json.dumps(shown).encode()).hexdigest()
+
+
+def _by_hand(digest: str) -> str:
+    """The part of a digest that is of what was given by hand."""
+    return digest.partition(":")[0]

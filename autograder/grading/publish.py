@@ -5,11 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from autograder.gradebook.record import HandGrade, Record
+from autograder.gradebook.record import Record
 from autograder.grading.assignment import Assignment
 from autograder.grading.plan import Task, written_files
 from autograder.grading.submission import Graded
@@ -78,13 +77,12 @@ def _verdicts(
     return {exercise: outputs.get(assignment.cells[exercise], []) for exercise in exercises}
 
 
-def rewrite_feedback(assignment: Assignment, record: Record, by_hand: tuple[HandGrade, ...]) -> Files | None:
-    """Write a feedback page anew, from what was recorded, with what was given by hand; nothing is run.
+def rewrite_feedback(assignment: Assignment, record: Record) -> Files | None:
+    """Write a feedback page anew, from what was recorded; nothing is run.
 
     Returns:
         None where the notebook that it shows is gone or is not what was written.
     """
-    record = replace(record, by_hand=by_hand)
     if "autograded" not in record.files:  # it could not be read
         return write_feedback(assignment, record, None, {})
     notebook = _read_written(assignment, record)

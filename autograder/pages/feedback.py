@@ -24,6 +24,7 @@ from pygments.lexers import PythonLexer
 
 from autograder.gradebook.record import ExerciseRecord, HandGrade, Record
 from autograder.intake import sanitise
+from autograder.pages.deadlines import told_to_student
 from autograder.words import count
 from course_lib.checking.observation import Outcome
 from course_lib.checking.render import HEADINGS, with_code
@@ -74,6 +75,7 @@ def render_feedback(
         waiting=count(sum(map(_points, waiting)), "more point") if waiting else "",
         given=_given_in_words(record.by_hand),
         graded=record.points is not None,
+        deadline=told_to_student(record),
         repairs=record.repairs,
         problem=record.problem,
         overview=rows,

@@ -18,6 +18,7 @@ from autograder.console import output_console
 from autograder.errors import BadInput
 from autograder.gradebook.record import Change, ExerciseRecord, Record, Standing
 from autograder.gradebook.results import ClassResult, Grading
+from autograder.pages.deadlines import late_in_brief
 from autograder.words import MOST_NAMES, count
 from course_lib import exercises
 from course_lib.checking import Outcome
@@ -63,6 +64,7 @@ def _print_by_hand(graded: ClassResult, console: Console) -> None:
     """What was brought to pages, and what waits for a person, with the next step."""
     for reason, students in (
         ("points or comments by hand have changed", graded.pages),
+        ("deadlines or late penalties have changed", graded.due_pages),
         ("another program had put its own pages in place of Katze's", graded.replaced_pages),
     ):
         anew = [student for student in students if student not in graded.gradings]  # of others it goes without saying
@@ -91,11 +93,12 @@ def _print_by_hand(graded: ClassResult, console: Console) -> None:
 
 def _print_table(lesson: str, submissions: list[Record], console: Console) -> None:
     """Points, outcomes by name, the mistakes that have names, and repairs; what does not fit goes below the student."""
-    by_hand = [_by_hand(one) for one in submissions]
+    by_hand, late = [_by_hand(one) for one in submissions], [late_in_brief(one) for one in submissions]
     columns = [
         _column("student", [one.student for one in submissions]),
         _column("points", [_points(one) for one in submissions], right=True),
         *([_column("by hand", by_hand)] if any(by_hand) else []),
+        *([_column("late", late)] if any(late) else []),
     ]
     heading, *rows = (GAP.join(row) for row in zip(*columns, strict=True))
     console.print(f"{lesson}: {count(len(submissions), 'submission')}\n", highlight=False)

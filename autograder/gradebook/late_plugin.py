@@ -1,0 +1,74 @@
+"""nbgrader's own plugin for late penalties, as `nbgrader_config.py` sets it up.
+
+c.AssignLatePenalties.plugin_class = "late.SubMarks"  # late.py in the course's folder
+c.LateSubmissionPlugin.penalty_method = "zero"        # or nbgrader's own plugin, with a method
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable
+
+from autograder.course.course import CONFIG_NAME, Course
+from autograder.errors import BadInput
+from autograder.gradebook.lateness import Plugin
+
+_SECTIONS = ("AssignLatePenalties", "LateSubmissionPlugin")
+
+
+def plugin_of(course: Course) -> Plugin:
+    """What nbgrader would take off a late submission; nothing where the course does not say.
+
+    The plugin is the course's own code, and runs here. It is loaded when it is first asked.
+
+    Raises:
+        BadInput: when it is asked: it cannot be loaded, fails, or does not answer with points.
+    """
+    if not any(section in course.config for section in _SECTIONS):
+        return _nothing
+    return _Plugin(course)
+
+
+def _nothing(student: str, points: float, seconds: float) -> float:
+    return 0.0
+
+
+class _Plugin:
+    def __init__(self, course: Course) -> None:
+        self._course = course
+        self._asked: Callable[[str, float, float], object] | None = None
+
+    def __call__(self, student: str, points: float, seconds: float) -> float:
+        if self._asked is None:
+            self._asked = self._load()
+        try:
+            lost = self._asked(student, points, seconds)
+        except Exception as error:  # the course's own code: it may fail in any way
+            raise BadInput(f"{self._named()} fails for {student}: {type(error).__name__}: {error}; mend it") from error
+        if lost is None:  # nbgrader's word for no penalty
+            return 0.0
+        if isinstance(lost, bool) or not isinstance(lost, (int, float)) or not math.isfinite(lost):
+            raise BadInput(
+                f"{self._named()} takes {lost!r} off for {student}, which is not a number of points; mend it"
+            )
+        return float(lost)
+
+    def _load(self) -> Callable[[str, float, float], object]:
+        from nbgrader.preprocessors import AssignLatePenalties  # takes a second
+
+        root = str(self._course.root)
+        sys.path.insert(0, root)  # as nbgrader does in the course's folder
+        try:
+            assign = AssignLatePenalties(config=self._course.config)
+            assign.init_plugin()
+        except Exception as error:  # it imports the course's own code
+            raise BadInput(f"{self._named()} cannot be loaded: {error}; see {CONFIG_NAME}") from error
+        finally:
+            sys.path.remove(root)
+        found: Callable[[str, float, float], object] = assign.plugin_inst.late_submission_penalty
+        return found
+
+    def _named(self) -> str:
+        chosen = self._course.config.get("AssignLatePenalties", {}).get("plugin_class", "LateSubmissionPlugin")
+        return f"nbgrader's plugin for late penalties, {chosen if isinstance(chosen, str) else chosen.__name__},"

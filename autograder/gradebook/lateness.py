@@ -1,0 +1,110 @@
+"""When a submission was due, when it was handed in, and what being late costs.
+
+A course sets the terms in `course.toml` (`semester.py`). A penalty is in points, never more than there are, and rounded
+to hundredths of a point.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from autograder.course.semester import Late, LessonTerms
+from autograder.words import count
+
+DAY = timedelta(days=1).total_seconds()
+DIGITS = 2
+"""Of a penalty, after the point."""
+
+Plugin = Callable[[str, float, float], float]
+"""nbgrader's `late_submission_penalty`: of a student's id, points and seconds late, the points that are lost."""
+
+
+@dataclass(frozen=True)
+class Lateness:
+    """How a submission stands to its deadline.
+
+    Attributes:
+        due: when it was due, an extension included; None where nothing is set.
+        handed_in: when it was handed in, on the due date's clock; None where nobody knows.
+        extended: whether the due date is the student's own.
+        grace: how long after the due date it would not have been late.
+        seconds: how long after the due date it was handed in; 0 where it was in time, or nobody knows.
+        penalty: the points that are lost.
+        rule: what decides on the penalty, in words that follow a colon; empty where there are none.
+        is_written: whether nbgrader's tables have been told, as `katze grade` does.
+    """
+
+    due: datetime | None = None
+    handed_in: datetime | None = None
+    extended: bool = False
+    grace: timedelta = timedelta()
+    seconds: float = 0.0
+    penalty: float = 0.0
+    rule: str = ""
+    is_written: bool = True
+
+    @property
+    def is_late(self) -> bool:
+        """Whether it was handed in after the due date, and after the grace."""
+        return self.seconds > self.grace.total_seconds()
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether it was due, and nobody knows when it was handed in: it counts as in time."""
+        return self.due is not None and self.handed_in is None
+
+
+NOTHING_DUE = Lateness()
+
+
+def lateness_of(
+    terms: LessonTerms, student: str, handed_in: datetime | None, points: float | None, most: float, plugin: Plugin
+) -> Lateness:
+    """How a submission stands to its deadline, by a course's own terms.
+
+    Args:
+        terms: the lesson's.
+        student: whose it is.
+        handed_in: when, in UTC and without a zone, as nbgrader keeps it.
+        points: all that it has earned; None where it has no score, which costs nothing.
+        most: the lesson's points.
+        plugin: nbgrader's, for the policy of that name.
+    """
+    due = terms.due_for(student)
+    if due is None:
+        return NOTHING_DUE
+    then = None if handed_in is None else handed_in.replace(tzinfo=UTC).astimezone(due.tzinfo)
+    seconds = 0.0 if then is None else max(0.0, (then - due).total_seconds())
+    found = Lateness(due, then, student in terms.extensions, terms.late.grace, seconds)
+    if not found.is_late:
+        return found
+    lost = 0.0 if points is None else _lost(terms.late, student, points, most, seconds, plugin)
+    penalty = max(0.0, min(points or 0.0, round(lost, DIGITS)))
+    return Lateness(due, then, found.extended, found.grace, seconds, penalty, _rule(terms.late, most))
+
+
+def _lost(late: Late, student: str, points: float, most: float, seconds: float, plugin: Plugin) -> float:
+    match late.policy:
+        case "linear":
+            return most / 100 * min(late.at_most, late.per_day * math.ceil(seconds / DAY))
+        case "cap":
+            return max(0.0, points - most / 100 * late.cap)
+        case "nbgrader":
+            return plugin(student, points, seconds)
+        case "none":
+            return 0.0
+
+
+def _rule(late: Late, most: float) -> str:
+    of_all = f"of the lesson's {count(most, 'point')}"
+    match late.policy:
+        case "linear":
+            bound = f", {late.at_most:g} % at most" if late.at_most < 100 else ""
+            return f"each day begun costs {late.per_day:g} % {of_all}{bound}"
+        case "cap":
+            return f"what is late can reach {late.cap:g} % {of_all}"
+        case _:
+            return ""

@@ -1,0 +1,223 @@
+"""Deadlines and late penalties in nbgrader's tables, and what `course.toml` makes of them.
+
+nbgrader has a due date for each assignment, an extension for each submission, and a penalty for each submitted
+notebook; its formgrader and its export read them there. Where `course.toml` sets a due date, `write` brings all three
+up to date; what it has written is remembered, so that it can be taken back. Where it sets none, what nbgrader's own
+autograde or formgrader has written stands.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Connection, and_, delete, insert, inspect, select, update
+from sqlalchemy.dialects import sqlite
+
+from autograder.course.course import Course
+from autograder.course.semester import LessonTerms, utc
+from autograder.gradebook.late_plugin import plugin_of
+from autograder.gradebook.lateness import Lateness, lateness_of
+from autograder.gradebook.record import Record
+from autograder.gradebook.tables import ASSIGNMENT, EVENT, GRADED, NOTEBOOK, SUBMISSION, SUBMITTED, TERMS
+
+LATE_PENALTY = "late penalty"
+"""What happens to a grade when its penalty changes, for its history."""
+
+_ALL = ""
+"""In place of a student's id: the lesson's own due date."""
+
+
+@dataclass(frozen=True)
+class _Row:
+    """What nbgrader's tables say of a submission, and of the lesson's due date."""
+
+    due: datetime | None
+    extension: timedelta | None
+    handed_in: datetime | None
+    penalty: float
+
+
+@dataclass(frozen=True)
+class _Written:
+    """What was last written for a student: when it is due, as `course.toml` says it, and the penalty."""
+
+    due: str
+    penalty: float
+
+
+def with_lateness(course: Course, connection: Connection, lesson: str, records: Iterable[Record]) -> list[Record]:
+    """These records of a lesson, with how each stands to its deadline as things are now. Nothing is written.
+
+    Args:
+        course: whose `course.toml` counts.
+        connection: of its gradebook.
+        lesson: the lesson.
+        records: with what was given by hand, since a penalty may depend on it.
+
+    Raises:
+        BadInput: nbgrader's plugin for late penalties cannot be used.
+    """
+    terms, plugin = course.semester.lesson(lesson), plugin_of(course)
+    rows, written = _rows(connection, lesson), _written(connection, lesson)
+    found = []
+    for record in records:
+        row, before = rows.get(record.student), written.get(record.student)
+        if row is None:
+            found.append(record)
+        elif terms.due is None:
+            found.append(replace(record, lateness=_of_nbgrader(row, before, record)))
+        else:
+            points = None if record.void else record.earned
+            late = lateness_of(terms, record.student, row.handed_in, points, record.most, plugin)
+            is_written = _is_written(terms, record.student, late.penalty, row, before)
+            found.append(replace(record, lateness=replace(late, is_written=is_written)))
+    return found
+
+
+def _of_nbgrader(row: _Row, before: _Written | None, record: Record) -> Lateness:
+    """What stands in nbgrader's tables, for a lesson that `course.toml` sets no due date for."""
+    if before is not None:  # written for a due date that is not set any more, unless nbgrader has come since
+        taken_back = before.penalty == row.penalty
+        return Lateness(penalty=0.0 if taken_back or record.earned is None else row.penalty, is_written=False)
+    due = row.due and (row.due + (row.extension or timedelta())).replace(tzinfo=UTC)
+    then = row.handed_in and row.handed_in.replace(tzinfo=UTC)
+    seconds = max(0.0, (then - due).total_seconds()) if due and then else 0.0
+    penalty = 0.0 if record.earned is None else row.penalty
+    return Lateness(due, then, bool(row.extension), timedelta(), seconds, penalty)
+
+
+def _is_written(terms: LessonTerms, student: str, penalty: float, row: _Row, before: _Written | None) -> bool:
+    due = terms.due_for(student)
+    assert due is not None
+    told = (row.due, row.extension or timedelta(), row.penalty)
+    return told == (utc(terms.due or due), _extension(terms, student), penalty) and before == _Written(
+        due.isoformat(), penalty
+    )
+
+
+def _extension(terms: LessonTerms, student: str) -> timedelta:
+    due = terms.due_for(student)
+    return due - terms.due if due and terms.due else timedelta()
+
+
+def _rows(connection: Connection, lesson: str) -> dict[str, _Row]:
+    found = connection.execute(
+        select(
+            SUBMISSION.c.student_id,
+            ASSIGNMENT.c.duedate,
+            SUBMISSION.c.extension,
+            SUBMISSION.c.timestamp,
+            SUBMITTED.c.late_submission_penalty,
+        )
+        .select_from(ASSIGNMENT)
+        .join(SUBMISSION, SUBMISSION.c.assignment_id == ASSIGNMENT.c.id)
+        .join(NOTEBOOK, and_(NOTEBOOK.c.assignment_id == ASSIGNMENT.c.id, NOTEBOOK.c.name == ASSIGNMENT.c.name))
+        .join(SUBMITTED, and_(SUBMITTED.c.assignment_id == SUBMISSION.c.id, SUBMITTED.c.notebook_id == NOTEBOOK.c.id))
+        .where(ASSIGNMENT.c.name == lesson)
+    )
+    return {student: _Row(due, more, then, penalty or 0.0) for student, due, more, then, penalty in found}
+
+
+def _written(connection: Connection, lesson: str) -> dict[str, _Written]:
+    if not inspect(connection).has_table(TERMS.name):  # a gradebook of an earlier version
+        return {}
+    rows = connection.execute(select(TERMS).where(TERMS.c.lesson == lesson))
+    return {row.student: _Written(row.due, row.penalty) for row in rows}
+
+
+def is_due_date_written(course: Course, connection: Connection, lesson: str) -> bool:
+    """Whether nbgrader's tables have the due date that `course.toml` sets for a lesson, or none of ours."""
+    due = course.semester.lesson(lesson).due
+    if due is None:
+        return _ALL not in _written(connection, lesson)
+    return connection.scalar(select(ASSIGNMENT.c.duedate).where(ASSIGNMENT.c.name == lesson)) == utc(due)
+
+
+def write(course: Course, connection: Connection, lesson: str, records: Iterable[Record]) -> None:
+    """Bring nbgrader's tables up to date with `course.toml`, and write each change of a penalty into the history.
+
+    Args:
+        course: the course.
+        connection: the transaction.
+        lesson: the lesson.
+        records: from `with_lateness`.
+    """
+    terms, rows = course.semester.lesson(lesson), _rows(connection, lesson)
+    changed = [record for record in records if not record.lateness.is_written]
+    if terms.due is None:
+        _take_back(connection, lesson, rows)
+    else:
+        values = {"duedate": utc(terms.due)}
+        connection.execute(update(ASSIGNMENT).where(ASSIGNMENT.c.name == lesson).values(**values))
+        _remember(connection, lesson, _ALL, _Written(terms.due.isoformat(), 0.0))
+        for record in changed:
+            student, penalty = record.student, record.lateness.penalty
+            _tell_nbgrader(connection, lesson, student, _extension(terms, student) or None, penalty or None)
+            _remember(connection, lesson, student, _Written((terms.due_for(student) or terms.due).isoformat(), penalty))
+    for record in changed:
+        if record.lateness.penalty != rows[record.student].penalty:
+            _add_event(connection, record, rows[record.student].penalty)
+
+
+def _take_back(connection: Connection, lesson: str, rows: Mapping[str, _Row]) -> None:
+    """Take back what was written for a lesson that has no due date any more: all of it, since nbgrader cannot read an
+    extension of none. What nbgrader has written since stays.
+    """
+    written = _written(connection, lesson)
+    for student in written.keys() & rows.keys():
+        penalty = rows[student].penalty
+        _tell_nbgrader(connection, lesson, student, None, None if penalty == written[student].penalty else penalty)
+    if _ALL in written:
+        ours = (ASSIGNMENT.c.name == lesson, ASSIGNMENT.c.duedate == utc(datetime.fromisoformat(written[_ALL].due)))
+        connection.execute(update(ASSIGNMENT).where(*ours).values(duedate=None))
+    connection.execute(delete(TERMS).where(TERMS.c.lesson == lesson))
+
+
+def _tell_nbgrader(
+    connection: Connection, lesson: str, student: str, extension: timedelta | None, penalty: float | None
+) -> None:
+    assignment = select(ASSIGNMENT.c.id).where(ASSIGNMENT.c.name == lesson).scalar_subquery()
+    mine = (SUBMISSION.c.assignment_id == assignment, SUBMISSION.c.student_id == student)
+    connection.execute(update(SUBMISSION).where(*mine).values(extension=extension))
+    submission = select(SUBMISSION.c.id).where(*mine).scalar_subquery()
+    notebook = (
+        select(NOTEBOOK.c.id).where(NOTEBOOK.c.assignment_id == assignment, NOTEBOOK.c.name == lesson).scalar_subquery()
+    )
+    page = (SUBMITTED.c.assignment_id == submission, SUBMITTED.c.notebook_id == notebook)
+    connection.execute(update(SUBMITTED).where(*page).values(late_submission_penalty=penalty))
+
+
+def _remember(connection: Connection, lesson: str, student: str, written: _Written) -> None:
+    statement = sqlite.insert(TERMS).values(lesson=lesson, student=student, **vars(written))
+    statement = statement.on_conflict_do_update(index_elements=["lesson", "student"], set_=vars(written))
+    connection.execute(statement)
+
+
+def _add_event(connection: Connection, record: Record, before: float) -> None:
+    """Write a changed penalty into the history, under the run that has graded the submission."""
+    late = record.lateness
+    due = f"; due {late.due.isoformat()}" if late.due else "; no longer due"
+    then = f", handed in {late.handed_in.isoformat()}" if late.handed_in else ""
+    values: dict[str, Any] = {
+        "lesson": record.lesson,
+        "student": record.student,
+        "at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "kind": LATE_PENALTY,
+        "why": json.dumps([f"{before:g} -> {late.penalty:g} points off{due}{then}"]),
+        "digest": record.digest,
+        "handed_in": record.handed_in,
+        "points": record.total,
+        "max_points": record.max_points,
+    }
+    run = select(GRADED.c.run).where(GRADED.c.lesson == record.lesson, GRADED.c.student == record.student)
+    connection.execute(insert(EVENT).values(run=run.scalar_subquery(), **values))
+
+
+def strangers(course: Course, lesson: str, students: Iterable[str]) -> list[str]:
+    """Who has an extension in `course.toml` and is none of these students: perhaps the id is misspelt."""
+    extensions: Mapping[str, datetime] = course.semester.lesson(lesson).extensions
+    return sorted(extensions.keys() - set(students))

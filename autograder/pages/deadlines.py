@@ -1,0 +1,85 @@
+"""Deadlines in words: for the student, for the instructor, and for the file that a platform reads.
+
+Times are told on the due date's own clock, as `course.toml` has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+from autograder.gradebook.lateness import Lateness
+from autograder.gradebook.record import Record
+from autograder.words import count, lasting, some
+
+
+def moment_in_words(moment: datetime) -> str:
+    """A time with its clock: "Friday, 20 November 2026, 18:00 (UTC+01:00)"."""
+    seconds = f":{moment:%S}" if moment.second else ""
+    return f"{moment:%A}, {moment.day} {moment:%B %Y, %H:%M}{seconds} ({moment.tzname()})"
+
+
+def told_to_student(record: Record) -> list[str]:
+    """What a student reads about the deadline: when it was due, handed in, how late, and what that cost."""
+    late, said = record.lateness, []
+    if late.due is not None:
+        own = ", which is your own extension" if late.extended else ""
+        said.append(f"Due {moment_in_words(late.due)}{own}. {_handed_in(late)}")
+    cost = _cost(record)
+    return [*said, cost] if cost else said
+
+
+def _handed_in(late: Lateness) -> str:
+    if late.handed_in is None:
+        return "Nobody knows when it was handed in, so it counts as in time."
+    when = f"Handed in {moment_in_words(late.handed_in)}"
+    if late.is_late:
+        return f"{when}: {lasting(late.seconds)} late."
+    if late.seconds:
+        return (
+            f"{when}: {lasting(late.seconds)} late, which is within the grace of {lasting(late.grace.total_seconds())}."
+        )
+    return f"{when}: in time."
+
+
+def _cost(record: Record) -> str:
+    """What being late costs; empty where nothing can be lost."""
+    late, rule = record.lateness, f": {record.lateness.rule}" if record.lateness.rule else ""
+    if late.penalty and record.earned is not None:
+        return f"Being late costs {late.penalty:g} of your {count(record.earned, 'point')}{rule}."
+    if late.is_late and record.earned is not None:
+        return f"Being late costs nothing{rule}."
+    return ""
+
+
+def late_in_brief(record: Record) -> str:
+    """How late a submission was and what that cost, in a table: "1 day 3 hours, −4"; empty where it was in time."""
+    late = record.lateness
+    if late.is_unknown:
+        return "time unknown"
+    parts = [lasting(late.seconds)] if late.is_late else []
+    if late.penalty:
+        parts.append(f"−{late.penalty:g}")
+    return ", ".join(parts)
+
+
+def told_to_instructor(lesson: str, results: Sequence[Record]) -> Iterator[str]:
+    """What the points of a lesson don't say about its deadline; a sentence each.
+
+    Args:
+        lesson: the lesson.
+        results: from `standings`, the withdrawn ones perhaps among them.
+    """
+    unknown = [one.student for one in results if one.lateness.is_unknown]
+    if unknown:
+        yield f"{lesson}: nobody knows when it was handed in, so it counts as in time: {some(unknown)}."
+    lost = [one for one in results if one.lateness.penalty]
+    if lost:
+        points = count(sum(one.lateness.penalty for one in lost), "point")
+        yield f"{lesson}: {points} taken off for being late: {some([one.student for one in lost])}."
+    stale = [one.student for one in results if not one.lateness.is_written]
+    if stale:
+        yield (
+            f"{lesson}: deadlines or points have changed since the feedback pages and nbgrader's tables were written, "
+            f"for {some(stale)}: run `katze grade {lesson}`, which grades nothing for it."
+        )

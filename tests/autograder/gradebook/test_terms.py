@@ -1,0 +1,261 @@
+"""Deadlines in nbgrader's tables: written, rewritten when they move, taken back, and never mixed with nbgrader's own.
+
+Tests `late_plugin.py` as well.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+from nbgrader.api import Gradebook
+
+from autograder.course.course import Course
+from autograder.errors import BadInput
+from autograder.gradebook import store
+from autograder.gradebook.file import read_only
+from autograder.gradebook.record import Record
+from autograder.gradebook.standings import standings
+from autograder.gradebook.terms import is_due_date_written
+from tests.autograder.small_gradebook import (
+    DUE,
+    LATE,
+    LESSON,
+    LINEAR,
+    LINEAR_TERMS,
+    MOST,
+    bring_up_to_date,
+    give,
+    grade,
+    make_course,
+    set_terms,
+)
+
+Told = tuple[datetime | None, timedelta | None, float | None]
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Course:
+    """A class of two, ada in time and ben late, before there are any deadlines."""
+    course = make_course(tmp_path)
+    grade(course, {"ada": 18})
+    grade(course, {"ben": 18}, at=LATE)
+    return course
+
+
+def told(course: Course, student: str = "ben") -> Told:
+    """What nbgrader's tables say: due date, extension, penalty."""
+    with Gradebook(f"sqlite:///{course.gradebook}") as book:
+        found = book.find_submission_notebook(LESSON, LESSON, student)
+        return found.assignment.assignment.duedate, found.assignment.extension, found.late_submission_penalty
+
+
+def ben(course: Course) -> Record:
+    [found] = [one for one in standings(course, [LESSON])[LESSON] if one.student == "ben"]
+    return found
+
+
+def history(course: Course, student: str = "ben") -> list[str]:
+    with read_only(course.gradebook) as connection:
+        events = [event for event, _ in store.history(connection, LESSON, student)]
+    return [event["why"][0] for event in events if event["kind"] == "late penalty"]
+
+
+def test_without_a_deadline_nothing_is_written(course: Course) -> None:
+    before = course.gradebook.read_bytes()
+    bring_up_to_date(course)
+    assert course.gradebook.read_bytes() == before
+    assert told(course) == (None, None, None)
+    assert ben(course).lateness.is_written
+
+
+def test_a_deadline_comes_to_nbgrader_s_tables_once(course: Course) -> None:
+    course = set_terms(course, LINEAR_TERMS)
+    assert (ben(course).total, ben(course).lateness.is_written) == (14, False)
+    bring_up_to_date(course)
+    assert told(course) == (datetime(2026, 11, 20, 17), None, 4)
+    assert told(course, "ada") == (datetime(2026, 11, 20, 17), None, None)
+    assert (ben(course).total, ben(course).lateness.is_written) == (14, True)
+    assert history(course) == [f"0 -> 4 points off; due {DUE}, handed in 2026-11-21T19:00:00+01:00"]
+    assert history(course, "ada") == []
+    with read_only(course.gradebook) as connection:
+        assert is_due_date_written(course, connection, LESSON)
+
+
+def test_a_deadline_that_moves_changes_penalties_and_nothing_else(course: Course) -> None:
+    course = set_terms(course, LINEAR_TERMS)
+    bring_up_to_date(course)
+    course = set_terms(course, f"{LINEAR}[lessons.{LESSON}]\ndue = 2026-11-21T18:00:00+01:00")
+    assert (ben(course).total, ben(course).lateness.is_written) == (16, False)
+    bring_up_to_date(course)
+    assert told(course) == (datetime(2026, 11, 21, 17), None, 2)
+    assert ben(course).points == 18
+    assert [line.partition(";")[0] for line in history(course)] == ["0 -> 4 points off", "4 -> 2 points off"]
+
+
+def test_an_extension_is_nbgrader_s_own_and_can_be_taken_back(course: Course) -> None:
+    extended = (
+        f"{LINEAR_TERMS}[lessons.{LESSON}.extensions]\nben = 2026-11-21T18:00:00+01:00\nzoe = 2027-01-01T00:00:00Z"
+    )
+    course = set_terms(course, extended)
+    bring_up_to_date(course)
+    assert told(course) == (datetime(2026, 11, 20, 17), timedelta(days=1), 2)
+    with Gradebook(f"sqlite:///{course.gradebook}") as book:
+        assert book.find_submission(LESSON, "ben").total_seconds_late == 3600
+    course = set_terms(course, LINEAR_TERMS)
+    bring_up_to_date(course)
+    assert told(course) == (datetime(2026, 11, 20, 17), None, 4)
+
+
+def test_a_deadline_that_is_gone_is_taken_back(course: Course) -> None:
+    bring_up_to_date(set_terms(course, f"{LINEAR_TERMS}[lessons.{LESSON}.extensions]\nben = 2026-11-21T17:00:00Z"))
+    course = set_terms(course, "")
+    assert (ben(course).total, ben(course).lateness.is_written) == (18, False)
+    bring_up_to_date(course)
+    assert told(course) == (None, None, None)
+    assert (ben(course).total, ben(course).lateness.is_written) == (18, True)
+    assert history(course)[-1] == "2 -> 0 points off; no longer due"
+    with read_only(course.gradebook) as connection:
+        assert is_due_date_written(course, connection, LESSON)
+
+
+def test_points_by_hand_change_what_a_cap_takes(course: Course) -> None:
+    course = set_terms(course, f'[late]\npolicy = "cap"\ncap = 80\n[lessons.{LESSON}]\ndue = {DUE}')
+    bring_up_to_date(course)
+    assert (told(course)[2], ben(course).total) == (2, 0.8 * MOST)
+    give(course, "ben", manual_score=2.0)
+    assert (ben(course).total, ben(course).lateness.is_written) == (0.8 * MOST, False)
+    bring_up_to_date(course)
+    assert (told(course)[2], ben(course).total) == (4, 0.8 * MOST)
+
+
+def test_what_nbgrader_s_autograde_has_taken_off_is_taken_off(course: Course) -> None:
+    with Gradebook(f"sqlite:///{course.gradebook}") as book:
+        book.find_assignment(LESSON).duedate = datetime(2026, 11, 20, 17)
+        book.find_submission_notebook(LESSON, LESSON, "ben").late_submission_penalty = 3
+        book.db.commit()
+    assert (ben(course).earned, ben(course).total, ben(course).lateness.seconds) == (18, 15, 25 * 3600)
+    bring_up_to_date(course)
+    assert told(course) == (datetime(2026, 11, 20, 17), None, 3)
+    assert ben(course).total == 15
+
+
+def test_where_the_course_has_terms_they_count_and_nbgrader_s_penalty_is_replaced(course: Course) -> None:
+    course = set_terms(course, LINEAR_TERMS)
+    bring_up_to_date(course)
+    with Gradebook(f"sqlite:///{course.gradebook}") as book:
+        book.find_submission_notebook(LESSON, LESSON, "ben").late_submission_penalty = 9
+        book.db.commit()
+    assert (ben(course).total, ben(course).lateness.is_written) == (14, False)
+    bring_up_to_date(course)
+    assert told(course)[2] == 4
+
+
+def test_what_nbgrader_has_written_since_stays_when_a_deadline_is_taken_back(course: Course) -> None:
+    bring_up_to_date(set_terms(course, LINEAR_TERMS))
+    with Gradebook(f"sqlite:///{course.gradebook}") as book:
+        book.find_assignment(LESSON).duedate = datetime(2026, 12, 24)
+        book.find_submission_notebook(LESSON, LESSON, "ben").late_submission_penalty = 9
+        book.db.commit()
+    course = set_terms(course, "")
+    assert ben(course).total == 9
+    bring_up_to_date(course)
+    assert told(course) == (datetime(2026, 12, 24), None, 9)
+
+
+def test_a_grade_without_a_score_loses_nothing_and_one_of_no_known_time_neither(course: Course) -> None:
+    grade(course, {"zora": None}, at=LATE)
+    grade(course, {"cem": 18}, at="")
+    course = set_terms(course, LINEAR_TERMS)
+    bring_up_to_date(course)
+    by_name = {one.student: one for one in standings(course, [LESSON])[LESSON]}
+    assert (by_name["zora"].total, by_name["zora"].lateness.penalty, by_name["zora"].lateness.is_late) == (
+        None,
+        0,
+        True,
+    )
+    assert (by_name["cem"].total, by_name["cem"].lateness.is_unknown) == (18, True)
+    assert told(course, "zora")[2] is None
+
+
+def test_a_gradebook_of_an_earlier_version_is_read(course: Course) -> None:
+    with contextlib.closing(sqlite3.connect(course.gradebook, isolation_level=None)) as book:
+        book.execute("DROP TABLE katze_terms")
+    assert ben(set_terms(course, LINEAR_TERMS)).total == 14
+    assert ben(set_terms(course, "")).total == 18
+
+
+# --- nbgrader's plugin
+
+
+HOURLY = '''
+from nbgrader.plugins import BasePlugin
+
+class Hourly(BasePlugin):
+    def late_submission_penalty(self, student_id, score, total_seconds_late):
+        """A point for each hour."""
+        {body}
+'''
+CHOSEN = 'c.AssignLatePenalties.plugin_class = "{module}.Hourly"\n'
+DUE_ONLY = f"[lessons.{LESSON}]\ndue = {DUE}\n"
+
+
+@pytest.fixture
+def with_plugin(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Course]:
+    def make(body: str) -> Course:
+        root = tmp_path_factory.mktemp("course")
+        module = f"late_{root.name}"  # a module is imported once
+        (root / f"{module}.py").write_text(HOURLY.format(body=body))
+        course = make_course(root, DUE_ONLY, CHOSEN.format(module=module))
+        grade(course, {"ben": 18}, at="2026-11-20 20:00:00 UTC")
+        return course
+
+    return make
+
+
+def test_nbgrader_s_plugin_decides_where_the_course_says_nothing_else(with_plugin: Callable[[str], Course]) -> None:
+    course = with_plugin("return total_seconds_late / 3600")
+    assert (ben(course).lateness.penalty, ben(course).total) == (3, 15)
+    bring_up_to_date(course)
+    assert told(course)[2] == 3
+    assert ben(set_terms(course, f'{DUE_ONLY}late = {{ policy = "none" }}')).total == 18
+
+
+def test_a_plugin_may_take_nothing_and_never_more_than_there_is(with_plugin: Callable[[str], Course]) -> None:
+    assert ben(with_plugin("return None")).total == 18
+    assert ben(with_plugin("return -5")).total == 18
+    assert ben(with_plugin("return 1000")).total == 0
+
+
+def test_nbgrader_s_own_plugin_has_its_setting(tmp_path: Path) -> None:
+    course = make_course(tmp_path, DUE_ONLY, 'c.LateSubmissionPlugin.penalty_method = "zero"\n')
+    grade(course, {"ben": 18}, at=LATE)
+    assert ben(course).total == 0
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("return 1 / 0", r"late_.*\.Hourly, fails for ben: ZeroDivisionError: division by zero; mend it"),
+        ("return 'x'", "takes 'x' off for ben, which is not a number of points; mend it"),
+        ("return float('nan')", "takes nan off for ben"),
+        ("return True", "takes True off for ben"),
+    ],
+)
+def test_a_plugin_that_fails_is_named(with_plugin: Callable[[str], Course], body: str, said: str) -> None:
+    with pytest.raises(BadInput, match=said):
+        ben(with_plugin(body))
+
+
+def test_a_plugin_that_is_not_there_is_named(tmp_path: Path) -> None:
+    course = make_course(tmp_path, DUE_ONLY, CHOSEN.format(module="no_such_module"))
+    grade(course, {"ben": 18}, at=LATE)
+    with pytest.raises(
+        BadInput, match=r"no_such_module\.Hourly, cannot be loaded: .*; see nbgrader_config.py"
+    ) as caught:
+        ben(course)
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,95 @@
+"""A course whose gradebook is written without running anything: two lessons, an exercise and a written answer each."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from nbgrader.api import Gradebook
+
+from autograder.course.course import Course
+from autograder.gradebook import store
+from autograder.gradebook.file import GradebookFile
+from autograder.gradebook.record import Conditions, ExerciseRecord, Record, RunRecord
+from autograder.gradebook.terms import with_lateness, write
+from autograder.gradebook.writer import Entry, GradebookWriter
+from course_lib.checking import Outcome
+
+LESSON, NEXT = "01_attention", "02_masking"
+CHECKED, WRITTEN = 18, 2
+MOST = CHECKED + WRITTEN
+CONFIG = 'c = get_config()\nc.Katze.repository = "someone/their-course"\n'
+DUE = "2026-11-20T18:00:00+01:00"
+IN_TIME, LATE = "2026-11-20 16:59:00 UTC", "2026-11-21 18:00:00 UTC"
+"""A minute before it is due, and a day and an hour after."""
+
+LINEAR = '[late]\npolicy = "linear"\nper_day = 10\n'
+LINEAR_TERMS = f"{LINEAR}[lessons.{LESSON}]\ndue = {DUE}\n"
+"""A day and an hour are two days begun: 20 % of the lesson's points, 4 of 20."""
+
+
+def make_course(root: Path, terms: str = "", config: str = "") -> Course:
+    (root / "nbgrader_config.py").write_text(CONFIG + config)
+    for lesson in (LESSON, NEXT):
+        release = root / "release" / lesson / f"{lesson}.ipynb"
+        release.parent.mkdir(parents=True, exist_ok=True)
+        release.write_text('{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}')
+    return set_terms(Course.find(root), terms)
+
+
+def set_terms(course: Course, terms: str) -> Course:
+    (course.root / "course.toml").write_text(terms, encoding="utf-8")
+    return Course.find(course.root)
+
+
+def grade(course: Course, points: dict[str, float | None], lesson: str = LESSON, at: str = IN_TIME) -> None:
+    """Record these students' automatic points; None is no score. Every submission has its folder."""
+    with GradebookWriter(course.gradebook, course.course_id) as book:
+        book.ensure_assignment(lesson, _release(lesson))
+        run = book.begin_run(RunRecord(lesson, "host", "Linux", 1, "boxes at level L2", False, len(points)))
+        for student, earned in points.items():
+            (course.submitted / student / lesson).mkdir(parents=True, exist_ok=True)
+            outcome = Outcome.UNREADABLE if earned is None else Outcome.PASSED
+            one = ExerciseRecord(_exercise(lesson), "check", "f", 0, "L2", outcome, earned, CHECKED)
+            record = Record(student, lesson, "d", "n", at, 0, Conditions("r", "s", {}, {}), (one,))
+            book.record(student, lesson, None, {"check": earned}, at or None, "", Entry(run, record))
+
+
+def bring_up_to_date(course: Course, lesson: str = LESSON) -> None:
+    """Write what follows from `course.toml` into nbgrader's tables, as `katze grade` does after grading."""
+    with GradebookFile(course.gradebook) as file, file.begin() as connection:
+        write(course, connection, lesson, stand(course, connection, lesson))
+
+
+def stand(course: Course, connection: Any, lesson: str = LESSON) -> list[Record]:
+    cells = store.by_hand(connection, lesson)
+    records = store.records(connection, lesson).items()
+    with_hand = [replace(record, by_hand=cells.get(student, ())) for student, record in records]
+    return with_lateness(course, connection, lesson, with_hand)
+
+
+def give(course: Course, student: str, cell: str = "written", lesson: str = LESSON, **values: float | None) -> None:
+    """What formgrader writes when somebody types points."""
+    with Gradebook(f"sqlite:///{course.gradebook}") as book:
+        found = book.find_grade(cell, lesson, lesson, student)
+        for name, value in values.items():
+            setattr(found, name, value)
+        found.needs_manual_grade = False
+        book.db.commit()
+
+
+def _exercise(lesson: str) -> str:
+    return {LESSON: "attention.scores", NEXT: "masking.causal_mask"}[lesson]
+
+
+def _release(lesson: str) -> dict[str, Any]:
+    cells = [_cell("check", grade=True, locked=True, points=CHECKED)]
+    cells += [_cell("written", grade=True, solution=True, points=WRITTEN)]
+    return {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+
+
+def _cell(grade_id: str, **flags: object) -> dict[str, Any]:
+    default = {"grade": False, "solution": False, "locked": False, "task": False, "schema_version": 3}
+    meta = {"nbgrader": {**default, "grade_id": grade_id, **flags}}
+    return {"cell_type": "markdown", "id": grade_id, "metadata": meta, "source": f"The text of {grade_id}."}
