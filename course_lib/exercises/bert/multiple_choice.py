@@ -10,30 +10,16 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib.checking.exercise import CORE, Callback, Case, Exercise, Hint, Misconception
+from course_lib.checking.stand_ins import RowScore
 from course_lib.exercises.bert.shared import LESSON, WITHHELD
 from course_lib.exercises.common import integer
 from course_lib.objectives import heads
 
 
-def score(ids: Tensor, segments: Tensor, mask: Tensor, dtype: torch.dtype = torch.float32, gap: float = 0.0) -> Tensor:
-    """A stand-in for an encoder with a head: one number for each of [rows, words], which depends on all it is given.
-
-    The scores of rows that begin with different words are `gap` apart.
-    """
-    for name, tensor in (("ids", ids), ("segments", segments), ("mask", mask)):
-        if tensor.dim() != 2:
-            raise ValueError(f"score reads rows of words, [rows, words]; {name} are {list(tensor.shape)}")
-    if mask.is_floating_point():
-        raise TypeError(f"the mask of score is boolean, as it came in, not {mask.dtype}")
-    place = torch.arange(ids.shape[1], device=ids.device)
-    read = (torch.sin(0.7 * ids.to(dtype) + 0.4 * place + 1.1 * segments) * mask).sum(dim=1)
-    return read + gap * (1 - ids[:, 0] % 3)
-
-
 def _choice_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
-    reading = Callback("score", score)
-    exact = Callback("score", partial(score, dtype=torch.float64))
-    apart = Callback("score", partial(score, gap=110.0))
+    reading = Callback("score", RowScore())
+    exact = Callback("score", RowScore(torch.float64))
+    apart = Callback("score", RowScore(gap=110.0))
     if not hidden:
         ids = torch.tensor([[[1, 8, 9, 2, 5, 2], [1, 8, 9, 2, 7, 2], [1, 8, 9, 2, 6, 2]]])
         segments = torch.tensor([[[0, 0, 0, 0, 1, 1]] * 3])

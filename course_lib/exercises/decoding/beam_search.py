@@ -10,6 +10,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.checking.stand_ins import NextWord
 from course_lib.exercises.common import integer
 from course_lib.exercises.decoding.shared import (
     END,
@@ -19,7 +20,6 @@ from course_lib.exercises.decoding.shared import (
     WITHHELD,
     Ids,
     Lesson,
-    Model,
     Step,
     as_they_are,
     draw_model,
@@ -62,14 +62,14 @@ def _beam_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("a sentence whose probability is too small for a float", (step_callback(model), START, END, 1, longest))
 
 
-def _cut_at_once(model: Model) -> bool:
+def _cut_at_once(model: NextWord) -> bool:
     """Whether 1 beam finds another sentence where the first step keeps all words."""
     found = stepwise.beam_search(model, START, END, 1, 6)
     late = _searched(model, START, END, 1, 6, cut=lambda kept, beams: _cut(kept, 6 if len(kept[-1][1]) == 2 else beams))
     return len(found) > 2 and not torch.equal(found, late)
 
 
-def _beyond_a_float(model: Model, length: int) -> bool:
+def _beyond_a_float(model: NextWord, length: int) -> bool:
     """Whether 1 beam finds a sentence of so small a probability, with close choices that rounding does not decide."""
     words, total = [START], 0.0
     for _ in range(length):
@@ -90,7 +90,7 @@ def _worth_searching(
     never: int | None = None,
     apart: tuple[Callable[..., Tensor], ...] = (),
     ids: tuple[int, int] = (START, END),
-) -> Model:
+) -> NextWord:
     """A model with which greedy decoding loses, and all honest ways of counting finished sentences find the same.
 
     The searches in `apart` find different sentences.
@@ -99,7 +99,7 @@ def _worth_searching(
     on.
     """
 
-    def suits(model: Model) -> bool:
+    def suits(model: NextWord) -> bool:
         asked = (model, *ids, beams, longest)
         found = stepwise.beam_search(*asked)
         if len(found) < 2 or torch.equal(found, stepwise.greedy(model, *ids, longest)):

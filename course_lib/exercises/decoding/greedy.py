@@ -12,6 +12,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.checking.stand_ins import NextWord
 from course_lib.exercises.common import integer
 from course_lib.exercises.decoding.shared import (
     END,
@@ -21,7 +22,6 @@ from course_lib.exercises.decoding.shared import (
     WITHHELD,
     Ids,
     Lesson,
-    Model,
     Step,
     as_they_are,
     draw_model,
@@ -40,7 +40,7 @@ def _greedy_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case(TREE, (step_callback(Lesson()), START, END, 8))
 
-    def suits(model: Model) -> bool:
+    def suits(model: NextWord) -> bool:
         found = stepwise.greedy(model, start, end, longest).tolist()
         in_time = 3 <= len(found) < longest and found[-1] == end and len(set(found)) > 2
         return in_time and (start in found or not name.startswith("a model"))

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial, reduce
+from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
 from course_lib.checking.exercise import Callback, Misconception
+from course_lib.checking.stand_ins import NextWord, written_ids
 from course_lib.exercises.common import integer, kinds
 from course_lib.from_scratch import stepwise
 
@@ -39,60 +40,12 @@ BEHIND = "worked example: the ten words of the lesson"
 
 
 @dataclass(frozen=True)
-class Model:
-    """Logits that depend on every word so far; an offset of their own keeps them from being log-probabilities.
-
-    Attributes:
-        seed: of everything it says.
-        vocabulary: how many words it knows.
-        never: a word that it never writes; None where it may write all.
-        dtype: of the logits.
-        spread: how far the logits of different words lie apart.
-        offset: added to all logits.
-    """
-
-    seed: int
-    vocabulary: int
-    never: int | None = None
-    dtype: torch.dtype = torch.float32
-    spread: float = 2.0
-    offset: float = 0.0
-
-    def __call__(self, words: Tensor) -> Tensor:
-        ids = written_ids(words, self.vocabulary)
-        number = reduce(lambda read, word: (31 * read + word + 1) % 2**40, ids, self.seed)
-        generator = torch.Generator().manual_seed(number)
-        logits = self.spread * torch.randn(self.vocabulary, generator=generator)
-        logits += 4 * torch.rand((), generator=generator) + self.offset
-        if self.never is not None:
-            logits[self.never] = -math.inf
-        return logits.to(self.dtype)
-
-
-@dataclass(frozen=True)
 class Lesson:
     """The tree of the lesson."""
 
     def __call__(self, words: Tensor) -> Tensor:
         ids = written_ids(words, len(stepwise.TANZTE_WORDS))
         return stepwise.tree_step(stepwise.TANZTE, stepwise.TANZTE_WORDS)(torch.tensor(ids))
-
-
-def written_ids(words: object, vocabulary: int) -> list[int]:
-    """What an answer has passed, if it is the ids of one sentence; otherwise an exception that says so.
-
-    Raises:
-        TypeError, ValueError, IndexError: it is not.
-    """
-    ids = torch.as_tensor(words) if isinstance(words, (Tensor, list, tuple)) and len(words) else None
-    if ids is None or ids.dtype not in (torch.int64, torch.int32):
-        raise TypeError("step takes the ids of the words so far, an int64 tensor [words] that begins with <s>")
-    if ids.dim() != 1:
-        raise ValueError(f"step takes the ids of one sentence, [words], not a tensor of shape {list(ids.shape)}")
-    if not 0 <= int(ids.min()) <= int(ids.max()) < vocabulary:
-        raise IndexError(f"step knows the ids 0 to {vocabulary - 1}, but it was given {ids.tolist()}")
-    found: list[int] = ids.tolist()
-    return found
 
 
 def step_callback(model: Callable[[Tensor], Tensor]) -> Callback:
@@ -102,15 +55,15 @@ def step_callback(model: Callable[[Tensor], Tensor]) -> Callback:
 def draw_model(
     generator: Generator,
     vocabulary: int,
-    suits: Callable[[Model], bool],
+    suits: Callable[[NextWord], bool],
     never: int | None = None,
     *,
     spread: float = 2.0,
     offset: float = 0.0,
-) -> Model:
+) -> NextWord:
     """A model that suits; most seeds give one soon."""
     while True:
-        model = Model(integer(generator, 0, 10**6), vocabulary, never, spread=spread, offset=offset)
+        model = NextWord(integer(generator, 0, 10**6), vocabulary, never, spread=spread, offset=offset)
         if suits(model):
             return model
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 
 import numpy
@@ -12,6 +11,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib.checking.exercise import CORE, Callback, Case, Exercise, Hint, Misconception
+from course_lib.checking.stand_ins import ByHeart, EveryWord
 from course_lib.exercises.common import integer
 from course_lib.exercises.gpt.shared import LESSON, WITHHELD, random_ids
 from course_lib.from_scratch import language_models
@@ -20,43 +20,8 @@ WORDS = ("I", "saw", "the", "dog", "running")
 """The vocabulary of S0's sentence."""
 
 
-def _knows_the_sentence_by_heart(ids: Tensor) -> Tensor:
-    """I saw the dog running, I saw the dog running, ..."""
-    _require_ids(ids, len(WORDS))
-    return 5.0 * F.one_hot((ids + 1) % len(WORDS), len(WORDS))
-
-
-EXAMPLE_MODEL = Callback("model", _knows_the_sentence_by_heart)
-
-
-@dataclass(frozen=True, eq=False)  # equal tensors are not equal in Python's sense
-class _DrawnModel:
-    """Logits that depend on every word so far and on their positions; beyond its context the model answers nonsense.
-
-    What each word says is its `own` for the next one, and `so_far` for all that come after it.
-    """
-
-    own: Tensor
-    so_far: Tensor
-    place: Tensor
-    sure: float = 1.0
-
-    def __call__(self, ids: Tensor) -> Tensor:
-        vocabulary, context = len(self.own), len(self.place)
-        _require_ids(ids, vocabulary)
-        places = torch.arange(ids.shape[1])
-        before = self.so_far[ids].cumsum(dim=1) / (places + 1).sqrt().unsqueeze(-1)
-        logits: Tensor = self.sure * (self.own[ids] + 3 * before + self.place[places % context])
-        return logits if ids.shape[1] <= context else -logits
-
-
-def _require_ids(ids: object, vocabulary: int) -> None:
-    if not isinstance(ids, Tensor) or ids.dim() != 2 or ids.is_floating_point():
-        shape = list(ids.shape) if isinstance(ids, Tensor) else type(ids).__name__
-        raise ValueError(f"the model reads ids of shape [batch, words], whole numbers, not {shape}")
-    if ids.shape[1] == 0 or int(ids.min()) < 0 or int(ids.max()) >= vocabulary:
-        raise ValueError(f"the model reads at least one word, with ids from 0 to {vocabulary - 1}")
-
+EXAMPLE_MODEL = Callback("model", ByHeart(len(WORDS)))
+"""I saw the dog running, I saw the dog running, ..."""
 
 LONG = "long texts"
 
@@ -74,11 +39,11 @@ def _generate_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         vocabulary = integer(generator, 40, 60)
         drawn = torch.randn(2 * vocabulary + context, vocabulary, generator=generator)
         own, so_far, place = drawn.split([vocabulary, vocabulary, context])
-        model = Callback("model", _DrawnModel(own, so_far, place, sure))
+        model = Callback("model", EveryWord(own, so_far, place, sure))
         yield Case(name, (model, random_ids(generator, vocabulary, words), new_words, context), part=part)
     own, so_far, place = torch.randn(80 + 12, 40, generator=generator).split([40, 40, 12])
     place[3, 0] = 100.0  # after a prompt of two words the third new word is word 0, the lesson's full stop
-    model = Callback("model", _DrawnModel(own, so_far, place))
+    model = Callback("model", EveryWord(own, so_far, place))
     yield Case("word 0 on the way", (model, 1 + random_ids(generator, 39, 2), 8, 12))
 
 

@@ -11,6 +11,7 @@ from torch import Generator, Tensor
 
 from course_lib import blocks
 from course_lib.checking.exercise import CORE, Callback, Case, Exercise, Hint, Misconception
+from course_lib.checking.stand_ins import Tanh
 from course_lib.exercises.common import Kind, kinds
 from course_lib.exercises.heads_and_blocks.shared import (
     FOUR_NUMBERS_A_WORD,
@@ -25,18 +26,13 @@ from course_lib.exercises.heads_and_blocks.shared import (
 from course_lib.exercises.worked_examples import B
 
 
-def _sublayer(y: Tensor, W: Tensor) -> Tensor:
-    """As small as can be."""
-    return torch.tanh(y @ W)
-
-
 def _add_and_norm_case(name: str, x: Tensor, generator: Generator, norm_first: bool) -> Case:
     drawn = Kind("", generator, dtype=x.dtype)
     d_model = x.shape[-1]
     kept = torch.rand(x.shape, generator=generator) >= 0.25
     kept.view(-1)[:2] = torch.tensor([True, False])
     W, gamma, beta = drawn.normal(d_model, d_model), drawn.normal(d_model), drawn.normal(d_model)
-    sublayer = Callback("sublayer", partial(_sublayer, W=W), most_calls=20)
+    sublayer = Callback("sublayer", Tanh(W), most_calls=20)
     norm = Callback("norm", partial(blocks.layer_norm, gamma=gamma, beta=beta), most_calls=20)
     # Its random draw is done: it drops the same numbers in every call.
     dropout = Callback("dropout", partial(blocks.drop, kept=kept, share=0.25, training=True), most_calls=20)

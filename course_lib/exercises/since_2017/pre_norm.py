@@ -10,21 +10,12 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.checking.exercise import Callback, Case, Exercise, Hint, Misconception
+from course_lib.checking.stand_ins import Tanh
 from course_lib.exercises.common import Kind, kinds
 from course_lib.exercises.since_2017.shared import LESSON, WITHHELD
 from course_lib.exercises.worked_examples import B
 from course_lib.from_scratch import since_2017
 from course_lib.from_scratch.since_2017 import Layer
-
-
-@dataclass(frozen=True)
-class _Sublayer:
-    """Something that a network might compute of each word."""
-
-    matrix: Tensor
-
-    def __call__(self, x: Tensor) -> Tensor:
-        return torch.tanh(x @ self.matrix)
 
 
 @dataclass(frozen=True)
@@ -55,7 +46,7 @@ def _drawn(name: str, kind: Kind, words: int, d_model: int, layers: int) -> Case
 
 
 def _pre_norm_case(name: str, x: Tensor, matrices: list[Tensor], gains: list[Tensor]) -> Case:
-    sublayers = [Callback("sublayer", _Sublayer(matrix)) for matrix in matrices]
+    sublayers = [Callback("sublayer", Tanh(matrix)) for matrix in matrices]
     norms = [Callback("norm", _Norm(gain)) for gain in gains]
     return Case(name, (x, sublayers, norms[:-1], norms[-1]))
 

@@ -1,0 +1,167 @@
+"""Functions that cases pass in and that are no answers: they only look like a model or a layer.
+
+What a case passes in as a `Callback` stays with the checker. These are made of a few numbers and tensors, so that a
+class edition (`recorded.py`) can hold them as data and call them as they are; of any other callback it holds the calls
+that were made while it was recorded.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import reduce
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+
+@dataclass(frozen=True, eq=False)  # equal tensors are not equal in Python's sense
+class StandIn:
+    """A function that is known by its fields, which are plain data or a dtype; each kind is in `STAND_INS`."""
+
+
+@dataclass(frozen=True, eq=False)
+class NextWord(StandIn):
+    """Logits for the next word [vocabulary] after a sentence of ids [words]; they depend on every word so far.
+
+    An offset of their own keeps them from being log-probabilities.
+
+    Attributes:
+        seed: of everything it says.
+        vocabulary: how many words it knows.
+        never: a word that it never writes; None where it may write all.
+        dtype: of the logits.
+        spread: how far the logits of different words lie apart.
+        offset: added to all logits.
+    """
+
+    seed: int
+    vocabulary: int
+    never: int | None = None
+    dtype: torch.dtype = torch.float32
+    spread: float = 2.0
+    offset: float = 0.0
+
+    def __call__(self, words: Tensor) -> Tensor:
+        """The logits after these words."""
+        ids = written_ids(words, self.vocabulary)
+        number = reduce(lambda read, word: (31 * read + word + 1) % 2**40, ids, self.seed)
+        generator = torch.Generator().manual_seed(number)
+        logits = self.spread * torch.randn(self.vocabulary, generator=generator)
+        logits += 4 * torch.rand((), generator=generator) + self.offset
+        if self.never is not None:
+            logits[self.never] = -math.inf
+        return logits.to(self.dtype)
+
+
+def written_ids(words: object, vocabulary: int) -> list[int]:
+    """What an answer has passed, if it is the ids of one sentence; otherwise an exception that says so.
+
+    Raises:
+        TypeError, ValueError, IndexError: it is not.
+    """
+    ids = torch.as_tensor(words) if isinstance(words, (Tensor, list, tuple)) and len(words) else None
+    if ids is None or ids.dtype not in (torch.int64, torch.int32):
+        raise TypeError("step takes the ids of the words so far, an int64 tensor [words] that begins with <s>")
+    if ids.dim() != 1:
+        raise ValueError(f"step takes the ids of one sentence, [words], not a tensor of shape {list(ids.shape)}")
+    if not 0 <= int(ids.min()) <= int(ids.max()) < vocabulary:
+        raise IndexError(f"step knows the ids 0 to {vocabulary - 1}, but it was given {ids.tolist()}")
+    found: list[int] = ids.tolist()
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class ByHeart(StandIn):
+    """Logits [batch, words, vocabulary] that say the same sentence over and over: 0, 1, 2, ..., 0, 1, 2, ...
+
+    Attributes:
+        vocabulary: how many words the sentence has.
+    """
+
+    vocabulary: int
+
+    def __call__(self, ids: Tensor) -> Tensor:
+        """The logits after each of these words."""
+        _require_rows(ids, self.vocabulary)
+        return 5.0 * F.one_hot((ids + 1) % self.vocabulary, self.vocabulary)
+
+
+@dataclass(frozen=True, eq=False)
+class EveryWord(StandIn):
+    """Logits [batch, words, vocabulary] for ids [batch, words], from every word so far and from where it stands.
+
+    Beyond its context it answers nonsense.
+
+    Attributes:
+        own: what each word says for the next one, [vocabulary, vocabulary].
+        so_far: what it says for all that come after it, [vocabulary, vocabulary].
+        place: what each position says, [context, vocabulary].
+        sure: how far the logits lie apart.
+    """
+
+    own: Tensor
+    so_far: Tensor
+    place: Tensor
+    sure: float = 1.0
+
+    def __call__(self, ids: Tensor) -> Tensor:
+        """The logits after each of these words."""
+        vocabulary, context = len(self.own), len(self.place)
+        _require_rows(ids, vocabulary)
+        places = torch.arange(ids.shape[1])
+        before = self.so_far[ids].cumsum(dim=1) / (places + 1).sqrt().unsqueeze(-1)
+        logits: Tensor = self.sure * (self.own[ids] + 3 * before + self.place[places % context])
+        return logits if ids.shape[1] <= context else -logits
+
+
+def _require_rows(ids: object, vocabulary: int) -> None:
+    if not isinstance(ids, Tensor) or ids.dim() != 2 or ids.is_floating_point():
+        shape = list(ids.shape) if isinstance(ids, Tensor) else type(ids).__name__
+        raise ValueError(f"the model reads ids of shape [batch, words], whole numbers, not {shape}")
+    if ids.shape[1] == 0 or int(ids.min()) < 0 or int(ids.max()) >= vocabulary:
+        raise ValueError(f"the model reads at least one word, with ids from 0 to {vocabulary - 1}")
+
+
+@dataclass(frozen=True, eq=False)
+class RowScore(StandIn):
+    """An encoder with a head: one number for each of [rows, words], which depends on all it is given.
+
+    Attributes:
+        dtype: of the numbers.
+        gap: how far the scores of rows that begin with different words are apart.
+    """
+
+    dtype: torch.dtype = torch.float32
+    gap: float = 0.0
+
+    def __call__(self, ids: Tensor, segments: Tensor, mask: Tensor) -> Tensor:
+        """The score of each row."""
+        for name, tensor in (("ids", ids), ("segments", segments), ("mask", mask)):
+            if tensor.dim() != 2:
+                raise ValueError(f"score reads rows of words, [rows, words]; {name} are {list(tensor.shape)}")
+        if mask.is_floating_point():
+            raise TypeError(f"the mask of score is boolean, as it came in, not {mask.dtype}")
+        place = torch.arange(ids.shape[1], device=ids.device)
+        read = (torch.sin(0.7 * ids.to(self.dtype) + 0.4 * place + 1.1 * segments) * mask).sum(dim=1)
+        return read + self.gap * (1 - ids[:, 0] % 3)
+
+
+@dataclass(frozen=True, eq=False)
+class Tanh(StandIn):
+    """A sublayer as small as can be: tanh(x @ matrix), of each word [..., d_model].
+
+    Attributes:
+        matrix: [d_model, d_model].
+    """
+
+    matrix: Tensor
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """What it makes of each word."""
+        return torch.tanh(x @ self.matrix)
+
+
+STAND_INS: dict[str, type[StandIn]] = {kind.__name__: kind for kind in (NextWord, ByHeart, EveryWord, RowScore, Tanh)}
+"""All of them, by name."""
