@@ -45,21 +45,32 @@
 # %%
 import math
 import random
+import re
 from collections import Counter
 from functools import partial
 
 import torch
 import torch.nn.functional as F
+from torch import nn
 
 from course_lib import show
 from course_lib.checking import check, hint, progress, solution
-from course_lib.evaluation.metrics import METRICS, Texts, evaluate_texts
+from course_lib.evaluation.metrics import METRICS, Texts, evaluate_texts, meteor
 from course_lib.evaluation.similarity import TextEncoder, bertscore
+from course_lib.evaluation.thesaurus import lesson_thesaurus
 from course_lib.ground.tables import Table
+from course_lib.mine import answer
+from course_lib.models import BERT
+from course_lib.scenes.sample import everyday_scenes
+from course_lib.scenes.small_translator import load_small_translator
 from course_lib.show import BLUE, GREY, INK, ORANGE
+from course_lib.text.fast_subwords import SubwordVocabulary
+from course_lib.text.tokenization import END_ID, START_ID
+from course_lib.toys.small_world import ENTITIES, SMALL_BERT, tagged
 from course_lib.training.progress import track
 
 show.use_style()
+torch.set_num_threads(1)  # matrices as small as these gain nothing from a second one
 
 # %% [markdown]
 # ## 1. Where there is one right answer
@@ -87,11 +98,23 @@ for words, said, true in zip(headlines, predicted.tolist(), expected.tolist(), s
     for word, guess, gold in zip(words, said, true, strict=False):
         print(f"{word:9} {labels[guess]:6} {labels[gold] if guess != gold else ''}")
     print()
-print(f"accuracy of the tagger:            {(predicted == expected)[mask].float().mean():.0%}")
-print(f"accuracy of saying 'Other' always: {(expected == 0)[mask].float().mean():.0%}")
+print(f"accuracy of the tagger: {(predicted == expected)[mask].float().mean():.0%}")
 
 # %% [markdown]
-# The second line should worry you. A program that never finds anything gets half of it right, and in real text, where
+# Before each surprise of this lesson there is a cell for what you expect; write it there, and the next cell answers.
+#
+# *Predict first:* another tagger says *Other* to every word. What is its accuracy?
+
+# %%
+accuracy_of_other_always = None  # in per cent
+
+# %% tags=["demo"]
+show.prediction(
+    "saying Other always", accuracy_of_other_always, 100 * (expected == 0)[mask].float().mean().item(), " %"
+)
+
+# %% [markdown]
+# That should worry you. A program that never finds anything gets half of it right, and in real text, where
 # nine words out of ten are Other, it would get 90 %. Accuracy treats all words alike. We care about the rare ones.
 #
 # ### 1.1 Precision and recall
@@ -218,21 +241,135 @@ check("evaluation.sequence_accuracy", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
+# ### 1.3 Your tagger of lesson 09
+#
+# Three headlines are soon counted. In lesson 09 you gave BERT a label for every word, and sixty sentences taught it the names
+# of parties and places; once from nothing, and once after reading. Here it is again, made of your `TokenClassifier`, and this
+# time your own functions say how good it is.
+#
+# They can say more. A tagger does not say ORG; it says with which probability it *is* ORG, and takes the label with the
+# largest. Nobody forces us to. Where a false alarm is expensive we may ask for 70 %, and where a miss is, for 10 %. So there
+# is not one precision and one recall, but a whole curve of them.
+#
+# *Predict first:* the tagger from nothing calls a hundred words a party, and little more than half of them are. Let it say ORG only where
+# it is at least 70 % sure: what are precision and recall then?
+
+# %%
+from_70_percent_on = {"precision": None, "recall": None}  # in per cent
+
+
+# %% tags=["demo"]
+def as_bert_reads_them(sentences, encode_pairs):
+    """Lesson 09's input (ids, segments, mask, and where each word begins), the words' labels, and where there are words."""
+    pieces = SubwordVocabulary.load_bert(SMALL_BERT / "vocab.txt")
+    special = (pieces.id(token) for token in ("[CLS]", "[SEP]", "[PAD]"))
+    read = encode_pairs([pieces.encode(told.text) for told in sentences], [None] * len(sentences), *special)
+    starts = [torch.tensor([1, *(len(pieces.encode(word)) for word in told.words[:-1])]) for told in sentences]
+    starts = nn.utils.rnn.pad_sequence([lengths.cumsum(dim=0) for lengths in starts], batch_first=True)
+    tags = [torch.tensor([ENTITIES.index(entity) for entity in told.entities]) for told in sentences]
+    there = [torch.ones(len(told.words), dtype=torch.bool) for told in sentences]
+    return (*read, starts), *(nn.utils.rnn.pad_sequence(rows, batch_first=True) for rows in (tags, there))
+
+
+def learned_tagger(bert, head, read, tags, there, title):
+    """What scores the labels of every word, once encoder and head have learned from these sentences."""
+    optimiser = torch.optim.AdamW([*bert.parameters(), *head.parameters()], lr=1e-3)
+    generator = torch.Generator().manual_seed(0)
+
+    def score(ids, segments, mask, starts):
+        return head(bert(ids, segments=segments, mask=mask).states, starts)
+
+    for _epoch in track(range(6), title):
+        for chosen in torch.randperm(len(tags), generator=generator).split(25):
+            scores = score(*(tensor[chosen] for tensor in read))
+            loss = F.cross_entropy(scores[there[chosen]], tags[chosen][there[chosen]])
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+    bert.eval()
+    return score
+
+
+@show.when_ready
+def your_tagger_judged():
+    encode_pairs, TokenClassifier = answer("bert.pair_encoding"), answer("bert.token_classifier")
+    few = as_bert_reads_them(tagged(60, 1), encode_pairs)
+    read, right, there = as_bert_reads_them(tagged(300, 100), encode_pairs)
+    drawn, [axes] = show.frames(width=6.6, height=4.2)
+    print(f"{'on 300 new sentences':20} words right   sentences right   ORG: precision, recall, F1   LOC: the same")
+    for name, colour in (("fine-tuned", BLUE), ("from nothing", ORANGE)):
+        torch.manual_seed(0)
+        bert = BERT.from_pretrained(SMALL_BERT)
+        bert = bert if name == "fine-tuned" else BERT(bert.config)
+        score = learned_tagger(bert.train(), TokenClassifier(bert.config.d_model, len(ENTITIES)), *few, name)
+        with torch.no_grad():
+            p = score(*read).softmax(dim=-1)
+        said = p.argmax(dim=-1)
+        org, loc = (label_scores(said, right, there, label) for label in (1, 2))
+        print(f"{name:20} {(said == right)[there].float().mean():11.1%}", end="")
+        print(f"{sequence_accuracy(said, right, there):18.0%}", end="   ")
+        print("   ".join("".join(f"{100 * share:7.0f} %" for share in label) for label in (org, loc)))
+
+        curve = {}  # by the smallest probability at which the tagger may say ORG
+        for percent in range(1, 100):
+            surely = p[..., 1] >= percent / 100
+            if surely[there].any():
+                curve[percent] = label_scores(surely.long(), (right == 1).long(), there, 1)
+        axes.plot([recall for _, recall, _ in curve.values()], [one for one, *_ in curve.values()], color=colour)
+        axes.plot(org[1], org[0], "o", color=colour, label=f"{name}: the largest probability")
+        if name == "from nothing":
+            axes.plot(curve[70][1], curve[70][0], "s", color=colour, label=f"{name}: from 70 % on")
+            at_70 = dict(zip(("precision", "recall"), curve[70], strict=False))
+    recalls = torch.linspace(0.01, 1, 500)
+    for f1 in (0.4, 0.6, 0.8):
+        precisions = f1 * recalls / (2 * recalls - f1)
+        shown = (precisions > 0) & (precisions <= 1)
+        axes.plot(recalls[shown], precisions[shown], color=GREY, linewidth=0.8, linestyle=":", zorder=0)
+        axes.annotate(
+            f"F1 {f1}", (1.0, f1 / (2 - f1)), xytext=(3, -3), textcoords="offset points", color=GREY, fontsize=9
+        )
+    axes.set(xlim=(0, 1.1), ylim=(0, 1.08), xlabel="recall of ORG", ylabel="precision", title="As sure as you like")
+    axes.legend(loc="lower left")
+    show.figure(
+        drawn,
+        "Precision against recall of ORG for two taggers: the fine-tuned one's curve is in the upper right corner; the other's "
+        "falls from a precision of 1 at a recall of a quarter to a third at nine tenths.",
+    )
+    for what, found in at_70.items():
+        show.prediction(f"{what} from 70 % on", from_70_percent_on[what], 100 * found, " %")
+
+
+# %% [markdown]
+# Whoever asks for certainty gets it, and pays in recall: what is left are few, and all of them are parties. Whoever wants to
+# miss nothing gets that, too, among a lot of rubbish. On the dotted lines F1 is the same; the tagger's own choice, the largest
+# probability, need not lie on the highest that its curve touches. And no choice leads from one curve to the other. That takes
+# a better tagger.
+#
 # ## 2. Where there are many right answers
 #
 # Translation has no such luck. *The cat was not dancing*, *the cat did not dance*, *no dancing was done by the cat*: all
 # of them will do. Let us use the tagger's yardstick all the same, and see what it says about our two translators. It
 # needs a right answer, so a human translator has given us one, the **reference**. What a program says is the
 # **hypothesis** (S1's words).
+#
+# *Predict first:* Felix leaves out one word of eleven. How many words are right in their place?
 
 # %%
 reference = "the cat did not dance on the table last night .".split()
 felix = "the cat did dance on the table last night .".split()
 minka = "yesterday evening the cat was not dancing on the table .".split()
+felix_right_in_their_place = None  # of 11
 
-for translator, hypothesis in (("Felix", felix), ("Minka", minka)):
-    right = [word for word, wanted in zip(hypothesis, reference, strict=False) if word == wanted]
-    print(f"{translator}: {len(right)} of {len(reference)} words are right in their place: {right}")
+
+# %% tags=["demo"]
+def place_by_place():
+    for translator, hypothesis in (("Minka", minka), ("Felix", felix)):
+        right = [word for word, wanted in zip(hypothesis, reference, strict=False) if word == wanted]
+        print(f"{translator}: {len(right)} of {len(reference)} words are right in their place: {right}")
+    show.prediction("Felix's words", felix_right_in_their_place, len(right))
+
+
+place_by_place()
 
 # %% [markdown]
 # Felix left out one word, and from there on everything is one place too far to the left and counts as wrong. The
@@ -472,7 +609,11 @@ def the_two_translations_judged():
 # *not* is something no n-gram can know.
 #
 # Before we quarrel with the number, let us see what it does well. Take a sentence of the reference, say only its first
-# $c$ words, and go on babbling beyond its end:
+# $c$ words, and go on babbling beyond its end. It has thirteen words. *Predict first:* which costs more, five words too few or
+# five too many?
+
+# %%
+costs_more = None  # "too few" or "too many"
 
 
 # %% tags=["demo"]
@@ -499,6 +640,10 @@ def bleu_against_length():
         "BLEU against length: it rises with the brevity penalty up to the reference's length, is 1 there, and falls "
         "with the precision beyond it.",
     )
+    scores = {length: m * p for length, m, p in zip(lengths, means, penalties, strict=True)}
+    few, many = (scores[len(whole) + change] for change in (-5, 5))
+    print(f"five too few: {few:.2f}, five too many: {many:.2f}")
+    show.prediction("costs more", costs_more, "too few" if few < many else "too many")
 
 
 # %% [markdown]
@@ -648,17 +793,25 @@ def votes_of_ngrams_and_of_sentences():
 # `sacrebleu`, which exists because people kept comparing BLEUs that were not computed alike (Post, 2018).
 
 
+# %%
+def bleu_counts(said, right):
+    """What a sentence adds to BLEU: (matched, total) for n = 1 to 4, and its own and the reference's length."""
+    return [*(clipped_ngrams(said, [right], n) for n in range(1, 5)), (len(said), len(right))]
+
+
+def corpus_bleu(counts):
+    """BLEU in percent, from the counts of all its sentences, by your functions."""
+    *ngrams, lengths = zip(*counts, strict=True)
+    precisions = [micro_and_macro(*map(list, zip(*pairs, strict=True)))[0] for pairs in ngrams]
+    return 100 * bleu(precisions, brevity_penalty(*map(sum, zip(*lengths, strict=True))))
+
+
 # %% tags=["demo"]
 @show.when_ready
 def your_bleu_and_the_librarys():
     for name, sentences in systems.items():
-        words = [(said.split(), right.split()) for said, right in zip(sentences, references, strict=True)]
-        precisions = []
-        for n in range(1, 5):
-            pairs = [clipped_ngrams(said, [right], n) for said, right in words]
-            precisions.append(micro_and_macro(*map(list, zip(*pairs, strict=True)))[0])
-        penalty = brevity_penalty(sum(len(said) for said, _ in words), sum(len(right) for _, right in words))
-        ours = 100 * bleu(precisions, penalty)
+        pairs = zip(sentences, references, strict=True)
+        ours = corpus_bleu([bleu_counts(said.split(), right.split()) for said, right in pairs])
         theirs = evaluate_texts(sentences, references, ["bleu"])["BLEU"]
         print(f"{name}: yours {ours:.2f}, sacrebleu's {theirs.corpus:.2f}   ({theirs.signature.split(';')[0]})")
 
@@ -815,6 +968,13 @@ check("evaluation.word_error_rate")
 check("evaluation.word_error_rate", hidden=True)
 ### END HIDDEN TESTS
 
+# %% [markdown]
+# *Predict first:* somebody says *last night the cat danced*, and the reference is *the cat danced last night*. What is the
+# word error rate?
+
+# %%
+word_error_rate_of_moved_words = None  # in per cent
+
 
 # %% tags=["demo"]
 @show.when_ready
@@ -827,7 +987,7 @@ def error_rates_of_the_translators():
         print(f"{name}: {word_error_rate([sentence.split() for sentence in sentences], right, distance):.1%}")
 
     moved = word_error_rate(["last night the cat danced".split()], ["the cat danced last night".split()], distance)
-    print(f"“last night the cat danced” for “the cat danced last night”: {moved:.0%}")
+    show.prediction("two words moved to the front", word_error_rate_of_moved_words, 100 * moved, " %")
 
 
 # %% [markdown]
@@ -920,6 +1080,11 @@ else:
 #
 # where "by chance" assumes that each rater hands out each grade as often as they really do, but blindly. It is 1 for
 # perfect agreement and 0 for no more than dice would give.
+#
+# *Predict first:* Ada and Bo give the same grade to nine of the sixteen. Which kappa do you expect?
+
+# %%
+kappa_of_ada_and_bo = None  # 1 at most
 
 
 # %% tags=["demo"]
@@ -937,7 +1102,8 @@ def agreement(one, other):
 for rater in list(raters)[1:]:
     counts, observed, kappa = agreement(ada, raters[rater])
     print(f"Ada and {rater}: the same grade in {observed:.0%}, kappa {kappa:.2f}")
-counts, *_ = agreement(ada, bo)
+counts, _observed, kappa = agreement(ada, bo)
+show.prediction("kappa of Ada and Bo", kappa_of_ada_and_bo, kappa)
 show.matrices(
     show.Panel(
         "Ada's grade ↓  Bo's grade →",
@@ -963,6 +1129,11 @@ show.matrices(
 # **BERTScore** (Zhang et al., 2020; on S1's list) gives up on equal words. It reads both sentences with a BERT, takes the
 # contextual vector of each piece, and matches each with the most similar one on the other side. To BERTScore, *kitten*
 # and *cat* are no strangers.
+#
+# *Predict first:* *the kitten was dancing* for *the cat danced*. They share a single word, *the*. What is the BERTScore?
+
+# %%
+bertscore_of_the_kitten = None  # from 0 to 1
 
 # %% tags=["demo"]
 try:
@@ -982,10 +1153,21 @@ if encoder is not None:
     precision, recall = alike.amax(dim=1).mean(), alike.amax(dim=0).mean()
     print(f"precision, the mean of the rows' largest:  {precision:.2f}")
     print(f"recall, the mean of the columns' largest:  {recall:.2f}")
-    print(f"BERTScore, their F1: {2 * precision * recall / (precision + recall):.2f};  pairs of words in common: none")
+    f1 = 2 * precision * recall / (precision + recall)
+    show.prediction("BERTScore, their F1", bertscore_of_the_kitten, f1.item())
+
+# %% [markdown]
+# Now every metric that the course has, and both translators. Felix is ahead in BLEU and in the word error rate, as you know.
+# *Predict first:* in how many of the eleven will he be ahead? And what is the correlation of BLEU with the grades that people
+# gave to the sixteen translations, from −1 to 1?
+
+# %%
+felix_is_ahead_in = None  # of 11 metrics
+correlation_of_bleu = None  # from -1 to 1
 
 # %% tags=["demo"]
 judges = [*METRICS, *([partial(bertscore, encoder=encoder)] if encoder is not None else [])]
+judges[judges.index("meteor")] = partial(meteor, synonyms=lesson_thesaurus())
 reports = {}
 try:
     reports = {
@@ -1014,8 +1196,7 @@ except ModuleNotFoundError as error:
 # - **chrF** is an F-score of runs of *characters*, so that *dancing* is half of *danced*.
 # - **METEOR** is an F-mean, recall counting nine times as much, of single words; the order enters by a penalty for being
 #   chopped into many pieces. Its hallmark is what it takes for equal: the word itself, its stem, and a **synonym** from
-#   WordNet. The dictionary has to be fetched once (`nltk.download("wordnet")`). Without it synonyms count as mistakes, and
-#   the signature below says `exact+stem` only.
+#   WordNet (Miller, 1995), a dictionary of meanings.
 # - **BERTScore** compares vectors.
 
 # %% [markdown]
@@ -1041,6 +1222,48 @@ try:
 except ModuleNotFoundError as error:
     print(error)
 
+# %% [markdown]
+# And one of them **with and without** what it is known for. Minka says *small* where the reference says *little*, and is
+# punished by everybody who compares letters; METEOR has a dictionary. WordNet's synonyms of the words in these sentences come
+# with the course. (For others, nltk fetches all of WordNet: `nltk.download("wordnet")`. It then looks up stems in it, *littl*
+# for instance, and finds little. Here words are looked up.)
+#
+# *Predict first:* without synonyms Minka has 57 points of METEOR, and Felix 92. By how many points do synonyms lift her?
+
+# %%
+lifted_by_synonyms = None  # points
+
+
+# %% tags=["demo"]
+def meteor_with_and_without_synonyms():
+    dictionary, corpus_scores = lesson_thesaurus(), {}
+    for name, sentences in systems.items():
+        texts = Texts.paired(sentences, references)
+        without, found = meteor(texts, synonyms=None), meteor(texts, synonyms=dictionary)
+        corpus_scores[name] = without.corpus, found.corpus
+        print(f"{name}: {without.corpus:.1f} without synonyms, {found.corpus:.1f} with them")
+        for said, wanted, before, after in zip(sentences, references, without.sentences, found.sentences, strict=True):
+            missing = set(wanted.split()) - set(said.split())
+            pairs = [f"{word} = {other}" for word in said.split() for other in missing & dictionary.synonyms(word)]
+            if before != after:
+                print(f"    {before:.0f} → {after:.0f}  {said}   ({', '.join(sorted(pairs))})")
+    show.prediction("points by synonyms", lifted_by_synonyms, corpus_scores["Minka"][1] - corpus_scores["Minka"][0])
+    ahead = sum(felix_has > minka_has for felix_has, minka_has in zip(*corpus_scores.values(), strict=True))
+    print(f"METEOR prefers Felix in {ahead} of 2 versions")
+
+
+try:
+    meteor_with_and_without_synonyms()
+except ModuleNotFoundError as error:
+    print(error)
+
+# %% [markdown]
+# *small* is *little*: that is what the dictionary is for, and it is worth a lot to this one sentence. The other find is an
+# accident. *give* and *feed* do share a meaning, and so do *give* and *leave* (a thing to somebody). A dictionary does not
+# know which is meant, and nltk takes the last one that fits, so *give* is now the translation of *leave*. That *yesterday
+# evening* is *last night* and that whoever *has recovered* is *healthy again*, no dictionary of single words can know. For
+# Felix nothing changes; an *after* is no synonym of *before*.
+
 # %%
 of_the_right_words = torch.tensor([0.2, 0.12, 0.2, 0.19, 0.3, 0.2, 0.2, 0.3])  # ..., loudly, EOS
 print(f"perplexity: {torch.exp(-of_the_right_words.log().mean()):.3f}")
@@ -1059,6 +1282,8 @@ if reports:
         y = torch.tensor([*reports["Felix"][metric].sentences, *reports["Minka"][metric].sentences])
         correlation = torch.corrcoef(torch.stack([x, y]))[0, 1].item()
         print(f"{metric}: correlation with people {correlation:+.2f}")
+        if metric == "BLEU":
+            show.prediction("correlation of BLEU", correlation_of_bleu, correlation)
         panel.set(xlabel="people's grade", title=metric, xlim=(0.7, 5.3), xticks=range(1, 6), ylim=(0, 106))
     panels[0].set_ylabel("metric, in percent")
     panels[0].legend(loc="upper center")
@@ -1098,11 +1323,13 @@ if reports:
         "Scores of Felix and Minka by each metric: Felix is further right in every one of them; in the last "
         "row, the people's, Minka is.",
     )
-    print(sum(one > other for _, one, other in rows[:-1]), "of", len(rows) - 1, "metrics prefer Felix")
+    ahead = sum(one > other for _, one, other in rows[:-1])
+    print(ahead, "of", len(rows) - 1, "metrics prefer Felix")
+    show.prediction("Felix is ahead in", felix_is_ahead_in, ahead, " metrics")
 
 # %% [markdown]
-# Unanimous, and unanimously wrong. (Where WordNet is not installed, one of them is a METEOR that knows no synonyms.) We chose these sentences to be mean, of course. Over thousands of ordinary sentences,
-# and between systems that are clearly different, metrics and people mostly agree, and nobody can ask people at every step
+# Unanimous, and unanimously wrong: METEOR is among them with its synonyms, and would be without. We chose these sentences to
+# be mean, of course. Over thousands of ordinary sentences, and between systems that are clearly different, metrics and people mostly agree, and nobody can ask people at every step
 # of training. But it is no accident either. All of them reward *saying it in the reference's words*, some in its letters
 # or its vectors. A *not*, an *after* for a *before*, a cat where the chair should be: one word in ten, and all of the
 # meaning. Reviews have found that BLEU should not decide between good systems, and should not be used for single
@@ -1113,26 +1340,49 @@ if reports:
 # Eight sentences are few. Had we taken eight others, would Felix still be ahead? We have no others, so we draw from these:
 # eight **with replacement**, a thousand times. Draw the *same* sentences for both systems each time, and look at the
 # difference: the **paired bootstrap** (Koehn, 2004). A hard sentence then pulls both down and cancels, which two
-# intervals side by side would not let it do. What share of the samples will Felix win?
+# intervals side by side would not let it do.
+#
+# *Predict first:* in what share of the samples will Felix win?
+
+# %%
+felix_wins = None  # in per cent of the samples
+
+
+# %%
+def paired_bootstrap(first, second, measure, samples=1000):
+    """By how much one system scores higher than another on each of many samples of the same sentences.
+
+    first, second: lists of what `measure` needs of each sentence
+    measure: a function of such a list
+    returns: [samples]
+    """
+    drawing, gains = random.Random(7), []
+    for _ in track(range(samples), "samples"):
+        sample = [drawing.randrange(len(first)) for _ in first]
+        gains.append(measure([first[number] for number in sample]) - measure([second[number] for number in sample]))
+    return torch.tensor(gains)
+
+
+def middle_of(gains):
+    """The ends of the middle 95 %."""
+    return torch.quantile(gains, torch.tensor([0.025, 0.975], dtype=gains.dtype)).tolist()
 
 
 # %% tags=["demo"]
-def paired_bootstrap(metric, samples=1000):
-    """By how much the first system scores higher than the second, on each of many samples of the same sentences."""
-    drawing, differences = random.Random(7), []
-    for _ in range(samples):
-        sample = [drawing.randrange(len(references)) for _ in references]
-        texts = [Texts.paired([said[i] for i in sample], [references[i] for i in sample]) for said in systems.values()]
-        one, other = (metric(each).corpus for each in texts)
-        differences.append(one - other)
-    return torch.tensor(differences)
+def felix_against_minka():
+    def library_bleu(pairs):
+        return METRICS["bleu"](Texts.paired(*zip(*pairs, strict=True))).corpus
+
+    differences = paired_bootstrap(
+        *(list(zip(sentences, references, strict=True)) for sentences in systems.values()), library_bleu
+    )
+    low, high = middle_of(differences)
+    show.prediction("Felix is ahead in", felix_wins, 100 * (differences > 0).float().mean().item(), " % of the samples")
+    print(f"95 of 100 differences lie between {low:.0f} and {high:.0f} points")
 
 
 try:
-    differences = paired_bootstrap(METRICS["bleu"])
-    low, high = torch.quantile(differences, torch.tensor([0.025, 0.975])).tolist()
-    print(f"Felix is ahead in BLEU in {(differences > 0).float().mean():.1%} of the samples")
-    print(f"95 of 100 differences lie between {low:.0f} and {high:.0f} points")
+    felix_against_minka()
 except ModuleNotFoundError as error:
     print(error)
 
@@ -1140,9 +1390,151 @@ except ModuleNotFoundError as error:
 # No luck, then: BLEU prefers Felix, and would on other sentences of this kind. Remember that when you read that a
 # difference is *significant*. The bootstrap says how sure a **metric** is, and not whether the metric is right.
 #
+# ### 6.2 A translator of your own
+#
+# Felix and Minka are made up. Let us judge one who is real, and yours: the decoder blocks of lesson 05 and your way of joining
+# them to the encoder. On the toy grammar they get nearly everything right, which leaves nothing to judge. So they are given the
+# weights of the small translator that comes with the course. It goes from English to German and has read six thousand captions,
+# nearly all of them written by rule; in lesson 11 you train its twin. If your blocks are right, they compute exactly what the
+# library's do.
+#
+# Your functions of lesson 06 search for the translation, and those of this lesson judge it, on captions that were in no
+# training: sixty by rule, and 97 by hand, as people write. On those by rule the translator reaches a BLEU of 99. *Predict
+# first:* and on those by hand? And which is better there, greedy decoding or a beam search with two beams?
+
+# %%
+bleu_by_hand = None  # of greedy decoding, in per cent
+better_by_hand = None  # "greedy" or "two beams"
+
+
+# %% tags=["demo"]
+def through_your_blocks(model):
+    """What gives a score for each next word as `model` does, but through your decoder blocks."""
+    DecoderBlock, encode_and_decode = (
+        answer("encoder_decoder.decoder_block"),
+        answer("encoder_decoder.encode_and_decode"),
+    )
+    sizes, weights = model.config, model.decoder.state_dict()
+    for name in [name for name in weights if ".W_kv." in name]:  # the library keeps the queries' weights by themselves
+        queries = weights.pop(name.replace("W_kv", "W_q"))
+        weights[name.replace("W_kv", "W_qkv")] = torch.cat([queries, weights.pop(name)])
+    decoder = nn.ModuleList(DecoderBlock(sizes.d_model, sizes.heads, sizes.d_hidden) for _ in model.decoder).eval()
+    decoder.load_state_dict(weights)
+    encoder = [lambda x, mask, block=block: block(x, mask).out for block in model.encoder]
+
+    def embed(ids):
+        return model.positions(model.source_embedding(ids) * math.sqrt(sizes.d_model))
+
+    return lambda source, target: encode_and_decode(source, target, embed, encoder, embed, decoder, model.output)
+
+
+def words_and_marks(text):
+    return re.findall(r"\w+|[^\w\s]", text)
+
+
+BY_HAND = {}  # how many n-grams of each caption by hand are matched, for each search
+
+
+@show.when_ready
+def your_translator_judged():
+    translator = load_small_translator()
+    score = through_your_blocks(translator.model)
+    greedy, beam_search = answer("decoding.greedy"), answer("decoding.beam_search")
+    searches = {
+        "greedy": lambda step: greedy(step, START_ID, END_ID, 30),
+        "two beams": lambda step: beam_search(step, START_ID, END_ID, 2, 30),
+    }
+
+    @torch.no_grad()
+    def translated(sentence, search):
+        source = torch.tensor([translator.source.encode(sentence)])
+        return translator.target.decode(search(lambda words: score(source, words.unsqueeze(0))[0, -1]).tolist())
+
+    def distance(hypothesis, right):
+        return edit_table(hypothesis, right)[-1, -1].item()
+
+    scenes = everyday_scenes()
+    source, target = (torch.tensor([translator.source.encode(text)]) for text in ("A cat is dancing.", "Eine Katze"))
+    with torch.no_grad():
+        apart = (score(source, target) - translator.model(source, target)).abs().max()
+    print(f"largest difference between the library's scores and those of your blocks: {apart:.6f}\n")
+    found, said = {}, {}
+    for kind, pairs, name in (
+        ("by rule", scenes.test[:60], "greedy"),
+        ("by hand", scenes.by_hand, "greedy"),
+        ("by hand", scenes.by_hand, "two beams"),
+    ):
+        said[name] = [translated(pair.source, searches[name]) for pair in track(pairs, f"{kind}, {name}")]
+        both = zip(said[name], [pair.target for pair in pairs], strict=True)
+        words = [tuple(map(words_and_marks, texts)) for texts in both]
+        counts = [bleu_counts(*texts) for texts in words]
+        found[kind, name] = corpus_bleu(counts)
+        rate = word_error_rate(*map(list, zip(*words, strict=True)), distance)
+        length = sum(len(hypothesis) for hypothesis, _ in words) / len(words)
+        print(f"{kind}, {name:9}  BLEU {found[kind, name]:5.1f}   word error rate {rate:6.1%}", end="")
+        print(f"   words and marks in a translation {length:5.2f}")
+        if kind == "by hand":
+            BY_HAND[name] = counts
+    show.prediction("BLEU by hand", bleu_by_hand, found["by hand", "greedy"])
+    better = max(("greedy", "two beams"), key=lambda name: found["by hand", name])
+    show.prediction("better by hand", better_by_hand, better)
+    for place in (0, 4, len(scenes.by_hand) - 1):
+        print(f"\n{scenes.by_hand[place].source}\n    reference  {scenes.by_hand[place].target}")
+        print("\n".join(f"    {name:9}  {texts[place]}" for name, texts in said.items()))
+
+
+# %% [markdown]
+# So that is what a BLEU below 20 looks like. The last of the three is the sentence that this lesson began with, the other way
+# round, and a translator who knows nothing but captions by rule makes something of a broom out of it. Whoever had published the
+# first line alone would not have lied, and yet would have deceived everybody: **the test must be what the model will meet.**
+#
+# And two beams are worse than one. They do find sentences that are more probable; but every further word costs probability, and
+# where a model has no idea it costs a lot, so what is more probable is often shorter (last column). But are they *really* worse, or were these 97 captions against it? The
+# question can be asked of your own BLEU.
+#
+# *Predict first:* in what share of 1,000 samples is greedy decoding ahead? And if we had stopped after the first sixty captions?
+
+# %%
+greedy_is_ahead = {60: None, 97: None}  # in per cent of the samples, by the number of captions
+
+
+# %% tags=["demo"]
+@show.when_ready
+def greedy_against_beams():
+    drawn, panels = show.frames(2, width=9.6, height=3.2)
+    for panel, (captions, guess) in zip(panels, greedy_is_ahead.items(), strict=True):
+        differences = paired_bootstrap(*(counts[:captions] for counts in BY_HAND.values()), corpus_bleu)
+        low, high = middle_of(differences)
+        share = 100 * (differences > 0).float().mean().item()
+        show.prediction(f"{captions} captions, greedy is ahead in", guess, share, " % of the samples")
+        print(f"    95 of 100 differences lie between {low:+.2f} and {high:+.2f} points of BLEU")
+        heights, *_ = panel.hist(differences.tolist(), bins=[place / 5 for place in range(-10, 26)], color="#c9dcf2")
+        top = 1.12 * heights.max()
+        panel.hlines(top, low, high, color=BLUE, linewidth=4)
+        middle = (low + high) / 2, top
+        panel.annotate("the middle 95 %", middle, (0, 6), textcoords="offset points", ha="center", color=BLUE)
+        panel.axvline(0, ymax=0.89, color=INK, linewidth=1)
+        panel.set(title=f"{captions} captions", xlabel="greedy − two beams, in points of BLEU", yticks=[])
+        panel.set(xlim=(-2, 5), ylim=(0, 1.3 * heights.max()))
+    panels[0].set_ylabel("samples")
+    show.figure(
+        drawn,
+        "Two histograms of how much greedy decoding is ahead of two beams: with sixty captions the middle 95 % lie above 0; with "
+        "97 they are nearer to it and include it.",
+    )
+
+
+# %% [markdown]
+# Most samples agree: greedy is ahead. With sixty captions more than 95 of 100 do, and by the usual rule the difference would be
+# called significant. With all 97 the interval includes 0, and by the same rule nothing is proved. So do not look at the interval
+# while you collect, to stop when you like it: there is nearly always a moment when one would. Decide on the number beforehand.
+#
+# ### 6.3 What to do
+#
 # What follows for your own work?
 #
 # - Report a corpus score from a library that many use, **with its signature**.
+# - Test on what the model will meet, and say how many sentences there were, and how sure the difference is.
 # - Read a random sample of outputs yourself. You would have found Felix out in a minute.
 # - Where it matters, ask people: blind, in random order, several of them, and say how well they agree.
 #
@@ -1172,12 +1564,16 @@ except ModuleNotFoundError as error:
 # raters, more than one. One point: agreement between raters is measured, against chance, and something follows if it is low.)*
 
 # %% [markdown]
-# ## Stretch · Judge a translator of your own
+# ## Stretch · A metric that is not fooled
 #
-# Ungraded, for a free evening. Take the model that you trained in lesson 05 and let it translate 200 held-out sentences,
-# greedily and with four beams. Give both to `evaluate_texts`, and their difference in BLEU to `paired_bootstrap`: is beam
-# search better, or lucky? Then read twenty sentences that the two translate differently, without looking at which is which,
-# and write down which you prefer. Do you and BLEU agree more often than two people did in section 5?
+# Ungraded, for a free evening. Write a metric of your own, a function of hypothesis and reference, that people would agree
+# with: on the sixteen translations of section 3.4 its correlation with Ada's and Bo's grades must be above +0.5, where BLEU's is
+# below 0. You may use whatever the course has: the vectors of BERTScore, WordNet's synonyms, a list of words that turn a
+# meaning round, the translator of section 6.2, asked how probable it finds the *German* given what was said.
+#
+# Then be honest. Sixteen translations are soon learned by heart. Write eight German sentences and two translations of each that
+# your metric has never seen, let somebody else grade them, and *then* run it. What is the correlation now? And can you, who know
+# how it works, write a translation that is wrong and gets a good score? It seldom takes five minutes.
 #
 # ## Glossary
 #
@@ -1192,6 +1588,8 @@ except ModuleNotFoundError as error:
 # - **micro, macro**: counts added before they are divided (a corpus score), or the mean of the sentences' own scores.
 # - **edit distance**: the smallest number of words to substitute, delete or insert to turn one sentence into another.
 # - **word error rate**: edits over reference words.
+# - **METEOR**: an F-mean of single words that also matches stems and synonyms.
+# - **paired bootstrap**: drawing the same sentences for two systems again and again, to see how sure their difference is.
 # - **signature**: how exactly a score was computed; scores with different ones cannot be compared.
 # - **BERTScore**: F1 over pieces that are matched by the similarity of their contextual vectors.
 # - **single response, comparison**: grading one output at a time, or choosing between two.
