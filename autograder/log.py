@@ -19,7 +19,10 @@ from autograder.errors import BadInput
 from autograder.gradebook import store
 from autograder.gradebook.file import read_only
 from autograder.gradebook.record import CaseRecord, Change, ExerciseRecord, Record, Standing
+from autograder.gradebook.standings import is_withdrawn
+from autograder.gradebook.terms import LATE_PENALTY, with_lateness
 from autograder.grading.submission import SLOTS
+from autograder.pages.deadlines import told_to_student
 from autograder.pages.terminal import colour_of, standing_in_words
 from autograder.words import count
 from course_lib import exercises
@@ -44,7 +47,8 @@ def story_of(course: Course, student: str, lesson: str) -> dict[str, Any]:
         cases = store.cases(connection, lesson, student)
         runs = store.runs(connection)
         by_hand = store.by_hand(connection, lesson, student).get(student, ())
-        record = replace(found, by_hand=by_hand)
+        [record] = with_lateness(course, connection, lesson, [replace(found, by_hand=by_hand)])
+        late = record.lateness
         order = {one.exercise: place for place, one in enumerate(record.exercises)}
         return {
             "student": student,
@@ -55,6 +59,12 @@ def story_of(course: Course, student: str, lesson: str) -> dict[str, Any]:
             "waiting_by_hand": sum(cell.max_points for cell in record.waiting),
             "counts": not record.void,
             "handed_in": record.handed_in,
+            "due": late.due.isoformat() if late.due else None,
+            "seconds_late": late.seconds,
+            "late_penalty": late.penalty,
+            "deadline": told_to_student(record),
+            "deadline_is_written": late.is_written,
+            "is_withdrawn": is_withdrawn(course, lesson, student),
             "notebook_sha256": record.notebook,
             "digest": record.digest,
             "repairs": list(record.repairs),
@@ -176,12 +186,16 @@ def _print_facts(tale: Mapping[str, Any], console: Console) -> None:
         "versions": ", ".join(f"{name} {versions[name]}" for name in _VERSIONS if name in versions),
         "hidden inputs": f"set {tale['hidden_inputs']['slot']} of {tale['hidden_inputs']['slots']}",
         "problem": tale["problem"],
+        "withdrawn": "the submission is no longer there: it is not exported" if tale["is_withdrawn"] else "",
     }
     grid = Table.grid(padding=(0, 2))
     for name, fact in facts.items():
         if fact:
             grid.add_row(Text(name, "dim"), Text(_printable(fact)))
-    for name, lines in (("repaired", tale["repairs"]), ("remarks", tale["remarks"])):
+    deadline = [*tale["deadline"]]
+    if not tale["deadline_is_written"]:
+        deadline.append(f"This is not on the feedback page yet: run `katze grade {tale['lesson']}`.")
+    for name, lines in (("deadline", deadline), ("repaired", tale["repairs"]), ("remarks", tale["remarks"])):
         for number, line in enumerate(lines):
             grid.add_row(Text("" if number else name, "dim"), Text(_printable(line)))
     console.print(Padding(grid, (0, 0, 0, 2), expand=False), highlight=False)
@@ -226,7 +240,7 @@ def _print_cases(cases: Sequence[Mapping[str, Any]], every_case: bool, console: 
 
 
 def _print_event(event: Mapping[str, Any], console: Console) -> None:
-    points = f", {_points(event)}" if event["kind"] == store.WAS_GRADED else ""
+    points = f", {_points(event)}" if event["kind"] in (store.WAS_GRADED, LATE_PENALTY) else ""
     _print(console, 2, (f"{_moment(event['at'])}  ", "dim"), (f"{event['kind']}{points}", ""))
     _print(console, 6, ("; ".join(event["why"]), "dim"))
     for change in event["changes"]:

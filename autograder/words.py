@@ -15,7 +15,7 @@ def count(number: float, unit: str) -> str:
 
 def lasting(seconds: float) -> str:
     """A time span in its two largest units: "1 day 3 hours", "25 minutes", "40 seconds"."""
-    left, parts = max(1, int(seconds)), []
+    left, parts = max(1, int(seconds)), list[str]()
     for unit, size in (("day", 86400), ("hour", 3600), ("minute", 60), ("second", 1)):
         if left >= size and len(parts) < 2:
             parts.append(count(left // size, unit))

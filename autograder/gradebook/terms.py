@@ -8,21 +8,22 @@ autograde or formgrader has written stands.
 
 from __future__ import annotations
 
+import difflib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, and_, delete, insert, inspect, select, update
+from sqlalchemy import Connection, ScalarSelect, delete, func, insert, inspect, select, update
 from sqlalchemy.dialects import sqlite
 
 from autograder.course.course import Course
-from autograder.course.semester import LessonTerms, utc
+from autograder.course.semester import SEMESTER_NAME, LessonTerms, utc
 from autograder.gradebook.late_plugin import plugin_of
 from autograder.gradebook.lateness import Lateness, lateness_of
 from autograder.gradebook.record import Record
-from autograder.gradebook.tables import ASSIGNMENT, EVENT, GRADED, NOTEBOOK, SUBMISSION, SUBMITTED, TERMS
+from autograder.gradebook.tables import ASSIGNMENT, EVENT, GRADED, NOTEBOOK, STUDENT, SUBMISSION, SUBMITTED, TERMS
 
 LATE_PENALTY = "late penalty"
 """What happens to a grade when its penalty changes, for its history."""
@@ -111,15 +112,15 @@ def _rows(connection: Connection, lesson: str) -> dict[str, _Row]:
             ASSIGNMENT.c.duedate,
             SUBMISSION.c.extension,
             SUBMISSION.c.timestamp,
-            SUBMITTED.c.late_submission_penalty,
+            func.coalesce(func.sum(SUBMITTED.c.late_submission_penalty), 0.0),  # as nbgrader adds them up
         )
         .select_from(ASSIGNMENT)
         .join(SUBMISSION, SUBMISSION.c.assignment_id == ASSIGNMENT.c.id)
-        .join(NOTEBOOK, and_(NOTEBOOK.c.assignment_id == ASSIGNMENT.c.id, NOTEBOOK.c.name == ASSIGNMENT.c.name))
-        .join(SUBMITTED, and_(SUBMITTED.c.assignment_id == SUBMISSION.c.id, SUBMITTED.c.notebook_id == NOTEBOOK.c.id))
+        .join(SUBMITTED, SUBMITTED.c.assignment_id == SUBMISSION.c.id)
         .where(ASSIGNMENT.c.name == lesson)
+        .group_by(SUBMISSION.c.id)
     )
-    return {student: _Row(due, more, then, penalty or 0.0) for student, due, more, then, penalty in found}
+    return {student: _Row(*row) for student, *row in found}
 
 
 def _written(connection: Connection, lesson: str) -> dict[str, _Written]:
@@ -156,7 +157,8 @@ def write(course: Course, connection: Connection, lesson: str, records: Iterable
         _remember(connection, lesson, _ALL, _Written(terms.due.isoformat(), 0.0))
         for record in changed:
             student, penalty = record.student, record.lateness.penalty
-            _tell_nbgrader(connection, lesson, student, _extension(terms, student) or None, penalty or None)
+            _extend(connection, lesson, student, _extension(terms, student) or None)
+            _penalise(connection, lesson, student, penalty or None)
             _remember(connection, lesson, student, _Written((terms.due_for(student) or terms.due).isoformat(), penalty))
     for record in changed:
         if record.lateness.penalty != rows[record.student].penalty:
@@ -169,26 +171,33 @@ def _take_back(connection: Connection, lesson: str, rows: Mapping[str, _Row]) ->
     """
     written = _written(connection, lesson)
     for student in written.keys() & rows.keys():
-        penalty = rows[student].penalty
-        _tell_nbgrader(connection, lesson, student, None, None if penalty == written[student].penalty else penalty)
+        _extend(connection, lesson, student, None)
+        if rows[student].penalty == written[student].penalty:
+            _penalise(connection, lesson, student, None)
     if _ALL in written:
         ours = (ASSIGNMENT.c.name == lesson, ASSIGNMENT.c.duedate == utc(datetime.fromisoformat(written[_ALL].due)))
         connection.execute(update(ASSIGNMENT).where(*ours).values(duedate=None))
     connection.execute(delete(TERMS).where(TERMS.c.lesson == lesson))
 
 
-def _tell_nbgrader(
-    connection: Connection, lesson: str, student: str, extension: timedelta | None, penalty: float | None
-) -> None:
-    assignment = select(ASSIGNMENT.c.id).where(ASSIGNMENT.c.name == lesson).scalar_subquery()
-    mine = (SUBMISSION.c.assignment_id == assignment, SUBMISSION.c.student_id == student)
-    connection.execute(update(SUBMISSION).where(*mine).values(extension=extension))
-    submission = select(SUBMISSION.c.id).where(*mine).scalar_subquery()
-    notebook = (
-        select(NOTEBOOK.c.id).where(NOTEBOOK.c.assignment_id == assignment, NOTEBOOK.c.name == lesson).scalar_subquery()
+def _extend(connection: Connection, lesson: str, student: str, extension: timedelta | None) -> None:
+    submission = _submission(lesson, student)
+    connection.execute(update(SUBMISSION).where(SUBMISSION.c.id == submission).values(extension=extension))
+
+
+def _penalise(connection: Connection, lesson: str, student: str, penalty: float | None) -> None:
+    """Write a penalty to the lesson's notebook, and none to any other that nbgrader has for the submission."""
+    pages = SUBMITTED.c.assignment_id == _submission(lesson, student)
+    own = select(NOTEBOOK.c.id).where(NOTEBOOK.c.name == lesson)
+    connection.execute(update(SUBMITTED).where(pages).values(late_submission_penalty=None))
+    connection.execute(
+        update(SUBMITTED).where(pages, SUBMITTED.c.notebook_id.in_(own)).values(late_submission_penalty=penalty)
     )
-    page = (SUBMITTED.c.assignment_id == submission, SUBMITTED.c.notebook_id == notebook)
-    connection.execute(update(SUBMITTED).where(*page).values(late_submission_penalty=penalty))
+
+
+def _submission(lesson: str, student: str) -> ScalarSelect[Any]:
+    mine = select(SUBMISSION.c.id).join(ASSIGNMENT, ASSIGNMENT.c.id == SUBMISSION.c.assignment_id)
+    return mine.where(ASSIGNMENT.c.name == lesson, SUBMISSION.c.student_id == student).scalar_subquery()
 
 
 def _remember(connection: Connection, lesson: str, student: str, written: _Written) -> None:
@@ -211,13 +220,19 @@ def _add_event(connection: Connection, record: Record, before: float) -> None:
         "digest": record.digest,
         "handed_in": record.handed_in,
         "points": record.total,
-        "max_points": record.max_points,
+        "max_points": record.max_total,
     }
     run = select(GRADED.c.run).where(GRADED.c.lesson == record.lesson, GRADED.c.student == record.student)
     connection.execute(insert(EVENT).values(run=run.scalar_subquery(), **values))
 
 
-def strangers(course: Course, lesson: str, students: Iterable[str]) -> list[str]:
-    """Who has an extension in `course.toml` and is none of these students: perhaps the id is misspelt."""
-    extensions: Mapping[str, datetime] = course.semester.lesson(lesson).extensions
-    return sorted(extensions.keys() - set(students))
+def warnings_about_extensions(course: Course, connection: Connection, lesson: str) -> list[str]:
+    """Who has an extension in `course.toml` and has never handed anything in: perhaps the id is misspelt."""
+    folders = course.submitted.iterdir() if course.submitted.is_dir() else ()
+    known = {*connection.scalars(select(STUDENT.c.id)), *(folder.name for folder in folders)}
+    said = []
+    for student in sorted(course.semester.lesson(lesson).extensions.keys() - known):
+        near = difflib.get_close_matches(student, known, n=1)
+        meant = f": did you mean {near[0]}?" if near else "; check the id"
+        said.append(f"{SEMESTER_NAME}: {lesson} has an extension for {student}, who has handed in nothing{meant}")
+    return said

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from autograder.course.course import Course
 from autograder.gradebook import store, terms
-from autograder.gradebook.file import GradebookFile
+from autograder.gradebook.file import GradebookFile, read_only
 from autograder.gradebook.record import Record, WrittenPage
 from autograder.grading.assignment import Assignment
 from autograder.grading.plan import written_files
@@ -30,6 +31,7 @@ class ByHand:
         due_pages: those whose page was written anew because of a deadline or a late penalty alone.
         replaced_pages: those whose page was written anew because it was no longer the one that was written.
         stale_pages: those whose page could not be.
+        notices: what is odd about the deadlines, a line each.
     """
 
     records: Mapping[str, Record] = field(default_factory=dict)
@@ -37,6 +39,7 @@ class ByHand:
     due_pages: tuple[str, ...] = ()
     replaced_pages: tuple[str, ...] = ()
     stale_pages: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
 
     def complete(self, record: Record) -> Record:
         """A record, with what was given by hand and what being late costs."""
@@ -60,9 +63,10 @@ def bring_to_pages(assignment: Assignment, file: GradebookFile, students: Collec
     if not file.has_records():
         return ByHand()
     records = _complete_records(assignment, file, students)
-    if not assignment.feedback:
-        return ByHand(records)
     with file.begin() as connection:
+        notices = tuple(terms.warnings_about_extensions(assignment.course, connection, assignment.lesson))
+        if not assignment.feedback:
+            return ByHand(records, notices=notices)
         written = store.pages(connection, assignment.lesson)
     now = {student: _digest(records[student]) for student in sorted(written.keys() & records.keys())}
     changed = [student for student in now if now[student] != written[student].by_hand]
@@ -87,6 +91,7 @@ def bring_to_pages(assignment: Assignment, file: GradebookFile, students: Collec
         due_pages=tuple(student for student in anew if student not in by_hand),
         replaced_pages=tuple(student for student in replaced if files[student] is not None),
         stale_pages=tuple(sorted(student for student, made in files.items() if made is None)),
+        notices=notices,
     )
 
 
@@ -108,6 +113,28 @@ def _complete_records(assignment: Assignment, file: GradebookFile, students: Col
             terms.write(course, connection, lesson, records)
         records = [replace(record, lateness=replace(record.lateness, is_written=True)) for record in records]
     return {record.student: record for record in records}
+
+
+def outdated_pages(course: Course, lesson: str, records: Iterable[Record]) -> list[str]:
+    """The students whose page is not there, is not what was written, or lacks what was given by hand or moved since.
+
+    Args:
+        course: the course.
+        lesson: the lesson.
+        records: of the students to look at, as `standings` gives them.
+
+    Raises:
+        BadInput: there is no gradebook.
+    """
+    with read_only(course.gradebook) as connection:
+        written = store.pages(connection, lesson)
+    return [
+        record.student
+        for record in records
+        if record.student not in written
+        or written[record.student].by_hand != _digest(record)
+        or _is_another(course.feedback / record.student / lesson / f"{lesson}.html", written[record.student])
+    ]
 
 
 def _is_another(path: Path, written: WrittenPage) -> bool:

@@ -12,6 +12,7 @@ import statistics
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cache
 from pathlib import Path
 
@@ -21,8 +22,9 @@ from markupsafe import Markup
 from autograder.course.course import Course
 from autograder.gradebook.record import ExerciseRecord, Record
 from autograder.gradebook.standings import most_points, standings
+from autograder.pages.deadlines import late_in_brief, moment_in_words, told_to_instructor
 from autograder.pages.feedback import feedback_css, lesson_title
-from autograder.words import count
+from autograder.words import count, some
 from course_lib import exercises
 from course_lib.checking import Outcome
 from course_lib.checking.render import with_code
@@ -84,11 +86,12 @@ class ExerciseRow:
 
 @dataclass(frozen=True)
 class StudentRow:
-    """One student in a class: the id, the points in words, and what did not come out right."""
+    """One student in a class: the id, the points in words, what did not come out right, and how late it was."""
 
     student: str
     points: str
     not_right: list[str]
+    late: str
 
 
 def class_page(course: Course, lesson: str) -> str:
@@ -97,18 +100,20 @@ def class_page(course: Course, lesson: str) -> str:
     Raises:
         BadInput: there is no gradebook, or nothing of the lesson has been graded.
     """
-    [results] = standings(course, [lesson]).values()
+    [results] = standings(course, [lesson], withdrawn=True).values()
     title = lesson_title(json.loads(course.release_notebook(lesson).read_bytes()))
-    return render_class(title or lesson, results)
+    return render_class(title or lesson, results, course.semester.lesson(lesson).due)
 
 
-def render_class(title: str, results: Sequence[Record]) -> str:
+def render_class(title: str, all_results: Sequence[Record], due: datetime | None = None) -> str:
     """The page about one lesson.
 
     Args:
         title: the lesson's.
-        results: everyone's, from `standings`; at least one.
+        all_results: everyone's, from `standings`; at least one. Those that were withdrawn are only named.
+        due: when it was due.
     """
+    results = [one for one in all_results if not one.is_withdrawn]
     scored = [one for one in results if one.total is not None]
     ids = dict.fromkeys(one.exercise for submission in results for one in submission.exercises)
     return _template().render(
@@ -121,10 +126,23 @@ def render_class(title: str, results: Sequence[Record]) -> str:
         exercises=[_exercise_row(exercise, scored) for exercise in ids],
         compared=len(scored) >= ENOUGH_TO_COMPARE,
         students=[_student_row(one) for one in results],
+        is_late=any(map(late_in_brief, results)),
+        due=moment_in_words(due) if due else "",
+        remarks=_remarks(all_results),
         how_many=count(len(results), "student"),
         shown=MOST_STUDENTS_SHOWN,
         few=FEW_EXERCISES,
     )
+
+
+def _remarks(all_results: Sequence[Record]) -> list[str]:
+    """What should be known about deadlines, and who is not among the students."""
+    gone = [one.student for one in all_results if one.is_withdrawn]
+    lesson = all_results[0].lesson
+    said = [*told_to_instructor(lesson, [one for one in all_results if not one.is_withdrawn])]
+    if gone:
+        said.append(f"{lesson}: withdrawn, since the submission is no longer there, and not counted: {some(gone)}.")
+    return said
 
 
 def _share(result: Record) -> float:
@@ -138,6 +156,9 @@ def _facts(scored: Sequence[Record], results: Sequence[Record]) -> list[tuple[st
         shares = [100 * _share(one) for one in scored]
         facts += [("median", f"{statistics.median(shares):.0f} %"), ("mean", f"{statistics.fmean(shares):.0f} %")]
     waiting = sum(len(one.waiting) for one in results)
+    late = sum(one.lateness.is_late for one in results)
+    if late:
+        facts.append(("handed in late", str(late)))
     if waiting:
         facts.append(("written answers wait for a person", str(waiting)))
     return facts
@@ -208,13 +229,14 @@ def _message(exercise: str, misconception: str | None) -> str:
 
 def _student_row(result: Record) -> StudentRow:
     if result.total is None:
-        return StudentRow(result.student, "no score", [result.problem] if result.problem else [])
+        problems = [result.problem] if result.problem else []
+        return StudentRow(result.student, "no score", problems, late_in_brief(result))
     failed = [one for one in result.exercises if one.outcome is not Outcome.PASSED]
     if len({(one.outcome, one.misconception) for one in failed}) == 1 and len(failed) == len(result.exercises) > 1:
         words = [f"everything ({failed[0].misconception or failed[0].outcome})"]
     else:
         words = [*map(_in_words, failed)]
-    return StudentRow(result.student, f"{result.total:g} of {result.max_total:g}", words)
+    return StudentRow(result.student, f"{result.total:g} of {result.max_total:g}", words, late_in_brief(result))
 
 
 def _in_words(result: ExerciseRecord) -> str:

@@ -92,4 +92,5 @@ def _release(lesson: str) -> dict[str, Any]:
 def _cell(grade_id: str, **flags: object) -> dict[str, Any]:
     default = {"grade": False, "solution": False, "locked": False, "task": False, "schema_version": 3}
     meta = {"nbgrader": {**default, "grade_id": grade_id, **flags}}
-    return {"cell_type": "markdown", "id": grade_id, "metadata": meta, "source": f"The text of {grade_id}."}
+    kind = "code" if flags.get("locked") else "markdown"
+    return {"cell_type": kind, "id": grade_id, "metadata": meta, "source": f"# The text of {grade_id}."}

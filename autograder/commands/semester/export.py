@@ -40,6 +40,18 @@ def add(commands: Commands) -> None:
         metavar="LESSON=NAME",
         help="the column of a lesson's points (may be repeated)",
     )
+    export.add_argument(
+        "--total", action="store_true", help="add a column with the total in percent, by the weights of course.toml"
+    )
+    export.add_argument(
+        "--total-column", default="total", metavar="NAME", help="the column of the totals (default: %(default)s)"
+    )
+    export.add_argument(
+        "--deadlines", action="store_true", help="add when each lesson was due and handed in, and what being late costs"
+    )
+    export.add_argument(
+        "--withdrawn", action="store_true", help="export submissions that are no longer there all the same"
+    )
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -47,8 +59,17 @@ def _run(options: argparse.Namespace) -> int:
     from autograder.gradebook.standings import standings
     from autograder.pages.export import export
 
-    graded = standings(Course.find(options.course), options.lessons)
-    made = export(graded, options.roster, options.student_column, dict(options.lesson_column))
+    course = Course.find(options.course)
+    made = export(
+        standings(course, options.lessons, withdrawn=True),
+        options.roster,
+        options.student_column,
+        dict(options.lesson_column),
+        semester=course.semester,
+        total_heading=options.total_column if options.total else "",
+        deadlines=options.deadlines,
+        withdrawn=options.withdrawn,
+    )
     write(options.to, made.table.content())
     for remark in made.remarks:
         print(remark, file=sys.stderr)
