@@ -480,9 +480,13 @@ def _entry(shortcut: Shortcut) -> Json:
 def written(found: Mapping[str, Json]) -> str:
     """The findings of all exercises as TOML, in the order of the lessons, with a note of what was not walked."""
     every = [exercise.id for exercise in exercises.all()]
-    missing = [name for name in every if name not in found]
-    note = f"Walked: {len(every) - len(missing)} of {len(every)} exercises."
-    note += f" Not yet: {', '.join(missing)}." if missing else ""
+    walked = [name for name in every if "walked" in found.get(name, {})]
+    note = f"Walked: {len(walked)} of {len(every)} exercises."
+    for what, names in (
+        ("Cannot be walked, each for the reason below", [n for n in every if n in found and n not in walked]),
+        ("Not yet", [n for n in every if n not in found]),
+    ):
+        note += f" {what}: {', '.join(names)}." if names else ""
     lines = textwrap.wrap(note, 118, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False)
     return _HEADER + "\n".join(lines) + "\n" + "".join(_section(name, found[name]) for name in every if name in found)
 

@@ -30,10 +30,11 @@
 # | 4 | the loss of the hidden words | 2 | 8 |
 # | 5 | pairs that follow, and pairs that don't | 3 | 12 |
 # | 6 | both goals in one loss | 2 | 8 |
-# | 7 | a classifier of texts | 3 | 12 |
-# | 8 | a classifier of words | 3 | 12 |
-# | 9 | the best answer in a text | 4 | 18 |
-# | 10 | one of several choices | 3 | 12 |
+# | 7 | which computation printed them? | 2 | 6 |
+# | 8 | a classifier of texts | 3 | 12 |
+# | 9 | a classifier of words | 3 | 12 |
+# | 10 | the best answer in a text | 4 | 18 |
+# | 11 | one of several choices | 3 | 12 |
 #
 # Stuck? `hint("bert.pair_encoding")` opens a hint, and with each further call the next one. `solution(...)` shows the
 # answer with its reason, once you have tried; `progress()` shows how far you are.
@@ -868,37 +869,67 @@ def a_minute_of_reading():
 # $$\text{logits} = W_o \tanh(W_d\, x_{\text{[CLS]}} + b_d) + b_o .$$
 #
 # S1 introduces such classifiers as $p(y \mid x) = \exp(\theta_y^\top \text{features}(x))$. Three classes have the scores
-# 1.2, −0.4 and 0.3, and a program that takes the slide at its word prints 3.3201, 0.6703 and 1.3499. Another one prints
-# 0.6217, 0.1255 and 0.2528 for the same scores, and claims to follow the same slide. The first three cannot be
-# probabilities; the others can. **Which computation printed them?** Change the first line below until it does.
-
-
-# %%
-def suspect(scores):
-    return scores.exp()  # the slide's formula: change this line
-
-
-scores = torch.tensor([1.2, -0.4, 0.3])  # θ·f for three classes
-printed = suspect(scores)
-print("exp(θ·f), as on the slide:", scores.exp(), " sum", round(scores.exp().sum().item(), 4))
-print("printed by yours:         ", printed, " sum", round(printed.sum().item(), 4))
-print("found it!" if torch.allclose(printed, torch.tensor([0.6217, 0.1255, 0.2528]), atol=1e-4) else "not yet")
-
-# %% [markdown]
-# One thing was missing: the **normaliser**, the sum that everything is divided by.
+# 1.2, −0.4 and 0.3, and a program that takes the slide at its word prints 3.3201, 0.6703 and 1.3499. Those cannot be
+# probabilities. One thing is missing: the **normaliser**, the sum that everything is divided by.
 #
 # $$p(y \mid x) = \frac{\exp(\theta_y^\top f)}{\sum_{y'} \exp(\theta_{y'}^\top f)} ,$$
 #
 # the softmax. The slide's *order* is right all the same: dividing all three by one sum leaves the largest the largest.
 
 # %%
-print("divided by their sum:", scores.exp() / scores.exp().sum())
-print("which is softmax:    ", scores.softmax(dim=0))
+three_texts = torch.tensor([[1.2, -0.4, 0.3], [0.5, 2.0, -1.0], [-0.3, 0.1, 0.8]])  # θ·f: a row for each, three classes
+print("exp(θ·f), as on the slide:", three_texts[0].exp(), " sum", round(three_texts[0].exp().sum().item(), 4))
+print("divided by their sum:     ", three_texts[0].exp() / three_texts[0].exp().sum())
+print("which is softmax:         ", three_texts[0].softmax(dim=0))
 
 # %% [markdown]
-# The normaliser lives in the loss (`F.cross_entropy` takes the logarithm of the softmax), so a head returns plain scores.
+# A program of ours was mended accordingly: "divide by the sum". All its numbers lie between 0 and 1 since, and for the three
+# texts above it prints
 #
-# ### Exercise 7 · One label for a text
+# | | class 0 | class 1 | class 2 |
+# |---|---|---|---|
+# | first text | 0.5815 | 0.0731 | 0.3423 |
+# | second text | 0.2888 | 0.8063 | 0.0933 |
+# | third text | 0.1297 | 0.1206 | 0.5644 |
+#
+# The first row should have been what you see in the last line of the cell above.
+#
+# ### Exercise 7 · Which computation printed them?
+# `bert.printed_probabilities` · 2 points · about 6 minutes
+#
+# Write the computation that printed this table. The right probabilities earn nothing here.
+#
+# Shapes: `scores` is `[texts, classes]`, of moderate size, and the result has its shape. Gradients are not compared.
+
+
+# %% nbgrader={"grade": false, "grade_id": "bert-printed_probabilities-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def printed_probabilities(scores):
+    """What the program with the slip prints for these scores.
+
+    scores: [texts, classes]
+    returns: [texts, classes]
+    """
+    ### BEGIN SOLUTION
+    return scores.exp() / scores.exp().sum(dim=0)
+    ### END SOLUTION
+
+
+# %% [markdown] tags=["reason"]
+# The columns sum to 1 and the rows do not: the sum was taken over dimension 0, where the texts are, so that the texts of a
+# batch share out each class among themselves. No shape complains, every number looks like a probability, and in a batch of
+# one text all classes have a probability of 1. Add up what should sum to 1: it takes a line, and finds this slip at once.
+
+# %% nbgrader={"grade": true, "grade_id": "bert-printed_probabilities-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("bert.printed_probabilities")
+### BEGIN HIDDEN TESTS
+check("bert.printed_probabilities", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# So much for the slip. In training the normaliser lives in the loss (`F.cross_entropy` takes the logarithm of the softmax),
+# so a head returns plain scores.
+#
+# ### Exercise 8 · One label for a text
 # `bert.sequence_classifier` · 3 points · about 12 minutes
 #
 # The constructor is given. Its two layers must keep their names, because the check loads weights into them. Write
@@ -1257,7 +1288,7 @@ def she_he_or_it():
 # But tokens are not words. *falkland* is four pieces here, and it needs one label. The paper (section 5.3) lets the
 # **first piece** speak for the word: by then it has attended to the others.
 #
-# ### Exercise 8 · A label for every word
+# ### Exercise 9 · A label for every word
 # `bert.token_classifier` · 3 points (2 for the values, 1 for rows with fewer words) · about 12 minutes
 #
 # The constructor is given. Write `forward`: `starts[i, j]` is the place in row $i$ at which word $j$'s first piece stands
@@ -1477,7 +1508,7 @@ def names_of_parties_and_places():
 # The best beginning is the second *the*, the best end is *cat*, which stands before it. Of the spans that exist, *the cat*
 # has 5.0 and *the mouse* 4.9.
 #
-# ### Exercise 9 · The best span
+# ### Exercise 10 · The best span
 # `bert.answer_span` · 4 points (3 for the spans, 1 for the longest span) · about 18 minutes
 #
 # For each text, find the first and the last place of the best span. A span may be a single word. If `max_words` is given,
@@ -1631,7 +1662,7 @@ def who_did_it():
 # the question as an input of its own; the encoder reads them **one by one**, and a head gives each a single score. Only
 # then do they meet, in a softmax **over the choices** (Devlin et al., 2019, section 4.4).
 #
-# ### Exercise 10 · One of several
+# ### Exercise 11 · One of several
 # `bert.multiple_choice` · 3 points (2 for the values, 1 for large scores) · about 12 minutes
 #
 # The encoder and its head are passed in as a function: `score(ids, segments, mask)` takes three tensors `[rows, words]`

@@ -6,7 +6,10 @@ import re
 
 import torch
 from nbformat import NotebookNode
+from torch.testing import assert_close
 
+from course_lib.exercises.bert.printed_probabilities import THREE_TEXTS
+from course_lib.from_scratch import slips
 from course_lib.models import BERT, BERTConfig
 from tests.solutions.executing import ExecutedLesson, printed
 
@@ -28,6 +31,16 @@ class TestBERT(ExecutedLesson):
     def test_any_animal_growls_and_hardly_a_person(self, output: str) -> None:
         ((animals, people),) = re.findall(r"growled: all animals together (\d+)%, all people .*? (\d+)%", output)
         assert int(animals) > 95 > 5 > int(people)
+
+    def test_the_table_with_the_slip_is_printed_by_its_computation(self, solved: NotebookNode, output: str) -> None:
+        (text,) = (cell.source for cell in solved.cells if "was mended accordingly" in cell.source)
+        rows = [
+            [float(number) for number in re.findall(r"\d\.\d{4}", line)]
+            for line in text.splitlines()
+            if "text |" in line
+        ]
+        assert_close(torch.tensor(rows), slips.printed_probabilities(THREE_TEXTS), atol=1e-4, rtol=0)
+        assert "exp(θ·f), as on the slide: tensor([3.3201, 0.6703, 1.3499])" in output
 
     def test_reading_has_taught_it_words(self, output: str) -> None:
         (before,) = re.findall(r"before reading +loss +([\d.]+) nats +right +(\d+)%", output)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 import pytest
+from nbformat import NotebookNode
 
+from course_lib.exercises.encoder_decoder.printed_likelihood import THREE_TEXTS
+from course_lib.from_scratch import slips
 from tests.solutions.executing import ExecutedLesson
 
 
@@ -21,6 +25,24 @@ class TestEncoderDecoder(ExecutedLesson):
     def test_the_slide_is_printed_by_its_code(self, output: str) -> None:
         assert "by the table  mean NLL 1.5783   perplexity 4.847" in output
         assert "as printed    mean NLL 1.6290   perplexity 5.099" in output
+
+    def test_three_texts_more_have_the_slip_of_the_slide(self, output: str) -> None:
+        assert "should be   tensor([1.3246, 1.2040, 1.0216])" in output
+        found = slips.printed_likelihood(THREE_TEXTS)
+        assert f"was printed tensor({[round(number, 4) for number in found.tolist()]})" in output
+
+    def test_a_run_that_was_stopped_comes_to_the_same_weights(self, output: str) -> None:
+        assert "stopped in step 35; in the folder: ['step-00000030.pt']" in output
+        assert "steps of the second run: 10." in output
+        assert "the same weights: True." in output
+
+    def test_the_loss_comes_near_its_floor(self, solved: NotebookNode, output: str) -> None:
+        (floor,) = {float(found) for found in re.findall(r"dotted line at ([\d.]+) is the lowest", str(solved))}
+        assert floor == pytest.approx(0.1 * math.log(187 / 0.1) - 0.9 * math.log(0.9), abs=1e-3)
+        (first,) = re.findall(r"loss of the first step: ([\d.]+)\. ", output)
+        (last,) = re.findall(r"loss of the last: ([\d.]+)\. ", output)
+        assert floor < float(last) < floor + 0.2
+        assert math.log(188) < float(first) < math.log(188) + 1
 
     def test_the_first_sentence_is_translated_though_it_was_never_seen(self, output: str) -> None:
         assert "the cat danced, among them: False" in output

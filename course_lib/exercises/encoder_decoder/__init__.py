@@ -13,6 +13,7 @@ from course_lib.exercises.encoder_decoder import (
     label_smoothing,
     negative_log_likelihood,
     perplexity,
+    printed_likelihood,
     shift_right,
     training_loop,
     warmup_schedule,
@@ -23,6 +24,7 @@ EXERCISES = tuple(
     for module in (
         shift_right,
         negative_log_likelihood,
+        printed_likelihood,
         perplexity,
         decoder_block,
         encode_and_decode,

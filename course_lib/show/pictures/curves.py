@@ -6,14 +6,18 @@ from collections.abc import Mapping, Sequence
 
 from matplotlib.figure import Figure
 
-from course_lib.show.figures import BLUE, GREY, ORANGE, figure
+from course_lib.show.figures import BLUE, GREY, INK, ORANGE, figure
 
 _SHARE = 50
 """The curve is smoothed over one Nth of the training, with this N."""
 
 
 def loss_curve(
-    losses: Sequence[float], validations: Mapping[int, float] | None = None, *, title: str = "loss in nats"
+    losses: Sequence[float],
+    validations: Mapping[int, float] | None = None,
+    *,
+    title: str = "loss in nats",
+    floor: float | None = None,
 ) -> None:
     """Show the loss of every step, smoothed and, in grey, as it was; and, where given, that on validation data.
 
@@ -23,12 +27,18 @@ def loss_curve(
         losses: of step 1, 2, ...
         validations: the loss on data that is not trained on, by step.
         title: what the numbers are.
+        floor: the lowest that this loss can be, where that is not 0; drawn as a line that says so.
     """
-    drawn = draw_loss_curve(losses, validations or {}, title)
-    figure(drawn, f"The loss of {len(losses)} steps: {losses[0]:.3g} at the first, {losses[-1]:.3g} at the last.")
+    drawn = draw_loss_curve(losses, validations or {}, title, floor)
+    lowest = "" if floor is None else f" A dotted line at {floor:.3g} is the lowest possible."
+    figure(
+        drawn, f"The loss of {len(losses)} steps: {losses[0]:.3g} at the first, {losses[-1]:.3g} at the last.{lowest}"
+    )
 
 
-def draw_loss_curve(losses: Sequence[float], validations: Mapping[int, float], title: str) -> Figure:
+def draw_loss_curve(
+    losses: Sequence[float], validations: Mapping[int, float], title: str, floor: float | None = None
+) -> Figure:
     """The figure that `loss_curve` shows.
 
     Raises:
@@ -44,6 +54,17 @@ def draw_loss_curve(losses: Sequence[float], validations: Mapping[int, float], t
     if validations:
         axes.plot(list(validations), list(validations.values()), color=ORANGE, marker="o", ms=3.5, label="validation")
         axes.legend()
+    if floor is not None:
+        axes.axhline(floor, color=INK, linestyle=":", linewidth=1)
+        axes.annotate(
+            f"lowest possible: {floor:.2f}",
+            (0.99, floor),
+            xytext=(0, -3),
+            xycoords=axes.get_yaxis_transform(),
+            textcoords="offset points",
+            ha="right",
+            va="top",
+        )
     axes.set_xlabel("step")
     axes.set_title(title)
     axes.set_ylim(bottom=0)

@@ -29,6 +29,12 @@ def test_without_validation_there_is_no_legend() -> None:
     assert axes.get_legend() is None
 
 
+def test_a_floor_is_a_line_with_its_number() -> None:
+    (axes,) = draw_loss_curve([3.0, 2.0], {}, "loss", floor=0.848).axes
+    assert list(axes.lines[-1].get_ydata()) == [0.848, 0.848]
+    assert [text.get_text() for text in axes.texts] == ["lowest possible: 0.85"]
+
+
 def test_no_losses_are_no_curve() -> None:
     with pytest.raises(ValueError, match="no loss to draw"):
         show.loss_curve([])

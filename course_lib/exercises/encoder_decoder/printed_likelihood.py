@@ -1,0 +1,190 @@
+"""Lesson 05, encoder_decoder.printed_likelihood: Which computation printed 1.6290?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import torch
+from torch import Generator, Tensor
+
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
+from course_lib.exercises.common import kinds
+from course_lib.exercises.encoder_decoder.shared import LESSON, MEOWED, WITHHELD
+from course_lib.from_scratch import slips
+
+Words = Callable[[Tensor], Tensor]
+
+THREE_TEXTS = torch.tensor([[0.50, 0.25, 0.10, 0.40], [0.90, 0.30, 0.60, 0.05], [0.20, 0.70, 0.15, 0.80]])
+"""What the lesson's program with S1's slip was given."""
+
+
+def _printed_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case(
+            "worked example: The gray fluffy cat meowed very loudly EOS",
+            (torch.tensor([listed[word] for word, listed in MEOWED.items()]),),
+        )
+        yield Case("the three texts", (THREE_TEXTS,))
+    for kind in kinds(generator):
+        texts, words = kind.sizes(2)
+        yield Case(kind.name, (kind.normal(texts, words + 1).sigmoid(),))
+    yield Case("texts of two words", (torch.rand(3, 2, generator=generator) * 0.9 + 0.05,))
+
+
+def _last_replaced(p: Tensor, last: Tensor) -> Tensor:
+    return torch.cat([p[..., :-1], last], dim=-1)
+
+
+def _printed(
+    p: Tensor,
+    *,
+    words: Words = lambda p: _last_replaced(p, p[..., -2:-1]),
+    reduce: Words = lambda logs: logs.mean(dim=-1),
+    sign: float = -1.0,
+    end: Words = lambda nll: nll,
+) -> Tensor:
+    """The reference with changes."""
+    return end(sign * reduce(words(p).log()))
+
+
+def _by_assignment(p: Tensor) -> Tensor:
+    used = p.clone()
+    used[..., -1] = used[..., -2]
+    return -used.log().mean(-1)
+
+
+def _by_weights(p: Tensor) -> Tensor:
+    """How often each word counts."""
+    counts = torch.ones_like(p)
+    counts[..., -2], counts[..., -1] = 2, 0
+    return -(counts * p.log()).sum(-1) / p.shape[-1]
+
+
+def _mended_afterwards(p: Tensor) -> Tensor:
+    """The right mean, and what the slip adds to it."""
+    return -p.log().mean(-1) + (p[..., -1] / p[..., -2]).log() / p.shape[-1]
+
+
+def _by_loop(p: Tensor) -> Tensor:
+    rows = p.reshape(-1, p.shape[-1])
+    means = [-(row[:-1].log().sum() + row[-2].log()) / len(row) for row in rows]
+    return torch.stack(means).reshape(p.shape[:-1])
+
+
+CORRECT = (
+    _by_assignment,
+    _by_weights,
+    _mended_afterwards,
+    _by_loop,
+    lambda p: -p[..., torch.arange(p.shape[-1]).clamp(max=p.shape[-1] - 2)].log().mean(-1),
+    lambda p: (p[..., :-1].prod(-1) * p[..., -2]).pow(-1 / p.shape[-1]).log(),
+)
+
+
+EXERCISE = Exercise(
+    id="encoder_decoder.printed_likelihood",
+    lesson=LESSON,
+    name="printed_likelihood",
+    title="Which computation printed 1.6290?",
+    statement=(
+        "printed_likelihood(p [..., words]) -> [...]: for each text of two words and more the mean negative "
+        "log-likelihood as the slide adds it up, slip included."
+    ),
+    points=2,
+    minutes=8,
+    section="One word at a time",
+    source="S1, teacher forcing",
+    reference=slips.printed_likelihood,
+    cases=_printed_cases,
+    correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Multiply a printed mean by the number of words and compare that with the right sum, word by word. Then "
+            "the difference can only come from one word. Whose logarithm was added in its place?",
+            answers=("as_it_should_be",),
+        ),
+        Hint(
+            "shapes",
+            "The words are the last dimension, whatever stands before it: `[..., words]` goes in, and one number for "
+            "each text, `[...]`, comes out. All words of a text count, the wrong one included.",
+            answers=("last_left_out", "last_left_out_and_counted", "one_for_all_texts", "not_averaged"),
+        ),
+    ),
+    misconceptions=(
+        Misconception(
+            "as_it_should_be",
+            "Your answer is the right mean, and not what was printed: for the slide's table it gives 1.5783. Which of "
+            "the words has the slide got wrong?",
+            partial(_printed, words=lambda p: p),
+        ),
+        Misconception(
+            "last_left_out",
+            "Your answer leaves the last word out and divides by the others. The slide's sum has as many terms as "
+            "there are words: something else stands in its place.",
+            partial(_printed, words=lambda p: p[..., :-1]),
+        ),
+        Misconception(
+            "last_left_out_and_counted",
+            "Your answer leaves the last word's logarithm out of the sum but counts it in the division. The slide's "
+            "sum has as many terms as there are words: something else stands in its place.",
+            partial(_printed, words=lambda p: _last_replaced(p, torch.ones_like(p[..., -1:]))),
+        ),
+        Misconception(
+            "last_is_a_fifth",
+            "Your answer gives the last word a probability of 0.2 in every text. On the slide that fits, in the other "
+            "texts it doesn't: where does the 0.2 come from?",
+            partial(_printed, words=lambda p: _last_replaced(p, torch.full_like(p[..., -1:], 0.2))),
+        ),
+        Misconception(
+            "first_for_the_last",
+            "Your answer gives the last word the probability of the first. On the slide that fits, in the other texts "
+            "it doesn't: which other word of the slide has 0.2?",
+            partial(_printed, words=lambda p: _last_replaced(p, p[..., :1])),
+        ),
+        Misconception(
+            "third_for_the_last",
+            "Your answer gives the last word the probability of the third. On the slide that fits, in the other texts "
+            "it doesn't always: they are of other lengths, so count from the end.",
+            partial(_printed, words=lambda p: _last_replaced(p, p[..., 2:3] if p.shape[-1] > 2 else p[..., :1])),
+        ),
+        Misconception(
+            "summed",
+            "Your answer is a sum over the words. What was printed is their mean: divide by their number.",
+            partial(_printed, reduce=lambda logs: logs.sum(dim=-1)),
+        ),
+        Misconception(
+            "one_for_all_texts",
+            "Your answer is one number for all texts. Take the mean of each: the words are the last dimension.",
+            partial(_printed, reduce=torch.mean),
+        ),
+        Misconception(
+            "not_averaged",
+            "Your answer still has a number for each word. Take their mean.",
+            partial(_printed, reduce=lambda logs: logs),
+        ),
+        Misconception(
+            "not_negated",
+            "The slip is right, but the minus in front is missing: logarithms of probabilities are negative.",
+            partial(_printed, sign=1.0),
+        ),
+        Misconception(
+            "perplexities",
+            "Your answer is a perplexity, e to the power of what was printed. Leave out the exp.",
+            partial(_printed, end=torch.exp),
+        ),
+        Misconception(
+            "in_bits",
+            "Your answer is in bits. Take natural logarithms, torch.log.",
+            partial(_printed, end=lambda nll: nll / math.log(2)),
+        ),
+        Misconception(
+            "log_of_the_mean",
+            "Your answer is the logarithm of a mean of probabilities. Take the logarithms first, then their mean.",
+            lambda p: -_last_replaced(p, p[..., -2:-1]).mean(dim=-1).log(),
+        ),
+    ),
+    withheld=(*WITHHELD, "course_lib.from_scratch.slips"),
+)
