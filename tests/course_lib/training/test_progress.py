@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from itertools import count
 from typing import Any
 
@@ -74,6 +75,29 @@ def test_a_notebook_sees_plain_html_that_is_gone_in_the_end(page: Page, monkeypa
     assert "&lt;cats&gt;" in page.texts[1]
     assert page.texts[-1] == ""
     assert all("<cats>" not in text for text in page.texts)
+
+
+def test_a_notebook_sees_the_loss_while_it_falls(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "BETWEEN", -1.0)
+    with progress_bar(4, "cats", Console(force_jupyter=True)) as tell:
+        for number, loss in enumerate((4.0, 2.0, 1.0, 0.5), 1):
+            tell(TrainingStep(number, loss, rate=0.1, tokens=10, seconds=1.0))
+    assert ["<svg" in text for text in page.texts] == [False, False, True, True, False]
+    assert 'points="0.0,0.0 60.0,24.0 120.0,36.0"' in page.texts[3]
+    assert "from 4 to 1" in page.texts[3]
+
+
+def test_the_line_of_a_resumed_run_begins_where_it_was_resumed() -> None:
+    bar = NotebookBar("cats", 6, 8, losses=[2.0, 1.0])
+    assert 'points="120.0,0.0 150.0,24.0"' in bar._repr_mimebundle_()["text/html"]
+
+
+def test_a_long_run_is_a_line_of_means_and_no_number_is_no_line() -> None:
+    bar = NotebookBar("cats", 1200, 2400, losses=[2.0, 0.0] * 600)
+    (points,) = re.findall('points="([^"]+)"', bar._repr_mimebundle_()["text/html"])
+    assert len(points.split()) == 60
+    assert points.startswith("0.0,0.0 2.0,0.0")
+    assert "<svg" not in NotebookBar("cats", 3, 9, losses=[1.0, float("nan")])._repr_mimebundle_()["text/html"]
 
 
 @pytest.fixture
