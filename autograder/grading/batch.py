@@ -86,9 +86,9 @@ def grade_lesson(
     start = time.perf_counter()
     course.require_exercises(exercises.find)
     console = console or Console(stderr=True)
-    with _tell_plainly(), contextlib.ExitStack() as resources:
+    with tell_plainly(), contextlib.ExitStack() as resources:
         assignment = Assignment.load(course, lesson, limits or course.limits, skip_demos, feedback)
-        submissions = select_submissions(assignment, students)
+        submissions = select_submissions(course, lesson, students)
         boxes = _Boxes(assignment, min(workers, len(submissions)), min_level, level)
         resources.callback(boxes.close)
         if force or _looks_changed(course, submissions):
@@ -103,7 +103,7 @@ def grade_lesson(
                 done.notices.append(_frozen_in_words(lesson, recorded, plan, force))
                 plan = plan.without_tasks()
             elif plan.tasks or assignment.rulings != recorded.rulings:
-                _check_places(assignment)
+                check_places(course, feedback)
                 done = _grade(assignment, plan, file, boxes, force, console)
             records = _collect_records(assignment, plan, file, done)
             given = bring_to_pages(assignment, file, records.keys())
@@ -259,24 +259,27 @@ def find_weakest(level: Level | None, minimum: Level | None) -> Level:
     return default_level() if minimum is None else minimum
 
 
-def _check_places(assignment: Assignment) -> None:
+def check_places(course: Course, feedback: bool) -> None:
     """Refuse to begin where what is graded could not be written: each submission would fail on its own.
 
     Raises:
         BadInput: the disk is full, or a folder may not be written.
     """
-    course = assignment.course
     for folder in (course.root, Path(tempfile.gettempdir())):
         check_room(folder)
-    for folder in (course.autograded, *([course.feedback] if assignment.feedback else [])):
+    for folder in (course.autograded, *([course.feedback] if feedback else [])):
         there = next(path for path in (folder, *folder.parents) if os.path.lexists(path))
         if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
             raise BadInput(f"cannot write into {there}; check that it is a folder, and who may write there")
 
 
-def select_submissions(assignment: Assignment, students: Sequence[str] | None) -> list[tuple[str, Path]]:
-    """The students who handed in, and the folders of their submissions; or only those of these students."""
-    submitted, lesson = assignment.course.submitted, assignment.lesson
+def select_submissions(course: Course, lesson: str, students: Sequence[str] | None) -> list[tuple[str, Path]]:
+    """The students who handed in, and the folders of their submissions; or only those of these students.
+
+    Raises:
+        BadInput: there are none, or one of these students has none.
+    """
+    submitted = course.submitted
     submissions = list_submissions(submitted, lesson)
     if students is not None:
         for student in students:
@@ -412,7 +415,7 @@ def _write(gradebook: GradebookWriter, assignment: Assignment, run: int, finishe
 
 
 @contextlib.contextmanager
-def _tell_plainly() -> Iterator[None]:
+def tell_plainly() -> Iterator[None]:
     """Say in one line that the disk is full, or that a file may not be read or written."""
     try:
         yield

@@ -2,7 +2,7 @@
 
 Workers are forks of this process, which has torch and the exercises loaded. They share nothing but the
 zygote, to which each owns a channel. What they find comes back as plain results; only the files of a graded
-submission they write themselves.
+submission they write themselves. `share_out` is for submissions of any kind, `grade_in_parallel` for a lesson's.
 """
 
 from __future__ import annotations
@@ -24,18 +24,20 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 
 from autograder.box import Zygote
 from autograder.errors import DISK_FULL, Unreadable
+from autograder.grading import answers
 from autograder.grading.assignment import Assignment
 from autograder.grading.plan import Task
 from autograder.grading.publish import discard, read_shown, show_verdicts, write_feedback, write_graded
 from autograder.grading.recording import Finished, make_record, record_judged, record_without_score
 from autograder.grading.submission import AnswerKeys, grade_cells
 from autograder.intake.submission import read_submission
+from autograder.limits import Limits
 from autograder.repair import Cell, repair, require_lesson
 from course_lib.checking import Outcome
 
@@ -62,6 +64,24 @@ WORKER_MEMORY = 4 << 30
 _DEATH_SIGNAL = 1  # of prctl
 
 
+class Grader(Protocol):
+    """How submissions of one kind are graded."""
+
+    @property
+    def zygote(self) -> Zygote:
+        """Where boxes come from, with a channel for each worker."""
+
+    @property
+    def limits(self) -> Limits:
+        """What a submission may use."""
+
+    def start(self, channel: int) -> Callable[[Task], Finished]:
+        """What a worker does with each task; asked for once in each worker, which owns this channel."""
+
+    def give_up(self, task: Task, problem: str) -> Finished:
+        """What comes of a submission over which the grader itself has failed: `ungraded`, no score."""
+
+
 def grade_in_parallel(
     assignment: Assignment,
     zygote: Zygote,
@@ -70,6 +90,11 @@ def grade_in_parallel(
     workers: int,
     tick: Callable[[], None],
 ) -> Iterator[Finished]:
+    """Grade a lesson's submissions in worker processes, in this order, and call `tick` a few times a second."""
+    return share_out(_LessonGrader(assignment, zygote, keys), tasks, workers, tick)
+
+
+def share_out(grader: Grader, tasks: Iterable[Task], workers: int, tick: Callable[[], None]) -> Iterator[Finished]:
     """Grade in worker processes, in this order, and call `tick` a few times a second.
 
     A worker that dies takes nobody with it: whatever was under way is tried once more, one at a time, so that
@@ -80,7 +105,7 @@ def grade_in_parallel(
     while waiting:
         running: dict[Future[Finished], Task] = {}
         try:
-            with _pool(assignment, zygote, workers) as pool:
+            with _pool(grader, workers) as pool:
                 while waiting or running:
                     while waiting and len(running) < (1 if waiting[0].student in died | starved else AHEAD * workers):
                         task = waiting.popleft()
@@ -101,26 +126,25 @@ def grade_in_parallel(
         except BrokenProcessPool:
             for task in running.values():
                 if task.student in died:
-                    problem = "The grader's own process died over this submission, twice."
-                    yield record_without_score(assignment, keys, task, Outcome.UNGRADED, problem)
+                    yield grader.give_up(task, "The grader's own process died over this submission, twice.")
                 else:
                     died.add(task.student)
                     waiting.append(task)
 
 
-def _pool(assignment: Assignment, zygote: Zygote, workers: int) -> Executor:
+def _pool(grader: Grader, workers: int) -> Executor:
     """Workers, each with one of the zygote's channels: forks of this process where boxes are forks as well.
 
     Elsewhere (macOS) torch makes a fork unsafe. There boxes are fresh processes, and workers are threads, which
     mostly wait for them.
     """
-    if zygote.start == "fork":
+    if grader.zygote.start == "fork":
         context = multiprocessing.get_context("fork")
         channels = _number_channels(context.SimpleQueue(), workers)
         gc.freeze()  # else each collection in a worker writes to all that it shares with this process, and copies it
-        return ProcessPoolExecutor(workers, context, _begin_worker, (assignment, zygote, channels))
+        return ProcessPoolExecutor(workers, context, _begin_worker, (grader, channels))
     channels = _number_channels(SimpleQueue(), workers)
-    return ThreadPoolExecutor(workers, initializer=_begin_worker, initargs=(assignment, zygote, channels))
+    return ThreadPoolExecutor(workers, initializer=_begin_worker, initargs=(grader, channels))
 
 
 def _number_channels(channels: Any, count: int) -> Any:
@@ -130,18 +154,10 @@ def _number_channels(channels: Any, count: int) -> Any:
     return channels
 
 
-_here = threading.local()  # `_here.worker` is the worker that this process or thread is
+_here = threading.local()  # `_here.grader` and `_here.grade` are what this process or thread works with
 
 
-@dataclass(frozen=True)
-class _Worker:
-    assignment: Assignment
-    zygote: Zygote
-    keys: AnswerKeys
-    channel: int
-
-
-def _begin_worker(assignment: Assignment, zygote: Zygote, channels: Any) -> None:
+def _begin_worker(grader: Grader, channels: Any) -> None:
     _here.is_process = multiprocessing.parent_process() is not None
     if _here.is_process and sys.platform.startswith("linux"):
         ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)  # a run that is killed leaves nobody writing
@@ -150,8 +166,8 @@ def _begin_worker(assignment: Assignment, zygote: Zygote, channels: Any) -> None
         resource.setrlimit(resource.RLIMIT_AS, (mapped + WORKER_MEMORY, most))
     torch.set_num_threads(1)  # threads do not survive the fork: a parallel region here could wait for them for ever
     channel = channels.get()
-    zygote.take_over(channel)
-    _here.worker = _Worker(assignment, zygote, AnswerKeys(assignment.course.secret()), channel)
+    grader.zygote.take_over(channel)
+    _here.grader, _here.grade = grader, grader.start(channel)
 
 
 def _grade_one(task: Task) -> Finished:
@@ -161,16 +177,14 @@ def _grade_one(task: Task) -> Finished:
         OSError: the disk is full, which would be every submission's failure.
     """
     start = time.perf_counter()
-    worker: _Worker = _here.worker
+    grader: Grader = _here.grader
     try:
-        limits = worker.assignment.limits
-        with _alarm(OWN_SECONDS, OVERTIME_FACTOR * limits.wall(limits.submission_seconds)):
-            finished = _grade(worker, task)
+        with _alarm(OWN_SECONDS, OVERTIME_FACTOR * grader.limits.wall(grader.limits.submission_seconds)):
+            finished: Finished = _here.grade(task)
     except Exception as error:  # whatever it is, it must not stop the class
         if isinstance(error, OSError) and error.errno in DISK_FULL:
             raise
-        problem = f"The grader failed: {error_in_words(error)}"
-        finished = record_without_score(worker.assignment, worker.keys, task, Outcome.UNGRADED, problem)
+        finished = grader.give_up(task, f"The grader failed: {error_in_words(error)}")
     return replace(finished, record=replace(finished.record, seconds=time.perf_counter() - start))
 
 
@@ -202,6 +216,36 @@ def error_in_words(error: Exception) -> str:
     """An error of the grader's own, with the place where it happened."""
     where = traceback.extract_tb(error.__traceback__)[-1]
     return f"{type(error).__name__}: {str(error)[:300]} ({Path(where.filename).name}:{where.lineno})"
+
+
+# --- a lesson's submissions
+
+
+@dataclass(frozen=True)
+class _LessonGrader:
+    assignment: Assignment
+    zygote: Zygote
+    keys: AnswerKeys
+
+    @property
+    def limits(self) -> Limits:
+        return self.assignment.limits
+
+    def start(self, channel: int) -> Callable[[Task], Finished]:
+        keys = AnswerKeys(self.assignment.course.secret(), self.assignment.tolerances)
+        worker = _Worker(self.assignment, self.zygote, keys, channel)
+        return lambda task: _grade(worker, task)
+
+    def give_up(self, task: Task, problem: str) -> Finished:
+        return record_without_score(self.assignment, self.keys, task, Outcome.UNGRADED, problem)
+
+
+@dataclass(frozen=True)
+class _Worker:
+    assignment: Assignment
+    zygote: Zygote
+    keys: AnswerKeys
+    channel: int
 
 
 def _grade(worker: _Worker, task: Task) -> Finished:

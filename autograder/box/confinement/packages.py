@@ -43,6 +43,11 @@ def installed_entries(folders: Sequence[str]) -> frozenset[str]:
     return frozenset(name for folder in folders if os.path.isdir(folder) for name in os.listdir(folder))
 
 
+def installed_packages(folders: Sequence[str]) -> frozenset[str]:
+    """The packages that are installed in these folders, by normalised names."""
+    return frozenset(_installed(tuple(folders)))
+
+
 def module_names(entries: Iterable[str]) -> frozenset[str]:
     """The names by which entries of such a folder are imported."""
     names = {entry.partition(".")[0] for entry in entries if not entry.endswith((".dist-info", ".egg-info", ".pth"))}

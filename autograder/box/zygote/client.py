@@ -13,6 +13,7 @@ import contextlib
 import dataclasses
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -30,7 +31,7 @@ from autograder.box.confinement.container import ContainerFailed
 from autograder.box.confinement.enclosure import enclosure_at
 from autograder.box.confinement.grants import package_folders
 from autograder.box.confinement.levels import Level
-from autograder.box.confinement.packages import installed_entries, module_names
+from autograder.box.confinement.packages import installed_entries, installed_packages, module_names
 from autograder.box.disk import remove
 from autograder.box.endings import BoxUnavailable
 from autograder.box.frames import Frame, Json, encode_frame
@@ -57,6 +58,7 @@ class Zygote:
             trains after all loads it for itself.
         shown: packages that the lesson's own cells may use; on a bare bench they are absent.
         packages: more packages, for cells and answers.
+        all_packages: have every package that is installed here, and nothing that stands in for others.
 
     Raises:
         BadInput: a withheld module does not exist.
@@ -73,11 +75,13 @@ class Zygote:
         trains: bool = True,
         shown: Iterable[str] = (),
         packages: Iterable[str] = (),
+        all_packages: bool = False,
     ) -> None:
         self.level = level
         self._trains = trains
         self._shown = sorted(shown)
-        self._packages = sorted(packages)
+        self._packages = sorted(installed_packages(package_folders()) if all_packages else packages)
+        self._all_packages = all_packages
         self.limits = limits or Limits()
         self.start: StartMethod = start or ("fork" if _can_fork() else "spawn")
         self._boxes = channels
@@ -134,8 +138,9 @@ class Zygote:
         seconds: float | None = None,
         limits: Limits | None = None,
         bench: Bench = CELLS,
+        files: Path | None = None,
     ) -> Box:
-        """A new box, empty and confined.
+        """A new box, confined; its folder is empty, or begins with a copy of some files.
 
         Args:
             channel: which of the zygote's channels to use; no two users may share one.
@@ -143,6 +148,7 @@ class Zygote:
             seconds: how much of its time the submission has left; by default all of it.
             limits: what it may use; by default the zygote's limits.
             bench: its kind.
+            files: a folder whose files it begins with; no link may be among them.
 
         Raises:
             BoxUnavailable: it could not be opened.
@@ -154,6 +160,8 @@ class Zygote:
             until = until.with_left(seconds)
         alone = self.level >= Level.L2
         folder = Path(tempfile.mkdtemp(dir=self._root / "boxes"))
+        if files is not None:
+            shutil.copytree(files, folder, dirs_exist_ok=True)
         setup = {"folder": str(folder), "seed": seed, "limits": dataclasses.asdict(limits)}
         wish: dict[str, Json] = {"bench": [list(bench.families), bench.bare]}
         ours, theirs = socket.socketpair()
@@ -259,6 +267,7 @@ class Zygote:
             "trains": self._trains,
             "shown": self._shown,
             "wanted": self._packages,
+            "all_packages": self._all_packages,
             "installed": sorted(module_names(installed_entries(package_folders()))),
             "level": int(self.level),
             "sockets": [end.fileno() for end in sockets],

@@ -85,6 +85,7 @@ class Start:
         trains: load what training needs.
         shown: packages that the lesson's own cells may use.
         wanted: packages for cells and answers.
+        all_packages: whether every package that is installed is inside.
         installed: the names of the modules of all packages that are installed, inside or not.
         bench: the kind of the only box: the families that it lacks, and whether it lacks what is shown; None for a
             zygote.
@@ -101,6 +102,7 @@ class Start:
     trains: bool = True
     shown: list[str] = field(default_factory=list)
     wanted: list[str] = field(default_factory=list)
+    all_packages: bool = False
     installed: list[str] = field(default_factory=list)
     bench: tuple[list[str], bool] | None = None
 
@@ -117,7 +119,8 @@ class Start:
         if self.level >= Level.L2:
             lacking = [name for family in families for name in READY_MADE[family].functions]
             lacking += TWICE if families else ()
-            grants = open_grants([Path(self.library)], [Path(path) for path in self.packages], here, lacking)
+            entries = None if self.all_packages else here
+            grants = open_grants([Path(self.library)], [Path(path) for path in self.packages], entries, lacking)
         missed = self.absent(everywhere) - self.absent(everywhere | entries_of(self.shown, self.packages))
         return child.Kind(
             Level(self.level), tuple(grants), tuple(families), self.absent(here), missed if bare else frozenset()
@@ -125,6 +128,8 @@ class Start:
 
     def absent(self, wanted: frozenset[str]) -> frozenset[str]:
         """The names of the modules of all packages that are not wanted."""
+        if self.all_packages:
+            return frozenset()
         return frozenset({*self.installed, *COMMON}) - module_names(wanted) - {"google"}  # a notebook looks for Colab
 
 
