@@ -9,7 +9,8 @@ import nbformat
 from nbformat import NotebookNode
 
 import course_lib
-from autograder.course.course import Course
+from autograder.course.course import CONFIG_NAME, Course
+from autograder.errors import BadInput
 
 BADGE = "katze-badge"
 """Tag and id of the first cell: the link to Colab, in words, since a picture from there is broken without a network."""
@@ -65,7 +66,12 @@ def opening_cells(course: Course, lesson: str, code: str) -> Iterator[NotebookNo
         course: whose notebook it is.
         lesson: such as "01_attention".
         code: the lesson's, which tells what it needs.
+
+    Raises:
+        BadInput: the course does not say where its repository is.
     """
+    if not course.repository:
+        raise BadInput(f'{course.root / CONFIG_NAME}: set c.Katze.repository = "OWNER/NAME": notebooks link to it')
     path = (course.release / lesson / f"{lesson}.ipynb").relative_to(course.root).as_posix()
     address = f"https://colab.research.google.com/github/{course.repository}/blob/main/{path}"
     yield nbformat.v4.new_markdown_cell(f"[Open in Colab]({address})", metadata={"tags": [BADGE]})

@@ -36,7 +36,8 @@ class Course:
     Attributes:
         root: the folder with `nbgrader_config.py`.
         course_id: nbgrader's name for the course; may be empty.
-        repository: OWNER/NAME on GitHub, for the link to Colab and the install cell of the notebooks.
+        repository: OWNER/NAME on GitHub, for the link to Colab and the install cell of the notebooks; empty where the
+            course is released by other means.
         revision: the repository's tag, branch or commit that the install cell gets the library from.
         solutions: what people write, as text: `<lesson>/<lesson>.py`.
         shows_solutions: whether students may ask for them.
@@ -111,7 +112,7 @@ class Course:
             limits=limits,
             exercise_limits=exercise_limits,
             packages=packages_from(config),
-            semester=read_semester(root, {*LESSONS, *_released(folders["release"])}),
+            semester=read_semester(root, {*LESSONS, *_assignments(folders["release"])}),
             course_id=_setting(config, "CourseDirectory", "course_id", ""),
             repository=_repository(root, config),
             revision=_revision(root, config),
@@ -154,6 +155,10 @@ class Course:
         """The released lessons, in order: the folders of `release` that hold a notebook of their own name."""
         return _released(self.release)
 
+    def assignments(self) -> list[str]:
+        """What has been released, in order, lesson or not: the folders of `release` that hold any notebook."""
+        return _assignments(self.release)
+
     def release_notebook(self, lesson: str) -> Path:
         """The released notebook of a lesson.
 
@@ -183,6 +188,10 @@ class Course:
         return value
 
 
+def _assignments(release: Path) -> list[str]:
+    return sorted({path.parent.name for path in release.glob("*/*.ipynb")})
+
+
 def _released(release: Path) -> list[str]:
     return sorted(path.parent.name for path in release.glob("*/*.ipynb") if path.stem == path.parent.name)
 
@@ -196,7 +205,7 @@ def _setting(config: Config, section: str, name: str, default: str) -> str:
 
 def _repository(root: Path, config: Config) -> str:
     value = _setting(config, "Katze", "repository", "")
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+", value):
+    if value and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+", value):
         raise BadInput(f'{root / CONFIG_NAME}: set c.Katze.repository = "OWNER/NAME", not {value!r}')
     return value
 

@@ -56,7 +56,7 @@ class HandedIn:
     path: str = ""
 
 
-def find_notebook(folder: int, lesson: str) -> HandedIn:
+def find_notebook(folder: int, lesson: str, besides: Collection[str] = ()) -> HandedIn:
     """The notebook of a submission.
 
     The file of the lesson's name comes first, then any other notebook (of several the one that has the lesson's
@@ -66,19 +66,20 @@ def find_notebook(folder: int, lesson: str) -> HandedIn:
         folder: descriptor of the submission's folder.
         lesson: the notebook's name, without `.ipynb`.
 
+        besides: the names of files that are other notebooks of the same assignment, and never this one.
     Raises:
         Unreadable: there is none, or it cannot be told which one is meant.
     """
     files = list(_files(folder))
-    chosen, notes = _chosen(files, lesson)
+    chosen, notes = _chosen([file for file in files if file.name not in besides], lesson)
     if chosen is None:
         listed = ", ".join(shown(file.path) for file in files[:5]) or "the folder is empty"
         raise Unreadable(f"There is no notebook {lesson}.ipynb in the submission ({listed}): {_instead(files)}")
-    unpacked = unpack(chosen.name, chosen.read(), lesson)
+    unpacked = unpack(chosen.name, chosen.read(), lesson, besides=besides)
     return HandedIn(unpacked.content, (*notes, *unpacked.notes), chosen.path)
 
 
-def unpack(name: str, content: bytes, lesson: str, nested: int = NESTED) -> HandedIn:
+def unpack(name: str, content: bytes, lesson: str, nested: int = NESTED, besides: Collection[str] = ()) -> HandedIn:
     """The notebook in the bytes of a file: the bytes themselves, unless they are compressed or an archive.
 
     Args:
@@ -87,6 +88,7 @@ def unpack(name: str, content: bytes, lesson: str, nested: int = NESTED) -> Hand
         lesson: the lesson's name.
         nested: how many archives in this one may be opened, one in another.
 
+        besides: as of `find_notebook`.
     Raises:
         Unreadable: the archive cannot be opened, is too large, or holds no notebook.
     """
@@ -96,15 +98,16 @@ def unpack(name: str, content: bytes, lesson: str, nested: int = NESTED) -> Hand
             return HandedIn(content, (f"The notebook was compressed ({shown(name)}); it was unpacked.",))
     elif not is_zip(content) and not is_tar(content):
         return HandedIn(content)
-    files = list(unzipped(content, name) if is_zip(content) else untarred(content, name))
+    inside = unzipped(content, name) if is_zip(content) else untarred(content, name)
+    files = [file for file in inside if file.name not in besides]
     chosen, notes = _chosen([file for file in files if not _ARCHIVE.search(file.name)], lesson)
     if chosen is None and nested:
         chosen, notes = _chosen(files, lesson)
     if chosen is None:
         listed = ", ".join(shown(file.path) for file in files[:5]) or "it is empty"
-        inside = f"There is no notebook {lesson}.ipynb in the archive {shown(name)} ({listed})"
-        raise Unreadable(f"{inside}: submit the .ipynb file itself.")
-    deeper = unpack(chosen.name, chosen.read(), lesson, nested - 1) if _ARCHIVE.search(chosen.name) else None
+        missing = f"There is no notebook {lesson}.ipynb in the archive {shown(name)} ({listed})"
+        raise Unreadable(f"{missing}: submit the .ipynb file itself.")
+    deeper = unpack(chosen.name, chosen.read(), lesson, nested - 1, besides) if _ARCHIVE.search(chosen.name) else None
     found = deeper or HandedIn(chosen.read())
     return HandedIn(found.content, (f"The notebook was taken out of the archive {shown(name)}.", *notes, *found.notes))
 

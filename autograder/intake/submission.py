@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -144,19 +144,20 @@ def _escaped(character: str) -> str:
     return character if character.isprintable() else ascii(character)[1:-1]
 
 
-def read_submission(folder: Path, lesson: str) -> Submission:
+def read_submission(folder: Path, lesson: str, besides: Collection[str] = ()) -> Submission:
     """Read the notebook of one submission without following any link.
 
     Args:
         folder: `submitted/<student>/<lesson>`; neither it nor the student's folder may be a link.
         lesson: the notebook's name, without `.ipynb`.
+        besides: the names of files that are other notebooks of the same assignment, and never this one.
 
     Raises:
         Unreadable: there is no notebook that could be graded.
     """
     try:
         with timestamps.opened(folder) as inside:
-            return _read_folder(inside, lesson)
+            return _read_folder(inside, lesson, besides)
     except OSError as error:
         raise Unreadable(
             f"The submission could not be opened ({error.strerror}): check that {lesson}.ipynb is an ordinary file "
@@ -188,8 +189,8 @@ def read_notebook(content: bytes) -> Submission:
     return Submission(tuple(usable), hashlib.sha256(content).hexdigest(), repairs=tuple(repairs))
 
 
-def _read_folder(folder: int, lesson: str) -> Submission:
-    found = find_notebook(folder, lesson)
+def _read_folder(folder: int, lesson: str, besides: Collection[str]) -> Submission:
+    found = find_notebook(folder, lesson, besides)
     read = read_notebook(found.content)
     return Submission(read.cells, read.digest, timestamps.stated(folder), (*found.notes, *read.repairs))
 

@@ -7,10 +7,10 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from autograder.intake import sanitise
 from autograder.intake.submission import CELLS, Submission, SubmittedCell
 from autograder.repair.cells import Cell, CellKind, Repaired
 from autograder.repair.matching import Matching
+from autograder.repair.own import OwnCells
 from autograder.repair.receipt import receipt
 from autograder.repair.release import Release, Slot, tags_of
 from autograder.repair.text import defined, has_own_code, imported_names
@@ -48,14 +48,14 @@ class _Repair:
         self.events: dict[str, list[str]] = defaultdict(list)
         self.matching = Matching(submission, release, self.events)
         self.placed: list[_Placed] = []
-        self.markdown_left = sanitise.MARKDOWN_CHARACTERS_TOGETHER
+        self.own = OwnCells()
 
     def run(self) -> Repaired:
         self._place_submitted()
         self._put_back_missing()
         self._move_checks_behind_answers()
         self._put_back_imports()
-        cells = _with_ids([placed.cell for placed in self.placed], {slot.id for slot in self.slots})
+        cells = with_ids([placed.cell for placed in self.placed], {slot.id for slot in self.slots})
         return Repaired(
             tuple(cells), (*self.submission.repairs, *receipt(self.events)), self.release.notebook.get("metadata", {})
         )
@@ -88,12 +88,12 @@ class _Repair:
             if is_news:
                 self.events["copies" if slot.role == "answer" else "written_copies"].append(slot.exercise)
             kind = "code" if slot.role == "answer" else "markdown"
-            copy = self._student_cell(number, cell, kind)
+            copy = self.own.cell(number, cell, kind)
             self._add(replace(copy, exercise=slot.exercise))
         elif slot.kind == "code" and has_own_code(cell.source, slot.source):
             if is_news:
                 self.events["own_code"].append(_name(slot))
-            self._add(self._student_cell(number, cell, "code"))
+            self._add(self.own.cell(number, cell, "code"))
         else:
             self.events["extra_check"].append(_name(slot))
 
@@ -104,7 +104,7 @@ class _Repair:
             self.events["edited"].append(_name(slot))
         if changed and slot.kind == "code" and has_own_code(cell.source, slot.source):
             self.events["own_code"].append(_name(slot))
-            self._add(self._student_cell(number, cell, "code"))
+            self._add(self.own.cell(number, cell, "code"))
         self._add(_from_release(slot, "restored" if changed else "release", number + 1, cell.outputs), slot.index)
 
     def _answer(self, number: int, cell: SubmittedCell, slot: Slot) -> Cell:
@@ -113,7 +113,7 @@ class _Repair:
         if not self.matching.is_filled(number, slot):
             return _from_release(slot, "release", number + 1, cell.outputs)
         return replace(
-            self._student_cell(number, cell, slot.kind),
+            self.own.cell(number, cell, slot.kind),
             kind=slot.cell_kind,
             exercise=slot.exercise,
             tags=slot.tags,
@@ -125,25 +125,10 @@ class _Repair:
         """An ordinary cell: the release's where the text is the release's, else the student's."""
         index = self.release.lesson_cells.get((cell.kind, self.matching.plain[number]))
         if index is None:
-            self._add(self._student_cell(number, cell, cell.kind))
+            self._add(self.own.cell(number, cell, cell.kind))
             return
         same = _ordinary(self.release, index, "release")
         self._add(replace(same, id=cell.id, outputs=cell.outputs, position=number + 1), index)
-
-    def _student_cell(self, number: int, cell: SubmittedCell, kind: str) -> Cell:
-        """A cell of the student's own, as `kind`. Raw cells become text: nothing may pass into a page as it is."""
-        if kind == "code":
-            tags = ("demo",) if "demo" in cell.tags else ()
-            return Cell(CellKind.CODE, cell.source, tags=tags, id=cell.id, outputs=cell.outputs, position=number + 1)
-        source, embedded = sanitise.embedded_images(cell.source)
-        given = cell.attachments if isinstance(cell.attachments, dict) else {}
-        images = sanitise.attachments({**given, **embedded})
-        source = sanitise.without_missing_attachments(sanitise.fenced(source) if kind == "raw" else source, set(images))
-        longest = min(sanitise.MARKDOWN_CHARACTERS, self.markdown_left)
-        if len(source) <= longest:
-            self.markdown_left -= len(source)
-        source = sanitise.markdown(source, longest)
-        return Cell(CellKind.MARKDOWN, source, id=cell.id, attachments=images, position=number + 1)
 
     def _add(self, cell: Cell, index: int = -1) -> None:
         self.placed.append(_Placed(cell, index))
@@ -237,7 +222,7 @@ def _ordinary(release: Release, index: int, origin: str) -> Cell:
     )
 
 
-def _with_ids(cells: Iterable[Cell], reserved: set[str]) -> list[Cell]:
+def with_ids(cells: Iterable[Cell], reserved: set[str]) -> list[Cell]:
     """The cells with valid ids, each used once; those of the release's slots belong to these alone."""
     used: set[str] = set()
     result = []

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from autograder.course.colab import opening_cells
 from autograder.course.course import Course
 from autograder.errors import BadInput
 
@@ -86,10 +87,12 @@ def test_unusable_settings_are_bad_input(tmp_path: Path, settings: str, message:
         make_course(tmp_path, settings)
 
 
-def test_a_missing_repository_is_asked_for(tmp_path: Path) -> None:
+def test_a_missing_repository_is_asked_for_where_a_notebook_would_link_to_it(tmp_path: Path) -> None:
     (tmp_path / "nbgrader_config.py").write_text("c = get_config()\n")
+    course = Course.find(tmp_path)
+    assert course.repository == ""
     with pytest.raises(BadInput, match="c.Katze.repository"):
-        Course.find(tmp_path)
+        list(opening_cells(course, "01_attention", ""))
 
 
 def test_lessons_are_folders_with_a_notebook_of_their_name(tmp_path: Path) -> None:
