@@ -993,6 +993,13 @@ def sentence_judge():
     return head.to(device)
 
 
+# %% [markdown]
+# *The queen baked the cake.* What may come next? **Predict** how probable it finds two that do not quite fit.
+
+# %%
+how_probable = {"she ate the cheese .": None, "he ate the cake .": None}  # that it follows, from 0 to 1
+
+
 # %% tags=["demo"]
 @show.when_ready
 def does_it_follow():
@@ -1010,6 +1017,8 @@ def does_it_follow():
         with torch.no_grad():
             p = head(encoder(**batch).states).softmax(dim=-1)[0, 0].item()
         print(f"{first} {second:28} p(follows) = {p:.2f}")
+        if second in how_probable:
+            show.prediction(f"    {second}", how_probable[second], p)
 
 
 # %% [markdown]
@@ -1704,6 +1713,11 @@ check("bert.multiple_choice", hidden=True)
 
 # %% [markdown]
 # A head for this need not even be trained: how well a sentence *follows* is a score, and your next-sentence head gives it.
+# *The wolf chased the sheep.* **Predict** which of the four will win: *then the sheep heard it*, *it then growled*, *she then
+# wrote the letter* or *then the monk heard it*.
+
+# %%
+behind_the_wolf = ""  # one of the four, such as "it then growled ."
 
 
 # %% tags=["demo"]
@@ -1726,6 +1740,8 @@ def how_does_the_story_go_on():
         batch = encoded([(first, choice) for choice in choices])
         with torch.no_grad():
             p = choice_probabilities(score, *(batch[name].unsqueeze(0) for name in ("ids", "segments", "mask")))[0]
+        if "wolf" in first:
+            show.prediction("behind the wolf", behind_the_wolf, choices[int(p.argmax())])
         panel.barh(range(len(choices)), p.tolist(), color=BLUE)
         panel.set_yticks(range(len(choices)), labels=choices)
         panel.invert_yaxis()

@@ -57,7 +57,7 @@ class TestBERT(ExecutedLesson):
 
     def test_the_slide_forgets_the_normaliser(self, output: str) -> None:
         assert "[3.3201, 0.6703, 1.3499])  sum 5.3403" in output
-        assert "divided by their sum: tensor([0.6217, 0.1255, 0.2528])" in output
+        assert "divided by their sum:      tensor([0.6217, 0.1255, 0.2528])" in output
 
     def test_a_minute_teaches_words_first_and_then_pairs(self, output: str) -> None:
         lines = re.findall(r"after +(\d+) batches: hidden words ([\d.]+) nats, pairs ([\d.]+) nats", output)
