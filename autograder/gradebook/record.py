@@ -249,6 +249,7 @@ class HandGrade:
         max_points: the most it can earn without that.
         waits: whether nbgrader lists it for a person to look at.
         comment: what a person has written to the student.
+        notebook: the notebook that it is in, where the lesson has several; else empty.
     """
 
     cell: str
@@ -259,6 +260,7 @@ class HandGrade:
     max_points: float
     waits: bool
     comment: str = ""
+    notebook: str = ""
 
     @property
     def is_open(self) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from autograder.errors import Unreadable
@@ -65,8 +65,8 @@ def find_notebook(folder: int, lesson: str, besides: Collection[str] = ()) -> Ha
     Args:
         folder: descriptor of the submission's folder.
         lesson: the notebook's name, without `.ipynb`.
-
         besides: the names of files that are other notebooks of the same assignment, and never this one.
+
     Raises:
         Unreadable: there is none, or it cannot be told which one is meant.
     """
@@ -87,8 +87,8 @@ def unpack(name: str, content: bytes, lesson: str, nested: int = NESTED, besides
         content: its bytes.
         lesson: the lesson's name.
         nested: how many archives in this one may be opened, one in another.
-
         besides: as of `find_notebook`.
+
     Raises:
         Unreadable: the archive cannot be opened, is too large, or holds no notebook.
     """

@@ -76,7 +76,7 @@ def _print_by_hand(graded: ClassResult, console: Console) -> None:
     for student in graded.stale_pages:
         console.print(
             f"{student}: the feedback page could not be written anew, because the notebook in autograded/ is not what "
-            f"was written; run `katze grade {graded.lesson} --student {student} --force`",
+            f"was written; run `{graded.command} {graded.lesson} --student {student} --force`",
             highlight=False,
             markup=False,
         )
@@ -85,7 +85,7 @@ def _print_by_hand(graded: ClassResult, console: Console) -> None:
         verb, them = ("waits", "it") if waiting == 1 else ("wait", "them")
         console.print(
             f"{count(waiting, 'written answer')} {verb} for a person: grade {them} in formgrader (`jupyter lab`), then "
-            f"run `katze grade {graded.lesson}` again to bring the points to the feedback pages",
+            f"run `{graded.command} {graded.lesson}` again to bring the points to the feedback pages",
             highlight=False,
             markup=False,
         )

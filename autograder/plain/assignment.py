@@ -1,0 +1,297 @@
+"""A plain assignment as it is graded: its released notebooks, and what nbgrader's gradebook knows of their cells.
+
+`nbgrader generate_assignment` writes both. The gradebook alone has the hidden tests.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import nbformat
+from sqlalchemy import Connection
+
+from autograder.course.course import CONFIG_NAME, Course
+from autograder.course.semester import SEMESTER_NAME
+from autograder.errors import BadInput
+from autograder.gradebook.lesson import GradedCell, LessonRows
+from autograder.limits import Limits
+from autograder.plain.rows import NotebookRows, read
+from autograder.repair.text import plain
+
+CELL_SECONDS = 30.0
+"""nbgrader's own limit on a cell, where a course sets none."""
+
+LONGEST_SECONDS = 600.0
+"""Of a cell, where a course lets nbgrader wait for ever."""
+
+CELLS_WORTH = 10
+"""How many cells may use up all of their time before that of their notebook is up."""
+
+_STRUCTURE = "{nbgrader_step}/{student_id}/{assignment_id}"
+
+Role = Literal["test", "manual", "answer", "locked", "ordinary"]
+"""What a cell is for: a test is run, a manual one is graded by a person; ordinary ones nbgrader does not know."""
+
+
+@dataclass(frozen=True)
+class MasterCell:
+    """A cell of a released notebook.
+
+    Attributes:
+        kind: "code", "markdown" or "raw".
+        text: what students got.
+        metadata: nbgrader's, of the release; empty for ordinary cells.
+        row: what the gradebook knows of it; None for ordinary cells.
+        attachments: of a text cell.
+    """
+
+    kind: str
+    text: str
+    metadata: Mapping[str, Any]
+    row: GradedCell | None
+    attachments: Mapping[str, Any]
+
+    @property
+    def role(self) -> Role:
+        """What it is for."""
+        if self.row is None:
+            return "ordinary"
+        if self.row.task or (self.row.grade and (self.row.solution or self.row.kind != "code")):
+            return "manual"
+        if self.row.grade:
+            return "test"
+        return "answer" if self.row.solution else "locked"
+
+    @property
+    def name(self) -> str:
+        """Its grade_id; empty for ordinary cells."""
+        return "" if self.row is None else self.row.name
+
+    @property
+    def points(self) -> float:
+        """What it gives at most."""
+        return 0.0 if self.row is None else self.row.points
+
+    @property
+    def source(self) -> str:
+        """What is run in its place: with hidden tests, which students did not get."""
+        return self.text if self.row is None else self.row.source
+
+    @functools.cached_property
+    def plain(self) -> str:
+        """Its text, to be compared."""
+        return plain(self.text)
+
+    @property
+    def nbgrader(self) -> dict[str, Any]:
+        """nbgrader's metadata, as its own autograde would leave them."""
+        if self.row is None:
+            return {}
+        points = {"points": self.row.points} if self.row.grade or self.row.task else {}
+        return {**self.metadata, "checksum": self.row.checksum, "cell_type": self.row.kind, **points}
+
+
+@dataclass(frozen=True)
+class MasterNotebook:
+    """A released notebook.
+
+    Attributes:
+        name: without `.ipynb`.
+        cells: in order.
+        metadata: of the notebook.
+        rows: its rows in nbgrader's tables.
+    """
+
+    name: str
+    cells: tuple[MasterCell, ...]
+    metadata: Mapping[str, Any]
+    rows: LessonRows
+
+    @functools.cached_property
+    def named(self) -> Mapping[str, int]:
+        """Where the cells are that nbgrader knows, by their grade_ids."""
+        return {cell.name: place for place, cell in enumerate(self.cells) if cell.row is not None}
+
+    @functools.cached_property
+    def ordinary(self) -> Mapping[tuple[str, str], int]:
+        """Where the other cells are, by kind and text."""
+        return {
+            (cell.kind, cell.plain): place for place, cell in enumerate(self.cells) if cell.row is None and cell.plain
+        }
+
+    @property
+    def tests(self) -> list[MasterCell]:
+        """The test cells."""
+        return [cell for cell in self.cells if cell.role == "test"]
+
+    def exercise(self, grade_id: str) -> str:
+        """What a cell is called in records: one grade_id may be in several notebooks."""
+        return f"{self.name}.{grade_id}"
+
+
+@dataclass(frozen=True)
+class PlainAssignment:
+    """An assignment as it is graded in one run.
+
+    Attributes:
+        course: where everything is.
+        name: its folder's name.
+        notebooks: what was released, by name.
+        limits: what each notebook of a submission may use.
+        feedback: write feedback pages.
+    """
+
+    course: Course
+    name: str
+    notebooks: tuple[MasterNotebook, ...]
+    limits: Limits
+    feedback: bool
+
+    @classmethod
+    def load(cls, course: Course, name: str, feedback: bool, connection: Connection) -> PlainAssignment:
+        """Read the release and the gradebook.
+
+        Raises:
+            BadInput: there is no such assignment, it cannot be graded here, or the gradebook knows another one.
+        """
+        _check_settings(course, name)
+        known = read(connection, name)
+        if not known:
+            raise BadInput(
+                f"the gradebook {course.gradebook} does not know {name}; run `nbgrader generate_assignment {name}`, "
+                "then this again"
+            )
+        paths = released(course, name)
+        different = sorted({path.stem for path in paths} ^ known.keys())
+        if different:
+            raise BadInput(_out_of_date(name, f"{different[0]}.ipynb is in only one of them"))
+        notebooks = tuple(_load(name, path, known[path.stem]) for path in paths)
+        return cls(course, name, notebooks, _limits(course), feedback)
+
+    @property
+    def files(self) -> Path:
+        """The folder of the source, whose other files every submission gets."""
+        return self.course.source / self.name
+
+
+def released(course: Course, name: str) -> list[Path]:
+    """The released notebooks of an assignment, by name.
+
+    Raises:
+        BadInput: there are none.
+    """
+    paths = sorted((course.release / name).glob("*.ipynb")) if "/" not in name else []
+    if paths:
+        return paths
+    if "/" not in name and any((course.source / name).glob("*.ipynb")):
+        raise BadInput(f"{name} was not released yet; run `nbgrader generate_assignment {name}`, then this again")
+    others = ", ".join(course.assignments()) or "none yet: run `nbgrader generate_assignment ASSIGNMENT`"
+    raise BadInput(f"no assignment {name!r} in {course.release}; there are: {others}")
+
+
+def _check_settings(course: Course, name: str) -> None:
+    structure = course.config.get("CourseDirectory", {}).get("directory_structure", _STRUCTURE)
+    if Path(str(structure)).as_posix() != _STRUCTURE:
+        raise BadInput(f"{CONFIG_NAME}: c.CourseDirectory.directory_structure must be left as it is, {_STRUCTURE!r}")
+    if course.semester.lesson(name).due is not None:
+        raise BadInput(
+            f"{SEMESTER_NAME}: lessons.{name}: due: `katze autograde` goes by nbgrader's own due dates; set it in "
+            "formgrader, and remove it here"
+        )
+
+
+def _limits(course: Course) -> Limits:
+    """What the course sets for its boxes; where it sets nothing, cells get nbgrader's own time."""
+    limits, said = course.limits, course.config.get("Katze", {}).get("limits", {})
+    if "cell_seconds" not in said:
+        limits = replace(limits, cell_seconds=_timeout(course))
+    if "submission_seconds" not in said:
+        limits = replace(limits, submission_seconds=max(limits.submission_seconds, CELLS_WORTH * limits.cell_seconds))
+    if "processor_seconds" not in said:
+        limits = replace(limits, processor_seconds=max(limits.processor_seconds, math.ceil(limits.submission_seconds)))
+    return limits
+
+
+def _timeout(course: Course) -> float:
+    for section in ("Execute", "ExecutePreprocessor", "NotebookClient"):
+        settings = course.config.get(section, {})
+        if "timeout" in settings:
+            value = settings["timeout"]
+            return float(value) if isinstance(value, (int, float)) and value > 0 else LONGEST_SECONDS
+    return CELL_SECONDS
+
+
+# --- a notebook
+
+
+def _load(name: str, path: Path, known: NotebookRows) -> MasterNotebook:
+    try:
+        notebook = nbformat.read(path, as_version=4)
+    except Exception as error:  # nbformat's readers and converters fail in many ways
+        raise BadInput(
+            f"the released notebook {path} cannot be read ({type(error).__name__}); run `nbgrader generate_assignment "
+            f"{name} --force`"
+        ) from error
+    _check_kernel(path, notebook["metadata"])
+    names = Counter(_grade_id(cell) for cell in notebook["cells"] if _grade_id(cell))
+    for grade_id, times in names.items():
+        if times > 1:
+            raise BadInput(
+                f"{path}: the grade_id {grade_id!r} is on {times} cells; give each its own in the source notebook, "
+                f"then run `nbgrader generate_assignment {name} --force`"
+            )
+    different = sorted(names.keys() ^ known.cells.keys())
+    if different:
+        raise BadInput(_out_of_date(name, f"the cell {different[0]} of {path.name} is in only one of them"))
+    cells = tuple(_cell(cell, known.cells.get(_grade_id(cell))) for cell in notebook["cells"])
+    return MasterNotebook(path.stem, cells, dict(notebook["metadata"]), known.rows)
+
+
+def _cell(cell: Mapping[str, Any], row: GradedCell | None) -> MasterCell:
+    meta = cell["metadata"].get("nbgrader", {})
+    return MasterCell(
+        cell["cell_type"],
+        cell["source"],
+        json.loads(json.dumps(meta)) if row is not None else {},
+        row,
+        json.loads(json.dumps(cell.get("attachments", {}))),
+    )
+
+
+def _grade_id(cell: Mapping[str, Any]) -> str:
+    """The grade_id of a cell that has a part in grading; empty for others."""
+    meta = cell["metadata"].get("nbgrader", {})
+    flags = any(meta.get(flag) for flag in ("grade", "solution", "locked", "task"))
+    return str(meta.get("grade_id", "")) if flags else ""
+
+
+def _out_of_date(name: str, what: str) -> str:
+    return (
+        f"the release of {name} and the gradebook do not belong together: {what}; run `nbgrader generate_assignment "
+        f"{name} --force`, then this again"
+    )
+
+
+def _check_kernel(path: Path, metadata: Mapping[str, Any]) -> None:
+    for said in _languages(metadata):
+        if not said.startswith(("python", "ipython")):
+            raise BadInput(
+                f"{path.name} runs on a kernel for {said}, and boxes run Python only; grade it with `nbgrader "
+                "autograde`, on a machine that you can spare"
+            )
+
+
+def _languages(metadata: Mapping[str, Any]) -> Iterator[str]:
+    """The language that a notebook says it is in, by its kernel or its last run; nothing where it does not say."""
+    for section, key in (("kernelspec", "language"), ("language_info", "name")):
+        said = metadata.get(section, {}).get(key)
+        if isinstance(said, str) and said:
+            yield said.lower()
+            return

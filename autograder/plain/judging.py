@@ -1,0 +1,116 @@
+"""What a test cell's outputs are worth: nbgrader's own rule decides on the points, and a sentence says why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import nbformat
+from nbgrader.utils import determine_grade
+
+from autograder.box import BoxLost, CellResult
+from autograder.plain.assignment import MasterCell
+from autograder.words import count
+from course_lib.checking import Outcome
+from course_lib.checking.observation import Raised
+
+BEGIN, END = "BEGIN HIDDEN TESTS", "END HIDDEN TESTS"
+"""How nbgrader marks what students do not get."""
+
+_CHARACTERS = 400
+_HIDDEN = "A hidden test failed"
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One test cell of one submission.
+
+    Attributes:
+        outcome: how it ended.
+        points: what it earned; None where it could not be graded.
+        note: what the student is told; empty where it passed.
+    """
+
+    outcome: Outcome
+    points: float | None
+    note: str = ""
+
+
+def judge(test: MasterCell, ended: CellResult | BoxLost | str) -> Judged:
+    """The verdict on a test cell.
+
+    Args:
+        test: the cell.
+        ended: what running it gave; that it has ended its box; or why it was never run.
+    """
+    if isinstance(ended, str):
+        return Judged(Outcome.TIMED_OUT, 0.0, f"It was not run: {ended}.")
+    if isinstance(ended, BoxLost):
+        return Judged(ended.outcome, 0.0, f"It was stopped: {ended.told}.")
+    try:
+        points, most = determine_grade(_node(test, ended.outputs))
+    except (KeyError, ValueError) as error:  # nbgrader's autograde would end here
+        return Judged(Outcome.UNGRADED, None, _unusable(test, ended.outputs, error))
+    if ended.raised is not None:
+        outcome = Outcome.WRONG if ended.raised.type_name == "AssertionError" else ended.failure or Outcome.RAISED
+        return Judged(outcome, points, _what_failed(test, ended.raised))
+    if points == most:
+        return Judged(Outcome.PASSED, points)
+    told = _stderr(ended.outputs)
+    if told is not None:
+        return Judged(Outcome.WRONG, points, f"It wrote to stderr, which counts as a failure: {told}")
+    return Judged(Outcome.WRONG, points, f"Partial credit: {points:g} of {count(most, 'point')}.")
+
+
+def _node(test: MasterCell, outputs: Sequence[Mapping[str, Any]]) -> nbformat.NotebookNode:
+    """What nbgrader looks at."""
+    cell = {"cell_type": "code", "source": test.source, "metadata": {"nbgrader": test.nbgrader}, "outputs": outputs}
+    node: nbformat.NotebookNode = nbformat.from_dict(cell)
+    return node
+
+
+def _unusable(test: MasterCell, outputs: Sequence[Mapping[str, Any]], error: Exception) -> str:
+    results = [output["data"].get("text/plain", "") for output in outputs if output["output_type"] == "execute_result"]
+    text = str(results[0])[:40] if results else ""
+    what = (
+        f"gives {text} points, and has {test.points:g}" if text and isinstance(error, ValueError) else "shows no number"
+    )
+    return f"The test {test.name} {what}: an instructor has to mend it. Until then this could not be graded."
+
+
+def _what_failed(test: MasterCell, raised: Raised) -> str:
+    """The message of an assertion, or the error; nothing of the text of a hidden test."""
+    hidden = bool(raised.code) and raised.code.strip() not in _visible(test.source)
+    said = raised.message.strip()[:_CHARACTERS]
+    if raised.type_name == "AssertionError":
+        if said:
+            return f"{_HIDDEN}: {said}" if hidden and _is_in(test, raised) else said
+        if hidden and _is_in(test, raised):
+            return f"{_HIDDEN}."
+        return f"`{raised.code.strip()}` does not hold." if raised.code else "An assertion does not hold."
+    error = f"{raised.type_name}: {said}" if said else raised.type_name
+    return f"{_HIDDEN}: {error}" if hidden and _is_in(test, raised) else error
+
+
+def _is_in(test: MasterCell, raised: Raised) -> bool:
+    """Whether the line that raised stands in the test, and not in what it calls."""
+    return raised.code.strip() in {line.strip() for line in test.source.split("\n")}
+
+
+def _visible(source: str) -> set[str]:
+    """The lines of a test that students have got."""
+    lines, hidden = set(), False
+    for line in source.split("\n"):
+        hidden = (hidden or BEGIN in line) and END not in line
+        if not hidden:
+            lines.add(line.strip())
+    return lines
+
+
+def _stderr(outputs: Sequence[Mapping[str, Any]]) -> str | None:
+    """What was written to stderr, shortened; None where nothing was."""
+    for output in outputs:
+        if output["output_type"] == "stream" and output["name"] == "stderr":
+            return str(output["text"]).strip()[:_CHARACTERS]
+    return None

@@ -1,0 +1,157 @@
+"""Which submissions to a plain assignment are graded, and why: those for which anything has changed.
+
+A submission is graded as a whole: its tests share what its cells have left behind.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import importlib.metadata
+import json
+import platform
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import course_lib
+from autograder.box import Level
+from autograder.gradebook import store
+from autograder.gradebook.file import GradebookFile
+from autograder.gradebook.record import Conditions, Record
+from autograder.grading import fingerprints
+from autograder.grading.plan import (
+    FAILED_BEFORE,
+    FIRST,
+    FORCED,
+    LEFT_UNDONE,
+    OVERWRITTEN,
+    SUBMITTED_AGAIN,
+    Plan,
+    Task,
+)
+from autograder.plain import files, rows
+from autograder.plain.assignment import PlainAssignment
+from autograder.plain.publish import written_files
+from course_lib.checking import Outcome
+from course_lib.checking.rules import syntax_tree
+
+_DIGESTS = {
+    "files": "the files beside the notebooks have changed",
+    "checks": "Katze's own code that grades has changed",
+}
+_FOR_READERS = ("Katze",)
+"""Versions from which nothing follows."""
+
+
+def conditions_of(assignment: PlainAssignment, course_files: dict[str, Path]) -> Conditions:
+    """What grades depend on, beside the submission."""
+    limits = {name: value for name, value in asdict(assignment.limits).items() if name != "memory_ceiling_bytes"}
+    here = Path(__file__).parent
+    own = [here / f"{name}.py" for name in ("assignment", "files", "judging", "repairing", "running", "submission")]
+    versions = {
+        "Katze": course_lib.__version__,
+        "Python": platform.python_version(),
+        **{name: importlib.metadata.version(name) for name in ("ipython", "nbgrader", *_packages(assignment))},
+        "checks": fingerprints.of_modules(own),
+        "files": files.digest(course_files),
+    }
+    return Conditions(_release(assignment), "", versions, {"limits": limits})
+
+
+def make_plan(
+    assignment: PlainAssignment,
+    conditions: Conditions,
+    submissions: Sequence[tuple[str, Path]],
+    file: GradebookFile,
+    weakest: Level,
+    force: bool = False,
+) -> Plan:
+    """Compare what is there with what was recorded. Nothing is written."""
+    records: Mapping[str, Record] = {}
+    overwritten: set[str] = set()
+    if file.has_records():
+        with file.begin() as connection:
+            records = store.records(connection, assignment.name)
+            overwritten = rows.overwritten(connection, assignment.name, records)
+    tasks, unchanged = [], []
+    for student, folder in submissions:
+        record, digest = records.get(student), fingerprints.of_submission(folder)
+        if record is None:
+            why: tuple[str, ...] = (FIRST,)
+        elif force:
+            why = (FORCED,)
+        else:
+            why = tuple(_reasons(assignment, conditions, record, digest, weakest))
+            why += (OVERWRITTEN,) if student in overwritten and not record.void else ()
+        if why or record is None:
+            tasks.append(Task(student, folder, digest, why, frozenset(), record))
+        else:
+            unchanged.append(record)
+    return Plan(tuple(tasks), tuple(unchanged))
+
+
+def _reasons(
+    assignment: PlainAssignment, conditions: Conditions, record: Record, digest: str, weakest: Level
+) -> Iterator[str]:
+    if record.digest != digest:
+        yield SUBMITTED_AGAIN
+    if record.void:
+        yield LEFT_UNDONE
+    if any(one.outcome is Outcome.UNGRADED for one in record.exercises):
+        yield FAILED_BEFORE
+    before, now = record.conditions, conditions
+    if before.release != now.release:
+        yield "the assignment's cells have changed"
+    for name in sorted(before.versions.keys() | now.versions.keys()):
+        old, new = before.versions.get(name), now.versions.get(name)
+        if old != new and name not in _FOR_READERS:
+            yield _DIGESTS.get(name, f"{name} {old or 'none'} -> {new or 'none'}")
+    if before.settings != json.loads(json.dumps(now.settings)):
+        yield "the limits of a box have changed"
+    weak = {one.level for one in record.exercises if one.level and Level[one.level] < weakest}
+    if weak:
+        yield f"graded in boxes of level {min(weak)}, weaker than {weakest.name}"
+    for kind, path in written_files(assignment, record.student).items():
+        if kind in record.files and _size(path) != record.files[kind][1] and kind.startswith("autograded/"):
+            yield f"{path.name} in {path.parents[2].name}/ is missing, or not what was written"
+        elif assignment.feedback and kind.startswith("feedback/") and _size(path) <= 0 and not record.void:
+            yield f"{path.name} in {path.parents[2].name}/ is missing"
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except (FileNotFoundError, NotADirectoryError):
+        return -1
+
+
+def _release(assignment: PlainAssignment) -> str:
+    """A digest of all that nbgrader knows of the assignment's cells."""
+    content = [
+        [notebook.name, [asdict(cell.row) for cell in notebook.cells if cell.row is not None]]
+        for notebook in assignment.notebooks
+    ]
+    return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def _packages(assignment: PlainAssignment) -> list[str]:
+    """The installed packages that the course's own cells import."""
+    modules = {
+        name
+        for notebook in assignment.notebooks
+        for cell in notebook.cells
+        if cell.kind == "code"
+        for name in _imported(cell.source)
+    }
+    known = importlib.metadata.packages_distributions()
+    return sorted({package for module in modules for package in known.get(module, [])} - {"katze"})
+
+
+def _imported(source: str) -> Iterator[str]:
+    """The names of the packages that a cell imports."""
+    for node in ast.walk(syntax_tree(source) or ast.Module([], [])):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield str(node.module).partition(".")[0]

@@ -1,0 +1,103 @@
+"""A notebook's cells, run in boxes from top to bottom, as a kernel would.
+
+A cell that ends its box (it never stops, or asks for too much memory) costs itself and no more: a fresh box runs the
+others, and what that cell defines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import Any
+
+from autograder.box import Box, BoxLost, CellResult
+from autograder.grading.kept_outputs import OutputKeeper
+from autograder.repair.cells import Cell
+from course_lib.checking.rules import definitions
+
+MOST_BOXES = 20
+"""For one notebook; each cell that ends its box costs one."""
+
+_AS_NBGRADER = (
+    "__import__('os').environ['NBGRADER_EXECUTION'] = 'autograde'\n"
+    "__import__('sys').path.insert(0, '')  # modules beside the notebook"
+)
+"""What a kernel that nbgrader starts has, and a box has not."""
+
+OpenBox = Callable[[float], AbstractContextManager[Box]]
+"""Opens a fresh box, for a notebook that has this many seconds left."""
+
+
+@dataclass
+class Ran:
+    """What has become of a notebook's cells, by their places.
+
+    Attributes:
+        results: of those that came to an end, with all outputs.
+        outputs: what is kept of these.
+        lost: those that have ended their box.
+        unreached: why the rest was not run; empty where all was.
+        starved: whether a box was stopped for taking too long while the machine was busy.
+    """
+
+    results: dict[int, CellResult] = field(default_factory=dict)
+    outputs: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
+    lost: dict[int, BoxLost] = field(default_factory=dict)
+    unreached: str = ""
+    starved: bool = False
+
+
+def run_cells(cells: Sequence[Cell], open_box: OpenBox, seconds: float) -> Ran:
+    """Run the code cells.
+
+    Args:
+        cells: the notebook's, in order.
+        open_box: opens a box.
+        seconds: how much time all boxes have together.
+    """
+    running = _Running([n for n, cell in enumerate(cells) if cell.is_code and not cell.skipped], cells)
+    left = seconds
+    for _ in range(MOST_BOXES):
+        with open_box(left) as box:
+            done = running.run_in(box)
+            left -= box.share
+            running.ran.starved = running.ran.starved or box.starved
+        if done:
+            return running.ran
+        if left <= 0 or running.out_of_time:
+            running.ran.unreached = f"the {seconds:g} s for the whole notebook were used up before"
+            return running.ran
+    running.ran.unreached = f"more than {MOST_BOXES} cells before it ended Python itself"
+    return running.ran
+
+
+class _Running:
+    def __init__(self, places: Sequence[int], cells: Sequence[Cell]) -> None:
+        self.ran = Ran()
+        self.out_of_time = False
+        self._places = places
+        self._cells = cells
+        self._keeper = OutputKeeper()
+        self._left_out: set[int] = set()  # not even what they define is run
+
+    def run_in(self, box: Box) -> bool:
+        """Run what can be run in one box; whether it came to the end."""
+        box.run_cell(_AS_NBGRADER)
+        for place in self._places:
+            if place in self._left_out:
+                continue
+            again = place in self.ran.lost
+            source = self._cells[place].source
+            try:
+                result = box.run_cell(definitions(source) if again else source)
+            except BoxLost as lost:
+                self.out_of_time = lost.out_of_time
+                if again or place in self.ran.results:
+                    self._left_out.add(place)
+                self.ran.lost.setdefault(place, lost)
+                return False
+            if not again and place not in self.ran.results:
+                self.ran.results[place] = result
+                self.ran.outputs[place] = self._keeper.keep(place, result.outputs)
+        return True

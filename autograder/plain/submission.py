@@ -1,0 +1,220 @@
+"""Grading one submission: each of its notebooks is read, put back into shape, run in boxes, and its tests judged.
+
+What goes wrong with one notebook is no reason not to grade the others.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+
+from autograder.box import Zygote
+from autograder.errors import Unreadable
+from autograder.gradebook.record import Conditions, ExerciseRecord, Record
+from autograder.grading.plan import Task
+from autograder.grading.recording import Finished, stable
+from autograder.intake import timestamps
+from autograder.intake.submission import Submission, read_submission
+from autograder.limits import Limits
+from autograder.plain import files, publish
+from autograder.plain.assignment import MasterCell, MasterNotebook, PlainAssignment
+from autograder.plain.judging import Judged, judge
+from autograder.plain.publish import GradedNotebook, graded_notebook
+from autograder.plain.repairing import put_back
+from autograder.plain.running import Ran, run_cells
+from autograder.repair.cells import CellKind, Repaired
+from course_lib.checking import Outcome
+
+
+@dataclass(frozen=True)
+class PlainFinished(Finished):
+    """What a worker hands back.
+
+    Attributes:
+        graded: the notebooks that were graded, by name.
+        problems: why the others were not, by name.
+    """
+
+    graded: Mapping[str, GradedNotebook] = field(default_factory=dict)
+    problems: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class PlainGrader:
+    """Grades the submissions to an assignment; see `grading.workers.Grader`.
+
+    Attributes:
+        assignment: the assignment.
+        conditions: what its grades depend on.
+        zygote: where boxes come from.
+        course_files: what every submission gets beside its notebooks.
+    """
+
+    assignment: PlainAssignment
+    conditions: Conditions
+    zygote: Zygote
+    course_files: dict[str, Path]
+
+    @property
+    def limits(self) -> Limits:
+        """Of a submission: each of its notebooks has its own time."""
+        limits = self.assignment.limits
+        return replace(limits, submission_seconds=limits.submission_seconds * len(self.assignment.notebooks))
+
+    def start(self, channel: int) -> Callable[[Task], Finished]:
+        """What a worker does with each submission."""
+        return partial(_grade, self, channel)
+
+    def give_up(self, task: Task, problem: str) -> PlainFinished:
+        """A submission over which the grader itself has failed."""
+        problems = {notebook.name: problem for notebook in self.assignment.notebooks}
+        exercises = tuple(
+            _record(notebook, test, Judged(Outcome.UNGRADED, None), "")
+            for notebook in self.assignment.notebooks
+            for test in notebook.tests
+        )
+        record = _made(self, task, exercises, problem=stable(problem))
+        return PlainFinished(task, record, problems=problems)
+
+
+def _grade(grader: PlainGrader, channel: int, task: Task) -> PlainFinished:
+    assignment = grader.assignment
+    exercises: list[ExerciseRecord] = []
+    graded: dict[str, GradedNotebook] = {}
+    problems: dict[str, str] = {}
+    remarks: list[str] = []
+    read: list[Submission] = []
+    starved = False
+    with tempfile.TemporaryDirectory(prefix="katze-files-") as folder:
+        for number, master in enumerate(assignment.notebooks):
+            try:
+                submission, repaired = _read(assignment, master, task)
+            except Unreadable as problem:
+                problems[master.name] = problem.reason
+                unread = Judged(Outcome.UNREADABLE, None, problem.reason)
+                exercises += [_record(master, test, unread, "") for test in master.tests]
+                continue
+            if not read:
+                remarks += _lay_out(grader, task, Path(folder))
+            read.append(submission)
+            ran = _run(grader, channel, task, number, repaired, Path(folder))
+            starved = starved or ran.starved
+            graded[master.name] = graded_notebook(master, repaired, ran)
+            exercises += _judged(master, repaired, ran, grader.zygote.level.name)
+            remarks += _remarks(master, repaired, ran)
+    record = _made(
+        grader,
+        task,
+        tuple(exercises),
+        notebook=hashlib.sha256("".join(one.digest for one in read).encode()).hexdigest() if read else "",
+        handed_in=next((one.timestamp for one in read), ""),
+        repairs=_told(assignment, {name: one.repairs for name, one in graded.items()}),
+        problem="\n".join(_told(assignment, {name: (why,) for name, why in problems.items()})),
+        remarks=remarks,
+    )
+    written = publish.write_graded(assignment, record, graded, problems, grader.course_files)
+    return PlainFinished(task, replace(record, files=written), None, starved, graded, problems)
+
+
+def _read(assignment: PlainAssignment, master: MasterNotebook, task: Task) -> tuple[Submission, Repaired]:
+    """A notebook of the submission, and what is graded of it.
+
+    Raises:
+        Unreadable: it cannot be.
+    """
+    others = {f"{one.name}.ipynb" for one in assignment.notebooks} - {f"{master.name}.ipynb"}
+    submission = read_submission(task.folder, master.name, others)
+    return submission, put_back(submission, master)
+
+
+def _lay_out(grader: PlainGrader, task: Task, folder: Path) -> list[str]:
+    """Gather the files that lie beside the notebooks; what had to be left out."""
+    course, name = grader.assignment.course, grader.assignment.name
+    left_out = files.copy_student_files(course, task.folder, folder, grader.assignment.limits)
+    files.copy_course_files(grader.course_files, folder, files.exclude_overwriting(course, name))
+    return left_out
+
+
+def _run(grader: PlainGrader, channel: int, task: Task, number: int, repaired: Repaired, folder: Path) -> Ran:
+    limits = grader.assignment.limits
+    there = [path.stat().st_size for path in folder.rglob("*") if path.is_file()]
+    limits = replace(limits, folder_bytes=limits.folder_bytes + sum(there), files=limits.files + 2 * len(there))
+    digest = hashlib.sha256(f"{grader.assignment.name} {task.student} {number}".encode()).digest()
+    seed = int.from_bytes(digest[:8], "big") >> 1  # the same in every run, and torch's seeds have 63 bits
+    return run_cells(
+        repaired.cells,
+        lambda seconds: grader.zygote.open_box(channel, seed=seed, seconds=seconds, limits=limits, files=folder),
+        limits.submission_seconds,
+    )
+
+
+def _judged(master: MasterNotebook, repaired: Repaired, ran: Ran, level: str) -> list[ExerciseRecord]:
+    """The verdicts on a notebook's test cells, in the release's order."""
+    places = {cell.exercise: place for place, cell in enumerate(repaired.cells) if cell.kind is CellKind.CHECK}
+    found = []
+    for test in master.tests:
+        place = places[master.exercise(test.name)]
+        ended = ran.results.get(place) or ran.lost.get(place) or ran.unreached
+        found.append(_record(master, test, judge(test, ended), level))
+    return found
+
+
+def _record(master: MasterNotebook, test: MasterCell, judged: Judged, level: str) -> ExerciseRecord:
+    return ExerciseRecord(
+        exercise=master.exercise(test.name),
+        cell=test.name,
+        fingerprint=hashlib.sha256(test.source.encode()).hexdigest(),
+        seed=0,
+        level=level,
+        outcome=judged.outcome,
+        points=judged.points,
+        max_points=test.points,
+        note=stable(judged.note),
+    )
+
+
+def _remarks(master: MasterNotebook, repaired: Repaired, ran: Ran) -> list[str]:
+    """What the instructor reads about cells that have ended their box."""
+    found = []
+    for place, lost in sorted(ran.lost.items()):
+        number = sum(cell.is_code for cell in repaired.cells[: place + 1])
+        limit = f" ({lost.setting})" if lost.setting else ""
+        found.append(f"{master.name}: cell {number} ended its box: {lost.reason}{limit}")
+    return [*found, *([f"{master.name}: {ran.unreached} its last test"] if ran.unreached else [])]
+
+
+def _told(assignment: PlainAssignment, sentences: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """Sentences about notebooks, each with the name of its notebook in front."""
+    names = [notebook.name for notebook in assignment.notebooks if notebook.name in sentences]
+    return tuple(f"{name}.ipynb: {sentence}" for name in names for sentence in sentences[name])
+
+
+def _made(
+    grader: PlainGrader,
+    task: Task,
+    exercises: tuple[ExerciseRecord, ...],
+    *,
+    notebook: str = "",
+    handed_in: str = "",
+    repairs: tuple[str, ...] = (),
+    problem: str = "",
+    remarks: list[str] | None = None,
+) -> Record:
+    said = [*(remarks or []), timestamps.fault(task.folder)]
+    return Record(
+        student=task.student,
+        lesson=grader.assignment.name,
+        digest=task.digest,
+        notebook=notebook,
+        handed_in=handed_in,
+        slot=0,
+        conditions=grader.conditions,
+        exercises=exercises,
+        repairs=repairs,
+        problem=problem,
+        remarks=tuple(stable(line) for line in said if line),
+    )
