@@ -21,7 +21,7 @@ from autograder.commands.adding import Commands
 from autograder.commands.authoring import certify, exercises, release, site
 from autograder.commands.learning import check, demo, learn, preflight
 from autograder.commands.machine import completion, doctor
-from autograder.commands.semester import export, grade, log, report, status
+from autograder.commands.semester import collect, export, grade, log, report, status
 from autograder.commands.statuses import DONE, MISUSED
 from autograder.errors import DISK_FULL, BadInput
 from course_lib import __version__
@@ -31,6 +31,7 @@ COMMANDS = (
     learn,
     release,
     status,
+    collect,
     grade,
     preflight,
     log,

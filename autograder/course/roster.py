@@ -130,26 +130,38 @@ class Person:
 class Roster:
     """The students of a course, found by whatever a platform says about them."""
 
-    def __init__(self, people: Iterable[Person] = ()) -> None:
-        """Rows of the same id, from several files, become one person.
+    def __init__(self, tables: Iterable[Iterable[Person]] = ()) -> None:
+        """Rows of several tables about the same student become one, and keep the first one's id.
 
         Args:
-            people: the rows.
+            tables: the rows of each, those of the course's own roster first. Two are about the same student if they
+                have the same id or address, or, where one has no address, the same name.
         """
         self.people: dict[str, Person] = {}
-        for person in people:
-            known = self.people.get(person.id)
-            self.people[person.id] = _merged(known, person) if known else person
         self._by_number: dict[tuple[str, str], set[str]] = defaultdict(set)
         self._by_email: dict[str, set[str]] = defaultdict(set)
         self._by_name: dict[str, set[str]] = defaultdict(set)
-        for person in self.people.values():
-            for platform, number in person.numbers.items():
-                self._by_number[platform, number.casefold()].add(person.id)
-            if person.email:
-                self._by_email[person.email.casefold()].add(person.id)
-            for key in name_keys(person.name):
-                self._by_name[key].add(person.id)
+        for people in tables:
+            known = [(person, self.people.get(person.id) or self._same(person)) for person in people]
+            for person, same in known:
+                self._add(_merged(same, person) if same else person)
+
+    def _add(self, person: Person) -> None:
+        self.people[person.id] = person
+        for platform, number in person.numbers.items():
+            self._by_number[platform, number.casefold()].add(person.id)
+        if person.email:
+            self._by_email[person.email.casefold()].add(person.id)
+        for key in name_keys(person.name):
+            self._by_name[key].add(person.id)
+
+    def _same(self, person: Person) -> Person | None:
+        """Who of those already known this is, from another table."""
+        ids = self._by_email.get(person.email.casefold(), set()) if person.email else set()
+        if not ids:
+            named = [self.people[id] for id in self._named(person.name)]
+            ids = {one.id for one in named if not (one.email and person.email)}
+        return self.people[min(ids)] if len(ids) == 1 else None
 
     def find(
         self, platform: str, *, number: str = "", id: str = "", email: str = "", name: str = ""
@@ -202,10 +214,12 @@ class Listed:
     Attributes:
         people: one for each id.
         remarks: a sentence each about rows that were left out.
+        is_own: whether it is a course's own roster, and no platform's.
     """
 
     people: list[Person]
     remarks: list[str]
+    is_own: bool
 
 
 def read_roster(path: Path) -> Listed:
@@ -246,7 +260,8 @@ def people_in(table: CsvTable, name: str) -> Listed:
     remarks = [f"{name}: {printable(id)} stands in rows that differ, and none was used: mend it." for id in differing]
     if nobody:
         remarks.append(f"{name}: {count(nobody, 'row')} without an id left out.")
-    return Listed([people[0] for id, people in rows.items() if id not in differing], remarks)
+    once = [people[0] for id, people in rows.items() if id not in differing]
+    return Listed(once, remarks, columns.kind == "own")
 
 
 PLATFORMS = ("moodle", "canvas", "gradescope", "github", "exchange", "mbox", "folder")

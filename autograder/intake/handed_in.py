@@ -37,6 +37,7 @@ NESTED = 1
 
 _NOTEBOOK = re.compile(r"\.ipynb(?:\.(?:txt|json|download))?$", re.I)
 _ARCHIVE = re.compile(r"\.(?:zip|gz|tgz|tar)$", re.I)
+_MARKS = re.compile(rb"katze: ([a-z_0-9]+)\.|\"grade_id\": ?\"([a-z_0-9]+)-")
 _SCRIPT = re.compile(r"\.py$", re.I)
 _ATTEMPT = re.compile(r"(?P<name>.*?)(?:-(?P<dash>\d{1,3})| ?\((?P<round>\d{1,3})\))?\.ipynb", re.I | re.S)
 
@@ -232,6 +233,11 @@ def _is_of(file: FileInside, lesson: str) -> bool:
     except (Unreadable, OSError):
         return False
     return re.search(rb"katze: " + topic + rb"\.|\"grade_id\": ?\"" + topic + rb"-", content) is not None
+
+
+def topics_in(content: bytes) -> set[str]:
+    """What the cells of a notebook are about, such as "attention", by the same marks."""
+    return {(by_marker or by_id).decode() for by_marker, by_id in _MARKS.findall(content)}
 
 
 def _instead(files: Sequence[FileInside]) -> str:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 from autograder.course.course import Course
+from autograder.intake.delivered import letters_of
 from autograder.words import printable
 
 _HANDED_IN = re.compile(r"\.(?:ipynb(?:\.(?:txt|json|download))?|zip|gz)$", re.I)
@@ -30,7 +31,7 @@ def _misplaced(course: Course, lesson: str) -> Iterator[str]:
                 yield name
             continue
         for inner, is_inner_folder in _entries(course.submitted / name):
-            is_nearly = inner != lesson and _letters(inner) == _letters(lesson)
+            is_nearly = inner != lesson and letters_of(inner) == letters_of(lesson)
             if is_nearly if is_inner_folder else _HANDED_IN.search(inner):
                 yield f"{name}/{inner}"
 
@@ -41,8 +42,3 @@ def _entries(folder: os.PathLike[str]) -> list[tuple[str, bool]]:
         return []
     with os.scandir(folder) as entries:
         return [(one.name, one.is_dir(follow_symlinks=False)) for one in entries if not one.name.startswith(".")]
-
-
-def _letters(name: str) -> str:
-    """A name without what people write differently: capitals, spaces, dashes."""
-    return re.sub(r"[\W_]+", "", name).casefold()

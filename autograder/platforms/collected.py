@@ -55,7 +55,8 @@ class Delivery:
         handed_in: when, in ISO 8601 and UTC; empty where nothing tells.
         late: whether the platform calls it late; None where it does not say.
         attempt: the platform's number of the attempt, from 1; 0 where it has none.
-        digest: SHA-256 of the file that is graded, in hexadecimal.
+        digest: SHA-256 of the notebook that is graded, in hexadecimal; empty where there is none.
+        rank: the platform's own count or time, which is higher for a later submission; 0 where there is none.
         extra: what else the way back needs, by name, such as "assignment" or "submission".
         others: what the same student handed in as well, newest first.
     """
@@ -72,6 +73,7 @@ class Delivery:
     late: bool | None = None
     attempt: int = 0
     digest: str = ""
+    rank: int = 0
     extra: Mapping[str, str] = field(default_factory=dict)
     others: tuple[OlderDelivery, ...] = ()
 
@@ -122,7 +124,7 @@ def write_collected(course: Course, collected: Collected) -> None:
     students = {student: _plain(one) for student, one in sorted(collected.students.items())}
     with put_in_place(path) as draft:
         content = {"format": FORMAT, "lesson": collected.lesson, "students": students}
-        draft.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        draft.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 
 def _plain(one: Delivery) -> dict[str, Any]:

@@ -1,0 +1,76 @@
+"""`katze collect`."""
+
+from __future__ import annotations
+
+import argparse
+from datetime import tzinfo
+from pathlib import Path
+from typing import get_args
+from zoneinfo import ZoneInfo
+
+from autograder.commands.adding import Commands, add_json
+from autograder.commands.statuses import DONE, FAILED
+from autograder.commands.writing import write_json
+from autograder.console import output_console
+from autograder.intake.delivered import Platform
+from course_lib.exercises import LESSONS
+
+
+def add(commands: Commands) -> None:
+    """Add `katze collect`."""
+    collect = commands.add(
+        "collect",
+        _run,
+        "take what a learning platform delivers into submitted/",
+        "katze collect submissions.zip --roster canvas.csv --dry-run",
+    )
+    collect.add_argument("path", type=Path, metavar="PATH", help="an archive, a folder or a mailbox, as downloaded")
+    collect.add_argument(
+        "--from", dest="platform", choices=get_args(Platform), help="where it comes from (default: told from its names)"
+    )
+    lesson = collect.add_argument("--lesson", metavar="LESSON", help="such as 01_attention (default: told from names)")
+    lesson.completer = lambda **_asked: list(LESSONS)  # type: ignore[attr-defined]
+    collect.add_argument(
+        "--roster",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE.csv",
+        help="who is who: your own table or a platform's (may be repeated; roster.csv is read by itself)",
+    )
+    collect.add_argument(
+        "--timezone",
+        type=_zone,
+        metavar="NAME",
+        help="of times that are written without one, such as Europe/Berlin (default: this machine's)",
+    )
+    collect.add_argument("--dry-run", action="store_true", help="say what would be collected, and write nothing")
+    add_json(collect)
+
+
+def _zone(name: str) -> tzinfo:
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        raise argparse.ArgumentTypeError(f"there is no time zone {name!r}; it is called like Europe/Berlin") from None
+
+
+def _run(options: argparse.Namespace) -> int:
+    from autograder.course.course import Course
+    from autograder.platforms.collect import collect
+    from autograder.platforms.told import print_collection
+
+    collection = collect(
+        Course.find(options.course),
+        options.path,
+        platform=options.platform,
+        lesson=options.lesson,
+        rosters=options.roster,
+        zone=options.timezone,
+        dry_run=options.dry_run,
+    )
+    if options.json:
+        write_json(options.json, collection.record())
+    if options.json != "-":
+        print_collection(collection, output_console())
+    return DONE if collection.is_complete else FAILED

@@ -1,0 +1,60 @@
+"""How platforms name what they deliver: by these names a download is known, wherever it lies."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Literal
+
+Platform = Literal["moodle", "canvas", "gradescope", "github", "exchange", "mbox", "folder"]
+
+MOODLE = re.compile(r"(?P<name>.*)_(?P<number>\d+)_assignsubmission_(?P<plugin>[a-z]+)(?:_(?P<rest>.*))?", re.S | re.I)
+"""A folder's name, `Ada Lovelace_12345_assignsubmission_file_`, or a file's, which goes on with the file's own.
+
+Moodle's `mod/assign/classes/downloader.php`, and before version 4.1 with an underscore at the end.
+"""
+
+CANVAS = re.compile(
+    r"(?P<name>.+?)(?P<late>_LATE)?_(?P<number>\d+)_(?:(?P<file>\d+)_(?P<rest>.+)|(?P<kind>text|link)\.html)", re.S
+)
+"""A file's name, `lovelaceada_LATE_123_456_01_attention-1.ipynb`: 123 is the student, 456 the file.
+
+Canvas's `lib/content_zipper.rb`.
+"""
+
+CANVAS_ANONYMOUS = re.compile(r"(?P<late>LATE_)?anon_(?P<number>[^_]+)_(?P<file>\d+)_(?P<rest>.+)", re.S)
+"""The same, of an assignment that is graded anonymously."""
+
+GRADESCOPE = re.compile(r"submission_(?P<number>\d+)")
+"""A folder's name."""
+
+GRADESCOPE_LIST = "submission_metadata.yml"
+"""Beside those folders: who handed each of them in, and when."""
+
+EXCHANGE = re.compile(
+    r"(?P<student>.+)\+(?P<lesson>[^+]+)\+(?P<time>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[^+]*)(?:\+(?P<random>[^+]*))?", re.S
+)
+"""A folder's name in nbgrader's exchange, below `inbound`; a student's id may hold a `+` itself."""
+
+
+def platform_of(paths: Iterable[str]) -> Platform | None:
+    """The platform that files of these paths come from, as far as their names tell; None where they don't."""
+    folders, files = set(), []
+    for path in paths:
+        *above, name = path.split("/")
+        folders.update(above)
+        files.append(name)
+    if GRADESCOPE_LIST in files or any(GRADESCOPE.fullmatch(name) for name in folders):
+        return "gradescope"
+    if any(MOODLE.fullmatch(name) for name in (*folders, *files)):
+        return "moodle"
+    if any(EXCHANGE.fullmatch(name) for name in folders):
+        return "exchange"
+    handed_in = [name for name in files if not name.lower().endswith(".csv")]
+    canvas = sum(bool(CANVAS.fullmatch(name) or CANVAS_ANONYMOUS.fullmatch(name)) for name in handed_in)
+    return "canvas" if canvas and 2 * canvas > len(handed_in) else None
+
+
+def letters_of(name: str) -> str:
+    """A name without what people write differently: capitals, spaces, dashes."""
+    return re.sub(r"[\W_]+", "", name).casefold()

@@ -1,0 +1,452 @@
+"""`katze collect`: from what a platform delivers to `submitted/<student>/<lesson>/`. Begin here.
+
+`download.py` opens it, the platform's own module finds the submissions in it, `students.py` says whose they are, and
+`delivering.py` puts them where grading looks for them. `collected.py` keeps where each came from.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime, timedelta, tzinfo
+from pathlib import Path
+from typing import Any, Literal
+
+from autograder.course.course import Course
+from autograder.course.roster import ROSTER_NAME, TABLE_BYTES, Listed, Roster, parse_table, people_in, read_roster
+from autograder.errors import BadInput
+from autograder.intake.delivered import Platform, letters_of, platform_of
+from autograder.intake.handed_in import topics_in
+from autograder.platforms.collected import Collected, Delivery, OlderDelivery, read_collected, write_collected
+from autograder.platforms.delivering import Delivering, Staged, delivering
+from autograder.platforms.download import Download, Refused, opened
+from autograder.platforms.readers import canvas, folders, gradescope, mail, moodle
+from autograder.platforms.readers.found import Found, in_utc
+from autograder.platforms.students import Student, student_of
+from autograder.words import count, printable
+
+Result = Literal["collected", "replaced", "unchanged", "older", "not collected"]
+
+_SECTIONS = 20
+"""The most archives in one that may be a platform's, rather than a student's each."""
+
+_LOOKED_INTO = 5
+"""How many submissions are opened to learn their lesson, where no name tells."""
+
+_AHEAD = timedelta(days=1)
+"""How far a clock may be ahead of this machine's."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """What became of a submission.
+
+    Attributes:
+        title: what the platform calls it.
+        result: whether it lies in `submitted/` now.
+        student: its folder there; empty where nobody was found.
+        id: the student's id, where it cannot name a folder; else empty.
+        name: the student's full name, if it is known.
+        lesson: what it was taken for; empty where that cannot be told.
+        handed_in: when, in ISO 8601 and UTC; empty where nothing tells.
+        late: whether the platform calls it late.
+        said: what there is to know about it: why it was not collected, what was left out, what it replaces.
+    """
+
+    title: str
+    result: Result
+    student: str = ""
+    id: str = ""
+    name: str = ""
+    lesson: str = ""
+    handed_in: str = ""
+    late: bool | None = None
+    said: tuple[str, ...] = ()
+
+
+@dataclass
+class Collection:
+    """What a run has collected, or, where it was a dry one, would collect.
+
+    Attributes:
+        source: what was collected, by its name.
+        platform: where it comes from.
+        rows: what became of each submission.
+        refused: files that are part of none, with the reason.
+        remarks: a sentence each about rosters.
+        dry_run: whether nothing was written.
+    """
+
+    source: str
+    platform: Platform
+    rows: list[Row] = field(default_factory=list)
+    refused: Mapping[str, str] = field(default_factory=dict)
+    remarks: list[str] = field(default_factory=list)
+    dry_run: bool = False
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every submission was taken, or is older than one that was."""
+        return all(row.result != "not collected" for row in self.rows)
+
+    def record(self) -> dict[str, Any]:
+        """All of it as JSON data."""
+        return asdict(self)
+
+
+def collect(
+    course: Course,
+    path: Path,
+    *,
+    platform: Platform | None = None,
+    lesson: str | None = None,
+    rosters: Sequence[Path] = (),
+    zone: tzinfo | None = None,
+    dry_run: bool = False,
+) -> Collection:
+    """Take the submissions of a download into a course.
+
+    Args:
+        course: where to.
+        path: what a platform delivers: an archive, a folder, a mailbox.
+        platform: where it comes from; by default told from the names in it.
+        lesson: what it was handed in to; by default told from names and notebooks. Of a download that holds several
+            lessons only this one is collected.
+        rosters: who is who; the course's own, and tables beside the submissions, are read as well.
+        zone: of times that are written without one; by default this machine's.
+        dry_run: write nothing, and say what would be done.
+
+    Raises:
+        BadInput: before anything is written: the download or a roster cannot be read, its platform or lesson cannot
+            be told, or somebody else is collecting.
+    """
+    if lesson is not None:
+        course.release_notebook(lesson)
+    with opened(path) as download:
+        if path.resolve() == course.submitted.resolve():  # a raw download beside what was collected already
+            lessons = set(course.lessons())
+            download.files = [file for file in download.files if not set(file.path.split("/")[1:2]) & lessons]
+        platform = platform or _guessed(download, course)
+        listed = _listed(course, download, platform, rosters)
+        found = list(_read(download, platform, course, zone))
+        if not found:
+            told = "".join(f": {printable(name)}: {why}" for name, why in list(download.refused.items())[:1])
+            raise BadInput(f"{path} holds no submissions from {platform}{told}; say with --from where it comes from")
+        collection = Collection(download.name, platform, refused=download.refused, dry_run=dry_run)
+        collection.remarks += [remark for one in listed for remark in one.remarks]
+        by_lesson = _by_lesson(found, lesson, course, path, collection)
+        with delivering(course, dry_run) as delivery:
+            roster = Roster(one.people for one in listed)
+            _Run(course, download.name, roster, zone, delivery, collection).take(by_lesson)
+    collection.rows.sort(key=lambda row: (row.lesson, row.student, row.title))
+    return collection
+
+
+# What it is --------------------------------------------------------------------------------------------------
+
+
+def _guessed(download: Download, course: Course) -> Platform:
+    """Where a download comes from. A few archives in it are opened, if they turn out to be a platform's."""
+    if download.path.is_file() and mail.is_mailbox(download.path):
+        return "mbox"
+    if any(file.name.lower().endswith(".eml") for file in download.files):
+        return "mbox"
+    found = platform_of(file.path for file in download.files)
+    if found is not None:
+        return found
+    if folders.is_github(download, course.lessons()):
+        return "github"
+    if len([file for file in download.files if file.is_archive]) <= _SECTIONS:
+        before, refused = list(download.files), dict(download.refused)
+        if download.unpack():
+            found = platform_of(file.path for file in download.files)
+            if found is not None:
+                return found
+            download.files = before  # one archive a student, as in a folder
+            download.refused.clear()
+            download.refused.update(refused)
+    return "folder"
+
+
+def _read(download: Download, platform: Platform, course: Course, zone: tzinfo | None) -> Iterator[Found]:
+    match platform:
+        case "moodle":
+            return moodle.read(download)
+        case "canvas":
+            return canvas.read(download)
+        case "gradescope":
+            return gradescope.read(download)
+        case "github":
+            return folders.read_github(download, course.lessons())
+        case "exchange":
+            return folders.read_exchange(download)
+        case "mbox":
+            return mail.read(download)
+        case "folder":
+            return folders.read_folder(download, course.lessons(), zone)
+
+
+def _listed(course: Course, download: Download, platform: Platform, rosters: Sequence[Path]) -> list[Listed]:
+    """The students in all rosters, the course's own first: those that were named, and those beside the submissions.
+
+    A table beside them counts only where no student can have put it: under a name that the platform gives to nobody's
+    submission.
+    """
+    own = course.root / ROSTER_NAME
+    named = [*rosters, *([own] if own.is_file() and own not in rosters else [])]
+    listed = [read_roster(path) for path in named]
+    if platform in ("moodle", "canvas", "gradescope"):
+        for file in [file for file in download.files if file.name.lower().endswith(".csv")]:
+            if platform_of([file.path]) is None and file.path.count("/") <= 1:
+                try:
+                    listed.append(people_in(parse_table(file.content(TABLE_BYTES), file.path), file.path))
+                except (BadInput, Refused):
+                    continue
+                download.files.remove(file)
+    return sorted(listed, key=lambda one: not one.is_own)
+
+
+# What it was handed in to ------------------------------------------------------------------------------------
+
+
+def _lesson_by_name(found: Found, lessons: Sequence[str]) -> str:
+    """The lesson whose name its platform or its files bear; empty where none does."""
+    for text in (found.lesson, *(path.rpartition("/")[2] for path in found.files), found.title):
+        letters = letters_of(text)
+        bearing = [lesson for lesson in lessons if letters_of(lesson) in letters]
+        if bearing:
+            return max(bearing, key=len)
+    return ""
+
+
+def _lesson_by_cells(found: Found, lessons: Sequence[str]) -> str:
+    """The lesson whose cells its notebooks hold; empty where that cannot be told."""
+    by_topic = {lesson.partition("_")[2] or lesson: lesson for lesson in lessons}
+    held: set[str] = set()
+    for path, file in found.files.items():
+        if path.lower().endswith((".ipynb", ".py")):
+            try:
+                held |= {by_topic[topic] for topic in topics_in(file.content()) if topic in by_topic}
+            except Refused:
+                continue
+    return held.pop() if len(held) == 1 else ""
+
+
+def _by_lesson(
+    found: Sequence[Found], wanted: str | None, course: Course, source: Path, collection: Collection
+) -> dict[str, list[Found]]:
+    """The submissions by their lessons; those that were not asked for are only counted, those of none are told.
+
+    Raises:
+        BadInput: a download of one assignment does not say of which.
+    """
+    lessons = course.lessons()
+    if collection.platform in ("moodle", "canvas", "gradescope"):
+        return {wanted or _lesson_of_all(found, lessons, source): list(found)}
+    by_lesson: dict[str, list[Found]] = defaultdict(list)
+    strangers: Counter[str] = Counter()
+    for one in found:
+        lesson = _lesson_by_name(one, lessons)
+        if one.lesson and not lesson:
+            strangers[one.lesson] += 1
+            continue
+        lesson = lesson or _lesson_by_cells(one, lessons) or wanted or ""
+        if wanted and lesson != wanted:
+            strangers[lesson] += 1
+        elif lesson:
+            by_lesson[lesson].append(one)
+        else:
+            said = ("nothing says which lesson it was handed in to: collect it again with --lesson",)
+            collection.rows.append(Row(one.title, "not collected", name=one.name, said=said))
+    for name, number in sorted(strangers.items()):
+        which = "another lesson" if name in lessons else "no lesson of this course"
+        collection.remarks.append(f"{count(number, 'submission')} to {printable(name)} left out: it is {which}.")
+    return by_lesson
+
+
+def _lesson_of_all(found: Sequence[Found], lessons: Sequence[str], source: Path) -> str:
+    """The lesson of an assignment's download, by what most of its submissions are.
+
+    Raises:
+        BadInput: it cannot be told.
+    """
+    told = Counter(filter(None, (_lesson_by_name(one, lessons) for one in found)))
+    if not told:
+        told = Counter(filter(None, (_lesson_by_cells(one, lessons) for one in found[:_LOOKED_INTO])))
+    if not told:
+        raise BadInput(f"nothing in {source} says which lesson it was handed in to; name it with --lesson")
+    [(lesson, times), *others] = told.most_common()
+    if any(2 * number > times for _, number in others):
+        several = ", ".join(sorted(told))
+        raise BadInput(f"{source} holds several lessons ({several}); collect one at a time, and name it with --lesson")
+    return lesson
+
+
+# Taking it in ------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Run:
+    """One run of `collect`, once it is known what the download is."""
+
+    course: Course
+    source: str
+    roster: Roster
+    zone: tzinfo | None
+    delivery: Delivering
+    collection: Collection
+    now: datetime = field(default_factory=lambda: datetime.now(UTC))
+
+    @property
+    def platform(self) -> Platform:
+        """Where the download comes from."""
+        return self.collection.platform
+
+    def take(self, by_lesson: Mapping[str, Sequence[Found]]) -> None:
+        """Take in all submissions, a lesson and a student at a time."""
+        for lesson, found in sorted(by_lesson.items()):
+            self._take_lesson(lesson, found)
+
+    def _take_lesson(self, lesson: str, found: Sequence[Found]) -> None:
+        together: dict[str, list[tuple[Found, Student]]] = defaultdict(list)
+        for one in found:
+            try:
+                student = student_of(one, self.platform, self.roster)
+            except Refused as refusal:
+                self._row(one, "not collected", [refusal.reason], lesson=lesson, name=one.name)
+            else:
+                together[student.folder].append((one, student))
+        before = read_collected(self.course, lesson)
+        students = dict(before.students)
+        try:
+            for folder, attempts in sorted(together.items()):
+                told = [self._told(one, student) for one, student in attempts]
+                taken = self._take(lesson, attempts[0][1], told, students.get(folder))
+                if taken is not None:
+                    students[folder] = taken
+        finally:
+            if not self.collection.dry_run and students != before.students:
+                write_collected(self.course, Collected(lesson, students))
+
+    def _told(self, found: Found, student: Student) -> Found:
+        """A submission with what its platform's own table says of it: when it came, and whether it was late."""
+        person, platform = student.person, self.platform
+        if person.numbers.get(platform) == found.number:
+            stated = person.handed_in.get(platform)
+            if found.handed_in is None and stated is not None:
+                found = replace(found, handed_in=in_utc(stated, self.zone))
+            if found.late is None and platform in person.late:
+                found = replace(found, late=person.late[platform])
+        return found
+
+    def _take(
+        self, lesson: str, student: Student, attempts: Sequence[Found], before: Delivery | None
+    ) -> Delivery | None:
+        """Take in a student's newest submission to a lesson; returns what is to be recorded, None if nothing is."""
+        said: list[str] = []
+        *older, newest = _oldest_first([self._with_a_possible_time(one, said) for one in attempts])
+        others = [OlderDelivery(one.title, _iso(one.handed_in)) for one in reversed(older)]
+        said += [f"an earlier one does not count: {_called(other)}" for other in others]
+        facts = {
+            "lesson": lesson,
+            "student": student.folder,
+            "name": student.person.name or newest.name,
+            "id": student.person.id if student.is_renamed else "",
+        }
+        if before is not None and self._is_older(newest, before, lesson):
+            said.insert(0, f"a later one was collected before: {printable(before.names[0])}")
+            self._row(newest, "older", said, **facts)
+            others.insert(0, OlderDelivery(newest.title, _iso(newest.handed_in)))
+            return replace(before, others=_once([*before.others, *others]))
+        try:
+            staged = self.delivery.stage(newest, student.folder, lesson)
+        except Refused as refusal:
+            self._row(newest, "not collected", [refusal.reason, *said], **facts)
+            return None
+        said += [f"{printable(name)} was left out: {why}" for name, why in staged.left.items()]
+        if staged.problem:
+            said.append(printable(staged.problem))
+        result, kept = self._deliver(staged, said)
+        if result == "replaced":
+            others.append(
+                OlderDelivery(before.names[0], before.handed_in, before.digest, kept)
+                if before
+                else OlderDelivery("", kept=kept)
+            )
+        self._row(newest, result, said, **facts)
+        return Delivery(
+            student=student.folder,
+            platform=self.platform,
+            source=self.source,
+            names=staged.names,
+            number=newest.number,
+            id=facts["id"],
+            name=facts["name"],
+            email=student.person.email or newest.email,
+            handed_in=_iso(newest.handed_in),
+            late=newest.late,
+            attempt=newest.attempt,
+            digest=staged.digest,
+            rank=newest.rank,
+            extra=newest.extra,
+            others=_once([*others, *(before.others if before else ())]),
+        )
+
+    def _with_a_possible_time(self, found: Found, said: list[str]) -> Found:
+        if found.handed_in is None or found.handed_in <= self.now + _AHEAD:
+            return found
+        said.append(f"its time, {_iso(found.handed_in)}, lies ahead, so nothing is said about when it came")
+        return replace(found, handed_in=None, rank=0)
+
+    def _is_older(self, newest: Found, before: Delivery, lesson: str) -> bool:
+        """Whether a submission came before the one that was collected, and lies in `submitted/` still."""
+        if not (self.course.submitted / before.student / lesson).exists():
+            return False
+        if newest.handed_in is not None and before.handed_in:
+            return newest.handed_in < datetime.fromisoformat(before.handed_in)
+        return before.platform == self.platform and 0 < newest.rank < before.rank
+
+    def _deliver(self, staged: Staged, said: list[str]) -> tuple[Result, str]:
+        """Put a submission where it belongs; how that went, and where what lay there is kept."""
+        standing = staged.standing
+        kept = "" if self.collection.dry_run else self.delivery.put(staged)
+        if standing == "same":
+            return "unchanged", ""
+        if standing == "time":
+            said.append("the same as before, and when it came has changed")
+        if kept:
+            said.append(f"what was there is in {kept}")
+        return ("replaced" if standing == "other" else "collected"), kept
+
+    def _row(self, found: Found, result: Result, said: Sequence[str], **facts: str) -> None:
+        self.collection.rows.append(
+            Row(
+                title=found.title,
+                result=result,
+                handed_in=_iso(found.handed_in),
+                late=found.late,
+                said=tuple(said),
+                **facts,
+            )
+        )
+
+
+def _oldest_first(attempts: Sequence[Found]) -> list[Found]:
+    """A student's submissions in their order: by when they came where that is known of all, else by their rank."""
+    if all(one.handed_in for one in attempts):
+        return sorted(attempts, key=lambda one: (one.handed_in or datetime.min, one.rank))
+    return sorted(attempts, key=lambda one: one.rank)
+
+
+def _iso(moment: datetime | None) -> str:
+    return moment.astimezone(UTC).isoformat() if moment else ""
+
+
+def _called(other: OlderDelivery) -> str:
+    return printable(other.name) + (f", {other.handed_in}" if other.handed_in else "")
+
+
+def _once(others: Sequence[OlderDelivery]) -> tuple[OlderDelivery, ...]:
+    """Each of them once: collecting the same again says nothing new."""
+    return tuple({(other.name, other.handed_in, other.kept): other for other in others}.values())

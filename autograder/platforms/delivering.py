@@ -1,0 +1,258 @@
+"""Putting a submission into `submitted/<student>/<lesson>/`: whole or not at all, and nothing there is lost."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+from autograder.course.course import Course
+from autograder.errors import BadInput, Unreadable
+from autograder.intake import timestamps
+from autograder.intake.handed_in import HandedIn, find_notebook
+from autograder.limits import size
+from autograder.platforms.download import File, Refused
+from autograder.platforms.readers.found import Found
+from autograder.platforms.students import NAME_BYTES
+from course_lib.ground.files import put_in_place
+
+SUBMISSION_BYTES = 200_000_000
+"""What the files of one submission may have together."""
+
+FILES = 500
+"""The most files of one submission that are taken."""
+
+_BEING_MADE = ".collecting-"
+"""What a folder's name in `submitted/` begins with while it is being filled: hidden, so nobody grades it."""
+
+
+Standing = Literal["new", "same", "time", "other"]
+"""What lies where a submission goes: nothing; the same; the same but for when it was handed in; something else."""
+
+
+@dataclass(frozen=True)
+class Staged:
+    """A submission that is written, and not yet where it belongs.
+
+    Attributes:
+        folder: where it is now.
+        place: where it goes.
+        names: what the platform called its files, the one that is graded first.
+        digest: SHA-256 of that one, in hexadecimal; empty where there is none.
+        problem: why grading will find no notebook; empty where it will.
+        left: why files of it were left out, by what the platform calls them.
+    """
+
+    folder: Path
+    place: Path
+    names: tuple[str, ...]
+    digest: str
+    problem: str
+    left: Mapping[str, str]
+
+    @property
+    def standing(self) -> Standing:
+        """What lies where it goes."""
+        if not os.path.lexists(self.place):
+            return "new"
+        before, after = _digests(self.place), _digests(self.folder)
+        if before == after:
+            return "same"
+        time = {timestamps.NAME: ""}
+        return "time" if {**before, **time} == {**after, **time} else "other"
+
+
+class Delivering:
+    """Takes submissions into a course, one after another; nobody else does so at the same time."""
+
+    def __init__(self, course: Course, staging: Path) -> None:
+        """What `delivering` makes.
+
+        Args:
+            course: where to.
+            staging: a folder for what is not there yet, on the same disk.
+        """
+        self._course = course
+        self._staging = staging
+        self._began = datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%SZ")
+
+    def stage(self, found: Found, student: str, lesson: str) -> Staged:
+        """Write a submission beside the others.
+
+        Raises:
+            Refused: none of its files can be taken.
+        """
+        folder = Path(tempfile.mkdtemp(dir=self._staging))
+        written: dict[str, str] = {}
+        left: dict[str, str] = {}
+        budget = SUBMISSION_BYTES
+        for path, file in found.files.items():
+            if path == timestamps.NAME:  # when it was handed in is what the platform says, not what a student writes
+                continue
+            try:
+                if len(written) >= FILES:
+                    raise Refused(f"the submission has more than {FILES} files")
+                if file.size > budget:
+                    most = size(SUBMISSION_BYTES, decimal=True)
+                    raise Refused(f"the submission has more than the limit of {most}")
+                safe = _safe_path(path, written)
+                budget -= _write(folder / safe, file)
+                written[safe] = file.path
+            except Refused as refusal:
+                left[file.path] = refusal.reason
+        if not written:
+            raise Refused("; ".join(dict.fromkeys(left.values())) or "it has no files")
+        if found.handed_in is not None:
+            (folder / timestamps.NAME).write_text(timestamp(found.handed_in), encoding="utf-8")
+        notebook, problem = _notebook(folder, lesson)
+        first = written.get(notebook.path, "") if notebook else ""
+        names = tuple(dict.fromkeys([*filter(None, [first]), *written.values()]))
+        digest = hashlib.sha256(notebook.content).hexdigest() if notebook else ""
+        return Staged(folder, self._course.submitted / student / lesson, names, digest, problem, left)
+
+    def put(self, staged: Staged) -> str:
+        """Put a submission where it belongs; returns where what was there is kept, relative to the course's folder.
+
+        Empty where nothing was, or only the time has changed.
+        """
+        standing = staged.standing
+        if standing == "same":
+            return ""
+        if standing == "time":
+            self._put_time(staged)
+            return ""
+        staged.place.parent.mkdir(parents=True, exist_ok=True)
+        kept = self._keep(staged.place) if standing == "other" else ""
+        staged.folder.chmod(0o755)
+        staged.folder.rename(staged.place)
+        return kept
+
+    def _put_time(self, staged: Staged) -> None:
+        stated = staged.folder / timestamps.NAME
+        if stated.exists():
+            with put_in_place(staged.place / timestamps.NAME) as draft:
+                draft.write_bytes(stated.read_bytes())
+        else:
+            (staged.place / timestamps.NAME).unlink()
+
+    def _keep(self, place: Path) -> str:
+        """Move away what lies in a place."""
+        student, lesson = place.parent.name, place.name
+        kept = self._course.root / ".katze" / "replaced" / lesson / student / self._began
+        number = 1
+        while kept.exists():
+            number += 1
+            kept = kept.with_name(f"{self._began}-{number}")
+        kept.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        shutil.move(place, kept)
+        return str(kept.relative_to(self._course.root))
+
+
+@contextlib.contextmanager
+def delivering(course: Course, dry_run: bool) -> Iterator[Delivering]:
+    """Take submissions into a course, for as long as the block runs.
+
+    Args:
+        course: where to.
+        dry_run: only find out what would become of each; nothing may be `put`.
+
+    Raises:
+        BadInput: somebody else is collecting.
+    """
+    with contextlib.ExitStack() as resources:
+        if dry_run:
+            staging = Path(resources.enter_context(tempfile.TemporaryDirectory()))
+        else:
+            resources.enter_context(_alone(course))
+            course.submitted.mkdir(parents=True, exist_ok=True)
+            for left in course.submitted.glob(f"{_BEING_MADE}*"):  # by a run that was cut off
+                shutil.rmtree(left, ignore_errors=True)
+            staging = Path(tempfile.mkdtemp(prefix=_BEING_MADE, dir=course.submitted))
+            resources.callback(shutil.rmtree, staging, ignore_errors=True)
+        yield Delivering(course, staging)
+
+
+def timestamp(moment: datetime) -> str:
+    """A time as nbgrader writes it into `timestamp.txt`."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f UTC")
+
+
+@contextlib.contextmanager
+def _alone(course: Course) -> Iterator[None]:
+    folder = course.root / ".katze" / "collected"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with (folder / ".lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise BadInput("another `katze collect` is at work in this course; wait until it is done") from None
+        yield
+
+
+def _safe_path(path: str, taken: Mapping[str, str]) -> str:
+    """A path inside a submission that can be written anywhere and read by a person."""
+    parts = [_safe_name(part) for part in path.split("/") if part not in ("", ".", "..")]
+    safe = "/".join(parts) or "file"
+    number = 1
+    while safe in taken:
+        number += 1
+        safe = "/".join([*parts[:-1], f"{number}_{parts[-1]}"])
+    return safe
+
+
+def _safe_name(name: str) -> str:
+    printable = "".join(c if c.isprintable() and c != "\\" else "_" for c in name).strip()
+    printable = re.sub(r"^\.", "_", printable) or "_"
+    stem, dot, ending = printable.rpartition(".")
+    room = NAME_BYTES - len(f"{dot}{ending}".encode())
+    if len(printable.encode()) <= NAME_BYTES or room < 1:
+        return printable.encode()[:NAME_BYTES].decode("utf-8", "ignore")
+    return stem.encode()[:room].decode("utf-8", "ignore") + dot + ending
+
+
+def _write(place: Path, file: File) -> int:
+    """Write a file; returns how many bytes it has. Nothing is left of one that cannot be read to its end."""
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with place.open("xb") as written:
+            return sum(written.write(piece) for piece in file.pieces())
+    except Refused:
+        place.unlink(missing_ok=True)
+        raise
+    except (FileExistsError, NotADirectoryError) as error:
+        raise Refused("its name is another file's folder") from error
+
+
+def _notebook(folder: Path, lesson: str) -> tuple[HandedIn | None, str]:
+    """The notebook that grading will find, or why it will find none."""
+    inside = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        return find_notebook(inside, lesson), ""
+    except Unreadable as problem:
+        return None, problem.reason
+    finally:
+        os.close(inside)
+
+
+def _digests(folder: Path) -> dict[str, str]:
+    """What is in a folder, by path; links are not followed."""
+    found: dict[str, str] = {}
+    for top, folders, files in os.walk(folder):
+        for name in files:
+            path = Path(top, name)
+            if path.is_symlink() or not path.is_file():
+                found[str(path.relative_to(folder))] = "no file"
+                continue
+            with path.open("rb") as file:
+                found[str(path.relative_to(folder))] = hashlib.file_digest(file, "sha256").hexdigest()
+        found |= {str(Path(top, name).relative_to(folder)): "link" for name in folders if Path(top, name).is_symlink()}
+    return found

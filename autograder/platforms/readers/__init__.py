@@ -1,0 +1,1 @@
+"""Finding the submissions in what each platform delivers."""

@@ -1,0 +1,100 @@
+"""Gradescope: the zip of "Export Submissions", `submission_123/` folders beside `submission_metadata.yml`."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import yaml
+
+from autograder.errors import BadInput
+from autograder.intake.delivered import GRADESCOPE, GRADESCOPE_LIST
+from autograder.platforms.download import Download, File, Refused
+from autograder.platforms.readers.found import Found, newest_file
+
+LIST_BYTES = 50_000_000
+
+
+def read(download: Download) -> Iterator[Found]:
+    """The submissions: of a group one for each of its members. Without the list, the folders have only numbers.
+
+    Raises:
+        BadInput: the list cannot be read.
+    """
+    lists = [file for file in download.files if file.name == GRADESCOPE_LIST]
+    listed = {folder: facts for file in lists for folder, facts in _listed(file).items()}
+    together: dict[str, dict[str, File]] = defaultdict(dict)
+    for file in download.files:
+        parts = file.path.split("/")
+        place = next((place for place, part in enumerate(parts) if part in listed or GRADESCOPE.fullmatch(part)), None)
+        if place is not None:
+            together[parts[place]]["/".join(parts[place + 1 :]) or file.name] = file
+        elif file not in lists:
+            download.refused[file.path] = "it lies in no submission's folder"
+    for missing in sorted(listed.keys() - together.keys()):
+        download.refused[missing] = f"{GRADESCOPE_LIST} names it, and it is not there"
+    for folder, files in together.items():
+        yield from _submissions(folder, files, listed.get(folder, {}))
+
+
+def _submissions(folder: str, files: Mapping[str, File], facts: Mapping[str, Any]) -> Iterator[Found]:
+    match = GRADESCOPE.match(folder)
+    number = match["number"] if match else ""
+    earlier = facts.get(":history")
+    submitters = facts.get(":submitters")
+    people = [one for one in submitters if isinstance(one, dict)] if isinstance(submitters, list) else []
+    for person in people or [{}]:
+        yield Found(
+            title=folder,
+            files=files,
+            number="" if people else number,
+            id=_text(person.get(":sid")),
+            name=_text(person.get(":name")),
+            email=_text(person.get(":email")),
+            handed_in=_moment(facts.get(":created_at")),
+            rank=int(number or 0) or newest_file(files),
+            attempt=len(earlier) + 1 if isinstance(earlier, list) else 0,
+            extra={"submission": number},
+        )
+
+
+def _listed(file: File) -> dict[str, Mapping[str, Any]]:
+    """What is said of each folder."""
+    again = "export the submissions again"
+    try:
+        listed = yaml.load(file.content(LIST_BYTES), Loader=_PlainLoader)
+    except Refused as refusal:
+        raise BadInput(f"{file.path} cannot be read: {refusal.reason}; {again}") from refusal
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise BadInput(f"{file.path} is not YAML; {again}") from error
+    if not isinstance(listed, dict):
+        raise BadInput(f"{file.path} lists no submissions; {again}")
+    return {str(folder): facts for folder, facts in listed.items() if isinstance(facts, dict)}
+
+
+class _PlainLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """Makes plain data, also of what is tagged as an object of Ruby's."""
+
+
+def _untagged(loader: Any, _tag: str, node: yaml.Node) -> Any:
+    if isinstance(node, yaml.MappingNode):
+        return loader.construct_mapping(node)
+    return loader.construct_sequence(node) if isinstance(node, yaml.SequenceNode) else loader.construct_scalar(node)
+
+
+_PlainLoader.add_multi_constructor("!", _untagged)
+_PlainLoader.add_multi_constructor("tag:", _untagged)
+
+
+def _moment(value: object) -> datetime | None:
+    if isinstance(value, dict):  # Ruby's TimeWithZone
+        value = value.get("utc")
+    if isinstance(value, datetime):
+        return (value if value.tzinfo else value.replace(tzinfo=UTC)).astimezone(UTC)
+    return None
+
+
+def _text(value: object) -> str:
+    return str(value).strip() if isinstance(value, (str, int)) and not isinstance(value, bool) else ""

@@ -1,0 +1,128 @@
+"""A mailbox: what students have sent as attachments, in an mbox file, or in messages saved one by one (`.eml`)."""
+
+from __future__ import annotations
+
+import itertools
+import mailbox
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from datetime import UTC, datetime
+from email import message_from_bytes
+from email.message import EmailMessage
+from email.policy import default
+from email.utils import parseaddr, parsedate_to_datetime
+from functools import partial
+from io import BytesIO
+from pathlib import Path
+from typing import Any, cast
+
+from autograder.platforms.download import Download, File, Refused
+from autograder.platforms.readers.found import Found
+
+MESSAGE_BYTES = 100_000_000
+"""The longest message that is read: attachments in it are a third longer than the files."""
+
+
+def is_mailbox(path: Path) -> bool:
+    """Whether a file is an mbox: it begins with a line of its own."""
+    try:
+        with path.open("rb") as file:
+            return file.read(5) == b"From "
+    except OSError:
+        return False
+
+
+def read(download: Download) -> Iterator[Found]:
+    """The messages that have attachments, one submission each.
+
+    When one came is what the server wrote that received it last, which no sender can; where none did, the sender's own
+    clock.
+    """
+    is_box = download.path.is_file() and is_mailbox(download.path)
+    for title, message in _in_mailbox(download) if is_box else _saved(download):
+        try:
+            found = _submission(title, message)
+        except Refused as refusal:
+            download.refused[title] = refusal.reason
+        except Exception as error:  # parsers of mail meet everything
+            download.refused[title] = f"it is no message that can be read ({type(error).__name__})"
+        else:
+            if found.files:
+                yield found
+            else:
+                download.refused[found.title] = "nothing is attached to it"
+
+
+Message = Callable[[], bytes]
+"""Gives the bytes of a message; what is attached is read when it is wanted, a message at a time."""
+
+
+def _in_mailbox(download: Download) -> Iterator[tuple[str, Message]]:
+    box = download.keep(closing(mailbox.mbox(download.path, create=False)))
+    for number, key in enumerate(box.iterkeys(), 1):
+        yield f"message {number}", partial(_from_box, box, key)
+
+
+def _from_box(box: mailbox.mbox, key: str) -> bytes:
+    with closing(box.get_file(key)) as file:
+        content = file.read(MESSAGE_BYTES + 1)
+    if len(content) > MESSAGE_BYTES:
+        raise Refused("it is longer than can be read")
+    return content
+
+
+def _saved(download: Download) -> Iterator[tuple[str, Message]]:
+    for file in download.files:
+        if file.name.lower().endswith(".eml"):
+            yield file.path, partial(file.content, MESSAGE_BYTES)
+        else:
+            download.refused[file.path] = "it is no message (.eml)"
+
+
+def _submission(title: str, read_message: Message) -> Found:
+    message = _parsed(read_message)
+    name, address = parseaddr(str(message["From"] or ""))
+    moment = _received(message)
+    files: dict[str, File] = {}
+    for place, part in enumerate(message.walk()):
+        attached = part.get_filename()
+        if attached and not part.is_multipart():
+            inside = attached.replace("/", "_").replace("\\", "_")
+            inside = inside if inside not in files else f"{place}_{inside}"
+            bytes_at_most = len(str(part.get_payload(decode=False)))
+            files[inside] = File(f"{title}/{inside}", bytes_at_most, 0, partial(_attached, read_message, place))
+    return Found(
+        title=f"{title}, {address}" if address else title,
+        files=files,
+        id=address.casefold(),
+        name=name,
+        email=address,
+        handed_in=moment,
+        rank=int(moment.timestamp()) if moment else 0,
+        extra={"message": str(message["Message-ID"] or "")[:200]},
+    )
+
+
+def _parsed(read_message: Message) -> EmailMessage:
+    return cast(EmailMessage, message_from_bytes(read_message(), policy=cast(Any, default)))
+
+
+def _attached(read_message: Message, place: int) -> BytesIO:
+    """The file that is this part of a message, counted from its beginning."""
+    part = next(itertools.islice(_parsed(read_message).walk(), place, None))
+    held = part.get_payload(decode=True)
+    if not isinstance(held, bytes):
+        raise Refused("it is damaged")
+    return BytesIO(held)
+
+
+def _received(message: EmailMessage) -> datetime | None:
+    """When the last server received a message; where none says, when it was sent."""
+    stated = [str(line).rpartition(";")[2] for line in message.get_all("Received", [])[:1]]
+    for text in (*stated, str(message["Date"] or "")):
+        try:
+            moment = parsedate_to_datetime(text.strip())
+        except (ValueError, TypeError, OverflowError):
+            continue
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    return None

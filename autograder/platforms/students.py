@@ -1,0 +1,89 @@
+"""Which student a submission is by, and the name of the folder that it gets."""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+from dataclasses import dataclass
+
+from autograder.course.roster import Person, Roster
+from autograder.errors import BadInput
+from autograder.intake.delivered import Platform
+from autograder.intake.submission import check_student_id
+from autograder.platforms.download import Refused
+from autograder.platforms.readers.found import Found
+from autograder.words import printable, some
+
+NAME_BYTES = 120
+"""The longest name of a folder: file systems take twice as much."""
+
+_ALONE: dict[Platform, str] = {
+    "moodle": "its worksheet or a list of participants",
+    "canvas": "the gradebook that Canvas exports",
+    "gradescope": "the grades that Gradescope exports",
+}
+
+
+@dataclass(frozen=True)
+class Student:
+    """Whose a submission is.
+
+    Attributes:
+        folder: the name in `submitted/`.
+        person: what is known of the student.
+    """
+
+    folder: str
+    person: Person
+
+    @property
+    def is_renamed(self) -> bool:
+        """Whether the id cannot name a folder as it is."""
+        return self.folder != self.person.id
+
+
+def student_of(found: Found, platform: Platform, roster: Roster) -> Student:
+    """Whose a submission is: the one in the roster that it fits, or, without a roster, whom the platform names.
+
+    Raises:
+        Refused: nobody in the roster fits, or several do; or the platform names nobody.
+    """
+    person = _person(found, platform, roster)
+    return Student(folder_name(person.id), person)
+
+
+def _person(found: Found, platform: Platform, roster: Roster) -> Person:
+    id = unicodedata.normalize("NFC", found.id)
+    if roster.people:
+        fitting = roster.find(platform, number=found.number, id=id, email=found.email, name=found.name)
+        if isinstance(fitting, Person):
+            return fitting
+        if fitting:
+            ids = some([printable(person.id) for person in fitting])
+            raise Refused(f"several in the roster fit ({ids}): give the number that {platform} has for each of them")
+        raise Refused("nobody in the roster fits: add a row, then collect again")
+    alone = id or found.email or found.number or found.name
+    if not alone:
+        wanted = _ALONE.get(platform, "a roster")
+        raise Refused(f"nothing says whose it is: collect again with --roster, and {wanted}")
+    return Person(alone, found.name if found.name != alone else "", found.email)
+
+
+def folder_name(id: str) -> str:
+    """The folder of a student in `submitted/`: the id itself, where it can be one.
+
+    Else characters that cannot be in it become `_`, and a few letters of the id's digest keep it apart from others.
+    The same id always has the same folder; `.katze/collected/` says which id that is.
+    """
+    try:
+        check_student_id(id)
+        if len(id.encode()) <= NAME_BYTES:
+            return id
+    except (BadInput, UnicodeEncodeError):
+        pass
+    digest = hashlib.sha256(id.encode("utf-8", "surrogatepass")).hexdigest()[:6]
+    plain = "".join(c if c.isprintable() and c not in '/\\:+*?"<>|' else "_" for c in id.strip())
+    while ".." in plain:
+        plain = plain.replace("..", ".")
+    kept = plain.lstrip(".-~ ").encode()[: NAME_BYTES - 7].decode("utf-8", "ignore").rstrip()
+    return f"{kept or 'student'}-{digest}"
