@@ -10,6 +10,7 @@ import ast
 import functools
 import shutil
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import autograder
@@ -76,7 +77,7 @@ def permitted(modules: dict[str, Path], withheld: Iterable[str]) -> set[str]:
     """The modules that are not withheld and import none that is, however indirectly."""
     if not (withheld := list(withheld)):
         return set(modules)
-    imports = {name: imported_modules(path, name) | set(_parents(name)) for name, path in modules.items()}
+    imports = {name: imports_of(path, name).at_once | set(_parents(name)) for name, path in modules.items()}
     banned = {name for name in modules if any(_within(name, hidden) for hidden in withheld)}
     while True:
         more = {name for name, used in imports.items() if name not in banned and used & banned}
@@ -85,20 +86,35 @@ def permitted(modules: dict[str, Path], withheld: Iterable[str]) -> set[str]:
         banned |= more
 
 
+@dataclass(frozen=True)
+class Imports:
+    """The names of the modules that a module imports.
+
+    Attributes:
+        at_once: when it is imported itself.
+        ever: then, or when what is in it is called.
+    """
+
+    at_once: frozenset[str]
+    ever: frozenset[str]
+
+
 @functools.cache
-def imported_modules(path: Path, name: str) -> frozenset[str]:
-    """The names of the modules that a module imports when it is imported itself.
+def imports_of(path: Path, name: str) -> Imports:
+    """What a module imports.
 
     Args:
         path: its file, which is read once.
         name: its own name, from which relative imports count.
     """
-    return frozenset(_imported(path, name))
-
-
-def _imported(path: Path, name: str) -> Iterator[str]:
     package = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
-    for node in _executed(ast.parse(path.read_bytes()).body):
+    tree = ast.parse(path.read_bytes())
+    at_once, ever = _executed(tree.body), ast.walk(tree)
+    return Imports(frozenset(_imported(at_once, package)), frozenset(_imported(ever, package)))
+
+
+def _imported(nodes: Iterable[ast.AST], package: list[str]) -> Iterator[str]:
+    for node in nodes:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield alias.name

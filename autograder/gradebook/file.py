@@ -45,6 +45,10 @@ class GradebookFile:
                 ...
 
     No connection is open between two transactions, so that the process may fork at any such moment.
+
+    Attributes:
+        path: the database file.
+        notices: what its owner should know of what was done with it, a line each.
     """
 
     def __init__(self, path: Path) -> None:
@@ -54,6 +58,7 @@ class GradebookFile:
             path: the database file, such as `gradebook.db`; its folder must exist.
         """
         self.path = path
+        self.notices: list[str] = []
         self._resources = contextlib.ExitStack()
 
     def __enter__(self) -> Self:
@@ -77,14 +82,25 @@ class GradebookFile:
         self._resources.close()
 
     def prepare(self) -> None:
-        """Make the gradebook where there is none, and bring our tables in it up to date.
+        """Make the gradebook where there is none, and bring our tables in it up to date. Before tables of an earlier
+        version are touched, the file is copied.
 
         Raises:
-            BadInput: it cannot be written; it is as it was.
+            BadInput: it cannot be written or copied; it is as it was.
         """
         check_room(self.path.parent)
         if _is_new(self.path):
             _create(self.path)
+            found = schema.LATEST
+        else:
+            with self.begin() as connection:
+                found = schema.version(connection)
+        if found < schema.LATEST:
+            copy = _copy(self.path)
+            self.notices.append(
+                f"the gradebook {self.path.name} was brought from version {found} of Katze's tables to version "
+                f"{schema.LATEST}; it is kept as it was in {copy.name}"
+            )
         with self.begin() as connection:
             schema.migrate(connection)
 
@@ -114,6 +130,22 @@ def read_only(path: Path) -> Iterator[Connection]:
     """
     if not path.is_file():
         raise BadInput(f"there is no gradebook {path} yet; grade a lesson with `katze grade LESSON`")
+    with look(path) as connection:
+        if connection is None:
+            raise BadInput(f"the gradebook {path} has no records of this Katze yet; run `katze grade LESSON`")
+        yield connection
+
+
+@contextlib.contextmanager
+def look(path: Path) -> Iterator[Connection | None]:
+    """The same for a gradebook that may be missing, or have no records yet: then there is nothing to read.
+
+    Raises:
+        BadInput: it cannot be read, or its records are from a newer version of Katze.
+    """
+    if _is_new(path):
+        yield None
+        return
     place = f"file:{quote(str(path))}?mode=ro"
     engine = create_engine(
         "sqlite://", creator=lambda: sqlite3.connect(place, uri=True, timeout=WAIT_SECONDS), poolclass=NullPool
@@ -123,9 +155,7 @@ def read_only(path: Path) -> Iterator[Connection]:
             found = schema.version(connection)
             if found > schema.LATEST:
                 raise BadInput(_newer(path, found))
-            if found < schema.WITH_RECORDS:
-                raise BadInput(f"the gradebook {path} has no records of this Katze yet; run `katze grade LESSON`")
-            yield connection
+            yield connection if found >= schema.WITH_RECORDS else None
     except DBAPIError as error:
         raise BadInput(_advice(path, str(error.orig))) from error
 
@@ -212,6 +242,27 @@ def _create(path: Path) -> None:
         raise BadInput(f"cannot make the gradebook {path}: {_cause(error)}; check its folder") from error
     finally:
         draft.unlink(missing_ok=True)
+
+
+def _copy(path: Path) -> Path:
+    """Copy a gradebook beside itself, whole, under a name that says before which version it was; returns the copy."""
+    name = f"{path.name}.before-{schema.LATEST}"
+    names = (name, *(f"{name}.{number}" for number in range(2, 1000)))
+    copy = next(path.with_name(name) for name in names if not os.path.lexists(path.with_name(name)))
+    draft = path.with_name(f".{path.name}.{os.getpid()}.copy")
+    try:
+        with (
+            contextlib.closing(sqlite3.connect(path, timeout=WAIT_SECONDS)) as source,
+            contextlib.closing(sqlite3.connect(draft)) as target,
+        ):
+            source.backup(target)
+        shutil.copymode(path, draft)
+        os.replace(draft, copy)
+    except (OSError, sqlite3.Error) as error:
+        raise BadInput(f"cannot copy the gradebook {path} before it is changed: {error}; see to its folder") from error
+    finally:
+        draft.unlink(missing_ok=True)
+    return copy
 
 
 def _cause(error: OSError | DBAPIError) -> str:

@@ -6,14 +6,14 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import nbformat
 from nbgrader.utils import compute_checksum, is_locked
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, delete, insert, select, update
 
-from autograder.errors import BadInput
+from autograder.gradebook.given_by_hand import HandGradesMoved, keep, restore, share_out_cell
+from autograder.gradebook.rulings import Ruling, Rulings, exercise_of
 from autograder.gradebook.tables import (
     ASSIGNMENT,
     CELL,
@@ -22,6 +22,7 @@ from autograder.gradebook.tables import (
     GRADE,
     NOTEBOOK,
     SOURCE,
+    WORTH,
     add,
     upsert,
 )
@@ -31,7 +32,20 @@ _HIDDEN = re.compile(r"^[^\n]*BEGIN HIDDEN TESTS[^\n]*\n.*?END HIDDEN TESTS[^\n]
 
 @dataclass(frozen=True)
 class GradedCell:
-    """A cell of the release that nbgrader has rows for."""
+    """A cell of the release that nbgrader has rows for.
+
+    Attributes:
+        name: its grade_id.
+        kind: "code" or "markdown".
+        grade: whether it has points.
+        solution: whether students write in it.
+        task: whether it is one of nbgrader's tasks.
+        locked: whether its text is the release's.
+        points: what it gives.
+        source: its text.
+        checksum: nbgrader's, of it.
+        ruling: what the course has decided about its exercise.
+    """
 
     name: str
     kind: str
@@ -42,6 +56,12 @@ class GradedCell:
     points: float
     source: str
     checksum: str
+    ruling: Ruling = Ruling()
+
+    @property
+    def most(self) -> float:
+        """Its points among those that can be had, as nbgrader adds them up."""
+        return self.points if self.ruling.counts_in_all else 0.0
 
 
 @dataclass(frozen=True)
@@ -83,7 +103,7 @@ class LessonRows:
                 raise ValueError(f"{name}: a score of {score} is not between 0 and {points[name]}")
 
 
-def _graded_cells(notebook: Mapping[str, Any]) -> list[GradedCell]:
+def _graded_cells(notebook: Mapping[str, Any], rulings: Rulings) -> list[GradedCell]:
     """The cells of a release that have a part in grading."""
     cells = []
     for cell in notebook["cells"]:
@@ -104,23 +124,27 @@ def _graded_cells(notebook: Mapping[str, Any]) -> list[GradedCell]:
                     points=float(meta.get("points", 0)),
                     source=cell["source"],
                     checksum=compute_checksum(node),
+                    ruling=rulings.get(exercise_of(meta["grade_id"]), Ruling()),
                 )
             )
     return cells
 
 
 def save_lesson(
-    connection: Connection, path: Path, course_id: str, lesson: str, notebook: Mapping[str, Any]
-) -> LessonRows:
+    connection: Connection, course_id: str, lesson: str, notebook: Mapping[str, Any], rulings: Rulings
+) -> tuple[LessonRows, HandGradesMoved]:
     """Bring a lesson's rows up to date with its release; see `GradebookWriter.ensure_assignment`."""
-    cells = _graded_cells(notebook)
+    cells = _graded_cells(notebook, rulings)
     found = connection.scalar(select(ASSIGNMENT.c.id).where(ASSIGNMENT.c.name == lesson))
     assignment = str(found) if found else add(connection, ASSIGNMENT, name=lesson, course_id=course_id)
     notebook_id = _notebook(connection, assignment, lesson, notebook)
-    _remove_old_cells(connection, path, lesson, notebook_id, cells)
+    worth, moved = _read_worth(connection, lesson, notebook_id), HandGradesMoved()
+    _remove_old_cells(connection, lesson, notebook_id, cells, worth, moved)
     for cell in cells:
         _save_cell(connection, notebook_id, cell)
-    return LessonRows.load(connection, assignment, notebook_id, cells)
+    rows = LessonRows.load(connection, assignment, notebook_id, cells)
+    _move_hand_grades(connection, lesson, rows, worth, moved)
+    return rows, moved
 
 
 def _notebook(connection: Connection, assignment: str, lesson: str, notebook: Mapping[str, Any]) -> str:
@@ -129,23 +153,50 @@ def _notebook(connection: Connection, assignment: str, lesson: str, notebook: Ma
     return upsert(connection, NOTEBOOK, where, {"assignment_id": assignment, "name": lesson}, {"kernelspec": kernel})
 
 
-def _remove_old_cells(
-    connection: Connection, path: Path, lesson: str, notebook: str, cells: Sequence[GradedCell]
+def _read_worth(connection: Connection, lesson: str, notebook: str) -> dict[str, float]:
+    """The points of each graded cell until now: as we know them, else as nbgrader does."""
+    known: dict[str, float] = {}
+    for table in (CELL_TABLES["GradeCell"], CELL_TABLES["TaskCell"]):
+        rows = select(CELL.c.name, table.c.max_score).join(table, table.c.id == CELL.c.id)
+        known |= {row.name: row.max_score for row in connection.execute(rows.where(CELL.c.notebook_id == notebook))}
+    return known | {row.cell: row.points for row in connection.execute(select(WORTH).where(WORTH.c.lesson == lesson))}
+
+
+def _move_hand_grades(
+    connection: Connection, lesson: str, rows: LessonRows, worth: Mapping[str, float], moved: HandGradesMoved
 ) -> None:
-    """Remove rows of cells that the release no longer has, unless somebody has worked on them."""
+    """Let what was given by hand follow its cells: to other points, out of what counts, and back again."""
+    connection.execute(delete(WORTH).where(WORTH.c.lesson == lesson))
+    for row, cell in rows.grades.items():
+        connection.execute(insert(WORTH).values(lesson=lesson, cell=cell.name, points=cell.points))
+        before = worth.get(cell.name, cell.points)
+        students = share_out_cell(connection, row, before, cell.points)
+        if students:
+            moved.shared[cell.name] = (students, before, cell.points)
+        if cell.ruling.drop and (students := keep(connection, lesson, row, cell.name, cell.points)):
+            moved.kept[cell.name] = students
+    counting = {cell.name: cell.points for cell in (*rows.comments.values(), *rows.grades.values())}
+    dropped = {cell.name for cell in rows.grades.values() if cell.ruling.drop}
+    moved.restored |= restore(connection, lesson, {name: counting[name] for name in counting.keys() - dropped})
+
+
+def _remove_old_cells(
+    connection: Connection,
+    lesson: str,
+    notebook: str,
+    cells: Sequence[GradedCell],
+    worth: Mapping[str, float],
+    moved: HandGradesMoved,
+) -> None:
+    """Remove rows of cells that the release no longer has; what somebody has given for them is kept."""
     kept = {(cell.name, kind) for cell in cells for kind in _row_kinds(cell)}
     rows = connection.execute(select(CELL).where(CELL.c.notebook_id == notebook)).all()
     for row in rows:
         if (row.name, row.type) in kept:
             continue
-        by_hand = connection.scalar(
-            select(func.count()).where(GRADE.c.cell_id == row.id, GRADE.c.manual_score.is_not(None))
-        )
-        if by_hand:
-            raise BadInput(
-                f"the release of {lesson} no longer has the cell {row.name}, and {path} holds points given by hand for "
-                f"it; put the cell back, or start a new gradebook"
-            )
+        students = keep(connection, lesson, row.id, row.name, worth.get(row.name, 0.0), with_comments=True)
+        if students:
+            moved.kept[row.name] = max(students, moved.kept.get(row.name, 0))
         for table in (GRADE, COMMENT):
             connection.execute(delete(table).where(table.c.cell_id == row.id))
         for table in (*CELL_TABLES.values(), CELL):
@@ -166,7 +217,7 @@ def _save_cell(connection: Connection, notebook: str, cell: GradedCell) -> None:
         table = CELL_TABLES[kind]
         row_where = (CELL.c.notebook_id == notebook, CELL.c.name == cell.name, CELL.c.type == kind)
         row = upsert(connection, CELL, row_where, {"notebook_id": notebook, "name": cell.name, "type": kind}, {})
-        values = {} if kind == "SolutionCell" else {"max_score": cell.points, "cell_type": cell.kind}
+        values = {} if kind == "SolutionCell" else {"max_score": cell.most, "cell_type": cell.kind}
         if connection.scalar(select(table.c.id).where(table.c.id == row)) is None:
             connection.execute(insert(table).values(id=row, **values))
         elif values:

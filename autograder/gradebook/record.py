@@ -68,9 +68,9 @@ class ExerciseRecord:
         max_points: the most it could earn.
         misconception: the id of the mistake, where it has a name.
         note: what the student was told about the whole answer, where no case tells the story.
+        cases: its cases, in order; empty where the record was read without them.
         answer: digest of what the answer's cells say (`answers.py`); empty where no Katze that knew one graded it.
         stood: the largest share of the points that it had before the same submission was graded again, from 0 to 1.
-        cases: its cases, in order; empty where the record was read without them.
         ruling: what the course has decided about it, in a sentence, once that is in `points` and `max_points`.
     """
 
@@ -84,9 +84,9 @@ class ExerciseRecord:
     max_points: int
     misconception: str | None = None
     note: str = ""
+    cases: tuple[CaseRecord, ...] = ()
     answer: str = ""
     stood: float = 0.0
-    cases: tuple[CaseRecord, ...] = ()
     ruling: str = ""
 
     @property

@@ -19,6 +19,7 @@ from sqlalchemy import (
     TableClause,
     and_,
     delete,
+    exists,
     func,
     insert,
     or_,
@@ -39,6 +40,7 @@ from autograder.gradebook.record import (
     Standing,
     WrittenPage,
 )
+from autograder.gradebook.rulings import Rulings, read_rulings, ruled
 from autograder.gradebook.tables import (
     ASSIGNMENT,
     CASE,
@@ -59,11 +61,12 @@ from autograder.gradebook.tables import (
 )
 from course_lib.checking import Outcome
 
-WAS_GRADED, WAS_SET_ASIDE = "graded", "set aside"
+NO_RULINGS: Rulings = {}
+WAS_GRADED, WAS_SET_ASIDE, WAS_RULED = "graded", "set aside", "counted anew"
 """What can happen to a grade."""
 
 _OF_A_RECORD = ("digest", "notebook", "handed_in", "slot", "problem", "seconds", "void")
-_OF_AN_EXERCISE = [field.name for field in fields(ExerciseRecord) if field.name != "cases"]
+_OF_AN_EXERCISE = [field.name for field in fields(ExerciseRecord) if field.name not in ("cases", "ruling")]
 _OF_A_CASE = [field.name for field in fields(CaseRecord)]
 """What has a column of its own name, and is stored there as it is."""
 
@@ -79,7 +82,12 @@ def end_run(connection: Connection, run: int) -> None:
 
 
 def save(
-    connection: Connection, run: int, record: Record, why: Iterable[str] = (), kept: Collection[str] = ()
+    connection: Connection,
+    run: int,
+    record: Record,
+    why: Iterable[str] = (),
+    kept: Collection[str] = (),
+    rulings: Rulings = NO_RULINGS,
 ) -> tuple[Change, ...]:
     """Write a record in place of the submission's earlier one, and what has changed into its history.
 
@@ -89,19 +97,26 @@ def save(
         record: the new record.
         why: why it was graded, or graded again; a sentence each.
         kept: exercises that were not judged anew: what is recorded of them stays as it is.
+        rulings: what the course has decided: history and changes tell of points as they count.
     """
-    before = _standings(connection, record)
+    earlier = records(connection, record.lesson, record.student).get(record.student)
     submission = _save_submission(connection, run, record)
     _save_exercises(connection, run, submission, record, kept)
-    after = {one.exercise: one.standing for one in record.exercises}
-    changes = tuple(
-        Change(exercise, before.get(exercise), after.get(exercise))
-        for exercise in after | before
-        if before.get(exercise) != after.get(exercise)
-    )
-    event = _add_event(connection, run, record, WAS_GRADED, tuple(why), record.points)
-    _save_changes(connection, event, changes if before else ())
+    counted = ruled(record, rulings)
+    changes = changes_between(None if earlier is None else ruled(earlier, rulings), counted)
+    add_event(connection, run, counted, WAS_GRADED, tuple(why), counted.points, () if earlier is None else changes)
     return changes
+
+
+def changes_between(before: Record | None, after: Record) -> tuple[Change, ...]:
+    """What differs in how the exercises of a submission stand."""
+    old = {} if before is None else {one.exercise: one.standing for one in before.exercises}
+    new = {one.exercise: one.standing for one in after.exercises}
+    return tuple(
+        Change(exercise, old.get(exercise), new.get(exercise))
+        for exercise in new | old
+        if old.get(exercise) != new.get(exercise)
+    )
 
 
 def set_aside(connection: Connection, run: int, lesson: str, students: Collection[str], why: str) -> None:
@@ -109,22 +124,12 @@ def set_aside(connection: Connection, run: int, lesson: str, students: Collectio
     for record in records(connection, lesson).values():
         if record.student in students and not record.void:
             connection.execute(update(GRADED).where(*_of(lesson, record.student)).values(void=why))
-            _add_event(connection, run, record, WAS_SET_ASIDE, (why,), None)
+            add_event(connection, run, record, WAS_SET_ASIDE, (why,), None)
 
 
 def _of(lesson: str, student: str | None) -> list[ColumnElement[bool]]:
     """Which rows of `GRADED` are those of a lesson, or of one student in it."""
     return [GRADED.c.lesson == lesson, *([] if student is None else [GRADED.c.student == student])]
-
-
-def _standings(connection: Connection, record: Record) -> dict[str, Standing]:
-    rows = connection.execute(
-        select(EXERCISE.c.exercise, EXERCISE.c.outcome, EXERCISE.c.points, EXERCISE.c.misconception)
-        .join(GRADED, GRADED.c.id == EXERCISE.c.submission)
-        .where(*_of(record.lesson, record.student))
-        .order_by(EXERCISE.c.number)
-    )
-    return {exercise: Standing(Outcome(outcome), *rest) for exercise, outcome, *rest in rows}
 
 
 def _save_submission(connection: Connection, run: int, record: Record) -> int:
@@ -134,7 +139,7 @@ def _save_submission(connection: Connection, run: int, record: Record) -> int:
         "graded": _now(),
         "by_hand": "",  # the page has been written without
         **{name: getattr(record, name) for name in _OF_A_RECORD},
-        **{name: _json(getattr(record, name)) for name in ("repairs", "remarks", "files")},
+        **{name: _json(getattr(record, name)) for name in ("repairs", "remarks", "files", "imports")},
     }
     statement = sqlite.insert(GRADED).values(lesson=record.lesson, student=record.student, **values)
     statement = statement.on_conflict_do_update(index_elements=["lesson", "student"], set_=values)
@@ -173,9 +178,26 @@ def _conditions_id(connection: Connection, conditions: Conditions) -> int:
     return int(connection.execute(select(CONDITIONS.c.id).filter_by(**values)).scalar_one())
 
 
-def _add_event(
-    connection: Connection, run: int, record: Record, kind: str, why: tuple[str, ...], total: float | None
-) -> int:
+def add_event(
+    connection: Connection,
+    run: int,
+    record: Record,
+    kind: str,
+    why: tuple[str, ...],
+    total: float | None,
+    changes: Iterable[Change] = (),
+) -> None:
+    """Write something that has happened to a submission's grade into its history.
+
+    Args:
+        connection: the transaction.
+        run: in which it has happened.
+        record: the submission, as it counts from then on.
+        kind: what: `WAS_GRADED` and the like.
+        why: the reasons.
+        total: its points; None where it has none, or none any more.
+        changes: what is different in its exercises.
+    """
     statement = insert(EVENT).values(
         lesson=record.lesson,
         student=record.student,
@@ -188,7 +210,8 @@ def _add_event(
         points=total,
         max_points=record.max_points,
     )
-    return int(connection.execute(statement).lastrowid)
+    event = int(connection.execute(statement).lastrowid)
+    _save_changes(connection, event, changes)
 
 
 def _save_changes(connection: Connection, event: int, changes: Iterable[Change]) -> None:
@@ -216,14 +239,15 @@ def records(connection: Connection, lesson: str, student: str | None = None) -> 
         for row in connection.execute(select(CONDITIONS))
     }
     exercises: dict[int, list[ExerciseRecord]] = {}
-    for submission, *own in connection.execute(
-        select(EXERCISE.c.submission, *(EXERCISE.c[name] for name in _OF_AN_EXERCISE))
-        .join(GRADED, GRADED.c.id == EXERCISE.c.submission)
-        .where(*which)
+    of_these = select(GRADED.c.id).where(*which)
+    for row in connection.execute(
+        _whatever_is_in(EXERCISE)
+        .where(EXERCISE.c.submission.in_(of_these))
         .order_by(EXERCISE.c.submission, EXERCISE.c.number)
     ):
-        one = ExerciseRecord(*own)
-        exercises.setdefault(submission, []).append(replace(one, outcome=Outcome(one.outcome)))
+        own = {name: row._mapping[name] for name in _OF_AN_EXERCISE if name in row._mapping}
+        one = ExerciseRecord(**{**own, "outcome": Outcome(row.outcome)})
+        exercises.setdefault(row.submission, []).append(one)
     rows = connection.execute(_whatever_is_in(GRADED).where(*which).order_by(GRADED.c.student))
     return {
         row.student: Record(
@@ -233,6 +257,7 @@ def records(connection: Connection, lesson: str, student: str | None = None) -> 
             exercises=tuple(exercises.get(row.id, ())),
             repairs=tuple(json.loads(row.repairs)),
             remarks=tuple(json.loads(row._mapping.get("remarks", "[]"))),  # version 2 has none
+            imports=json.loads(row._mapping.get("imports", "{}")),  # nor has version 4 any of these
             files={name: (digest, size) for name, (digest, size) in json.loads(row.files).items()},
             **{name: row._mapping[name] for name in _OF_A_RECORD},
         )
@@ -240,8 +265,14 @@ def records(connection: Connection, lesson: str, student: str | None = None) -> 
     }
 
 
+def counted(connection: Connection, lesson: str, student: str | None = None) -> dict[str, Record]:
+    """The same as they count, by the rulings that are in the scores."""
+    rulings = read_rulings(connection, lesson)
+    return {name: ruled(record, rulings) for name, record in records(connection, lesson, student).items()}
+
+
 def _whatever_is_in(table: TableClause) -> Select[Any]:
-    """All columns that a table has: in version 2 it has fewer."""
+    """All columns that a table has: in earlier versions it has fewer."""
     return select(text("*")).select_from(table)
 
 
@@ -305,8 +336,10 @@ def by_hand(connection: Connection, lesson: str, student: str | None = None) -> 
 
     Cells of exercises that nobody has touched are left out; written answers are all there.
     """
-    with_grade, task = CELL_TABLES["GradeCell"], CELL_TABLES["TaskCell"]
-    written = CELL.c.name.not_in(select(EXERCISE.c.cell))
+    with_grade, task, beside = CELL_TABLES["GradeCell"], CELL_TABLES["TaskCell"], CELL.alias()
+    same = (beside.c.notebook_id == CELL.c.notebook_id, beside.c.name == CELL.c.name)
+    is_answer = exists(select(beside.c.id).where(*same, beside.c.type == "SolutionCell"))
+    written = or_(is_answer, task.c.id.is_not(None), with_grade.c.cell_type == "markdown")
     touched = or_(
         and_(written, GRADE.c.id.is_not(None)),
         GRADE.c.manual_score.is_not(None),
@@ -318,6 +351,7 @@ def by_hand(connection: Connection, lesson: str, student: str | None = None) -> 
         select(
             SUBMISSION.c.student_id.label("student"),
             CELL.c.name.label("cell"),
+            NOTEBOOK.c.name.label("notebook"),
             written.label("written"),
             GRADE,
             func.coalesce(with_grade.c.max_score, task.c.max_score, 0).label("max_points"),
@@ -326,21 +360,22 @@ def by_hand(connection: Connection, lesson: str, student: str | None = None) -> 
         .select_from(ASSIGNMENT)
         .join(SUBMISSION, SUBMISSION.c.assignment_id == ASSIGNMENT.c.id)
         .join(SUBMITTED, SUBMITTED.c.assignment_id == SUBMISSION.c.id)
+        .join(NOTEBOOK, NOTEBOOK.c.id == SUBMITTED.c.notebook_id)
         .join(CELL, CELL.c.notebook_id == SUBMITTED.c.notebook_id)
         .outerjoin(with_grade, with_grade.c.id == CELL.c.id)
         .outerjoin(task, task.c.id == CELL.c.id)
         .outerjoin(GRADE, and_(GRADE.c.cell_id == CELL.c.id, GRADE.c.notebook_id == SUBMITTED.c.id))
         .outerjoin(COMMENT, and_(COMMENT.c.cell_id == CELL.c.id, COMMENT.c.notebook_id == SUBMITTED.c.id))
         .where(ASSIGNMENT.c.name == lesson, touched, *([] if student is None else [SUBMISSION.c.student_id == student]))
-        .order_by(SUBMISSION.c.student_id, CELL.c.name, CELL.c.type)
+        .order_by(SUBMISSION.c.student_id, NOTEBOOK.c.name, CELL.c.name, CELL.c.type)
     )
-    found: dict[str, dict[str, HandGrade]] = {}
+    found: dict[str, dict[tuple[str, str], HandGrade]] = {}
     for row in rows:
-        cells = found.setdefault(row.student, {})
-        comment = row.manual_comment or (cells[row.cell].comment if row.cell in cells else "")
+        cells, key = found.setdefault(row.student, {}), (row.notebook, row.cell)
+        comment = row.manual_comment or (cells[key].comment if key in cells else "")
         graded = row.id is not None
-        if graded or row.cell not in cells:  # a written answer has a row for its points, one for its comment
-            cells[row.cell] = HandGrade(
+        if graded or key not in cells:  # a written answer has a row for its points, one for its comment
+            cells[key] = HandGrade(
                 row.cell,
                 bool(row.written and graded),
                 row.auto_score,
@@ -349,9 +384,10 @@ def by_hand(connection: Connection, lesson: str, student: str | None = None) -> 
                 row.max_points,
                 bool(row.needs_manual_grade),
                 comment,
+                "" if row.notebook == lesson else row.notebook,
             )
         else:
-            cells[row.cell] = replace(cells[row.cell], comment=comment)
+            cells[key] = replace(cells[key], comment=comment)
     return {name: tuple(cells.values()) for name, cells in found.items()}
 
 
@@ -372,27 +408,36 @@ def save_page(connection: Connection, record: Record, by_hand: str) -> None:
     connection.execute(update(GRADED).where(*_of(record.lesson, record.student)).values(**values))
 
 
-def overwritten(connection: Connection, lesson: str) -> set[str]:
-    """The students of a lesson whose automatic scores in nbgrader's tables are not those that were recorded."""
-    submission = and_(SUBMISSION.c.assignment_id == ASSIGNMENT.c.id, SUBMISSION.c.student_id == GRADED.c.student)
-    notebook = and_(NOTEBOOK.c.assignment_id == ASSIGNMENT.c.id, NOTEBOOK.c.name == GRADED.c.lesson)
-    page = and_(SUBMITTED.c.assignment_id == SUBMISSION.c.id, SUBMITTED.c.notebook_id == NOTEBOOK.c.id)
-    cell = and_(CELL.c.name == EXERCISE.c.cell, CELL.c.notebook_id == NOTEBOOK.c.id, CELL.c.type == "GradeCell")
-    other = or_(GRADE.c.id.is_(None), GRADE.c.auto_score.is_distinct_from(EXERCISE.c.points))
-    found = connection.scalars(
-        select(GRADED.c.student)
-        .distinct()
-        .select_from(GRADED)
-        .join(EXERCISE, EXERCISE.c.submission == GRADED.c.id)
-        .outerjoin(ASSIGNMENT, ASSIGNMENT.c.name == GRADED.c.lesson)
-        .outerjoin(SUBMISSION, submission)
-        .outerjoin(NOTEBOOK, notebook)
-        .outerjoin(SUBMITTED, page)
-        .outerjoin(CELL, cell)
-        .outerjoin(GRADE, and_(GRADE.c.cell_id == CELL.c.id, GRADE.c.notebook_id == SUBMITTED.c.id))
-        .where(GRADED.c.lesson == lesson, GRADED.c.void == "", other)
+def overwritten(connection: Connection, lesson: str, counted: Mapping[str, Record]) -> set[str]:
+    """The students of a lesson whose automatic scores in nbgrader's tables are not those that follow from our records.
+
+    Args:
+        connection: the transaction.
+        lesson: the lesson.
+        counted: the records by student, as they count.
+    """
+    rows = connection.execute(
+        select(SUBMISSION.c.student_id, CELL.c.name, GRADE.c.auto_score)
+        .select_from(ASSIGNMENT)
+        .join(SUBMISSION, SUBMISSION.c.assignment_id == ASSIGNMENT.c.id)
+        .join(SUBMITTED, SUBMITTED.c.assignment_id == SUBMISSION.c.id)
+        .join(NOTEBOOK, and_(NOTEBOOK.c.id == SUBMITTED.c.notebook_id, NOTEBOOK.c.name == lesson))
+        .join(GRADE, GRADE.c.notebook_id == SUBMITTED.c.id)
+        .join(CELL, and_(CELL.c.id == GRADE.c.cell_id, CELL.c.type == "GradeCell"))
+        .where(ASSIGNMENT.c.name == lesson)
     )
-    return set(found)
+    scores: dict[str, dict[str, float | None]] = {}
+    for student, cell, score in rows:
+        scores.setdefault(student, {})[cell] = score
+    return {
+        student
+        for student, record in counted.items()
+        if not record.void
+        and any(
+            one.cell not in scores.get(student, {}) or scores[student][one.cell] != one.points
+            for one in record.exercises
+        )
+    }
 
 
 def _now() -> str:

@@ -25,6 +25,8 @@ from autograder.gradebook.file import GradebookFile
 from autograder.gradebook.grades import save_grades, withhold_grades
 from autograder.gradebook.lesson import LessonRows, save_lesson
 from autograder.gradebook.record import Change, Record, RunRecord
+from autograder.gradebook.recount import recount, written_scores
+from autograder.gradebook.rulings import Rulings
 from autograder.gradebook.tables import COURSE
 
 DEFAULT_COURSE = "default_course"
@@ -71,6 +73,7 @@ class GradebookWriter:
         self._file = GradebookFile(gradebook) if isinstance(gradebook, Path) else gradebook
         self.course_id = course_id or DEFAULT_COURSE
         self._lessons: dict[str, LessonRows] = {}
+        self._rulings: dict[str, Rulings] = {}
 
     def __enter__(self) -> Self:
         """Take the gradebook.
@@ -97,7 +100,9 @@ class GradebookWriter:
         if self._owns_file:
             self._file.__exit__(kind, error, trace)
 
-    def ensure_assignment(self, lesson: str, notebook: Mapping[str, Any]) -> None:
+    def ensure_assignment(
+        self, lesson: str, notebook: Mapping[str, Any], rulings: Rulings = store.NO_RULINGS
+    ) -> list[str]:
         """Make nbgrader know a lesson: its assignment, its notebook, and every cell that has a part in grading.
 
         What `nbgrader generate_assignment` has written stays, with the hidden tests that only it knows. Points and
@@ -106,12 +111,26 @@ class GradebookWriter:
         Args:
             lesson: the lesson, nbgrader's assignment and notebook in one.
             notebook: its release, in nbformat 4.5.
+            rulings: what the course has decided about its exercises; they are in the scores that are written from now
+                on, and in those of before after `apply_rulings`.
 
-        Raises:
-            BadInput: the release no longer has a cell for which somebody has given points by hand.
+        Returns:
+            What has become of points given by hand for cells that have gone, come back or have other points, a line
+            for each.
         """
         with self._file.begin() as connection:
-            self._lessons[lesson] = save_lesson(connection, self._file.path, self.course_id, lesson, notebook)
+            rows, moved = save_lesson(connection, self.course_id, lesson, notebook, rulings)
+        self._lessons[lesson], self._rulings[lesson] = rows, rulings
+        return moved.in_words()
+
+    def apply_rulings(self, run: int, lesson: str) -> list[str]:
+        """Bring the scores that are there up to the rulings of `ensure_assignment`; nothing is judged for it.
+
+        Returns:
+            What has changed, a line for each exercise.
+        """
+        with self._file.begin() as connection:
+            return recount(connection, self._lessons[lesson], run, lesson, self._rulings[lesson])
 
     def begin_run(self, run: RunRecord) -> int:
         """Write down that a run has begun; returns its number, for `Entry`."""
@@ -173,8 +192,10 @@ class GradebookWriter:
         """
         rows = self._lessons[lesson]
         rows.check_scores(scores)
+        if any(score is not None for score in scores.values()):
+            scores = {**written_scores(rows), **scores}
         with self._file.begin() as connection:
             save_grades(connection, rows, student, notebook, scores, timestamp, problem)
             if entry is None:
                 return ()
-            return store.save(connection, entry.run, entry.record, entry.why, entry.kept)
+            return store.save(connection, entry.run, entry.record, entry.why, entry.kept, self._rulings.get(lesson, {}))

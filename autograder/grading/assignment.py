@@ -12,15 +12,19 @@ from functools import cached_property
 from pathlib import Path
 
 import course_lib
-from autograder.box.library import find_modules, imported_modules, permitted
+from autograder.box.library import imports_of
 from autograder.course.course import Course
+from autograder.course.semester import SEMESTER_NAME, ExerciseTerms
 from autograder.errors import BadInput
 from autograder.gradebook.record import Conditions
-from autograder.grading import fingerprints
+from autograder.gradebook.rulings import Ruling
+from autograder.grading import answers, fingerprints
+from autograder.grading.reach import Library, mentioned
 from autograder.limits import NO_ALLOWANCE, Limits
 from autograder.repair import Release
 from course_lib import exercises
 from course_lib.checking import Exercise
+from course_lib.checking.compare import Tolerance
 
 _GRADING = (
     "autograder.grading.submission",
@@ -107,7 +111,7 @@ class Assignment:
             "packages": list(self.packages),
         }
         secret = hmac.digest(self.course.secret(), b"fingerprint", hashlib.sha256).hex()
-        return Conditions(self._of_release[0], secret, _versions(self.withheld), settings)
+        return Conditions(self._of_release[0], secret, _versions(self), settings)
 
     @cached_property
     def fingerprints(self) -> Mapping[str, str]:
@@ -117,13 +121,71 @@ class Assignment:
                 fingerprints.of_exercise(exercise),
                 self._of_release[1].get(exercise.id, ""),
                 self.course.exercise_limits.get(exercise.id, NO_ALLOWANCE).changes(),
+                self.tolerances.get(exercise.id),
             )
             for exercise in self.exercises
         }
 
     @cached_property
+    def rulings(self) -> dict[str, Ruling]:
+        """What `course.toml` sets for its exercises and written tasks, where it sets anything.
+
+        Raises:
+            BadInput: a setting is for exercises that are judged, and this task is read by a person; or the file of an
+                accepted answer cannot be read.
+        """
+        found = {}
+        for name in (*(exercise.id for exercise in self.exercises), *exercises.written_in(self.lesson)):
+            terms = self.course.semester.exercise(name)
+            if terms == ExerciseTerms():
+                continue
+            if name in exercises.WRITTEN and (terms.accept or terms.tolerance or terms.never_lower):
+                raise BadInput(
+                    f'{SEMESTER_NAME}: exercises."{name}" is read by a person: only drop, full_credit and extra_credit '
+                    "can be set for it"
+                )
+            found[name] = _ruling(self.course, terms)
+        return found
+
+    @cached_property
+    def tolerances(self) -> dict[str, Tolerance]:
+        """How near to the reference answers must be, where `course.toml` sets it, by exercise."""
+        terms = {exercise.id: self.course.semester.exercise(exercise.id).tolerance for exercise in self.exercises}
+        return {name: Tolerance(one.relative, one.absolute) for name, one in terms.items() if one is not None}
+
+    @cached_property
+    def library(self) -> Library:
+        """The part of `course_lib` that is in its boxes."""
+        return Library(self.withheld)
+
+    @cached_property
+    def own_names(self) -> frozenset[str]:
+        """What the lesson's own cells name of it."""
+        return mentioned(cell["source"] for cell in self.release.notebook["cells"] if cell["cell_type"] == "code")
+
+    def imports_of(self, sources: Iterable[str]) -> dict[str, str]:
+        """What a student's cells name of the library beyond that, each with the fingerprint of what it reaches.
+
+        Args:
+            sources: the code of the student's own cells.
+        """
+        return {name: self.library.digest([name]) for name in sorted(mentioned(sources) - self.own_names)}
+
+    @cached_property
     def _of_release(self) -> tuple[str, dict[str, str]]:
         return fingerprints.of_release(self.release.notebook)
+
+
+def _ruling(course: Course, terms: ExerciseTerms) -> Ruling:
+    accept = {one if one.startswith("sha256:") else answers.of_file(course.root / one) for one in terms.accept}
+    return Ruling(
+        drop=terms.drop,
+        full_credit=terms.full_credit,
+        extra_credit=terms.extra_credit,
+        never_lower=terms.never_lower,
+        accept=tuple(sorted(accept)),
+        tolerance="" if terms.tolerance is None else str(Tolerance(terms.tolerance.relative, terms.tolerance.absolute)),
+    )
 
 
 def _release(course: Course, lesson: str) -> Release:
@@ -165,15 +227,13 @@ def _points(points: object) -> str:
     return "no place" if points is None else f"{points} {'point' if points == 1 else 'points'}"
 
 
-def _versions(withheld: Iterable[str]) -> dict[str, str]:
-    root = Path(course_lib.__file__).parent
-    modules = find_modules(root)
+def _versions(assignment: Assignment) -> dict[str, str]:
     return {
         "Katze": course_lib.__version__,
         "Python": platform.python_version(),
         **{package: importlib.metadata.version(package) for package in _PACKAGES},
         "checks": fingerprints.of_modules(_grading_code()),
-        "library": fingerprints.of_modules(modules[name] for name in permitted(modules, withheld)),
+        "library": assignment.library.digest(assignment.own_names),
     }
 
 
@@ -189,5 +249,5 @@ def _grading_code() -> set[Path]:
         if name in found or not path.is_file() or not name.startswith(("autograder.", "course_lib.checking")):
             continue
         found[name] = path
-        waiting.extend(imported_modules(path, name))
+        waiting.extend(imports_of(path, name).at_once)
     return set(found.values())

@@ -24,7 +24,9 @@ from typing import Any
 
 import torch
 
+from autograder.course.colab import INSTALL
 from course_lib.checking import Exercise
+from course_lib.checking.compare import Tolerance
 
 FOLDER_ENTRIES = 1_000
 """Files and folders of a submission that are looked at; no reader looks at more."""
@@ -44,6 +46,7 @@ _APART = {"points", "parts", "misconceptions"}
 _ATTRIBUTES = {"LOAD_ATTR", "LOAD_METHOD", "IMPORT_FROM"}
 _HAS_DOCSTRING = 0x4000000  # a flag of code, from Python 3.14 on
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
+_VERSION = re.compile(rb"^__version__ = .*$", re.M)
 
 
 # --- an exercise
@@ -75,15 +78,19 @@ def of_exercise(exercise: Exercise) -> dict[str, object]:
     }
 
 
-def in_course(exercise: Mapping[str, object], cells: str, limits: Mapping[str, object]) -> str:
+def in_course(
+    exercise: Mapping[str, object], cells: str, limits: Mapping[str, object], tolerance: Tolerance | None = None
+) -> str:
     """The fingerprint of an exercise in a course, in parts that `changed` can tell apart.
 
     Args:
         exercise: from `of_exercise`.
         cells: of its own cells in the release, from `of_release`.
         limits: what it may use in place of the course's limits.
+        tolerance: how near to the reference an answer must be, in place of the exercise's own.
     """
-    return json.dumps({**exercise, "cells": cells, "limits": dict(limits)}, sort_keys=True)
+    own = {} if tolerance is None else {"tolerance": str(tolerance)}
+    return json.dumps({**exercise, "cells": cells, "limits": dict(limits), **own}, sort_keys=True)
 
 
 def changed(before: str, now: str) -> str:
@@ -95,9 +102,11 @@ def changed(before: str, now: str) -> str:
         old, new = json.loads(before), json.loads(now)
     except ValueError:
         return "redefined"
-    if not isinstance(old, dict) or old.keys() != new.keys():
+    if not isinstance(old, dict) or old.keys() - {"tolerance"} != new.keys() - {"tolerance"}:
         return "redefined"
-    return "; ".join([*_changed_parts(old, new), *_changed_limits(old["limits"], new["limits"])])
+    parts = [*_changed_parts(old, new), *_changed_limits(old["limits"], new["limits"])]
+    before, now = (found.get("tolerance", "the exercise's") for found in (old, new))
+    return "; ".join([*parts, *([f"its tolerance {before} -> {now}"] if before != now else [])])
 
 
 def _changed_limits(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
@@ -289,10 +298,14 @@ _OF_EVERY_CLASS = {
 
 
 def of_modules(files: Iterable[Path]) -> str:
-    """The fingerprint of files of code: of their names and all their bytes, as they are many, and change together."""
+    """The fingerprint of files of code: of their names and all their bytes, as they are many, and change together.
+
+    A version's number is not code: a line that sets `__version__` does not count.
+    """
     digest = hashlib.sha256()
     for file in sorted(files):
-        digest.update(f"{file.name} {hashlib.sha256(file.read_bytes()).hexdigest()} ".encode())
+        content = _VERSION.sub(b"", file.read_bytes())
+        digest.update(f"{file.name} {hashlib.sha256(content).hexdigest()} ".encode())
     return digest.hexdigest()
 
 
@@ -303,7 +316,8 @@ def of_release(notebook: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
     """The fingerprint of a release, and of each exercise's own cells in it.
 
     Prose does not count, and a cell counts with its place among the code cells: what a submission earns follows
-    from the code that runs, from the answers to be filled in, and from how they are graded.
+    from the code that runs, from the answers to be filled in, and from how they are graded. The cell that installs the
+    library counts by its place alone: in a box the library is there, and the cell names a version.
 
     Args:
         notebook: the release, as `Release.notebook` has it.
@@ -316,7 +330,10 @@ def of_release(notebook: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
         exercise = _exercise_of(str(meta.get("grade_id", "")))
         if exercise:  # its points are counted with its definition, and must be the same
             meta = {name: value for name, value in meta.items() if name != "points"}
-        content = [cell["cell_type"], cell["source"], meta, cell["metadata"].get("tags", [])]
+        tags = cell["metadata"].get("tags", [])
+        content = [cell["cell_type"], cell["source"], meta, tags]
+        if INSTALL in tags:
+            content = [INSTALL]
         if exercise:
             own.setdefault(exercise, hashlib.sha256()).update(_json([code_cells, *content]))
         elif meta or cell["cell_type"] == "code":

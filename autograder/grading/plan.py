@@ -11,10 +11,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from sqlalchemy import Connection
+
 from autograder.box import Level
 from autograder.gradebook import store
-from autograder.gradebook.file import GradebookFile
+from autograder.gradebook.frozen import read_frozen
 from autograder.gradebook.record import Conditions, Record
+from autograder.gradebook.rulings import Rulings, read_rulings, ruled
 from autograder.grading import fingerprints
 from autograder.grading.assignment import Assignment
 from course_lib.checking import Outcome
@@ -25,11 +28,32 @@ SUBMITTED_AGAIN = "handed in again"
 LEFT_UNDONE = "set aside by a run with --force that was stopped before it got here"
 FAILED_BEFORE = "the grader had failed on it"
 OVERWRITTEN = "the gradebook holds scores other than those recorded"
+OTHER_RELEASE = "the released notebook has changed"
+OTHER_SECRET = "the course has another secret"
+OTHER_CHECKS = "Katze's own code that grades has changed"
+OTHER_LIBRARY = "what the lesson's cells reach of the library has changed"
+OTHER_IMPORT = "{name}, which it imports, has changed"
+OTHER_VALUE = "{name}: {before} -> {now}"
+OTHER_VERSION = "{name} {before} -> {now}"
+WEAK_BOXES = "graded in boxes of level {level}, weaker than {weakest}"
+FEWER_EXERCISES = "the lesson has fewer exercises"
+MISSING_NOTEBOOK = "{name} in {folder}/ is missing, or not what was written"
+MISSING_PAGE = "{name} in {folder}/ is missing"
+NEW_EXERCISE = "{exercise}: new in the lesson"
+OTHER_EXERCISE = "{exercise}: {what}"
 
-_CHANGED = {
-    "checks": "Katze's own code that grades has changed",
-    "library": "the library in the boxes has changed",
-}
+REASONS = (
+    *(FIRST, FORCED, SUBMITTED_AGAIN, LEFT_UNDONE, FAILED_BEFORE, OVERWRITTEN, OTHER_RELEASE, OTHER_SECRET),
+    *(OTHER_CHECKS, OTHER_LIBRARY, OTHER_IMPORT, OTHER_VALUE, OTHER_VERSION, WEAK_BOXES, FEWER_EXERCISES),
+    *(MISSING_NOTEBOOK, MISSING_PAGE, NEW_EXERCISE, OTHER_EXERCISE),
+)
+"""Why a submission, or one of its exercises, is graded: everything that `docs/changes.md` lists."""
+
+_DIGESTS = {"checks": OTHER_CHECKS, "library": OTHER_LIBRARY}
+"""Versions that are digests: nobody reads them."""
+
+_FOR_READERS = ("Katze",)
+"""Versions from which nothing follows: what could change a grade is recorded apart from them."""
 
 
 @dataclass(frozen=True)
@@ -65,11 +89,40 @@ class Plan:
     tasks: tuple[Task, ...] = ()
     unchanged: tuple[Record, ...] = field(default=(), repr=False)
 
+    def without_tasks(self) -> Plan:
+        """The plan to leave everything as it is."""
+        return Plan(unchanged=(*self.unchanged, *(task.earlier for task in self.tasks if task.earlier is not None)))
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """What a gradebook holds of a lesson.
+
+    Attributes:
+        records: by student, as they were judged.
+        overwritten: the students whose scores in nbgrader's tables are not those that follow from the records.
+        rulings: what the course has decided, as it is in those scores.
+        frozen: since when the lesson is frozen; empty where it is not.
+    """
+
+    records: Mapping[str, Record] = field(default_factory=dict)
+    overwritten: Collection[str] = ()
+    rulings: Rulings = field(default_factory=dict)
+    frozen: str = ""
+
+    @classmethod
+    def read(cls, connection: Connection, lesson: str) -> Recorded:
+        """Read it from a gradebook that has records, of this version or an earlier one."""
+        records, rulings = store.records(connection, lesson), read_rulings(connection, lesson)
+        counted = {student: ruled(record, rulings) for student, record in records.items()}
+        overwritten = store.overwritten(connection, lesson, counted)
+        return cls(records, overwritten, rulings, read_frozen(connection).get(lesson, ""))
+
 
 def make_plan(
     assignment: Assignment,
     submissions: Sequence[tuple[str, Path]],
-    file: GradebookFile,
+    recorded: Recorded,
     weakest: Level,
     force: bool = False,
 ) -> Plan:
@@ -78,16 +131,11 @@ def make_plan(
     Args:
         assignment: the lesson.
         submissions: students and the folders of their submissions.
-        file: the gradebook; it may be empty, or lack our tables.
+        recorded: what the gradebook holds of the lesson.
         weakest: a grade from weaker boxes than this is not good enough.
         force: grade everything, changed or not.
     """
-    records: Mapping[str, Record] = {}
-    overwritten: Collection[str] = ()
-    if file.has_records():
-        with file.begin() as connection:
-            records = store.records(connection, assignment.lesson)
-            overwritten = store.overwritten(connection, assignment.lesson)
+    records, overwritten = recorded.records, recorded.overwritten
     tasks, unchanged = [], []
     everything = frozenset(assignment.fingerprints)
     for student, folder in submissions:
@@ -100,8 +148,7 @@ def make_plan(
         if why:
             tasks.append(Task(student, folder, digest, why, everything, record))
         elif redefined:
-            changed = tuple(f"{exercise}: {what}" for exercise, what in redefined.items())
-            tasks.append(Task(student, folder, digest, changed, frozenset(redefined), record))
+            tasks.append(Task(student, folder, digest, tuple(redefined.values()), frozenset(redefined), record))
         else:
             unchanged.append(record)
     return Plan(tuple(tasks), tuple(unchanged))
@@ -118,38 +165,41 @@ def _find_reasons(
     if any(one.outcome is Outcome.UNGRADED for one in record.exercises):
         yield FAILED_BEFORE
     yield from _compare_conditions(record.conditions, assignment.conditions)
+    for name, before in record.imports.items():
+        if assignment.library.digest([name]) != before:
+            yield OTHER_IMPORT.format(name=name)
     weak = {one.level for one in record.exercises if one.level and Level[one.level] < weakest}
     if weak:
-        yield f"graded in boxes of level {min(weak)}, weaker than {weakest.name}"
+        yield WEAK_BOXES.format(level=min(weak), weakest=weakest.name)
     if overwritten:
         yield OVERWRITTEN
     if {one.exercise for one in record.exercises} - set(assignment.fingerprints):
-        yield "the lesson has fewer exercises"
+        yield FEWER_EXERCISES
     if not record.void:
         yield from _find_missing_files(assignment, record)
 
 
 def _compare_conditions(before: Conditions, now: Conditions) -> Iterator[str]:
     if before.release != now.release:
-        yield "the released notebook has changed"
+        yield OTHER_RELEASE
     if before.seed != now.seed:
-        yield "the course has another secret"
-    for name in sorted(before.versions.keys() | now.versions.keys()):
-        old, new = before.versions.get(name), now.versions.get(name)
+        yield OTHER_SECRET
+    for name in sorted((before.versions.keys() | now.versions.keys()).difference(_FOR_READERS)):
+        old, new = before.versions.get(name, "none"), now.versions.get(name, "none")
         if old != new:
-            yield _CHANGED.get(name, f"{name} {old or 'none'} -> {new or 'none'}")
+            yield _DIGESTS.get(name, OTHER_VERSION).format(name=name, before=old, now=new)
     for name in sorted(before.settings.keys() | now.settings.keys()):
         old_setting, new_setting = before.settings.get(name), now.settings.get(name)
         if isinstance(old_setting, Mapping) and isinstance(new_setting, Mapping):
             yield from _compare_limits(old_setting, new_setting)
         elif old_setting != new_setting:
-            yield f"{name}: {old_setting} -> {new_setting}"
+            yield OTHER_VALUE.format(name=name, before=old_setting, now=new_setting)
 
 
 def _compare_limits(before: Mapping[str, object], now: Mapping[str, object]) -> Iterator[str]:
     for name in sorted(before.keys() | now.keys()):
         if before.get(name) != now.get(name):
-            yield f"{name}: {before.get(name)} -> {now.get(name)}"
+            yield OTHER_VALUE.format(name=name, before=before.get(name), now=now.get(name))
 
 
 def _find_missing_files(assignment: Assignment, record: Record) -> Iterator[str]:
@@ -161,10 +211,10 @@ def _find_missing_files(assignment: Assignment, record: Record) -> Iterator[str]
     files = {kind: (path, _size(path)) for kind, path in written_files(assignment, record.student).items()}
     notebook, size = files["autograded"]
     if "autograded" in record.files and size != record.files["autograded"][1]:
-        yield f"{notebook.name} in {notebook.parents[2].name}/ is missing, or not what was written"
+        yield MISSING_NOTEBOOK.format(name=notebook.name, folder=notebook.parents[2].name)
     page, size = files["feedback"]
     if assignment.feedback and size <= 0:
-        yield f"{page.name} in {page.parents[2].name}/ is missing"
+        yield MISSING_PAGE.format(name=page.name, folder=page.parents[2].name)
 
 
 def written_files(assignment: Assignment, student: str) -> dict[str, Path]:
@@ -186,10 +236,12 @@ def _size(path: Path) -> int:
 
 
 def _find_redefined(assignment: Assignment, record: Record) -> dict[str, str]:
-    """The exercises that are not, or no longer, those that were graded, each with what has changed."""
+    """The exercises that are not, or no longer, those that were graded, each with the reason."""
     known = {one.exercise: one.fingerprint for one in record.exercises}
     return {
-        exercise: fingerprints.changed(known[exercise], now) if exercise in known else "new in the lesson"
+        exercise: OTHER_EXERCISE.format(exercise=exercise, what=fingerprints.changed(known[exercise], now))
+        if exercise in known
+        else NEW_EXERCISE.format(exercise=exercise)
         for exercise, now in assignment.fingerprints.items()
         if known.get(exercise) != now
     }

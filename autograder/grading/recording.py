@@ -18,6 +18,7 @@ from course_lib.checking.verdict import CaseResult
 
 _SEED_BITS = 256
 _ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
+NO_IMPORTS: Mapping[str, str] = {}
 _BOX_FOLDER = re.compile(r"/[^\s'\"]*/katze-box-\w+(?:/boxes/\w+)?")
 
 
@@ -44,14 +45,36 @@ class Finished:
 
 
 def record_judged(
-    assignment: Assignment, keys: AnswerKeys, task: Task, level: str, verdicts: Mapping[str, Verdict]
+    assignment: Assignment,
+    keys: AnswerKeys,
+    task: Task,
+    level: str,
+    verdicts: Mapping[str, Verdict],
+    answers: Mapping[str, str],
 ) -> tuple[ExerciseRecord, ...]:
     """The records of a lesson's exercises, in its order: new ones for the verdicts, earlier ones for the others."""
-    earlier = {} if task.earlier is None else {one.exercise: one for one in task.earlier.exercises}
     return tuple(
-        _record_exercise(assignment, keys, task, level, verdicts[name]) if name in verdicts else earlier[name]
+        replace(
+            _record_exercise(assignment, keys, task, level, verdicts[name]),
+            answer=answers.get(name, ""),
+            stood=_stood(task, name),
+        )
+        if name in verdicts
+        else _earlier(task)[name]
         for name in assignment.fingerprints
     )
+
+
+def _earlier(task: Task) -> dict[str, ExerciseRecord]:
+    return {} if task.earlier is None else {one.exercise: one for one in task.earlier.exercises}
+
+
+def _stood(task: Task, exercise: str) -> float:
+    """The largest share of an exercise's points that the same submission had before it was graded again."""
+    before = _earlier(task).get(exercise)
+    if task.earlier is None or task.earlier.digest != task.digest or before is None:
+        return 0.0
+    return max(before.stood, (before.points or 0.0) / before.max_points)
 
 
 def _record_exercise(
@@ -77,7 +100,10 @@ def record_without_score(
     assignment: Assignment, keys: AnswerKeys, task: Task, outcome: Outcome, problem: str
 ) -> Finished:
     """A submission that could not be graded: no exercise has a score."""
-    exercises = tuple(_unscored(assignment, keys, task.student, one, outcome) for one in assignment.exercises)
+    exercises = tuple(
+        replace(_unscored(assignment, keys, task.student, one, outcome), stood=_stood(task, one.id))
+        for one in assignment.exercises
+    )
     record = make_record(assignment, keys, task, exercises, problem=stable(problem))
     return Finished(replace(task, judged=frozenset(assignment.fingerprints)), record)
 
@@ -123,6 +149,7 @@ def make_record(
     repairs: tuple[str, ...] = (),
     problem: str = "",
     remarks: Sequence[str] = (),
+    imports: Mapping[str, str] = NO_IMPORTS,
 ) -> Record:
     """The record of a submission. Its files and its time are added when they are known.
 
@@ -136,6 +163,7 @@ def make_record(
         repairs: what was mended.
         problem: why it could not be graded.
         remarks: what only the instructor reads; a fault of the submission's `timestamp.txt` is added.
+        imports: what its own cells name of the library.
     """
     return Record(
         student=task.student,
@@ -148,6 +176,7 @@ def make_record(
         exercises=exercises,
         repairs=repairs,
         problem=problem,
+        imports=imports,
         remarks=tuple(map(stable, filter(None, [*remarks, timestamps.fault(task.folder)]))),
     )
 

@@ -24,6 +24,7 @@ from autograder.limits import Allowance, Limits
 from autograder.repair import Cell
 from course_lib import exercises
 from course_lib.checking import AnswerKey, Exercise, Outcome, Verdict
+from course_lib.checking.compare import OF_DTYPE, Tolerance
 from course_lib.checking.judge import rule_broken
 from course_lib.checking.ready_made import READY_MADE
 
@@ -32,6 +33,9 @@ SLOTS = 32
 
 NO_ALLOWANCES: Mapping[str, Allowance] = {}
 """What a course allows single exercises where it says nothing."""
+
+NO_TOLERANCES: Mapping[str, Tolerance] = {}
+"""How near answers must be where a course says nothing else."""
 
 AGAIN_SECONDS = 15.0
 """Processor time to judge an answer without what it may not use, even if the submission has used up its own."""
@@ -51,8 +55,15 @@ class AnswerKeys:
     hundred megabytes.
     """
 
-    def __init__(self, secret: bytes) -> None:
+    def __init__(self, secret: bytes, tolerances: Mapping[str, Tolerance] = NO_TOLERANCES) -> None:
+        """No key is made yet.
+
+        Args:
+            secret: the course's.
+            tolerances: how near to the reference answers must be, where the course says otherwise, by exercise.
+        """
         self._secret = secret
+        self._tolerances = tolerances
         self._public: dict[str, AnswerKey] = {}
         self._kept_slot = -1
         self._kept: dict[str, AnswerKey] = {}
@@ -63,7 +74,8 @@ class AnswerKeys:
         if slot != self._kept_slot:
             self._kept_slot, self._kept = slot, {}
         if exercise.id not in self._public:
-            self._public[exercise.id] = AnswerKey(exercise)
+            tolerance = self._tolerances.get(exercise.id, OF_DTYPE)
+            self._public[exercise.id] = AnswerKey(exercise, tolerance=tolerance)
         if exercise.id not in self._kept:
             self._kept[exercise.id] = self._public[exercise.id].with_hidden(self.seed(exercise.id, slot))
         return self._kept[exercise.id]

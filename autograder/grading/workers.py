@@ -273,10 +273,15 @@ def _grade(worker: _Worker, task: Task) -> Finished:
         assignment,
         worker.keys,
         task,
-        record_judged(assignment, worker.keys, task, worker.zygote.level.name, graded.verdicts),
+        record_judged(
+            assignment, worker.keys, task, worker.zygote.level.name, graded.verdicts, answers.of_cells(repaired.cells)
+        ),
         notebook=submission.digest,
         handed_in=submission.timestamp,
         repairs=repaired.repairs,
+        imports=assignment.imports_of(
+            cell.source for cell in repaired.cells if cell.is_code and cell.origin == "student"
+        ),
         remarks=[*graded.remarks, *filter(None, (one.drawing_failed for one in graded.verdicts.values()))],
     )
     shown = kept | show_verdicts(graded.verdicts)

@@ -6,6 +6,7 @@ import copy
 from collections.abc import Callable, Sequence
 from functools import cached_property
 
+from course_lib.checking.compare import OF_DTYPE, Tolerance
 from course_lib.checking.exercise import Case, Exercise, Misconception
 from course_lib.checking.observation import Observation, Outcome, observe
 
@@ -64,10 +65,13 @@ class AnswerKey:
     Args:
         exercise: the exercise.
         hidden_seed: seed of the hidden cases; None leaves them out, as students' own checks do.
+        tolerance: how near an answer must be, in place of what follows from the dtype. Known mistakes are told apart
+            without it.
     """
 
-    def __init__(self, exercise: Exercise, hidden_seed: int | None = None) -> None:
+    def __init__(self, exercise: Exercise, hidden_seed: int | None = None, tolerance: Tolerance = OF_DTYPE) -> None:
         self.exercise = exercise
+        self.tolerance = tolerance
         self.shown = KeyedCases(exercise, lambda: _and_again(exercise.visible_cases()))
         self.kept = _hidden(exercise, hidden_seed)
         self.probes = KeyedCases(exercise, lambda: [one for seed in PROBE_SEEDS for one in exercise.hidden_cases(seed)])

@@ -68,21 +68,51 @@ class Difference:
 
 
 @dataclass(frozen=True)
+class Tolerance:
+    """How near a result must be, where a course says otherwise than the dtype does.
+
+    Attributes:
+        relative: the largest error allowed, as a share as in `RELATIVE_TOLERANCE`; None for what that says.
+        absolute: an error up to this is allowed as well; None for none but the rounding of zero.
+    """
+
+    relative: float | None = None
+    absolute: float | None = None
+
+    def __str__(self) -> str:
+        """In words: "1e-05, or 0.001 of the largest number"."""
+        absolute = [] if self.absolute is None else [f"{self.absolute:g}"]
+        relative = [] if self.relative is None else [f"{self.relative:g} of the largest number"]
+        return ", or ".join([*absolute, *relative])
+
+
+OF_DTYPE = Tolerance()
+"""What follows from the dtype, and nothing else."""
+
+
+@dataclass(frozen=True)
 class Strictness:
     """How near a result must be to what was expected.
 
     Attributes:
         entrywise: compare each entry with its own size, not with the largest of its tensor.
         double: a plain float comes out of tensors in double precision, and must be as exact as they are.
+        tolerance: in place of what follows from the dtype.
     """
 
     entrywise: bool = False
     double: bool = False
+    tolerance: Tolerance = OF_DTYPE
 
     @classmethod
-    def of(cls, case: Case) -> Strictness:
+    def of(cls, case: Case, tolerance: Tolerance = OF_DTYPE) -> Strictness:
         """What a case asks for."""
-        return cls(case.entrywise, floating_dtypes(case) == {torch.float64})
+        return cls(case.entrywise, floating_dtypes(case) == {torch.float64}, tolerance)
+
+    def share(self, dtype: torch.dtype) -> float:
+        """The largest error allowed, as a share of a magnitude."""
+        relative = self.tolerance.relative
+        return RELATIVE_TOLERANCE[dtype] if relative is None else relative
 
 
 USUAL = Strictness()
@@ -103,7 +133,7 @@ def _tensors(value: Value) -> Iterator[Tensor]:
         yield from _tensors(item)
 
 
-def tolerance(expected: Tensor) -> float:
+def tolerance(expected: Tensor, strict: Strictness = USUAL) -> float:
     """The largest absolute error allowed for `expected`, from its dtype and its largest finite magnitude."""
     if not expected.dtype.is_floating_point:
         return 0.0
@@ -111,11 +141,15 @@ def tolerance(expected: Tensor) -> float:
     finite = magnitudes[torch.isfinite(magnitudes)]
     largest = finite.max().item() if finite.numel() else 0.0
     smallest_error = torch.finfo(expected.dtype).eps / 100
-    return max(RELATIVE_TOLERANCE[expected.dtype] * largest, smallest_error)
+    return max(strict.share(expected.dtype) * largest, smallest_error, strict.tolerance.absolute or 0.0)
 
 
 def difference(
-    case: Case, expected: Observation, actual: Observation, parameters: Sequence[str] = ()
+    case: Case,
+    expected: Observation,
+    actual: Observation,
+    parameters: Sequence[str] = (),
+    tolerance: Tolerance = OF_DTYPE,
 ) -> Difference | None:
     """The first difference between two calls that both returned; None where they agree.
 
@@ -126,8 +160,9 @@ def difference(
         expected: what the reference did.
         actual: what the answer did.
         parameters: the names of the answer's parameters, for the message.
+        tolerance: in place of what follows from the dtype.
     """
-    found = _returned_difference(case, expected, actual, parameters)
+    found = _returned_difference(case, expected, actual, parameters, tolerance)
     if found is None and actual.modified:
         names = " and ".join(argument_name(position, parameters) for position in actual.modified)
         ways = dict.fromkeys(_way_to_a_copy(case.args[position]) for position in actual.modified)
@@ -135,7 +170,7 @@ def difference(
             Kind.MODIFIED,
             f"Your answer changed {names} in place. Whoever called it still needs the old values: {' '.join(ways)}",
         )
-    return found or _gradients_difference(case, expected, actual, parameters)
+    return found or _gradients_difference(case, expected, actual, parameters, tolerance)
 
 
 def _way_to_a_copy(argument: Value) -> str:
@@ -176,19 +211,28 @@ def result_difference(
 
 
 def _returned_difference(
-    case: Case, expected: Observation, actual: Observation, parameters: Sequence[str]
+    case: Case,
+    expected: Observation,
+    actual: Observation,
+    parameters: Sequence[str],
+    tolerance: Tolerance = OF_DTYPE,
 ) -> Difference | None:
-    found = value_difference(expected.value, actual.value, "the result", Strictness.of(case))
+    found = value_difference(expected.value, actual.value, "the result", Strictness.of(case, tolerance))
     if found is None:
         return None
     return replace(found, message=f"{found.message}{_dtype_that_came_in(case, expected.value, found, parameters)}")
 
 
 def _gradients_difference(
-    case: Case, expected: Observation, actual: Observation, parameters: Sequence[str]
+    case: Case,
+    expected: Observation,
+    actual: Observation,
+    parameters: Sequence[str],
+    tolerance: Tolerance = OF_DTYPE,
 ) -> Difference | None:
     gradients = zip(gradient_names(case, parameters), expected.gradients, actual.gradients, strict=True)
-    return _first(_gradient_difference(name, wanted, got) for name, wanted, got in gradients)
+    strict = Strictness(tolerance=tolerance)
+    return _first(_gradient_difference(name, wanted, got, strict) for name, wanted, got in gradients)
 
 
 def _dtype_that_came_in(case: Case, expected: Value, found: Difference, parameters: Sequence[str]) -> str:
@@ -424,16 +468,19 @@ def wrong_entries(expected: Tensor, actual: Tensor, strict: Strictness) -> Tenso
     if not expected.dtype.is_floating_point:
         return expected != actual
     e, a = expected.double(), actual.double()
-    allowed: float | Tensor = tolerance(expected)
+    allowed: float | Tensor = tolerance(expected, strict)
     if strict.entrywise:
         smallest = torch.finfo(expected.dtype).tiny
-        allowed = (RELATIVE_TOLERANCE[expected.dtype] * e.abs().nan_to_num(posinf=0.0)).clamp_min(smallest)
+        least = max(smallest, strict.tolerance.absolute or 0.0)
+        allowed = (strict.share(expected.dtype) * e.abs().nan_to_num(posinf=0.0)).clamp_min(least)
     near = (e - a).abs() <= allowed
     same = (e == a) | (e.isnan() & a.isnan())  # infinities of the same sign, and NaN where NaN is expected
     return ~(near | same)
 
 
-def _gradient_difference(name: str, expected: Tensor | None, actual: Tensor | None) -> Difference | None:
+def _gradient_difference(
+    name: str, expected: Tensor | None, actual: Tensor | None, strict: Strictness
+) -> Difference | None:
     if expected is None and actual is None:
         return None
     if actual is None:
@@ -446,7 +493,7 @@ def _gradient_difference(name: str, expected: Tensor | None, actual: Tensor | No
         )
     if expected is None:
         expected = torch.zeros_like(actual)
-    found = _tensor_difference(expected, actual, f"the gradient of {name}")
+    found = _tensor_difference(expected, actual, f"the gradient of {name}", strict)
     if found is None:
         return None
     return Difference(Kind.GRADIENT, found.message, found.index, found.expected, found.actual)

@@ -43,7 +43,7 @@ def decide(key: AnswerKey, observations: Sequence[Observation], diagnosis: Diagn
     seen = zip(key.cases, key.expected, observations, strict=False)
     parameters = key.exercise.parameters
     results = [
-        compared(case, number >= len(key.visible), expected, actual, parameters)
+        compared(case, number >= len(key.visible), expected, actual, parameters, key.tolerance)
         for number, (case, expected, actual) in enumerate(seen)
     ]
     for result in results:

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from course_lib.checking import render
 from course_lib.checking.answer_key import is_refusal
-from course_lib.checking.compare import Difference, Kind, difference, refusal_difference
+from course_lib.checking.compare import OF_DTYPE, Difference, Kind, Tolerance, difference, refusal_difference
 from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
 from course_lib.checking.last_run import running_shell
 from course_lib.checking.observation import Observation, Outcome, Unfit, argument_name, with_article
@@ -113,7 +113,12 @@ class CaseResult:
 
 
 def compared(
-    case: Case, hidden: bool, expected: Observation, actual: Observation, parameters: Sequence[str] = ()
+    case: Case,
+    hidden: bool,
+    expected: Observation,
+    actual: Observation,
+    parameters: Sequence[str] = (),
+    tolerance: Tolerance = OF_DTYPE,
 ) -> CaseResult:
     """What an answer did on a case, compared with what the reference did.
 
@@ -123,12 +128,16 @@ def compared(
         expected: what the reference did.
         actual: what the answer did.
         parameters: the names of the answer's parameters, for messages.
+        tolerance: how near the answer must be, in place of what follows from the dtype.
     """
     if case.refused and is_refusal(case, actual):
         return CaseResult(case, hidden, expected, actual, None, Outcome.PASSED)
     if not actual.returned:
         return CaseResult(case, hidden, expected, actual, None, actual.failure or Outcome.DIED, parameters)
-    found = refusal_difference(case, actual) if case.refused else difference(case, expected, actual, parameters)
+    if case.refused:
+        found = refusal_difference(case, actual)
+    else:
+        found = difference(case, expected, actual, parameters, tolerance)
     if found is None:
         return CaseResult(case, hidden, expected, actual, None, Outcome.PASSED)
     if not hidden:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.box.library import copy_library, find_modules, imported_modules, permitted
+from autograder.box.library import copy_library, find_modules, imports_of, permitted
 from autograder.errors import BadInput
 
 
@@ -52,7 +52,15 @@ def test_exercises_are_never_among_the_modules(tmp_path: Path) -> None:
 def test_relative_imports_count_from_the_package(tmp_path: Path) -> None:
     path = tmp_path / "c.py"
     path.write_text("from . import d\nfrom ..e import f\nfrom .g.h import i")
-    assert {"a.b.d", "a.e", "a.e.f", "a.b.g.h"} <= set(imported_modules(path, "a.b.c"))
+    assert {"a.b.d", "a.e", "a.e.f", "a.b.g.h"} <= imports_of(path, "a.b.c").at_once
+
+
+def test_what_is_imported_when_something_is_called_is_known_apart(tmp_path: Path) -> None:
+    path = tmp_path / "c.py"
+    path.write_text("import d\ndef f():\n    from e import g")
+    imports = imports_of(path, "c")
+    assert imports.at_once == {"d"}
+    assert imports.ever == {"d", "e", "e.g"}
 
 
 def test_the_copy_holds_python_files_only_and_nothing_withheld(tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ def migrate(path: Path) -> int:
 def test_nbgrader_s_own_gradebook_gets_our_tables(path: Path):
     assert ours(path) == []
     assert migrate(path) == schema.LATEST
-    assert len(ours(path)) == 10
+    assert len(ours(path)) == 15
 
 
 def test_the_table_of_version_0_is_adopted_with_what_it_holds(path: Path):
@@ -68,7 +68,7 @@ def test_the_table_of_version_0_is_adopted_with_what_it_holds(path: Path):
         assert connection.execute("SELECT * FROM katze_answer").fetchall() == [
             ("0123456789abcdef0123456789abcdef", "ab12")
         ]
-    assert len(ours(path)) == 10
+    assert len(ours(path)) == 15
 
 
 @pytest.mark.parametrize("steps", range(schema.LATEST + 1))

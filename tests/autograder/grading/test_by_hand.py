@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import sqlite3
 
 import pytest
 from nbgrader.api import Gradebook
@@ -13,6 +11,7 @@ from autograder.course.course import Course
 from autograder.gradebook.results import ClassResult
 from autograder.grading import assignment, batch
 from autograder.grading.batch import grade_lesson
+from tests.autograder.gradebook.earlier import bring_back
 from tests.autograder.small_class import BY_NAME, CHECKED, LESSON, MOST, by_student, hand_in, make_course
 
 STUDENTS = ("ada", "ben")
@@ -171,10 +170,7 @@ def test_without_feedback_no_page_is_written(course: Course) -> None:
 
 
 def test_records_of_the_version_before_are_read_and_not_graded_again(course: Course) -> None:
-    with contextlib.closing(sqlite3.connect(course.gradebook, isolation_level=None)) as book:
-        for column in ("remarks", "by_hand"):
-            book.execute(f"ALTER TABLE katze_submission DROP COLUMN {column}")
-        book.execute("UPDATE katze_schema SET version = 2")
+    bring_back(course.gradebook, 2)
     assert grade_lesson(course, LESSON).gradings == {}
     give(course, "ada", manual_score=2.0)
     graded = grade_lesson(course, LESSON)

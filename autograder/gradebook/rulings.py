@@ -1,0 +1,131 @@
+"""What a course decides about an exercise after the fact, as it counts: dropped, full credit, accepted, and so on.
+
+What an answer was judged to be stays recorded as it is. A ruling says what of it counts, so that it can be changed or
+taken back by arithmetic alone; nothing is run for it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+
+from sqlalchemy import Connection, delete, insert, inspect, select
+
+from autograder.gradebook.record import ExerciseRecord, Record
+from autograder.gradebook.tables import RULING
+from autograder.words import count
+from course_lib.checking import Outcome
+
+
+@dataclass(frozen=True)
+class Ruling:
+    """What a course has decided about one exercise.
+
+    Attributes:
+        drop: it counts for nobody.
+        full_credit: everyone whose submission could be graded has all its points.
+        extra_credit: its points count, and are not among those that can be had.
+        never_lower: a submission that is graded again keeps what it had.
+        accept: digests of answers that have all its points, sorted.
+        tolerance: how near to the reference an answer must be, in words; it is in what was judged already.
+    """
+
+    drop: bool = False
+    full_credit: bool = False
+    extra_credit: bool = False
+    never_lower: bool = False
+    accept: tuple[str, ...] = ()
+    tolerance: str = ""
+
+    @property
+    def counts_in_all(self) -> bool:
+        """Whether its points are among those that can be had."""
+        return not (self.drop or self.extra_credit)
+
+    def in_words(self) -> str:
+        """The ruling for an instructor: "dropped", "extra credit, never lower"."""
+        words = {
+            "dropped": self.drop,
+            "full credit for everyone": self.full_credit,
+            "extra credit": self.extra_credit,
+            "never lower": self.never_lower,
+            f"{count(len(self.accept), 'accepted answer')}": bool(self.accept),
+            self.tolerance: bool(self.tolerance),
+        }
+        return ", ".join(word for word, holds in words.items() if holds) or "as it is judged"
+
+    def of_everyone(self) -> Iterator[str]:
+        """What every student reads about it, a sentence each."""
+        if self.drop:
+            yield "This exercise was dropped: it counts for nobody."
+        if self.full_credit:
+            yield "Everyone has all points of this exercise."
+        if self.extra_credit:
+            yield "This exercise is extra: its points count, and are not among those that you can have."
+        if self.tolerance:
+            yield f"What it asks for may be {self.tolerance} away from the reference."
+
+
+Rulings = Mapping[str, Ruling]
+"""By exercise, or by written task; only those about which something was decided."""
+
+
+def exercise_of(cell: str) -> str:
+    """The exercise or the written task whose points a cell holds, by its grade_id: "attention-scores-check"."""
+    return cell.rpartition("-")[0].replace("-", ".", 1)
+
+
+def ruled(record: Record, rulings: Rulings) -> Record:
+    """A record as it counts; one without any score stays without."""
+    if not rulings:
+        return record
+    graded = record.points is not None
+    exercises = tuple(
+        _ruled(one, rulings[one.exercise], graded) if one.exercise in rulings else one for one in record.exercises
+    )
+    told = [f"{one.exercise}: {one.ruling}" for one in exercises if one.ruling]
+    known = {one.exercise for one in exercises}
+    told += [f"{name}: {' '.join(one.of_everyone())}" for name, one in rulings.items() if name not in known]
+    return replace(record, exercises=exercises, rulings=tuple(told))
+
+
+def _ruled(one: ExerciseRecord, ruling: Ruling, graded: bool) -> ExerciseRecord:
+    points, told = one.points, [*ruling.of_everyone()]
+    if graded and ruling.drop:
+        points = 0.0
+    elif graded and ruling.full_credit:
+        points = float(one.max_points)
+    elif graded and one.answer in ruling.accept and one.outcome is not Outcome.NOT_ATTEMPTED:
+        points = float(one.max_points)
+        told.append("Your answer was accepted, whatever the check says.")
+    elif graded and ruling.never_lower and one.stood * one.max_points > (points or 0.0):
+        again = "no score" if points is None else count(points, "point")
+        points = one.stood * one.max_points
+        told.append(f"It keeps the {count(points, 'point')} that it had: graded again, it would have {again}.")
+    most = one.max_points if ruling.counts_in_all else 0
+    return replace(one, points=points, max_points=most, ruling=" ".join(told))
+
+
+def read_rulings(connection: Connection, lesson: str) -> dict[str, Ruling]:
+    """The rulings that are in the scores of a lesson; none in a gradebook of an earlier version."""
+    if not inspect(connection).has_table(RULING.name):
+        return {}
+    rows = connection.execute(select(RULING).where(RULING.c.lesson == lesson).order_by(RULING.c.exercise))
+    return {row.exercise: _from_json(row.ruling) for row in rows}
+
+
+def write_rulings(connection: Connection, lesson: str, rulings: Rulings) -> None:
+    """Write down which rulings are in the scores of a lesson from now on."""
+    connection.execute(delete(RULING).where(RULING.c.lesson == lesson))
+    rows = [
+        {"lesson": lesson, "exercise": name, "ruling": json.dumps(asdict(ruling), sort_keys=True)}
+        for name, ruling in rulings.items()
+    ]
+    if rows:
+        connection.execute(insert(RULING), rows)
+
+
+def _from_json(text: str) -> Ruling:
+    found = json.loads(text)
+    return Ruling(**{**found, "accept": tuple(found["accept"])})

@@ -1,0 +1,54 @@
+"""What an answer says, as a digest: two answers that differ in comments, docstrings or layout have the same one.
+
+A course accepts an answer by it. `katze log` prints it.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+
+from autograder.errors import BadInput
+from autograder.repair import Cell
+from course_lib.checking.rules import syntax_tree
+
+
+def of_cells(cells: Iterable[Cell]) -> dict[str, str]:
+    """The digest of each exercise's answer: of all cells that belong to it and run, in order."""
+    sources: dict[str, list[str]] = {}
+    for cell in cells:
+        if cell.exercise and cell.runs:
+            sources.setdefault(cell.exercise, []).append(cell.source)
+    return {exercise: of_source("\n".join(parts)) for exercise, parts in sources.items()}
+
+
+def of_file(path: Path) -> str:
+    """The digest of an answer in a file.
+
+    Raises:
+        BadInput: it cannot be read.
+    """
+    try:
+        return of_source(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"cannot read the accepted answer {path}: {error}; it must be a file of Python") from error
+
+
+def of_source(source: str) -> str:
+    """The digest of Python code; of what is not Python, that of its text."""
+    return f"sha256:{hashlib.sha256(_normalised(source).encode('utf-8', 'surrogatepass')).hexdigest()}"
+
+
+def _normalised(source: str) -> str:
+    tree = syntax_tree(source)
+    if tree is None:
+        return source.strip()
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and ast.get_docstring(node):
+            node.body = node.body[1:] or [ast.Pass()]
+    try:
+        return ast.unparse(tree)
+    except RecursionError:  # nested as deeply as nobody writes
+        return source.strip()
