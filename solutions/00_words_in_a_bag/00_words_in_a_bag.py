@@ -258,8 +258,11 @@ def neighbours_of_station():
     for word, (x, y) in zip(nearby, vectors.tolist(), strict=True):
         colour = show.ORANGE if word == "station" else show.BLUE
         axes.annotate("", (x, y), (0, 0), arrowprops={"arrowstyle": "-|>", "color": colour, "linewidth": 1.6})
-        beside = {"ticket": (-8, -21), "hits": (-30, 0)}.get(word, (7, 1))
-        axes.annotate(word, (x, y), xytext=beside, textcoords="offset points", fontsize=11, color=show.INK)
+        beside = {"ticket": (-8, -21), "hits": (-33, -4)}.get(word, (7, 1))
+        on_white = {"facecolor": "white", "edgecolor": "none", "pad": 1}
+        axes.annotate(
+            word, (x, y), xytext=beside, textcoords="offset points", fontsize=11, color=show.INK, bbox=on_white
+        )
     axes.set(xlabel="dim 0: travelling", ylabel="dim 1: broadcasting", xlim=(-0.2, 3), ylim=(-0.9, 2.6))
     axes.set_title("One vector for two meanings")
     show.figure(
@@ -540,7 +543,7 @@ def two_walks_one_end():
         for word, begin, end in zip(text.split(), places[:-1].tolist(), places[1:].tolist(), strict=True):
             axes.annotate("", end, begin, arrowprops={"arrowstyle": "->", "color": show.BLUE, "linewidth": 1.8})
             middle = [(a + b) / 2 for a, b in zip(begin, end, strict=True)]
-            beside = (5, -13) if word == "the" else (6, 5)
+            beside = {"the": (5, -13), "dog": (-14, 9)}.get(word, (7, 3))
             axes.annotate(word, middle, xytext=beside, textcoords="offset points", fontsize=10)
         axes.plot(*places[-1], "o", ms=9, color=show.ORANGE)
         axes.annotate("the sum", places[-1].tolist(), xytext=(-4, 10), textcoords="offset points", color="#b5651d")
@@ -787,6 +790,7 @@ my_accuracies = {"reviews": None, "who chases whom": None, "real reviews": None}
 
 # %% tags=["demo"]
 from course_lib.text.reviews import read_reviews
+from course_lib.training.progress import track
 
 real_reviews = read_reviews()
 random.Random(0).shuffle(real_reviews)
@@ -820,7 +824,7 @@ def trained(vocabulary, training, steps=120, weight_decay=0.0):
     model = BagClassifier(len(vocabulary), 16, 2).to(device)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.05, weight_decay=weight_decay)
     train_ids, train_mask, labels = training
-    for _ in range(steps):
+    for _ in track(range(steps), "a bag"):
         loss = F.cross_entropy(model(train_ids, train_mask), labels)
         optimizer.zero_grad()
         loss.backward()

@@ -941,7 +941,7 @@ def jacobian_of_the_example():
     jacobians = {name: softmax_jacobian(row) for name, row in rows.items()}
     show.matrices(
         *(
-            show.Panel(f"{name}: size {jacobian.norm():.1e}", jacobian, keys, keys, decimals=4, reach=0.25)
+            show.Panel(f"{name}: size {jacobian.norm():.2g}", jacobian, keys, keys, decimals=4, reach=0.25)
             for name, jacobian in jacobians.items()
         ),
         title="∂alpha / ∂scaled: wide awake, and almost deaf",
@@ -1063,6 +1063,11 @@ learns_first, learns_last = "", ""  # "1", "√d" or "d"
 
 
 # %% tags=["demo"]
+import itertools
+
+from course_lib.training.progress import track
+
+
 def lookup_losses(divisor, seed, unit_variance, symbols=16, pairs=8, d_head=64, steps=120):
     """The loss at each step of a head that learns to find the number that went with a symbol."""
     torch.manual_seed(seed)
@@ -1097,12 +1102,18 @@ def learned_at(losses):
     return next((step for step, mean in enumerate(means) if mean < 0.5), None)
 
 
-drawn, panels = show.frames(2, width=10.5, height=3.8)
 starts = {"components of variance 1": True, "nn.Linear as it is": False}
+divisors = {"1": 1, "√d": 8, "d": 64}
+trainings = list(itertools.product(starts, divisors, range(3)))
+losses_of = {
+    (start, name, seed): lookup_losses(divisors[name], seed, starts[start])
+    for start, name, seed in track(trainings, "18 heads")
+}
+drawn, panels = show.frames(2, width=10.5, height=3.8)
 for panel, (start, unit_variance) in zip(panels, starts.items(), strict=True):
     first_steps = {}
-    for name, divisor, colour in (("1", 1, show.BLUE), ("√d", 8, show.ORANGE), ("d", 64, show.GREEN)):
-        runs = [lookup_losses(divisor, seed, unit_variance) for seed in range(3)]
+    for name, colour in zip(divisors, (show.BLUE, show.ORANGE, show.GREEN), strict=True):
+        runs = [losses_of[start, name, seed] for seed in range(3)]
         for seed, losses in enumerate(runs):
             panel.plot(losses, color=colour, linewidth=1.2, label=f"divided by {name}" if not seed else None)
         first_steps[name] = [learned_at(losses) for losses in runs]
@@ -1170,7 +1181,93 @@ show.figure(
 # | RNN | $n$ | $n$ | about $n\, d^2$ |
 # | self-attention | 1 | 1 | about $n\, d^2 + n^2 d$ |
 #
-# Fewer steps, though, is not the same as less time. Look at the last column: attention compares all $n^2$ pairs. On a
+# The path can be measured. Torch keeps a record of what was computed from what, so as to send gradients back along it. So
+# let a sentence through each of the two, stand at the output of the last word, and walk back to the vector of the first:
+# how many operations are on the shortest way? Then let a gradient set out on it, and see how much arrives.
+#
+# **Guess first.** Torch needs a handful of operations for a step of an RNN, and another handful for all of attention. How
+# many are on the way in a sentence of 50 words? And how many words back has the gradient in an RNN fallen to a hundredth
+# of what the last word itself gets?
+
+# %%
+operations_on_the_way = {"RNN": None, "self-attention": None}  # at 50 words
+a_hundredth_after = None  # words
+
+
+# %% tags=["demo"]
+from itertools import product
+
+
+@show.when_ready
+def the_way_back():
+    d, longest, sentences = 64, 50, 20
+    torch.manual_seed(0)
+    cells = {"RNN": torch.nn.RNNCell(d, d), "RNN, orthogonal start": torch.nn.RNNCell(d, d)}
+    torch.nn.init.orthogonal_(cells["RNN, orthogonal start"].weight_hh)
+    projections = [torch.nn.Linear(d, d, bias=False) for _ in range(3)]
+
+    def last_output(layer, words):
+        """What the layer has at the last of these vectors."""
+        if layer == "self-attention":
+            x = torch.stack(words)
+            return scaled_dot_product_attention(*(projected(x) for projected in projections))[-1]
+        state = torch.zeros(d)
+        for word in words:
+            state = cells[layer](word, state)
+        return state
+
+    def operations_between(output, word):
+        """How many operations the shortest way back from an output to a word's vector has."""
+        reached, operations = {output.grad_fn}, 0
+        while not any(getattr(node, "variable", None) is word for node in reached):
+            reached = {earlier for node in reached for earlier, _ in node.next_functions if earlier is not None}
+            operations += 1
+        return operations
+
+    layers, lengths = [*cells, "self-attention"], [2, 5, 10, 20, 30, 40, 50]
+    on_the_way = {layer: [] for layer in layers}
+    for layer, length in product(layers, lengths):
+        words = [torch.randn(d, requires_grad=True) for _ in range(length)]
+        on_the_way[layer].append(operations_between(last_output(layer, words), words[0]))
+    arrived = {layer: torch.zeros(longest) for layer in layers}
+    for layer, _ in product(layers, range(sentences)):
+        words = [torch.randn(d, requires_grad=True) for _ in range(longest)]
+        gradients = torch.autograd.grad(last_output(layer, words), words, torch.randn(d))
+        arrived[layer] += torch.stack(gradients).norm(dim=-1).flip(0) / sentences  # 0 words back, 1 word back, ...
+
+    drawn, (left, right) = show.frames(2, width=9.6, height=3.6)
+    ways = ((show.BLUE, "-"), (show.BLUE, ":"), (show.ORANGE, "-"))
+    for layer, (colour, line) in zip(layers, ways, strict=True):
+        shares = arrived[layer] / arrived[layer][0]
+        if layer in operations_on_the_way:
+            left.plot(lengths, on_the_way[layer], line, marker="o", color=colour, label=layer)
+        right.semilogy(shares, line, color=colour, label=layer)
+        print(
+            f"{layer:22}{on_the_way[layer][-1]:4} operations at 50 words; {100 * shares[-1]:.2g} % of the gradient arrive"
+        )
+    left.set(title="Operations on the way", xlabel="words in the sentence", ylim=(0, None))
+    right.set(title="How much of the gradient arrives", xlabel="words back from the last", ylim=(1e-8, 200))
+    left.legend(loc="upper left")
+    right.legend(loc="upper right", ncols=2)
+    for layer, guess in operations_on_the_way.items():
+        show.prediction(f"{layer}, operations", guess, on_the_way[layer][-1])
+    faded = int((arrived["RNN"] < 0.01 * arrived["RNN"][0]).nonzero()[0])
+    show.prediction("RNN, a hundredth after", a_hundredth_after, faded, " words")
+    show.figure(
+        drawn,
+        "Left: the way through an RNN grows by the same number of operations with every word, through attention it stays as "
+        "short as it was. Right: the RNN's gradient falls from word to word, attention's is the same for all earlier words.",
+    )
+
+
+# %% [markdown]
+# There are the table's *n* and its *1*, on a real graph: every further word makes the way through an RNN longer, and the
+# way through attention not at all. On the right is what comes of it. As torch starts it, an RNN has next to nothing left
+# after a dozen words. Started with an orthogonal matrix, which keeps lengths, it forgets more slowly, and still every step
+# takes its toll. In attention all words before the last get the same share, however far away they stand. (The last word itself
+# gets more, since it is the one that asks.)
+#
+# Fewer steps, though, is not the same as less time. Look at the table's last column: attention compares all $n^2$ pairs. On a
 # device that can do thousands of multiplications at once, that hardly matters and the waiting does. On a laptop's
 # processor it soon matters. So do not take our word for it: count the steps, and beside them measure the time **on the
 # machine you are sitting at**. Write down a guess first: at 64 words, how many times as fast as the RNN is attention?

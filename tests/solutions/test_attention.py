@@ -64,6 +64,14 @@ class TestAttention(ExecutedLesson):
         assert sum(theory) > sum(steps["components of variance 1", "d"])
         assert sum(default) < sum(theory)
 
+    def test_the_way_through_attention_is_short_and_loses_nothing(self, output: str) -> None:
+        line = r"^(RNN|RNN, orthogonal start|self-attention) +(\d+) operations at 50 words; ([\d.e+-]+) %"
+        found = {name: (int(way), float(share)) for name, way, share in re.findall(line, output, flags=re.M)}
+        assert found["RNN"][0] >= 50 > 10 > found["self-attention"][0]
+        assert found["RNN"][1] < 1e-6 < found["RNN, orthogonal start"][1] < 0.1 < 10 < found["self-attention"][1] < 100
+        (faded,) = re.findall(r"RNN, a hundredth after: (\d+) words", output)
+        assert int(faded) < 12
+
     def test_every_length_is_measured_and_judged(self, output: str) -> None:
         lines = re.findall(r"^ +(\d+) words: RNN +([\d.]+) ms, attention +([\d.]+) ms: (.*)$", output, flags=re.M)
         assert [int(words) for words, *_rest in lines] == [2**power for power in range(1, 11)]
