@@ -1184,7 +1184,7 @@ def translation_loss(model, batch):
 # first.
 #
 # Now pull the plug. A run of 40 steps keeps a checkpoint every 15, and something goes wrong in step 35. It is started
-# again, with new, random weights; they find the folder. **Guess first:** how many steps has the second run still to take?
+# again with new, random weights, and finds the folder. **Guess first:** how many steps has the second run still to take?
 # And by how much do its weights differ in the end from those of a run that nobody disturbed?
 
 # %%

@@ -883,8 +883,8 @@ print("divided by their sum:     ", three_texts[0].exp() / three_texts[0].exp().
 print("which is softmax:         ", three_texts[0].softmax(dim=0))
 
 # %% [markdown]
-# A program of ours was mended accordingly: "divide by the sum". All its numbers lie between 0 and 1 since, and for the three
-# texts above it prints
+# A program of ours was mended accordingly: "divide by the sum". Since then all its numbers have been between 0 and 1. For the
+# three texts above it prints
 #
 # | | class 0 | class 1 | class 2 |
 # |---|---|---|---|
