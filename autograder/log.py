@@ -75,7 +75,7 @@ def story_of(course: Course, student: str, lesson: str) -> dict[str, Any]:
             "run": runs[run],
             "versions": dict(record.conditions.versions),
             "settings": dict(record.conditions.settings),
-            "hidden_inputs": {"slot": record.slot, "slots": SLOTS},
+            "hidden_inputs": {"slot": record.slot, "slots": SLOTS} if record.conditions.seed else None,
             "exercises": [
                 _exercise(one, cases.get(one.exercise, ()), runs[judged_by[one.exercise]]) for one in record.exercises
             ],
@@ -177,14 +177,14 @@ def print_story(tale: Mapping[str, Any], console: Console | None = None, every_c
 
 
 def _print_facts(tale: Mapping[str, Any], console: Console) -> None:
-    run, versions = tale["run"], tale["versions"]
+    run, versions, inputs = tale["run"], tale["versions"], tale["hidden_inputs"]
     facts = {
         "handed in": tale["handed_in"] or "the submission does not say when",
         "notebook": f"SHA-256 {tale['notebook_sha256'][:12]}…" if tale["notebook_sha256"] else "",
         "graded": f"{_moment(tale['graded'])} by run {run['id']} on {run['host']}, in {tale['seconds']:.1f} s",
         "boxes": run["boxes"].removeprefix("boxes at "),
         "versions": ", ".join(f"{name} {versions[name]}" for name in _VERSIONS if name in versions),
-        "hidden inputs": f"set {tale['hidden_inputs']['slot']} of {tale['hidden_inputs']['slots']}",
+        "hidden inputs": "set {slot} of {slots}".format(**inputs) if inputs else "",
         "problem": tale["problem"],
         "withdrawn": "the submission is no longer there: it is not exported" if tale["is_withdrawn"] else "",
     }

@@ -81,7 +81,7 @@ class ExerciseRecord:
     level: str
     outcome: Outcome
     points: float | None
-    max_points: int
+    max_points: float
     misconception: str | None = None
     note: str = ""
     cases: tuple[CaseRecord, ...] = ()
@@ -155,7 +155,7 @@ class Record:
         return sum(scores) if scores else None
 
     @property
-    def max_points(self) -> int:
+    def max_points(self) -> float:
         """The most that the exercises give."""
         return sum(one.max_points for one in self.exercises)
 

@@ -100,14 +100,14 @@ def grade_lesson(
             plan = make_plan(assignment, submissions, recorded, find_weakest(level, min_level), force)
             done = _Done()
             if recorded.frozen:
-                done.notices.append(_frozen_in_words(lesson, recorded, plan, force))
+                done.notices.append(frozen_in_words(lesson, recorded.frozen, plan, force))
                 plan = plan.without_tasks()
             elif plan.tasks or assignment.rulings != recorded.rulings:
                 check_places(course, feedback)
                 done = _grade(assignment, plan, file, boxes, force, console)
             records = _collect_records(assignment, plan, file, done)
             given = bring_to_pages(assignment, file, records.keys())
-            prepare_release(assignment, records.values())
+            prepare_release(course, lesson, records.values())
             list_in_formgrader(assignment)
     return ClassResult(
         lesson=lesson,
@@ -147,7 +147,7 @@ def read_recorded(file: GradebookFile, lesson: str) -> Recorded:
         return Recorded.read(connection, lesson)
 
 
-def _frozen_in_words(lesson: str, recorded: Recorded, plan: Plan, force: bool) -> str:
+def frozen_in_words(lesson: str, since: str, plan: Plan, force: bool) -> str:
     """That nothing is graded in a frozen lesson, and what waits for that.
 
     Raises:
@@ -157,7 +157,7 @@ def _frozen_in_words(lesson: str, recorded: Recorded, plan: Plan, force: bool) -
         raise BadInput(f"{lesson} is frozen, and --force does not change that; run `katze thaw {lesson}` first")
     new = sum(task.why[0] in (FIRST, SUBMITTED_AGAIN) for task in plan.tasks)
     waits = f"; {count(new, 'submission')} handed in since {'waits' if new == 1 else 'wait'}" if new else ""
-    return f"{lesson} is frozen since {recorded.frozen}: nothing is graded{waits}; to grade, run `katze thaw {lesson}`"
+    return f"{lesson} is frozen since {since}: nothing is graded{waits}; to grade, run `katze thaw {lesson}`"
 
 
 def _collect_records(assignment: Assignment, plan: Plan, file: GradebookFile, done: _Done) -> dict[str, Record]:

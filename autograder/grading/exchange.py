@@ -13,10 +13,9 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from autograder.course.course import Course
 from autograder.errors import Unreadable
 from autograder.gradebook.record import Record
-from autograder.grading.assignment import Assignment
-from autograder.grading.plan import written_files
 from autograder.grading.publish import write_whole
 from autograder.intake import timestamps
 from autograder.intake.handed_in import read_file
@@ -29,13 +28,13 @@ _SECRET = re.compile(rb"[A-Za-z0-9_-]{32,}")
 """One that is shorter, and could be guessed, or is no single word, was not written by nbgrader."""
 
 
-def prepare_release(assignment: Assignment, records: Iterable[Record]) -> None:
-    """Put beside each page of these submissions when it was handed in, and its secret."""
+def prepare_release(course: Course, lesson: str, records: Iterable[Record]) -> None:
+    """Put beside the pages of these submissions when they were handed in, and their secrets."""
     for record in records:
-        page = written_files(assignment, record.student)["feedback"]
-        if page.exists():
-            for name, text in ((timestamps.NAME, _time(record)), (SECRET, _secret(assignment, record.student))):
-                _write(page.with_name(name), text)
+        pages = course.feedback / record.student / lesson
+        if any(pages.glob("*.html")):
+            for name, text in ((timestamps.NAME, _time(record)), (SECRET, _secret(course, lesson, record.student))):
+                _write(pages / name, text)
 
 
 def _write(path: Path, text: str) -> None:
@@ -53,14 +52,14 @@ def _time(record: Record) -> str:
     return "" if moment is None else f"{moment:%Y-%m-%d %H:%M:%S.%f} UTC"
 
 
-def _secret(assignment: Assignment, student: str) -> str:
+def _secret(course: Course, lesson: str, student: str) -> str:
     """That of the submission; where it has none, one that follows from the course's."""
     try:
-        with timestamps.opened(assignment.course.submitted / student / assignment.lesson) as folder:
+        with timestamps.opened(course.submitted / student / lesson) as folder:
             written = read_file(folder, SECRET, SECRET_BYTES)
     except (OSError, Unreadable):
         written = b""
     if _SECRET.fullmatch(written):
         return written.decode("ascii")
-    whose = f"submission secret of {assignment.lesson}/{student}".encode()
-    return hmac.digest(assignment.course.secret(), whose, hashlib.sha256).hex()
+    whose = f"submission secret of {lesson}/{student}".encode()
+    return hmac.digest(course.secret(), whose, hashlib.sha256).hex()

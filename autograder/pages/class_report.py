@@ -76,7 +76,7 @@ class ExerciseRow:
 
     exercise: str
     title: str
-    max_points: int
+    max_points: float
     right: int
     judged: int
     share: float

@@ -135,6 +135,12 @@ def _row(result: ExerciseRecord, given: HandGrade | None = None) -> _Row:
     if given is not None:
         score = (given.automatic or 0.0) + given.gained
         return _Row(result.exercise, _state(score, result.max_points), "Points by a person", _earned(score, given))
+    if not result.counts:
+        return _Row(result.exercise, "waiting", "Dropped", "–")
+    if result.ruling and result.points and result.points >= result.max_points:
+        most = f" / {result.max_points:g}" if result.max_points else " extra"
+        word = HEADINGS[Outcome.PASSED] if result.outcome is Outcome.PASSED else "Counts"
+        return _Row(result.exercise, "passed", word, f"{result.points:g}{most}")
     if result.outcome is Outcome.PASSED:
         state = "passed"
     elif result.outcome in (Outcome.NOT_ATTEMPTED, Outcome.NEVER_DEFINED) or result.points is None:
@@ -143,7 +149,7 @@ def _row(result: ExerciseRecord, given: HandGrade | None = None) -> _Row:
         state = "partly" if result.points else "failed"
     word = "Partly right" if state == "partly" else HEADINGS[result.outcome]
     earned = "no score" if result.points is None else f"{result.points:g}"
-    return _Row(result.exercise, state, word, f"{earned} / {result.max_points}")
+    return _Row(result.exercise, state, word, f"{earned} / {result.max_points:g}")
 
 
 def _state(score: float, most: float) -> str:
@@ -176,7 +182,8 @@ def _is_written(cell: Mapping[str, Any]) -> bool:
 
 
 def _is_filled(cell: Mapping[str, Any]) -> bool:
-    return _katze(cell).get("origin") == "student"
+    """Whether a student has written in it, or could have: nobody writes in the cell of one of nbgrader's tasks."""
+    return _katze(cell).get("origin") == "student" or bool(cell["metadata"].get("nbgrader", {}).get("task"))
 
 
 def _grade_id(cell: Mapping[str, Any]) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -176,9 +177,10 @@ class PlainAssignment:
         return cls(course, name, notebooks, _limits(course), feedback)
 
     @property
-    def files(self) -> Path:
-        """The folder of the source, whose other files every submission gets."""
-        return self.course.source / self.name
+    def ignored_stderr(self) -> re.Pattern[str] | None:
+        """What tests may write to stderr without failing, as `c.IgnorePattern` says; None where nothing is."""
+        said = self.course.config.get("IgnorePattern", {})
+        return re.compile(str(said.get("pattern", ""))) if said.get("enabled") and said.get("pattern") else None
 
 
 def released(course: Course, name: str) -> list[Path]:
@@ -200,6 +202,10 @@ def _check_settings(course: Course, name: str) -> None:
     structure = course.config.get("CourseDirectory", {}).get("directory_structure", _STRUCTURE)
     if Path(str(structure)).as_posix() != _STRUCTURE:
         raise BadInput(f"{CONFIG_NAME}: c.CourseDirectory.directory_structure must be left as it is, {_STRUCTURE!r}")
+    try:
+        re.compile(str(course.config.get("IgnorePattern", {}).get("pattern", "")))
+    except re.error as error:
+        raise BadInput(f"{CONFIG_NAME}: c.IgnorePattern.pattern is no regular expression: {error}") from error
     if course.semester.lesson(name).due is not None:
         raise BadInput(
             f"{SEMESTER_NAME}: lessons.{name}: due: `katze autograde` goes by nbgrader's own due dates; set it in "

@@ -25,10 +25,12 @@ from autograder.course.course import Course
 from autograder.errors import BadInput, Interrupted
 from autograder.gradebook import store, terms
 from autograder.gradebook.file import GradebookFile
+from autograder.gradebook.frozen import read_frozen
 from autograder.gradebook.lesson import LessonRows
 from autograder.gradebook.record import SET_ASIDE, Conditions, ExerciseRecord, Record, RunRecord
 from autograder.gradebook.results import ClassResult, Grading
-from autograder.grading.batch import check_places, find_weakest, select_submissions, tell_plainly
+from autograder.grading.batch import check_places, find_weakest, frozen_in_words, select_submissions, tell_plainly
+from autograder.grading.exchange import prepare_release
 from autograder.grading.plan import Plan
 from autograder.grading.workers import error_in_words, share_out
 from autograder.intake.submission import refused_submissions
@@ -93,6 +95,10 @@ def grade_assignment(
             course_files = files.of_course(course, name)
             conditions = conditions_of(assignment, course_files)
             plan = make_plan(assignment, conditions, submissions, file, find_weakest(level, min_level), force)
+            frozen = _frozen(file, name)
+            if frozen:
+                file.notices.append(frozen_in_words(name, frozen, plan, force))
+                plan = plan.without_tasks()
             run = _Run(assignment, conditions, course_files, file, plan, force, workers)
             if plan.tasks:
                 check_places(course, feedback)
@@ -103,6 +109,7 @@ def grade_assignment(
                 write_penalties(course, name, [task.student for task in plan.tasks])
             run.bring_to_pages()
             records = run.records()
+            prepare_release(course, name, records.values())
     return ClassResult(
         lesson=name,
         boxes=run.boxes,
@@ -115,6 +122,12 @@ def grade_assignment(
         stale_pages=tuple(run.stale_pages),
         command="katze autograde",
     )
+
+
+def _frozen(file: GradebookFile, name: str) -> str:
+    """Since when the assignment is frozen; empty where it is not."""
+    with file.begin() as connection:
+        return read_frozen(connection).get(name, "")
 
 
 @dataclass

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -37,27 +38,29 @@ class Judged:
     note: str = ""
 
 
-def judge(test: MasterCell, ended: CellResult | BoxLost | str) -> Judged:
+def judge(test: MasterCell, ended: CellResult | BoxLost | str, ignored: re.Pattern[str] | None = None) -> Judged:
     """The verdict on a test cell.
 
     Args:
         test: the cell.
         ended: what running it gave; that it has ended its box; or why it was never run.
+        ignored: what may be written to stderr, as nbgrader's `IgnorePattern` has it.
     """
     if isinstance(ended, str):
         return Judged(Outcome.TIMED_OUT, 0.0, f"It was not run: {ended}.")
     if isinstance(ended, BoxLost):
         return Judged(ended.outcome, 0.0, f"It was stopped: {ended.told}.")
+    outputs = [one for one in ended.outputs if ignored is None or not _is_stderr(one) or not ignored.search(_text(one))]
     try:
-        points, most = determine_grade(_node(test, ended.outputs))
+        points, most = determine_grade(_node(test, outputs))
     except (KeyError, ValueError) as error:  # nbgrader's autograde would end here
-        return Judged(Outcome.UNGRADED, None, _unusable(test, ended.outputs, error))
+        return Judged(Outcome.UNGRADED, None, _unusable(test, outputs, error))
     if ended.raised is not None:
         outcome = Outcome.WRONG if ended.raised.type_name == "AssertionError" else ended.failure or Outcome.RAISED
         return Judged(outcome, points, _what_failed(test, ended.raised))
     if points == most:
         return Judged(Outcome.PASSED, points)
-    told = _stderr(ended.outputs)
+    told = _stderr(outputs)
     if told is not None:
         return Judged(Outcome.WRONG, points, f"It wrote to stderr, which counts as a failure: {told}")
     return Judged(Outcome.WRONG, points, f"Partial credit: {points:g} of {count(most, 'point')}.")
@@ -110,7 +113,12 @@ def _visible(source: str) -> set[str]:
 
 def _stderr(outputs: Sequence[Mapping[str, Any]]) -> str | None:
     """What was written to stderr, shortened; None where nothing was."""
-    for output in outputs:
-        if output["output_type"] == "stream" and output["name"] == "stderr":
-            return str(output["text"]).strip()[:_CHARACTERS]
-    return None
+    return next((_text(output).strip()[:_CHARACTERS] for output in outputs if _is_stderr(output)), None)
+
+
+def _is_stderr(output: Mapping[str, Any]) -> bool:
+    return bool(output["output_type"] == "stream" and output["name"] == "stderr")
+
+
+def _text(output: Mapping[str, Any]) -> str:
+    return str(output["text"])

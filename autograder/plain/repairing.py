@@ -22,14 +22,14 @@ from autograder.repair.text import plain
 from autograder.words import shown, some
 
 _SENTENCES = {
-    "stripped": "The grading information of {names} had been removed (some editors do that) and was put back.",
-    "settings": "The grading settings of {names} differed from the assignment's, which are used.",
-    "unknown": "A cell that claims to be {names}, unknown in this notebook, counts as an ordinary one.",
-    "copies": "There are several copies of {names}; all of them run, and the last one is graded.",
-    "retyped": "The cell {names} had been given another type and was changed back.",
-    "edited": "The cell {names} had been changed and was restored.",
-    "missing": "The cell {names} was missing and was put back.",
-    "unanswered": "The question {names} was missing and was put back, without an answer.",
+    "stripped": "Some cells had lost their grading information (some editors remove it); it was put back: {names}.",
+    "settings": "Grading settings that differed from the assignment's were put right: {names}.",
+    "unknown": "Cells that claim to be graded, and are unknown in this notebook, count as ordinary ones: {names}.",
+    "copies": "Of several copies of a cell all run, and the last one is graded: {names}.",
+    "retyped": "Cells that had been given another type were changed back: {names}.",
+    "edited": "Cells of the assignment that had been changed were restored: {names}.",
+    "missing": "Missing tests were put back: {names}.",
+    "unanswered": "Missing questions were put back, without an answer: {names}.",
 }
 
 

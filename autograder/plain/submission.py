@@ -6,6 +6,7 @@ What goes wrong with one notebook is no reason not to grade the others.
 from __future__ import annotations
 
 import hashlib
+import re
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -104,7 +105,7 @@ def _grade(grader: PlainGrader, channel: int, task: Task) -> PlainFinished:
             ran = _run(grader, channel, task, number, repaired, Path(folder))
             starved = starved or ran.starved
             graded[master.name] = graded_notebook(master, repaired, ran)
-            exercises += _judged(master, repaired, ran, grader.zygote.level.name)
+            exercises += _judged(master, repaired, ran, grader.zygote.level.name, assignment.ignored_stderr)
             remarks += _remarks(master, repaired, ran)
     record = _made(
         grader,
@@ -152,14 +153,16 @@ def _run(grader: PlainGrader, channel: int, task: Task, number: int, repaired: R
     )
 
 
-def _judged(master: MasterNotebook, repaired: Repaired, ran: Ran, level: str) -> list[ExerciseRecord]:
+def _judged(
+    master: MasterNotebook, repaired: Repaired, ran: Ran, level: str, ignored: re.Pattern[str] | None
+) -> list[ExerciseRecord]:
     """The verdicts on a notebook's test cells, in the release's order."""
     places = {cell.exercise: place for place, cell in enumerate(repaired.cells) if cell.kind is CellKind.CHECK}
     found = []
     for test in master.tests:
         place = places[master.exercise(test.name)]
         ended = ran.results.get(place) or ran.lost.get(place) or ran.unreached
-        found.append(_record(master, test, judge(test, ended), level))
+        found.append(_record(master, test, judge(test, ended, ignored), level))
     return found
 
 
