@@ -21,7 +21,7 @@ from autograder.commands.adding import Commands
 from autograder.commands.authoring import certify, exercises, release, site
 from autograder.commands.learning import check, demo, learn, preflight
 from autograder.commands.machine import completion, doctor
-from autograder.commands.semester import collect, export, grade, log, report, status
+from autograder.commands.semester import collect, export, give_back, grade, log, report, status
 from autograder.commands.statuses import DONE, MISUSED
 from autograder.errors import DISK_FULL, BadInput
 from course_lib import __version__
@@ -36,6 +36,7 @@ COMMANDS = (
     preflight,
     log,
     export,
+    give_back,
     report,
     check,
     exercises,

@@ -1,0 +1,133 @@
+"""`katze return`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from autograder.commands.adding import Commands, add_json, add_lesson
+from autograder.commands.statuses import DONE
+from autograder.commands.writing import make_folder, writable, write_json
+from autograder.console import output_console
+from autograder.errors import BadInput
+from autograder.words import count
+
+if TYPE_CHECKING:
+    from autograder.platforms.give_back import Plan
+
+
+def add(commands: Commands) -> None:
+    """Add `katze return`."""
+    give_back = commands.add(
+        "return",
+        _run,
+        "give the feedback pages back, under the names by which a platform knows its students",
+        "katze return 01_attention --for moodle --worksheet Grades-attention.csv",
+        slow="reading the gradebook",
+    )
+    add_lesson(give_back)
+    give_back.add_argument(
+        "--for",
+        dest="platform",
+        required=True,
+        choices=("moodle", "canvas", "gradescope", "folder"),
+        help="a zip as it takes it, or a folder with one for each student",
+    )
+    give_back.add_argument(
+        "--to", metavar="FILE|DIR", help="the zip, or the folder (default: build/return/LESSON-PLATFORM.zip)"
+    )
+    give_back.add_argument(
+        "--worksheet",
+        type=Path,
+        metavar="FILE.csv",
+        help="Moodle's grading worksheet, or Gradescope's grades: a copy is filled in, beside the zip",
+    )
+    give_back.add_argument(
+        "--scale",
+        action="store_true",
+        help="where a worksheet gives another number of points at most, write the same share of those",
+    )
+    give_back.add_argument(
+        "--roster",
+        type=Path,
+        metavar="FILE.csv",
+        help="who is who there, besides the course's roster.csv: for students who were not collected from it",
+    )
+    give_back.add_argument(
+        "--changed", action="store_true", help="leave out the pages that were returned before, and have not changed"
+    )
+    give_back.add_argument("--dry-run", action="store_true", help="write nothing, and show what would go back")
+    add_json(give_back)
+
+
+def _run(options: argparse.Namespace) -> int:
+    from autograder.course.course import Course
+    from autograder.platforms import give_back
+
+    course = Course.find(options.course)
+    plan = give_back.plan(course, options.lesson, options.platform, options.roster, options.changed)
+    to = Path(options.to) if options.to else give_back.default_place(course, plan)
+    filled, sheet, written = None, None, []
+    if options.worksheet:
+        filled = give_back.fill_worksheet(plan, options.worksheet, options.scale)
+        sheet = give_back.worksheet_place(to, options.worksheet)
+    if plan.pages and not options.dry_run:
+        _check_place(to, is_folder=plan.platform == "folder")
+        make_folder(to)
+        if plan.platform == "folder":
+            give_back.write_folder(plan, to)
+        else:
+            give_back.write_zip(plan, to)
+        if filled is not None and sheet is not None:
+            sheet.write_bytes(filled.content)
+        give_back.remember(course, plan, filled)
+        written = [to, *([sheet] if sheet else [])]
+    remarks = [*plan.remarks, *(filled.remarks if filled else ())]
+    if options.json:
+        names = [str(path) for path in written]
+        students = [page.record() for page in plan.pages]
+        said = {"lesson": plan.lesson, "platform": plan.platform, "students": students, "remarks": remarks}
+        write_json(options.json, {**said, "written": names})
+    if options.json != "-":
+        _print(plan, options.dry_run)
+        for remark in remarks:
+            print(remark, file=sys.stderr)
+        if written:
+            print("written:", ", ".join(os.path.relpath(path) for path in written))
+    return DONE
+
+
+def _check_place(to: Path, is_folder: bool) -> None:
+    """Refuse a place that cannot be written, before anything is."""
+    try:
+        if not is_folder:
+            writable(str(to))
+        elif to.exists() and not to.is_dir():
+            raise BadInput(f"{to} is a file; name a folder with --to")
+    except argparse.ArgumentTypeError as error:
+        raise BadInput(str(error)) from None
+
+
+def _print(plan: Plan, is_dry: bool) -> None:
+    """A row for each page, where nothing is written; else how many there are."""
+    from rich.table import Table
+
+    from autograder.platforms.give_back import SAME, shown_name
+
+    console = output_console()
+    if is_dry and plan.pages:
+        table = Table(box=None, header_style="bold", pad_edge=False)
+        for heading in ("student", "points", "comment", "page", "goes back as"):
+            table.add_column(heading, justify="right" if heading == "points" else "left", overflow="fold")
+        for page in plan.pages:
+            points = f"{page.points:g} / {page.most:g}"
+            table.add_row(page.student, points, "yes" if page.comment else "", page.state, shown_name(page))
+        console.print(table, highlight=False, markup=False)
+    again = sum(page.state == SAME for page in plan.pages)
+    before = f", {again} of them as they were returned before" if again else ""
+    verb = "would go back" if is_dry else "for"
+    ending = f" to {plan.platform}" if is_dry else f" {plan.platform}"
+    console.print(f"{count(len(plan.pages), 'page')} {verb}{ending}{before}", highlight=False, markup=False)

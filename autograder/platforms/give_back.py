@@ -1,0 +1,303 @@
+"""Giving a lesson's feedback back: each page under the name by which a platform knows its student, in one zip.
+
+Only pages go back that are what was written and show the points as they stand. Whoever is left out is named.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import os
+import re
+import zipfile
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from autograder.course.course import Course
+from autograder.course.roster import ROSTER_NAME, Person, Roster, read_roster
+from autograder.errors import BadInput
+from autograder.gradebook.record import Record
+from autograder.gradebook.standings import standings
+from autograder.grading import fingerprints
+from autograder.grading.by_hand import outdated_pages
+from autograder.platforms.collected import Delivery, read_collected
+from autograder.platforms.page_names import leads_out, moodle_page_name, page_name
+from autograder.platforms.returned import Returned, ReturnedPage, digest_of, page_of, read_returned, write_returned
+from autograder.platforms.worksheet import Entry, Filled, fill
+from autograder.words import printable, some
+from course_lib.ground.files import put_in_place
+
+PLATFORMS = ("moodle", "canvas", "gradescope", "folder")
+
+NEW, CHANGED, SAME = "new", "changed", "as returned"
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page that goes back.
+
+    Attributes:
+        student: the student's id.
+        name: its path in the zip, or in the folder.
+        path: where it is.
+        digest: SHA-256 of it, in hexadecimal.
+        points: all points.
+        most: what the lesson gives at most.
+        comment: what a person has written to the student, as HTML; empty where there is nothing.
+        state: whether it is "new", has "changed" since it was returned, or is "as returned".
+        entry: how it is found in a worksheet.
+    """
+
+    student: str
+    name: str
+    path: Path = field(repr=False)
+    digest: str
+    points: float
+    most: float
+    comment: str
+    state: str
+    entry: Entry = field(repr=False)
+
+    def record(self) -> dict[str, Any]:
+        """As JSON data."""
+        facts = ("student", "name", "points", "most", "comment", "state")
+        return {name: getattr(self, name) for name in facts}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What goes back, and what does not.
+
+    Attributes:
+        lesson: the lesson.
+        platform: where to.
+        pages: in the order of the students' ids.
+        remarks: a sentence each: who is left out and why, and what the instructor should know.
+    """
+
+    lesson: str
+    platform: str
+    pages: tuple[Page, ...]
+    remarks: tuple[str, ...] = ()
+
+
+def plan(course: Course, lesson: str, platform: str, roster: Path | None = None, only_changed: bool = False) -> Plan:
+    """What of a lesson can go back; nothing is written.
+
+    Args:
+        course: the course.
+        lesson: the lesson.
+        platform: one of `PLATFORMS`.
+        roster: a CSV file that tells the platform's numbers, for those who were not collected from it; it adds to the
+            course's own `roster.csv`, where there is one.
+        only_changed: leave out the pages that were returned as they are.
+
+    Raises:
+        BadInput: nothing of the lesson has been graded; what was collected or returned, or the roster, cannot be read.
+    """
+    records = standings(course, [lesson])[lesson]
+    deliveries, returned = read_collected(course, lesson).students, read_returned(course, lesson)
+    people, remarks = _people(course, roster)
+    outdated = set(outdated_pages(course, lesson, records))
+    left_out: dict[str, list[str]] = defaultdict(list)
+    pages: dict[str, Page] = {}
+    for record in records:
+        delivery = deliveries.get(record.student, Delivery(record.student, "", "", ()))
+        person = _person(people, platform, delivery)
+        name = _name(platform, delivery, person, lesson)
+        if record.total is None:
+            left_out["No score, so nothing goes back: {}."].append(record.student)
+        elif record.student in outdated:
+            again = f"run `katze grade {lesson}` first: {{}}"
+            left_out[f"The page is missing, or does not show the points as they stand; {again}."].append(record.student)
+        elif not name:
+            left_out[_not_from_there(platform)].append(record.student)
+        elif leads_out(name) or name in pages:
+            left_out["The name that the platform gave cannot be used for a file: {}."].append(record.student)
+        else:
+            page = _page(course, record, platform, name, delivery, person, returned)
+            if not (only_changed and page.state == SAME):
+                pages[name] = page
+    remarks += [sentence.format(some(students)) for sentence, students in left_out.items()]
+    remarks += _not_final(
+        course, lesson, [one for one in records if one.student in {p.student for p in pages.values()}]
+    )
+    return Plan(lesson, platform, tuple(pages.values()), tuple(remarks))
+
+
+def _people(course: Course, roster: Path | None) -> tuple[Roster, list[str]]:
+    """Who is who: by the course's own roster, and by another that was named."""
+    own = course.root / ROSTER_NAME
+    listed = [read_roster(path) for path in (own if own.is_file() else None, roster) if path is not None]
+    return Roster(one.people for one in listed), [remark for one in listed for remark in one.remarks]
+
+
+def _person(people: Roster, platform: str, delivery: Delivery) -> Person | None:
+    """The student in the roster; None where it has none, or several who could be meant."""
+    found = people.find(
+        platform,
+        number=delivery.number if delivery.platform == platform else "",
+        id=delivery.id or delivery.student,
+        email=delivery.email,
+    )
+    return found if isinstance(found, Person) else None
+
+
+def _name(platform: str, delivery: Delivery, person: Person | None, lesson: str) -> str:
+    """What a student's page is called there; empty where the platform does not know whose it would be."""
+    if platform in ("folder", delivery.platform):
+        return page_name(platform, delivery, lesson)
+    number = person.numbers.get(platform, "") if person else ""
+    if platform == "moodle" and person is not None and number.isdecimal():
+        return moodle_page_name(person.name, number, lesson)
+    return ""
+
+
+def _not_from_there(platform: str) -> str:
+    also = " nor is there a number of theirs in the roster," if platform == "moodle" else ""
+    return f"Not collected from {platform},{also} so there is no name for the page: {{}}."
+
+
+def _page(
+    course: Course,
+    record: Record,
+    platform: str,
+    name: str,
+    delivery: Delivery,
+    person: Person | None,
+    returned: Returned,
+) -> Page:
+    path = page_of(course, record.lesson, record.student)
+    digest = digest_of(path)
+    before = returned.pages.get(record.student)
+    is_new = before is None or before.platform != platform
+    state = NEW if is_new else SAME if before and before.page == digest else CHANGED
+    assert record.total is not None
+    comment = _comment(record)
+    earlier = before.comment if before else ""
+    entry = Entry(
+        student=record.student,
+        number=delivery.number if delivery.platform == platform else person.numbers.get(platform, "") if person else "",
+        ids=frozenset(filter(None, (record.student, delivery.id, person.id if person else ""))),
+        email=delivery.email or (person.email if person else ""),
+        points=record.total,
+        most=record.most,
+        comment=comment,
+        earlier_comment=lambda said: bool(earlier) and _sha256(said) == earlier,
+    )
+    return Page(record.student, name, path, digest, record.total, record.most, comment, state, entry)
+
+
+def _comment(record: Record) -> str:
+    """What a person has written to a student, as HTML: a paragraph for each cell, which never begins like a formula."""
+    said = [(re.sub(r"-(?:written|answer|check)$", "", cell.cell), cell.comment.strip()) for cell in record.by_hand]
+    return "".join(
+        f"<p>{escape(cell.replace('-', '.', 1))}: {escape(comment).replace(chr(10), '<br>')}</p>"
+        for cell, comment in said
+        if comment
+    )
+
+
+def _not_final(course: Course, lesson: str, records: Sequence[Record]) -> Iterator[str]:
+    """What may change the pages of these records again."""
+    waiting = [record.student for record in records if record.waiting]
+    if waiting:
+        yield f"A written answer has not been read yet, and its points are missing: {some(waiting)}."
+    again = [
+        record.student
+        for record in records
+        if (folder := course.submitted / record.student / lesson).is_dir()
+        and fingerprints.of_submission(folder) != record.digest
+    ]
+    if again:
+        yield f"Handed in again since it was graded; `katze grade {lesson}` grades that: {some(again)}."
+
+
+def fill_worksheet(plan: Plan, worksheet: Path, scale: bool = False) -> Filled:
+    """Points, and for Moodle comments, in a table that the platform has exported.
+
+    Args:
+        plan: what goes back.
+        worksheet: Moodle's grading worksheet, or Gradescope's grades.
+        scale: where the platform gives another number of points at most, write the same share of those.
+
+    Raises:
+        BadInput: see `worksheet.fill`; or the platform takes no such table from here.
+    """
+    if plan.platform not in ("moodle", "gradescope"):
+        instead = (
+            "fill in Canvas's gradebook with `katze export --roster`" if plan.platform == "canvas" else "leave it out"
+        )
+        raise BadInput(f"--worksheet is for moodle and gradescope; {instead}")
+    return fill(worksheet, plan.platform, [page.entry for page in plan.pages], scale)
+
+
+def write_zip(plan: Plan, path: Path) -> None:
+    """Write the pages into a zip, whole or not at all; one page at a time is in memory."""
+    with put_in_place(path) as draft, zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as archive:
+        for page in plan.pages:
+            about = zipfile.ZipInfo.from_file(page.path, page.name)
+            about.compress_type = zipfile.ZIP_DEFLATED
+            about.external_attr = 0o644 << 16
+            archive.writestr(about, _read(page))
+
+
+def write_folder(plan: Plan, folder: Path) -> None:
+    """Write the pages into a folder, each into one of its student's."""
+    for page in plan.pages:
+        path = folder / page.name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with put_in_place(path) as draft:
+            draft.write_bytes(_read(page))
+
+
+def _read(page: Page) -> bytes:
+    """The page, as it was when the plan was made."""
+    content = page.path.read_bytes()
+    if hashlib.sha256(content).hexdigest() != page.digest:
+        raise BadInput(f"{page.path} was written anew meanwhile; run this again when `katze grade` has ended")
+    return content
+
+
+def remember(course: Course, plan: Plan, filled: Filled | None = None) -> None:
+    """Record that these pages have gone back."""
+    before, now = read_returned(course, plan.lesson), datetime.now(UTC).isoformat(timespec="seconds")
+    pages = dict(before.pages)
+    for page in plan.pages:
+        earlier = pages[page.student].comment if page.student in pages else ""
+        written = filled is not None and page.student in filled.comments
+        comment = _sha256(page.comment) if written else earlier
+        pages[page.student] = ReturnedPage(plan.platform, page.digest, now, comment)
+    write_returned(course, dataclasses.replace(before, pages=pages))
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def default_place(course: Course, plan: Plan) -> Path:
+    """Where what goes back is written, unless another place is asked for."""
+    name = f"{plan.lesson}-{plan.platform}"
+    return course.root / "build" / "return" / (name if plan.platform == "folder" else f"{name}.zip")
+
+
+def worksheet_place(zip_path: Path, worksheet: Path) -> Path:
+    """Where a filled worksheet is written: beside the zip, and never over the one that was exported.
+
+    Raises:
+        BadInput: it lies there itself.
+    """
+    path = zip_path.parent / f"{zip_path.stem}-worksheet.csv"
+    if path.exists() and os.path.samefile(path, worksheet):
+        raise BadInput(f"{worksheet} is where the filled worksheet goes; move it, or choose another --to")
+    return path
+
+
+def shown_name(page: Page) -> str:
+    """A page's name for a terminal."""
+    return printable(page.name)

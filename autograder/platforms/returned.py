@@ -1,0 +1,104 @@
+"""Which feedback pages have been given back, and when: `.katze/returned/<lesson>.json`."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from autograder.course.course import Course
+from autograder.errors import BadInput
+from course_lib.ground.files import put_in_place
+
+FORMAT = 1
+"""Of the file; one with a higher number was written by a newer Katze."""
+
+
+@dataclass(frozen=True)
+class ReturnedPage:
+    """A student's page, as it was last given back.
+
+    Attributes:
+        platform: by way of what: "moodle", "canvas", "gradescope" or "folder".
+        page: SHA-256 of the page, in hexadecimal.
+        when: in ISO 8601 and UTC.
+        comment: SHA-256 of what was written into the comments of a worksheet; empty where nothing was.
+    """
+
+    platform: str
+    page: str
+    when: str
+    comment: str = ""
+
+
+@dataclass(frozen=True)
+class Returned:
+    """What was given back of a lesson.
+
+    Attributes:
+        lesson: its name.
+        pages: by student.
+    """
+
+    lesson: str
+    pages: Mapping[str, ReturnedPage] = field(default_factory=dict)
+
+    def changed(self, course: Course) -> list[str]:
+        """The students whose page has changed since it was given back, or is gone."""
+        return [
+            student
+            for student, returned in sorted(self.pages.items())
+            if digest_of(page_of(course, self.lesson, student)) != returned.page
+        ]
+
+
+def page_of(course: Course, lesson: str, student: str) -> Path:
+    """Where a student's feedback page is."""
+    return course.feedback / student / lesson / f"{lesson}.html"
+
+
+def digest_of(page: Path) -> str:
+    """SHA-256 of a page, in hexadecimal; empty where there is none."""
+    try:
+        with page.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return ""
+
+
+def place(course: Course, lesson: str) -> Path:
+    """The record's file; it need not exist."""
+    return course.root / ".katze" / "returned" / f"{lesson}.json"
+
+
+def read_returned(course: Course, lesson: str) -> Returned:
+    """What was given back of a lesson; nothing where nothing was.
+
+    Raises:
+        BadInput: the file is damaged, or a newer Katze has written it.
+    """
+    path = place(course, lesson)
+    try:
+        written = json.loads(path.read_text(encoding="utf-8"))
+        if written["format"] > FORMAT:
+            raise BadInput(f"{path} was written by a newer Katze; install that one")
+        return Returned(lesson, {student: ReturnedPage(**facts) for student, facts in written["students"].items()})
+    except FileNotFoundError:
+        return Returned(lesson)
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise BadInput(
+            f"{path} cannot be read ({type(error).__name__}); remove it, and it is forgotten what was returned"
+        ) from error
+
+
+def write_returned(course: Course, returned: Returned) -> None:
+    """Write the record whole, or not at all."""
+    path = place(course, returned.lesson)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    students = {student: dataclasses.asdict(page) for student, page in sorted(returned.pages.items())}
+    with put_in_place(path) as draft:
+        content = {"format": FORMAT, "lesson": returned.lesson, "students": students}
+        draft.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")

@@ -1,0 +1,128 @@
+"""Tables of platforms filled in: what is asked for, and nothing else, to the byte."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autograder.errors import BadInput
+from autograder.platforms.worksheet import Entry, _Cells, fill
+
+MOODLE = (
+    'Identifier,"Full name","Email address",Status,Grade,"Maximum grade","Last modified (submission)",'
+    '"Last modified (grade)","Feedback comments"\r\n'
+    'Participant 12,"Lovelace, Ada",ada@example.org,"Submitted for grading",,100.00,"Friday, 20 November 2026",-,\r\n'
+    'Participant 13,"=cmd|\' /C calc\'!A0",ben@example.org,"In ""draft""",7.00,100.00,-,"Monday, 1 June 2026",\r\n'
+    "Participant 14,Cy 🐈,007,-,,100.00,-,-,by a colleague\r\n"
+)
+GERMAN = (
+    'ID,"Vollständiger Name",E-Mail-Adresse,Status,Bewertung,Bestwertung,"Zuletzt geändert (Bewertung)",'
+    '"Feedback als Kommentar"\n'
+    'Teilnehmer/in12,"Ada Lovelace",ada@example.org,Entwurf,,"19,00",-,\n'
+)
+GRADESCOPE = (
+    "First Name,Last Name,SID,Email,Sections,Total Score,Max Points,Status,Submission ID\n"
+    "Ada,Lovelace,0012,ada@example.org,,,19.0,Ungraded,99\n"
+    "Ben,Ng,0013,ben@example.org,,,19.0,Ungraded,99\n"
+    "Cy,Cy,0014,cy@example.org,,,,Missing,\n"
+)
+
+
+def entry(student: str, number: str = "", email: str = "", points: float = 17.5, comment: str = "") -> Entry:
+    return Entry(student, number, frozenset({student}), email, points, 19, comment)
+
+
+def filled(tmp_path: Path, text: str, platform: str, *entries: Entry, scale: bool = False, encoding: str = "utf-8"):  # type: ignore[no-untyped-def]
+    path = tmp_path / "exported.csv"
+    path.write_bytes(text.encode(encoding))
+    made = fill(path, platform, entries, scale)
+    return made, made.content.decode(encoding)
+
+
+def test_only_the_cells_that_are_filled_in_change(tmp_path: Path) -> None:
+    worksheet = MOODLE.replace("100.00", "19.00")
+    made, text = filled(
+        tmp_path,
+        worksheet,
+        "moodle",
+        entry("ada", "12", comment='<p>a.b: "well", said</p>'),
+        entry("ben", "13", points=7),
+    )
+    lines, before = text.split("\r\n"), worksheet.split("\r\n")
+    assert lines[1] == before[1].replace('grading",,', 'grading",17.5,') + '"<p>a.b: ""well"", said</p>"'
+    assert (lines[0], lines[2:]) == (before[0], before[2:]), "7.00 are 7 points"
+    assert (made.points, made.comments, made.remarks) == (("ada", "ben"), ("ada",), ())
+
+
+def test_who_has_no_row_is_named_and_another_s_comment_stays(tmp_path: Path) -> None:
+    worksheet = MOODLE.replace("100.00", "19.00")
+    made, text = filled(tmp_path, worksheet, "moodle", entry("cy", "14", comment="<p>x</p>"), entry("di", "99"))
+    assert made.remarks == (
+        "No row of their own in exported.csv, so no points in it: di.",
+        "Another comment stands in exported.csv, and stays: cy.",
+    )
+    assert text == worksheet.replace("007,-,,19.00", "007,-,17.5,19.00")
+    own = Entry("cy", "14", frozenset(), "", 1, 19, "<p>x</p>", lambda said: said == "by a colleague")
+    assert filled(tmp_path, worksheet, "moodle", own)[1].endswith("-,-,<p>x</p>\r\n")
+
+
+def test_another_number_of_points_is_refused_or_scaled(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="gives 100 points at most, the lesson 19: .* --scale"):
+        filled(tmp_path, MOODLE, "moodle", entry("ada", "12"))
+    _, text = filled(tmp_path, MOODLE, "moodle", entry("ada", "12", points=9.5), scale=True)
+    assert text == MOODLE.replace('grading",,', 'grading",50,')
+
+
+def test_a_worksheet_in_german_is_filled_in_as_it_writes_numbers(tmp_path: Path) -> None:
+    _, text = filled(tmp_path, GERMAN, "moodle", entry("ada", "12"), encoding="utf-8-sig")
+    assert text == GERMAN.replace("Entwurf,,", 'Entwurf,"17,5",')
+    semicolons = GERMAN.replace('"19,00"', "19.00").replace(",", ";").replace("19.00", "19,00")
+    _, text = filled(tmp_path, semicolons, "moodle", entry("ada", "12"), encoding="utf-16")
+    assert text == semicolons.replace("Entwurf;;", "Entwurf;17,5;")
+
+
+def test_members_of_a_group_are_told_apart_in_gradescope_s_grades(tmp_path: Path) -> None:
+    made, text = filled(
+        tmp_path,
+        GRADESCOPE,
+        "gradescope",
+        entry("0012", "99", points=3),
+        entry("ben", "99", "BEN@example.org", 4),
+        entry("x", "99"),
+    )
+    assert text == GRADESCOPE.replace(",,,19.0,Ungraded", ",,3,19.0,Ungraded", 1).replace(",,,19.0,U", ",,4,19.0,U", 1)
+    assert "no points in it: x." in made.remarks[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "is empty"),
+        ("a,b\n1,2\n", "has no columns Identifier and Grade .it has a, b."),
+        (MOODLE.replace("Maximum grade", "Scale"), "graded by a scale"),
+        ('Identifier,Grade\nParticipant 1"x",\n"a"b,\n', "is not a CSV file"),
+    ],
+)
+def test_what_is_no_worksheet_is_refused(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(BadInput, match=said):
+        filled(tmp_path, text, "moodle", entry("ada", "12"))
+
+
+cell = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=6)
+
+
+@given(st.lists(st.lists(cell, min_size=1, max_size=4), min_size=1, max_size=4), st.sampled_from(",;\t"), st.booleans())
+def test_any_table_is_read_as_python_reads_it_and_written_as_it_was(
+    rows: list[list[str]], delimiter: str, ends: bool
+) -> None:
+    quoted = [[cell if cell.isalnum() else '"' + cell.replace('"', '""') + '"' for cell in row] for row in rows]
+    text = "\r\n".join(map(delimiter.join, quoted)) + ("\r\n" if ends else "")
+    cells = _Cells(Path("x.csv"), text, delimiter)
+    assert (cells.rows, cells.text()) == (rows, text)
+    cells.write(len(rows) - 1, 5, 'a"b')
+    again = _Cells(Path("x.csv"), cells.text(), delimiter)
+    assert again.read(len(rows) - 1, 5) == 'a"b'
+    assert again.rows[:-1] == rows[:-1]
