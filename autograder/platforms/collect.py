@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -15,7 +16,8 @@ from typing import Any, Literal
 
 from autograder.course.course import Course
 from autograder.course.roster import ROSTER_NAME, TABLE_BYTES, Listed, Roster, parse_table, people_in, read_roster
-from autograder.errors import BadInput
+from autograder.errors import BadInput, Unreadable
+from autograder.intake.archives import is_zip, unzipped
 from autograder.intake.delivered import Platform, letters_of, platform_of
 from autograder.intake.handed_in import topics_in
 from autograder.platforms.collected import Collected, Delivery, OlderDelivery, read_collected, write_collected
@@ -225,11 +227,11 @@ def _lesson_by_cells(found: Found, lessons: Sequence[str]) -> str:
     by_topic = {lesson.partition("_")[2] or lesson: lesson for lesson in lessons}
     held: set[str] = set()
     for path, file in found.files.items():
-        if path.lower().endswith((".ipynb", ".py")):
-            try:
-                held |= {by_topic[topic] for topic in topics_in(file.content()) if topic in by_topic}
-            except Refused:
-                continue
+        if path.lower().endswith((".ipynb", ".py", ".zip")):
+            with contextlib.suppress(Refused, Unreadable):
+                content = file.content()
+                inside = [one.read() for one in unzipped(content, path)] if is_zip(content) else [content]
+                held |= {by_topic[topic] for one in inside for topic in topics_in(one) if topic in by_topic}
     return held.pop() if len(held) == 1 else ""
 
 
@@ -277,7 +279,7 @@ def _lesson_of_all(found: Sequence[Found], lessons: Sequence[str], source: Path)
     if not told:
         raise BadInput(f"nothing in {source} says which lesson it was handed in to; name it with --lesson")
     [(lesson, times), *others] = told.most_common()
-    if any(2 * number > times for _, number in others):
+    if any(2 * number >= times for _, number in others):
         several = ", ".join(sorted(told))
         raise BadInput(f"{source} holds several lessons ({several}); collect one at a time, and name it with --lesson")
     return lesson

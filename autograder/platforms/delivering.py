@@ -190,7 +190,7 @@ def timestamp(moment: datetime) -> str:
 def _alone(course: Course) -> Iterator[None]:
     folder = course.root / ".katze" / "collected"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with (folder / ".lock").open("w") as lock:
+    with (folder / ".lock").open("a") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:

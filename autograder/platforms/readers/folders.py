@@ -54,15 +54,17 @@ def read_github(download: Download, lessons: Sequence[str]) -> Iterator[Found]:
             common counts as the assignment's.
     """
     tops: dict[str, dict[str, File]] = defaultdict(dict)
+    wrapper = len(os.path.commonprefix([file.path.split("/")[:-1] for file in download.files]))
     for file in download.files:
         parts = file.path.split("/")
-        repository = next((part for part in parts[:-1] if _lesson_of(part, lessons)), "")
-        if repository:
-            tops[repository]["/".join(parts[parts.index(repository) + 1 :])] = file
+        named = [place for place, part in enumerate(parts[:-1]) if _lesson_of(part, lessons)]
+        place = next((place for place in named if place >= wrapper), named[-1] if named else -1)
+        if place >= 0:
+            tops[parts[place]]["/".join(parts[place + 1 :])] = file
+        elif len(parts) > 1:
+            tops[parts[0]]["/".join(parts[1:])] = file
         else:
-            tops[parts[0] if len(parts) > 1 else _BRANCH.sub("", _ARCHIVE.sub("", parts[0]))][
-                "/".join(parts[1:]) or file.name
-            ] = file
+            tops[_BRANCH.sub("", _ARCHIVE.sub("", file.name))][file.name] = file
     common = _common(list(tops))
     for title, files in tops.items():
         lesson = _lesson_of(title, lessons)

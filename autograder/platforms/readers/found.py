@@ -50,7 +50,7 @@ def newest_file(files: Mapping[str, File]) -> int:
 
 
 _TIME = re.compile(
-    r"(?<!\d)(20\d\d)[-._]?(\d\d)[-._]?(\d\d)[T _.-]+(\d\d)[-:.h_]?(\d\d)(?:[-:._]?(\d\d))?(?!\d)(?:\.\d+)?"
+    r"(?<!\d)(20\d\d)[-._]?(\d\d)[-._]?(\d\d)[T _.-]+(\d\d)[-:.h_]?(\d\d)(?:[-:._]?(\d\d))?(?!\d)(?:\.(\d{1,6}))?"
     r" ?(UTC|Z|[+-]\d\d:?\d\d)?",
 )
 
@@ -65,9 +65,10 @@ def time_in_name(name: str, zone: tzinfo | None) -> datetime | None:
     match = _TIME.search(name)
     if match is None:
         return None
-    *numbers, offset = match.groups()
+    year, month, day, hour, minute, second, fraction, offset = match.groups()
+    clock = f"{hour}:{minute}:{second or '00'}.{(fraction or '').ljust(6, '0')}"
     try:
-        naive = datetime(*(int(number or 0) for number in numbers))  # type: ignore[arg-type]
+        naive = datetime.fromisoformat(f"{year}-{month}-{day}T{clock}")
         if offset and offset[0] in "+-":
             return datetime.fromisoformat(f"{naive.isoformat()}{offset}").astimezone(UTC)
         return in_utc(naive, UTC if offset else zone)

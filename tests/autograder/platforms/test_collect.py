@@ -1,0 +1,492 @@
+"""Collecting a class, from each platform."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from autograder.cli import main
+from autograder.course.course import Course
+from autograder.errors import BadInput
+from autograder.platforms.collect import Collection, collect
+from autograder.platforms.collected import read_collected
+from tests.autograder.platforms.downloads import (
+    LESSON,
+    OTHER_LESSON,
+    everything,
+    handed_in,
+    laid,
+    mailbox_of,
+    make_course,
+    message,
+    notebook,
+    put,
+    tarred,
+    zipped,
+)
+
+NAME = f"{LESSON}.ipynb"
+A, B, C = notebook("a"), notebook("b"), notebook("c")
+WORKSHEET = b"Identifier,Full name,Email address,Last modified (submission)\n"
+CANVAS_ROSTER = b'Student,ID,SIS User ID,SIS Login ID,Section,Final\n"    Points Possible",,,,,10\n\
+"Lovelace, Ada",123,u1,ada,All,\n"M\xc3\xbcller, Ben",124,u2,ben,All,\n'
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Course:
+    return make_course(tmp_path)
+
+
+def results(collection: Collection) -> dict[str, str]:
+    return {row.student or row.title: row.result for row in collection.rows}
+
+
+# Each platform's shape ---------------------------------------------------------------------------------------
+
+MOODLE = {
+    f"Ada Lovelace_4567_assignsubmission_file/{NAME}": A,
+    "Ada Lovelace_4567_assignsubmission_file/data/x.csv": b"1",
+    "Ada Lovelace_4567_assignsubmission_onlinetext/onlinetext.html": b"<p>hello",
+    f"Ben M\u00fcller_4568_assignsubmission_file_/{NAME}": B,
+}
+CANVAS = {"lovelaceada_LATE_123_9001_01_attention-1.ipynb": A, "m\u00fcllerben_124_9000_01_attention.ipynb": B}
+GRADESCOPE_LIST = b"""---
+submission_55:
+  :submitters:
+  - :name: Ada Lovelace
+    :sid: ada
+    :email: ada@uni.example
+  - :name: Ben
+    :sid: '0815'
+    :email: ben@uni.example
+  :created_at: 2020-11-20 16:50:00.938335000 Z
+  :score: 0.0
+  :results: {}
+  :history:
+  - :submitters: []
+    :created_at: 2020-11-19 10:00:00.000000000 Z
+    :id: 54
+submission_56:
+  :submitters:
+  - :name: Cy
+    :email: cy@uni.example
+  :created_at: 2020-11-20 17:00:00.000000000 Z
+"""
+GRADESCOPE = {
+    "assignment_9_export/submission_metadata.yml": GRADESCOPE_LIST,
+    f"assignment_9_export/submission_55/{NAME}": A,
+    f"assignment_9_export/submission_56/src/{NAME}": C,
+}
+
+
+def test_moodle(course: Course, tmp_path: Path) -> None:
+    collection = collect(course, put(tmp_path / "d.zip", zipped(MOODLE)))
+    assert collection.platform == "moodle"
+    assert handed_in(course) == {
+        f"4567/{LESSON}/{NAME}": A,
+        f"4567/{LESSON}/data/x.csv": b"1",
+        f"4567/{LESSON}/onlinetext.html": b"<p>hello",
+        f"4568/{LESSON}/{NAME}": B,
+    }
+    ada = read_collected(course, LESSON).students["4567"]
+    assert ada.names[0] == f"Ada Lovelace_4567_assignsubmission_file/{NAME}"
+    assert (ada.number, ada.name, ada.platform, ada.source) == ("4567", "Ada Lovelace", "moodle", "d.zip")
+
+
+def test_moodle_without_folders_and_with_its_worksheet(course: Course, tmp_path: Path) -> None:
+    files = {f"Ada Lovelace_4567_assignsubmission_file_{NAME}": A, f"Ben_4568_assignsubmission_file_{NAME}": B}
+    sheet = (
+        "Identifier,Full name,Email address,Status,Grade,Last modified (submission)\n"
+        + 'Participant 4567,Ada Lovelace,ada@uni.example,"Submitted for grading, 2 hours late",,'
+        + '"Friday, 20 November 2020, 5:50 PM"\n'
+        + 'Participant 4568,Ben,ben@uni.example,Submitted for grading,,"Friday, 20 November 2020, 9:05 AM"\n'
+    )
+    folder = laid(tmp_path / "d", {**files, "Grades-course.csv": sheet.encode()})
+    collection = collect(course, folder, zone=ZoneInfo("Europe/Berlin"))
+    assert results(collection) == {"ada@uni.example": "collected", "ben@uni.example": "collected"}
+    place = course.submitted / "ada@uni.example" / LESSON
+    assert (place / NAME).read_bytes() == A
+    assert (place / "timestamp.txt").read_text() == "2020-11-20 16:50:00.000000 UTC"
+    kept = read_collected(course, LESSON).students
+    assert kept["ada@uni.example"].late is True
+    assert kept["ben@uni.example"].handed_in == "2020-11-20T08:05:00+00:00"
+
+
+def test_moodle_in_german(course: Course, tmp_path: Path) -> None:
+    sheet = (
+        'ID,"Vollständiger Name",E-Mail-Adresse,Status,"Zuletzt geändert (Abgabe)"\n'
+        + 'Teilnehmer/in4567,"Ada Lovelace",ada@uni.example,"2 Tage zu spät","Freitag, 4. Dezember 2020, 17:50"\n'
+    )
+    roster = put(tmp_path / "Bewertungen.csv", sheet.encode("utf-8-sig"))
+    collect(course, put(tmp_path / "d.zip", zipped(dict([*MOODLE.items()][:1]))), rosters=[roster], zone=UTC)
+    ada = read_collected(course, LESSON).students["ada@uni.example"]
+    assert (ada.handed_in, ada.late) == ("2020-12-04T17:50:00+00:00", True)
+
+
+def test_canvas(course: Course, tmp_path: Path) -> None:
+    collection = collect(course, put(tmp_path / "submissions.zip", zipped(CANVAS)))
+    assert collection.platform == "canvas"
+    assert handed_in(course) == {f"123/{LESSON}/01_attention-1.ipynb": A, f"124/{LESSON}/{NAME}": B}
+    ada = read_collected(course, LESSON).students["123"]
+    assert (ada.names, ada.number, ada.late) == (("lovelaceada_LATE_123_9001_01_attention-1.ipynb",), "123", True)
+
+
+def test_canvas_with_its_gradebook(course: Course, tmp_path: Path) -> None:
+    roster = put(tmp_path / "canvas.csv", CANVAS_ROSTER)
+    collection = collect(course, put(tmp_path / "s.zip", zipped(CANVAS)), rosters=[roster])
+    assert results(collection) == {"ada": "collected", "ben": "collected"}
+    assert [row.name for row in collection.rows] == ["Lovelace, Ada", "Müller, Ben"]
+
+
+def test_canvas_text_entries_links_and_anonymous_students(course: Course, tmp_path: Path) -> None:
+    files = {
+        "lovelaceada_123_text.html": b"<p>",
+        "ben_124_link.html": b"<p>",
+        f"LATE_anon_Ab1_77_{NAME}": C,
+        **CANVAS,
+    }
+    collect(course, put(tmp_path / "s.zip", zipped(files)))
+    assert set(handed_in(course)) == {
+        f"123/{LESSON}/01_attention-1.ipynb",
+        f"123/{LESSON}/text.html",
+        f"124/{LESSON}/{NAME}",
+        f"124/{LESSON}/link.html",
+        f"Ab1/{LESSON}/{NAME}",
+    }
+
+
+def test_gradescope(course: Course, tmp_path: Path) -> None:
+    collection = collect(course, put(tmp_path / "export.zip", zipped(GRADESCOPE)))
+    assert collection.platform == "gradescope"
+    assert results(collection) == {"ada": "collected", "0815": "collected", "cy@uni.example": "collected"}
+    assert handed_in(course)[f"0815/{LESSON}/{NAME}"] == A  # a group: each has it
+    assert handed_in(course)[f"0815/{LESSON}/timestamp.txt"] == b"2020-11-20 16:50:00.938335 UTC"
+    ada = read_collected(course, LESSON).students["ada"]
+    assert (ada.attempt, ada.extra["submission"], ada.email) == (2, "55", "ada@uni.example")
+
+
+def test_gradescope_without_its_list_needs_its_grades(course: Course, tmp_path: Path) -> None:
+    files = {name: content for name, content in GRADESCOPE.items() if not name.endswith(".yml")}
+    download = put(tmp_path / "export.zip", zipped(files))
+    grades = b"First Name,Last Name,SID,Email,Total Score,Submission ID\nAda,L,ada,a@b.c,,55\nCy,X,cy,c@d.e,,56\n"
+    assert results(collect(course, download, rosters=[put(tmp_path / "g.csv", grades)])) == {
+        "ada": "collected",
+        "cy": "collected",
+    }
+
+
+def test_the_exchange_of_nbgrader(course: Course, tmp_path: Path) -> None:
+    times = ["2020-11-20 16:00:00.000001 UTC", "2020-11-20 17:00:00.000001 UTC"]
+    files = {
+        f"inbound/a+da+{LESSON}+{times[0]}+x1/{NAME}": A,
+        f"inbound/a+da+{LESSON}+{times[1]}+a9/{NAME}": B,
+        f"inbound/a+da+{LESSON}+{times[1]}+a9/timestamp.txt": b"1999",
+        f"inbound/a+da+{LESSON}+{times[1]}+a9/submission_secret.txt": b"s",
+        f"inbound/ben+{LESSON}+{times[0]}/{NAME}": C,
+        f"inbound/ben+ps1+{times[0]}+q/ps1.ipynb": C,
+    }
+    collection = collect(course, laid(tmp_path / "exchange", files))
+    assert collection.platform == "exchange"
+    [ada, ben] = collection.rows
+    assert (ada.id, ada.student[:5], ben.student) == ("a+da", "a_da-", "ben")
+    assert ada.said == (
+        f"an earlier one does not count: a+da+{LESSON}+{times[0]}+x1, 2020-11-20T16:00:00.000001+00:00",
+    )
+    written = handed_in(course)
+    assert written[f"{ada.student}/{LESSON}/{NAME}"] == B
+    assert written[f"{ada.student}/{LESSON}/timestamp.txt"] == times[1].encode()
+    assert written[f"{ada.student}/{LESSON}/submission_secret.txt"] == b"s"
+    assert read_collected(course, LESSON).students[ada.student].id == "a+da"
+    assert collection.remarks == ["1 submission to ps1 left out: it is no lesson of this course."]
+
+
+def test_repositories_of_github_classroom(course: Course, tmp_path: Path) -> None:
+    files = {
+        f"01-attention-submissions/01-attention-ada-l/{NAME}": A,
+        "01-attention-submissions/01-attention-ada-l/.git/config": b"x",
+        f"01-attention-submissions/01-attention-ben/work/{NAME}": B,
+    }
+    roster = put(
+        tmp_path / "classroom_roster.csv", b"identifier,github_username,github_id,name\nada,ada-l,1,A\nben,Ben,2,B\n"
+    )
+    collection = collect(course, laid(tmp_path / "repos", files), rosters=[roster])
+    assert (collection.platform, results(collection)) == ("github", {"ada": "collected", "ben": "collected"})
+    assert set(handed_in(course)) == {f"ada/{LESSON}/{NAME}", f"ben/{LESSON}/work/{NAME}"}
+
+
+def test_repositories_of_an_assignment_by_another_name(course: Course, tmp_path: Path) -> None:
+    files = {f"week-1-{who}-main.zip": zipped({f"week-1-{who}-main/{NAME}": A}) for who in ("ada", "ben")}
+    collection = collect(course, laid(tmp_path / "r", files), platform="github", lesson=LESSON)
+    assert results(collection) == {"ada": "collected", "ben": "collected"}
+
+
+def test_a_mailbox(course: Course, tmp_path: Path) -> None:
+    box = mailbox_of(
+        tmp_path / "inbox.mbox",
+        message(
+            "Ada <Ada@uni.example>",
+            {NAME: A},
+            received="Fri, 20 Nov 2020 18:50:00 +0100",
+            date="Tue, 1 Jan 2030 00:00:00 +0000",
+        ),
+        message(
+            "Ada <ada@uni.example>", {"answers.zip": zipped({NAME: B})}, received="Fri, 20 Nov 2020 18:00:00 +0000"
+        ),
+        message("ben@uni.example", {NAME: C}, date="Fri, 20 Nov 2020 12:00:00 -0000"),
+        message("cy@uni.example", {}),
+        message("eve@uni.example", {f"{OTHER_LESSON}.ipynb": notebook("e", "masking")}, date="no date"),
+    )
+    collection = collect(course, box)
+    assert collection.platform == "mbox"
+    assert results(collection) == {
+        "ada@uni.example": "collected",
+        "ben@uni.example": "collected",
+        "eve@uni.example": "collected",
+    }
+    assert collection.refused == {"message 4, cy@uni.example": "nothing is attached to it"}
+    written = handed_in(course)
+    assert f"ada@uni.example/{LESSON}/answers.zip" in written
+    assert written[f"ben@uni.example/{LESSON}/timestamp.txt"] == b"2020-11-20 12:00:00.000000 UTC"
+    assert set(written) >= {f"eve@uni.example/{OTHER_LESSON}/{OTHER_LESSON}.ipynb"}
+
+
+def test_messages_saved_one_by_one(course: Course, tmp_path: Path) -> None:
+    mails = {"a.eml": bytes(message("ada@uni.example", {NAME: A})), "b.eml": b"\xff\x00", "c.pdf": b"x"}
+    collection = collect(course, laid(tmp_path / "mails", mails))
+    assert results(collection) == {"ada@uni.example": "collected"}
+    assert set(collection.refused) == {"b.eml", "c.pdf"}
+
+
+FOLDERS = {
+    "a folder for each": (
+        {f"ada/{NAME}": A, "ben/x.ipynb": B},
+        {f"ada/{LESSON}/{NAME}": A, f"ben/{LESSON}/x.ipynb": B},
+    ),
+    "with the lesson's": ({f"ada/01-Attention/{NAME}": A}, {f"ada/{LESSON}/{NAME}": A}),
+    "a file for each": (
+        {f"ada_{NAME}": A, "01_attention-ben (1).ipynb": B, "cy d.ipynb": C},
+        {f"ada/{LESSON}/ada_{NAME}": A, f"ben/{LESSON}/01_attention-ben (1).ipynb": B, f"cy d/{LESSON}/cy d.ipynb": C},
+    ),
+    "an archive for each": ({"ada.zip": zipped({NAME: A})}, {f"ada/{LESSON}/ada.zip": zipped({NAME: A})}),
+    "attempts by the time in their names": (
+        {f"ada/2020-11-20 17.50/{NAME}": A, f"ada/2020-11-20 18.10/{NAME}": B, f"ada/2020-11-09T23-59-59Z/{NAME}": C},
+        {f"ada/{LESSON}/{NAME}": B, f"ada/{LESSON}/timestamp.txt": b"2020-11-20 18:10:00.000000 UTC"},
+    ),
+    "files by the time in their names": (
+        {"ada_2020-11-20T17-50-00.ipynb": A, "ada_2020-11-19T17-50-00.ipynb": B},
+        {
+            f"ada/{LESSON}/ada_2020-11-20T17-50-00.ipynb": A,
+            f"ada/{LESSON}/timestamp.txt": b"2020-11-20 17:50:00.000000 UTC",
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FOLDERS)
+def test_folders(case: str, course: Course, tmp_path: Path) -> None:
+    files, expected = FOLDERS[case]
+    collection = collect(course, laid(tmp_path / "class", files), lesson=LESSON, zone=UTC)
+    assert collection.platform == "folder"
+    assert handed_in(course) == expected
+
+
+@pytest.mark.parametrize("packed", [zipped, tarred], ids=["zip", "tar.gz"])
+def test_an_archive_of_a_folder(packed: object, course: Course, tmp_path: Path) -> None:
+    assert callable(packed)
+    name = "class.zip" if packed is zipped else "class.tar.gz"
+    collection = collect(course, put(tmp_path / name, packed({f"class/ada/{NAME}": A, f"class/ben/{NAME}": B})))
+    assert results(collection) == {"ada": "collected", "ben": "collected"}
+
+
+def test_archives_in_an_archive(course: Course, tmp_path: Path) -> None:
+    [(ada, first), (ben, second)] = CANVAS.items()
+    both = {
+        "section 1.zip": zipped({ada: first}),
+        "section 2.tar.gz": tarred({ben: second}),
+        "damaged.zip": b"PK\x03\x04",
+    }
+    collection = collect(course, put(tmp_path / "all.zip", zipped(both)))
+    assert (collection.platform, results(collection)) == ("canvas", {"123": "collected", "124": "collected"})
+    assert set(collection.refused) == {"damaged.zip"}
+    assert read_collected(course, LESSON).students["123"].names == (f"section 1.zip/{ada}",)
+
+
+# The lesson --------------------------------------------------------------------------------------------------
+
+
+def test_the_lesson_is_told_by_the_cells_where_no_name_tells(course: Course, tmp_path: Path) -> None:
+    download = put(tmp_path / "s.zip", zipped({"ada_1_2_homework.ipynb": notebook("x", "masking")}))
+    assert [row.lesson for row in collect(course, download).rows] == [OTHER_LESSON]
+
+
+def test_the_lesson_is_asked_for_where_nothing_tells(course: Course, tmp_path: Path) -> None:
+    download = put(tmp_path / "s.zip", zipped({"ada_1_2_homework.pdf": b"%PDF"}))
+    with pytest.raises(BadInput, match="--lesson"):
+        collect(course, download)
+    [row] = collect(course, download, lesson=LESSON).rows
+    assert row.result == "collected"
+    assert "a PDF cannot be graded" in row.said[0]
+    with pytest.raises(BadInput, match="no lesson '03_x'"):
+        collect(course, download, lesson="03_x")
+
+
+def test_a_download_of_two_assignments_is_refused(course: Course, tmp_path: Path) -> None:
+    files = {
+        f"ada_1_2_{NAME}": A,
+        f"ada_1_3_{OTHER_LESSON}.ipynb": B,
+        f"ben_2_4_{OTHER_LESSON}.ipynb": B,
+        f"ben_2_5_{NAME}": A,
+    }
+    with pytest.raises(BadInput, match="nothing in|several lessons"):
+        collect(course, put(tmp_path / "s.zip", zipped(files | {f"cy_3_6_{OTHER_LESSON}.ipynb": C})))
+    assert not course.submitted.exists()
+
+
+def test_of_several_lessons_only_one_is_collected_when_it_is_named(course: Course, tmp_path: Path) -> None:
+    folder = laid(tmp_path / "c", {f"ada/{LESSON}/{NAME}": A, f"ada/{OTHER_LESSON}/{OTHER_LESSON}.ipynb": B})
+    collection = collect(course, folder, lesson=OTHER_LESSON)
+    assert [row.lesson for row in collection.rows] == [OTHER_LESSON]
+    assert collection.remarks == [f"1 submission to {LESSON} left out: it is another lesson."]
+    assert {row.lesson for row in collect(course, folder).rows} == {LESSON, OTHER_LESSON}
+
+
+# Twice, later, and never lost --------------------------------------------------------------------------------
+
+
+def test_collecting_twice_changes_nothing(course: Course, tmp_path: Path) -> None:
+    download = put(tmp_path / "export.zip", zipped(GRADESCOPE))
+    collect(course, download)
+    before = everything(course.root)
+    assert set(results(collect(course, download)).values()) == {"unchanged"}
+    assert everything(course.root) == before
+
+
+def test_a_dry_run_writes_nothing_and_says_the_same(course: Course, tmp_path: Path) -> None:
+    download = put(tmp_path / "export.zip", zipped(GRADESCOPE))
+    before = everything(course.root)
+    dry = collect(course, download, dry_run=True)
+    assert everything(course.root) == before
+    assert not course.submitted.exists()
+    assert dry.rows == collect(course, download).rows
+
+
+def test_a_second_attempt_replaces_the_first_which_is_kept_and_named(course: Course, tmp_path: Path) -> None:
+    first = put(tmp_path / "1.zip", zipped({f"ada_1_10_{NAME}": A}))
+    second = put(tmp_path / "2.zip", zipped({f"ada_1_11_{LESSON}-1.ipynb": B}))
+    collect(course, first)
+    dry = collect(course, second, dry_run=True)
+    [row] = collect(course, second).rows
+    assert (row.result, [one.result for one in dry.rows]) == ("replaced", ["replaced"])
+    assert handed_in(course) == {f"1/{LESSON}/{LESSON}-1.ipynb": B}
+    [older] = read_collected(course, LESSON).students["1"].others
+    assert older.name == f"ada_1_10_{NAME}"
+    assert (course.root / older.kept / NAME).read_bytes() == A
+    assert row.said == (f"what was there is in {older.kept}",)
+    [again] = collect(course, first).rows  # the old download once more: it doesn't come back
+    assert (again.result, again.said) == ("older", (f"a later one was collected before: ada_1_11_{LESSON}-1.ipynb",))
+    assert handed_in(course) == {f"1/{LESSON}/{LESSON}-1.ipynb": B}
+
+
+def test_what_was_put_there_by_hand_is_kept(course: Course, tmp_path: Path) -> None:
+    put(course.submitted / "1" / LESSON / "mine.ipynb", C)
+    [row] = collect(course, put(tmp_path / "1.zip", zipped({f"ada_1_10_{NAME}": A}))).rows
+    [older] = read_collected(course, LESSON).students["1"].others
+    assert (row.result, (course.root / older.kept / "mine.ipynb").read_bytes()) == ("replaced", C)
+
+
+def test_when_it_came_is_told_later_and_nothing_else_changes(course: Course, tmp_path: Path) -> None:
+    download = put(tmp_path / "m.zip", zipped({f"Ada_7_assignsubmission_file_/{NAME}": A}))
+    own = put(course.root / "roster.csv", b"id,name,moodle\nada,Ada,7\n")
+    collect(course, download)
+    sheet = WORKSHEET + b'Participant 7,Ada,a@b.c,"20 November 2020, 17:50"\n'
+    [row] = collect(course, download, rosters=[put(tmp_path / "w.csv", sheet)], zone=UTC).rows
+    assert (row.student, row.result) == ("ada", "collected")
+    assert handed_in(course)[f"ada/{LESSON}/timestamp.txt"] == b"2020-11-20 17:50:00.000000 UTC"
+    assert not (course.root / ".katze" / "replaced").exists()
+    assert own.exists()
+
+
+def test_a_worksheet_of_another_assignment_says_nothing_of_this_one(course: Course, tmp_path: Path) -> None:
+    download = put(tmp_path / "m.zip", zipped({f"Ada_7_assignsubmission_file_/{NAME}": A}))
+    sheet = WORKSHEET + b'Participant 8,Ada,a@b.c,"20 November 2020, 17:50"\n'
+    [row] = collect(course, download, rosters=[put(tmp_path / "w.csv", sheet)]).rows
+    assert (row.student, row.handed_in) == ("a@b.c", "")
+
+
+def test_a_clock_that_is_ahead_is_not_believed(course: Course, tmp_path: Path) -> None:
+    later = datetime.now(UTC) + timedelta(days=400)
+    box = mailbox_of(
+        tmp_path / "in.mbox", message("ada@uni.example", {NAME: A}, date=later.strftime("%a, %d %b %Y %H:%M:%S +0000"))
+    )
+    [row] = collect(course, box).rows
+    assert row.handed_in == ""
+    assert "lies ahead" in row.said[0]
+
+
+def test_nobody_else_collects_at_the_same_time(course: Course, tmp_path: Path) -> None:
+    from autograder.platforms.delivering import delivering
+
+    download = put(tmp_path / "s.zip", zipped(CANVAS))
+    with delivering(course, dry_run=False), pytest.raises(BadInput, match="another `katze collect`"):
+        collect(course, download)
+
+
+def test_what_a_run_left_that_was_cut_off_is_cleared_away(course: Course, tmp_path: Path) -> None:
+    put(course.submitted / ".collecting-x" / "y" / NAME, A)
+    collect(course, put(tmp_path / "s.zip", zipped(CANVAS)))
+    assert not [path for path in course.submitted.iterdir() if path.name.startswith(".")]
+
+
+# On the command line -----------------------------------------------------------------------------------------
+
+
+def test_the_command_shows_a_table_and_the_next_step(
+    course: Course, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    roster = put(tmp_path / "canvas.csv", CANVAS_ROSTER)
+    files = {**CANVAS, f"eve[bold]_125_3_{NAME}": C}
+    download = put(tmp_path / "s.zip", zipped(files))
+    arguments = ["collect", str(download), "--roster", str(roster), "--course", str(course.root)]
+    assert main([*arguments, "--dry-run"]) == 1
+    assert "nothing was written" in capsys.readouterr().out
+    assert main(arguments) == 1
+    said = capsys.readouterr().out
+    assert "eve[bold]_125_3_" in said  # and no markup
+    assert "not collected; nobody in the roster fits: add a row, then collect again" in said
+    assert "s.zip, from canvas: 2 collected, 1 not collected\nnext: katze grade 01_attention\n" in said
+    assert main([*arguments, "--json"]) == 1
+    assert capsys.readouterr().out.startswith('{\n  "source": "s.zip"')
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["missing.zip"], "cannot read missing.zip"),
+        (["{empty}"], "holds no submissions"),
+        (["{zip}"], "cannot be opened"),
+        (["{zip}", "--timezone", "Europe/Nowhere"], "no time zone"),
+        (["{folder}", "--from", "moodle"], "holds no submissions from moodle: ada.ipynb"),
+        (["{folder}", "--roster", "nowhere.csv"], "cannot read the roster nowhere.csv"),
+    ],
+)
+def test_wrong_use_is_told_in_a_line(
+    arguments: list[str], said: str, course: Course, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "empty").mkdir()
+    places = {
+        "empty": tmp_path / "empty",
+        "zip": put(tmp_path / "d.zip", b"PK\x03\x04 and no more"),
+        "folder": laid(tmp_path / "f", {"ada.ipynb": A}),
+    }
+    filled = [one.format(**places) for one in arguments]
+    try:
+        status = main(["collect", *filled, "--course", str(course.root)])
+    except SystemExit as stopped:
+        status = int(str(stopped.code))
+    assert status == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert not course.submitted.exists()
