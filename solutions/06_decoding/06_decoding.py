@@ -108,6 +108,12 @@ BEGINNER, TRAINED = 160, 500
 # The next cell trains two very small translators, one encoder block and one decoder block each, in a few seconds. The
 # second learns three times as long as the first. The first remains a **beginner**, and will come in useful when we need
 # somebody who is often in doubt.
+#
+# **Guess first:** what are the losses of their last steps? To guess evenly among all the German words would cost a little
+# over 5 nats. The next cell tells you how near you were. (There are more such cells tonight, and nobody collects them.)
+
+# %%
+losses_in_the_end = {"beginner": None, "trained": None}  # in nats
 
 # %% tags=["demo"]
 torch.set_num_threads(1)  # matrices as small as these gain nothing from a second one
@@ -116,7 +122,8 @@ for steps in (BEGINNER, TRAINED):
     torch.manual_seed(0)
     models[steps] = Transformer(sizes)
     schedule = linear_schedule(peak=3e-3, warmup=min(100, steps), steps=steps)
-    with progress_bar(steps, "beginner" if steps == BEGINNER else "trained") as progress_of_training:
+    called = "beginner" if steps == BEGINNER else "trained"
+    with progress_bar(steps, called) as progress_of_training:
         result = train(
             models[steps],
             batches,
@@ -126,6 +133,7 @@ for steps in (BEGINNER, TRAINED):
             progress=progress_of_training,
         )
     models[steps].eval()
+    show.prediction(called, losses_in_the_end[called], result.losses[-1], " nats")
 show.loss_curve(result.losses, title="loss in nats, with label smoothing of 0.1")
 
 # %% [markdown]
@@ -371,7 +379,12 @@ check("decoding.sequence_log_probability", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Let the translator judge some translations of *the cat danced*, good ones and bad ones:
+# Let the translator judge some translations of *the cat danced*, good ones and bad ones: *die Katze tanzte*, *eine Katze
+# tanzte*, *die Katze schlief*, *der Katze tanzte* and *Katze die tanzte*. **Guess first** which comes second, and which
+# last.
+
+# %%
+second_best, worst_of_five = "", ""  # two of the five
 
 
 # %% tags=["demo"]
@@ -391,8 +404,11 @@ def judged_by_the_model():
         ids = [*german.encode(sentence), END_ID]
         logits = torch.stack([step([START_ID, *ids[:place]]) for place in range(len(ids))])
         found.append(sequence_log_probability(logits, torch.tensor(ids)).item())
-    for sentence, value in sorted(zip(german_sentences, found, strict=True), key=lambda pair: -pair[1]):
+    ranking = sorted(zip(german_sentences, found, strict=True), key=lambda pair: -pair[1])
+    for sentence, value in ranking:
         print(f"{value:8.2f} nats   {sentence}")
+    show.prediction("second", second_best, ranking[1][0])
+    show.prediction("last", worst_of_five, ranking[-1][0])
 
 
 # %% [markdown]
@@ -593,7 +609,11 @@ check("decoding.beam_search", hidden=True)
 # %% [markdown]
 # First: does the program agree with your pencil? Then the question that matters for practice: **how many beams are
 # enough?** We make up a hundred models at random, each with four words and `<e>`, so small that a search with 1000 beams
-# sees every sentence of up to five words, and count how often a narrow search finds the most probable one.
+# sees every sentence of up to five words, and count how often a narrow search finds the most probable one. **Guess first:**
+# how often does greedy decoding, one beam, find it? And four beams?
+
+# %%
+found_by = {1: None, 4: None}  # of 100 models
 
 
 # %% tags=["demo"]
@@ -624,6 +644,8 @@ def how_many_beams():
         drawn, "The share of searches that find the best sentence: it rises steeply to four beams, then levels off."
     )
     print("  ".join(f"{beams}: {share:.0%}" for beams, share in found.items()))
+    for beams, guess in found_by.items():
+        show.prediction(f"{beams} beam(s) of 100", guess, round(100 * found[beams]))
 
 
 # %% [markdown]
@@ -632,7 +654,11 @@ def how_many_beams():
 #
 # Now the translator. With the trained one, greedy and beam search nearly always agree, since it is nearly always sure. So
 # let us ask the **beginner** for sentences that it has never seen, and compare the log-probabilities of what greedy
-# decoding and a search with 4 beams find. Each dot is a sentence; on the dotted line both found the same.
+# decoding and a search with 4 beams find. Each dot is a sentence; on the dotted line both found the same. **Guess first:**
+# for how many of fifty sentences does the search find a more probable translation, and for how many a shorter one?
+
+# %%
+of_50_sentences = {"more probable": None, "shorter": None}
 
 
 # %% tags=["demo"]
@@ -669,6 +695,8 @@ def greedy_and_beam_on_the_translator():
         f"{len(points)} sentences: the search found a more probable one for {better}, a less probable one for {worse}"
     )
     print(f"and a shorter one for {shorter}")
+    show.prediction("more probable", of_50_sentences["more probable"], better)
+    show.prediction("shorter", of_50_sentences["shorter"], shorter)
 
 
 # %% [markdown]
@@ -994,7 +1022,11 @@ def one_distribution_five_ways():
 # Temperature bends the whole distribution; the other two cut it off and leave what remains in proportion.
 #
 # What happens to whole **sentences**? We draw a thousand at each of three temperatures from the tree of section 4, word by
-# word, and count. The bars are computed by the chain rule from the probabilities at each step.
+# word, and count. The bars are computed by the chain rule from the probabilities at each step. **Guess first:** *die Katze
+# tanzte* is the most probable sentence of the tree. Which comes up most often at a temperature of 0.1?
+
+# %%
+most_often_when_cold = ""  # a sentence
 
 
 # %% tags=["demo"]
@@ -1019,6 +1051,7 @@ def sentences_by_chance():
         exact[name] = torch.stack([probability(sentence, temperature) for sentence in sentences])
         texts = [draw(temperature) for _ in range(1000)]
         drawn[name] = torch.tensor([texts.count(sentence) for sentence in sentences]) / len(texts)
+    show.prediction("most often", most_often_when_cold, sentences[int(drawn["temperature 0.1"].argmax())])
     show.distributions(
         sentences,
         exact,
@@ -1142,7 +1175,10 @@ def cached_equals_uncached():
 # Equal up to rounding. (A sum in another order is rounded differently; that is all.) Now let us measure: how long does
 # **the next word** take, when there are $n$ words already? A GPT of four blocks without a cache, the same with a cache,
 # and a recurrent network of four layers of the same width (torch's `nn.GRU`), which needs nothing of the past but its
-# state.
+# state. **Guess first:** behind 384 words, how many times as long does the next one take without the cache?
+
+# %%
+times_as_long_without = None  # a number
 
 # %% tags=["demo"]
 from course_lib.ground.timing import milliseconds
@@ -1179,6 +1215,7 @@ print(f"reading {LONGEST} words at once, as in training: {at_once:.0f} ms")
 print(
     f"the last of them alone, with a cache {with_cache[-1]:.1f} ms, without {without[-1]:.1f} ms; of a GRU {network[-1]:.1f} ms"
 )
+show.prediction("without the cache, times as long", times_as_long_without, without[-1] / with_cache[-1])
 numbers = 2 * LAYERS * LONGEST * WIDTH
 print(f"the cache then holds {numbers:,} numbers; the state of the GRU {LAYERS * WIDTH:,}")
 
@@ -1212,6 +1249,10 @@ print(f"the cache then holds {numbers:,} numbers; the state of the GRU {LAYERS *
 #
 # Every place chooses by itself, without knowing what its neighbours choose. Our tree can show what comes of that. From it
 # we compute how probable each word is at each **place**, whatever stands elsewhere, and let every place draw its own.
+# **Guess first:** of a thousand texts written in this way, how many are sentences of the tree?
+
+# %%
+sentences_of_1000 = None  # a number
 
 
 # %% tags=["demo"]
@@ -1240,6 +1281,7 @@ for _ in range(1000):
 for text in texts[:7]:
     print(f"{'' if text in possible else 'not a sentence:':16}{' '.join(text)}")
 print(f"{sum(text in possible for text in texts)} of {len(texts)} are sentences of the tree")
+show.prediction("sentences of 1000", sentences_of_1000, sum(text in possible for text in texts))
 
 # %% [markdown]
 # *tanzte getanzt*, *hat* without a participle: each word is likely in its place, but they do not belong together. Gu et

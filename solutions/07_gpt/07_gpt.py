@@ -571,6 +571,12 @@ check("gpt.loss_without_mask", hidden=True)
 # Now do it. Windows of 25 words are cut out of the text at random positions; the loop is the one you know. Both models
 # are yours, with `causal=True` and `causal=False`, and both are judged on text that **neither has ever seen**. (The cheat
 # gets fewer steps. It needs no more.) Together they take about a quarter of a minute on a processor.
+#
+# You have predicted the shape of it. **Put numbers to it, too:** on new text, what is the mean loss of the honest model, and
+# what is that of the other one at the last position, where there is nothing to copy?
+
+# %%
+my_losses = {"with the mask": None, "without, at the last position": None}  # in nats
 
 
 # %% tags=["demo"]
@@ -655,6 +661,9 @@ def the_loss_hits_zero():
         f"without the mask: {by_place_cheat[:-1].mean():.3f} at all positions except the last, "
         f"{by_place_cheat[-1]:.3f} at the last"
     )
+    found = {"with the mask": by_place.mean().item(), "without, at the last position": by_place_cheat[-1].item()}
+    for name, guess in my_losses.items():
+        show.prediction(name, guess, found[name], " nats")
 
 
 # %% [markdown]
@@ -817,7 +826,11 @@ def both_write():
 #
 # The honest model writes well, but dully: always taking the most probable word soon leads in circles. So let it throw
 # dice, and draw each word with the probability that the model gives it. (Lesson 06 is about better dice.) Then we can
-# *grade* the author: the grammar can tell whether a sentence is one of its own.
+# *grade* the author: the grammar can tell whether a sentence is one of its own. **Predict:** how many of a hundred sentences
+# are right, with the mask and without?
+
+# %%
+right_of_100 = {"with the mask": None, "without": None}
 
 
 # %% tags=["demo"]
@@ -842,6 +855,7 @@ def the_author_graded():
         new = [text for text in right if text not in known]
         news = f", {len(new) / len(right):.0%} of these were never read before" if right else ""
         print(f"{name}: {len(right) / max(1, len(written)):.0%} of the sentences are right{news}")
+        show.prediction(f"{name}, right of 100", right_of_100[name], 100 * len(right) / max(1, len(written)))
         for text in new[:3]:
             print("    ", text)
         for text in [text for text in written if causal and text not in right][:3]:
@@ -889,7 +903,11 @@ def your_turn():
 #
 # Sometimes you need not even tune. A model that knows how probable a sentence is can already judge: **zero-shot**. GPT-1
 # (section 5) judged whether English sentences are acceptable by their mean log-probability per word, and a threshold. We
-# can do just that. Take held-out sentences, and for each one a copy that is spoiled by swapping two neighbouring words.
+# can do just that. Take held-out sentences, and for each one a copy that is spoiled by swapping two neighbouring words. **Guess
+# first:** how often will it be right? A coin is, every other time.
+
+# %%
+right_without_a_label = None  # in per cent
 
 
 # %%
@@ -932,6 +950,7 @@ def zero_shot():
     show.figure(drawn, "Two heaps with hardly any overlap: spoiled sentences are much less probable than good ones.")
     print(" ".join(good_sentences[1]), "→", " ".join(bad_sentences[1]))
     print(f"zero-shot accuracy: {right / (len(good) + len(bad)):.3f}, without a single label")
+    show.prediction("right without a label", right_without_a_label, 100 * right / (len(good) + len(bad)), " %")
 
 
 # %% [markdown]
@@ -1020,6 +1039,13 @@ def labelled(count, with_labels, seed):
     return ids, torch.arange(2).repeat_interleave(count // 2)
 
 
+# %% [markdown]
+# **Predict** for each of the three: how often is it right about the *other* words, for which it has never seen a label, after
+# three epochs?
+
+# %%
+right_on_other_words = {"new": None, "pre-trained": None, "pre-trained, auxiliary loss": None}  # in per cent
+
 # %% tags=["demo"]
 CANDIDATES = {"new": (False, 0.0), "pre-trained": (True, 0.0), "pre-trained, auxiliary loss": (True, 0.5)}
 EPOCHS, SEEDS = 3, 3
@@ -1095,6 +1121,8 @@ def three_candidates():
         for epoch in (1, EPOCHS):
             numbers = ", ".join(f"{what} {mean(name, what, epoch):.2f}" for what in (*test_sets, "language model"))
             print(f"{name}, after epoch {epoch}: {numbers}")
+    for name, guess in right_on_other_words.items():
+        show.prediction(f"{name}, other words", guess, 100 * mean(name, "other words", EPOCHS), " %")
 
 
 # %% [markdown]
@@ -1180,7 +1208,11 @@ check("gpt.count_parameters", hidden=True)
 # %% [markdown]
 # None of the printed numbers is right. The authors said so later, in the notes of their code: the counts in the paper
 # had been wrong *due to an error*. Which error? They did not say. But try GPT-2's blocks with the vocabulary of
-# **GPT-1**, 40,478 subwords:
+# **GPT-1**, 40,478 subwords. (And a guess beside it: how large a share of the smallest GPT-2 is its table of embeddings? And
+# of the largest?)
+
+# %%
+share_of_the_embedding = {"smallest": None, "largest": None}  # in per cent
 
 
 # %% tags=["demo"]
@@ -1192,14 +1224,18 @@ D_MODELS = {12: 768, 24: 1024, 36: 1280, 48: 1600}
 def four_sizes():
     print("layers  printed   as counted          with GPT-1's vocabulary")
     parts = {"embedding": [], "positions": [], "attention": [], "feed-forward": []}
+    shares = []
     for layers, d_model in D_MODELS.items():
         right = count_parameters(50_257, 1024, d_model, layers, True)
         with_gpt_1s = count_parameters(40_478, 1024, d_model, layers, True)
         print(f"{layers:6} {PRINTED[layers]:6}M  {right:13,}  {with_gpt_1s:17,} = {with_gpt_1s / 1e6:.0f}M")
         parts["embedding"].append(50_257 * d_model / 1e6)
+        shares.append(100 * 50_257 * d_model / right)
         parts["positions"].append(1024 * d_model / 1e6)
         parts["attention"].append(layers * 4 * (d_model**2 + d_model) / 1e6)
         parts["feed-forward"].append(layers * (8 * d_model**2 + 5 * d_model) / 1e6)
+    show.prediction("the embedding of the smallest", share_of_the_embedding["smallest"], shares[0], " %")
+    show.prediction("of the largest", share_of_the_embedding["largest"], shares[-1], " %")
     drawn, [axes] = show.frames(width=9.0, height=3.2)
     left = [0.0] * 4
     for (name, sizes), colour in zip(parts.items(), (show.GREEN, show.INK, show.ORANGE, show.BLUE), strict=True):
