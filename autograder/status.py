@@ -16,7 +16,7 @@ from autograder.course.course import Course
 from autograder.gradebook import store
 from autograder.gradebook.file import read_only
 from autograder.gradebook.record import HandGrade, Record
-from autograder.grading import fingerprints
+from autograder.grading.digests import fingerprints
 from autograder.intake.misplaced import misplaced
 from autograder.intake.submission import list_submissions, refused_submissions
 from autograder.words import count, some

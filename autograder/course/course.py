@@ -170,14 +170,24 @@ class Course:
             raise BadInput(f"no lesson {lesson!r} in {self.release}; there are: {known}")
         return self.release / lesson / f"{lesson}.ipynb"
 
-    def secret(self) -> bytes:
+    @property
+    def secret_file(self) -> Path:
+        """Where the secret is, once it has been made."""
+        return self.root / ".katze" / "secret"
+
+    def secret(self, make: bool = True) -> bytes:
         """32 random bytes from which hidden inputs are derived; made on first use, readable by the owner alone.
+
+        Args:
+            make: make them where there are none; else there are none.
 
         Raises:
             BadInput: the file has been damaged.
         """
-        path = self.root / ".katze" / "secret"
+        path = self.secret_file
         if not path.exists():
+            if not make:
+                return b""
             _create_secret(path)
         value = path.read_bytes()
         if len(value) != SECRET_BYTES:

@@ -12,8 +12,8 @@ import nbformat
 from nbgrader.utils import compute_checksum, is_locked
 from sqlalchemy import Connection, delete, insert, select, update
 
-from autograder.gradebook.given_by_hand import HandGradesMoved, keep, restore, share_out_cell
-from autograder.gradebook.rulings import Ruling, Rulings, exercise_of
+from autograder.gradebook.changes.given_by_hand import HandGradesMoved, keep, restore, share_out_cell
+from autograder.gradebook.changes.rulings import Ruling, Rulings, exercise_of
 from autograder.gradebook.tables import (
     ASSIGNMENT,
     CELL,

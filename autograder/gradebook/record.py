@@ -72,6 +72,7 @@ class ExerciseRecord:
         answer: digest of what the answer's cells say (`answers.py`); empty where no Katze that knew one graded it.
         stood: the largest share of the points that it had before the same submission was graded again, from 0 to 1.
         ruling: what the course has decided about it, in a sentence, once that is in `points` and `max_points`.
+        counts: whether it counts for anybody.
     """
 
     exercise: str
@@ -88,6 +89,7 @@ class ExerciseRecord:
     answer: str = ""
     stood: float = 0.0
     ruling: str = ""
+    counts: bool = True
 
     @property
     def standing(self) -> Standing:
@@ -197,6 +199,7 @@ class Record:
                 "max_points": one.max_points,
                 "outcome": str(one.outcome),
                 "misconception": one.misconception,
+                "ruling": one.ruling,
                 "level": self.level,
                 "repairs": list(self.repairs),
                 "problem": self.problem,
@@ -266,6 +269,11 @@ class HandGrade:
     def is_open(self) -> bool:
         """Whether it is a written answer that nobody has read yet."""
         return self.written and self.waits and self.points is None
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether it is a written answer that has its points without a person: nobody wrote it, or a ruling says so."""
+        return self.written and self.automatic is not None and not self.waits
 
     @property
     def is_given(self) -> bool:

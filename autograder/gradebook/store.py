@@ -29,6 +29,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import sqlite
 
+from autograder.gradebook.changes.rulings import Rulings, read_rulings, ruled
 from autograder.gradebook.record import (
     CaseRecord,
     Change,
@@ -40,7 +41,6 @@ from autograder.gradebook.record import (
     Standing,
     WrittenPage,
 )
-from autograder.gradebook.rulings import Rulings, read_rulings, ruled
 from autograder.gradebook.tables import (
     ASSIGNMENT,
     CASE,
@@ -66,7 +66,7 @@ WAS_GRADED, WAS_SET_ASIDE, WAS_RULED = "graded", "set aside", "counted anew"
 """What can happen to a grade."""
 
 _OF_A_RECORD = ("digest", "notebook", "handed_in", "slot", "problem", "seconds", "void")
-_OF_AN_EXERCISE = [field.name for field in fields(ExerciseRecord) if field.name not in ("cases", "ruling")]
+_OF_AN_EXERCISE = [field.name for field in fields(ExerciseRecord) if field.name not in ("cases", "ruling", "counts")]
 _OF_A_CASE = [field.name for field in fields(CaseRecord)]
 """What has a column of its own name, and is stored there as it is."""
 

@@ -21,12 +21,12 @@ from typing import Any, Self
 from sqlalchemy import insert
 
 from autograder.gradebook import store
+from autograder.gradebook.changes.recount import recount, written_scores
+from autograder.gradebook.changes.rulings import Rulings
 from autograder.gradebook.file import GradebookFile
 from autograder.gradebook.grades import save_grades, withhold_grades
 from autograder.gradebook.lesson import LessonRows, save_lesson
 from autograder.gradebook.record import Change, Record, RunRecord
-from autograder.gradebook.recount import recount, written_scores
-from autograder.gradebook.rulings import Rulings
 from autograder.gradebook.tables import COURSE
 
 DEFAULT_COURSE = "default_course"

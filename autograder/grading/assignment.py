@@ -16,10 +16,10 @@ from autograder.box.library import imports_of
 from autograder.course.course import Course
 from autograder.course.semester import SEMESTER_NAME, ExerciseTerms
 from autograder.errors import BadInput
+from autograder.gradebook.changes.rulings import Ruling
 from autograder.gradebook.record import Conditions
-from autograder.gradebook.rulings import Ruling
-from autograder.grading import answers, fingerprints
-from autograder.grading.reach import Library, mentioned
+from autograder.grading.digests import answers, fingerprints
+from autograder.grading.digests.reach import Library, mentioned
 from autograder.limits import NO_ALLOWANCE, Limits
 from autograder.repair import Release
 from course_lib import exercises
@@ -110,7 +110,7 @@ class Assignment:
             "withheld modules": list(self.withheld),
             "packages": list(self.packages),
         }
-        secret = hmac.digest(self.course.secret(), b"fingerprint", hashlib.sha256).hex()
+        secret = hmac.digest(self.course.secret(make=False), b"fingerprint", hashlib.sha256).hex()
         return Conditions(self._of_release[0], secret, _versions(self), settings)
 
     @cached_property

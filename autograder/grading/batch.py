@@ -25,10 +25,10 @@ from autograder.box.confinement.selftest import default_level
 from autograder.course.course import Course
 from autograder.errors import DISK_FULL, BadInput, Interrupted
 from autograder.gradebook import store
+from autograder.gradebook.changes.rulings import ruled
 from autograder.gradebook.file import GradebookFile, check_room
 from autograder.gradebook.record import SET_ASIDE, Record, RunRecord
 from autograder.gradebook.results import ClassResult, Grading
-from autograder.gradebook.rulings import ruled
 from autograder.grading.assignment import Assignment
 from autograder.grading.by_hand import bring_to_pages
 from autograder.grading.exchange import prepare_release
@@ -116,7 +116,7 @@ def grade_lesson(
         seconds=time.perf_counter() - start,
         gradings=done.gradings,
         refused=_list_refused(assignment) if students is None else (),
-        notices=(*file.notices, *done.notices),
+        notices=(*file.notices, *done.notices, *given.notices),
         pages=given.pages,
         due_pages=given.due_pages,
         replaced_pages=given.replaced_pages,

@@ -15,11 +15,11 @@ from sqlalchemy import Connection
 
 from autograder.box import Level
 from autograder.gradebook import store
-from autograder.gradebook.frozen import read_frozen
+from autograder.gradebook.changes.frozen import read_frozen
+from autograder.gradebook.changes.rulings import Rulings, read_rulings, ruled
 from autograder.gradebook.record import Conditions, Record
-from autograder.gradebook.rulings import Rulings, read_rulings, ruled
-from autograder.grading import fingerprints
 from autograder.grading.assignment import Assignment
+from autograder.grading.digests import fingerprints
 from course_lib.checking import Outcome
 
 FIRST = "not graded before"

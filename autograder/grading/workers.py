@@ -30,8 +30,8 @@ import torch
 
 from autograder.box import Zygote
 from autograder.errors import DISK_FULL, Unreadable
-from autograder.grading import answers
 from autograder.grading.assignment import Assignment
+from autograder.grading.digests import answers
 from autograder.grading.plan import Task
 from autograder.grading.publish import discard, read_shown, show_verdicts, write_feedback, write_graded
 from autograder.grading.recording import Finished, make_record, record_judged, record_without_score

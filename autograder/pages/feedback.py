@@ -57,7 +57,9 @@ def render_feedback(
     given = {cell.cell: cell for cell in record.by_hand}
     written = [cell for cell in (questions if notebook is None else cells) if _is_written(cell)]
     waiting = [cell for cell in written if _is_filled(cell) and not _is_read(given.get(_grade_id(cell)))]
-    total, most = record.total, record.max_points + sum(map(_points, written)) - sum(map(_points, waiting))
+    total, worth = record.total, {_grade_id(cell): _worth(cell, given.get(_grade_id(cell))) for cell in written}
+    open_points = sum(worth[_grade_id(cell)] for cell in waiting)
+    most = record.max_points + sum(worth.values()) - open_points
     blocks = list(_blocks(cells, verdicts, given))
     anchors = set(_ANCHOR.findall("".join(blocks)))
     rows = [*(_row(result, _given_for(result, cells, given)) for result in record.exercises)]
@@ -72,10 +74,11 @@ def render_feedback(
         max_points=f"{most:g}",
         max_word="point" if most == 1 else "points",
         percent=f"{100 * max(0.0, min(1.0, (total or 0) / most)):.1f}" if most else "0",
-        waiting=count(sum(map(_points, waiting)), "more point") if waiting else "",
+        waiting=count(open_points, "more point") if open_points else "",
         given=_given_in_words(record.by_hand),
         graded=record.points is not None,
         deadline=told_to_student(record),
+        rulings=record.rulings,
         repairs=record.repairs,
         problem=record.problem,
         overview=rows,
@@ -96,8 +99,13 @@ def _allowed_scripts(page: str) -> str:
 
 
 def _is_read(cell: HandGrade | None) -> bool:
-    """Whether a person has given points for a written answer."""
-    return cell is not None and cell.written and cell.points is not None
+    """Whether a written answer waits for nobody: a person has given points, or the course has decided."""
+    return cell is not None and cell.written and (cell.points is not None or cell.is_settled)
+
+
+def _worth(cell: Mapping[str, Any], given: HandGrade | None) -> float:
+    """The points of a written answer among those that can be had; the gradebook knows, once it has been asked."""
+    return _points(cell) if given is None or not given.written else given.max_points
 
 
 def _given_in_words(by_hand: Sequence[HandGrade]) -> str:
@@ -162,13 +170,17 @@ def _earned(score: float, given: HandGrade) -> str:
 
 def _written_row(cell: Mapping[str, Any], given: HandGrade | None = None, unreadable: bool = False) -> _Row:
     name = _katze(cell).get("exercise") or "written"
+    if given is not None and given.is_settled and given.automatic and not given.is_given:
+        return _Row(name, "passed", "Counts", _earned(given.gained, given))
+    if given is not None and given.is_settled and not given.max_points and _is_filled(cell):
+        return _Row(name, "waiting", "Dropped", "–")
     if given is not None and given.is_given:
         return _Row(name, _state(given.gained, given.max_points), "Read by a person", _earned(given.gained, given))
     if unreadable:
         word, earned = HEADINGS[Outcome.UNREADABLE], "no score"
     else:
         word, earned = ("Waits for a person", "–") if _is_filled(cell) else (HEADINGS[Outcome.NOT_ATTEMPTED], "0")
-    return _Row(name, "waiting", word, f"{earned} / {_points(cell):g}")
+    return _Row(name, "waiting", word, f"{earned} / {_worth(cell, given):g}")
 
 
 def _katze(cell: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -46,6 +46,8 @@ def print_class(graded: ClassResult, console: Console | None = None) -> None:
         _print_changes(again, console)
     for refusal in graded.refused:
         console.print(Text(f"not graded: {refusal.problem}", style="red"), soft_wrap=True)
+    for notice in graded.notices:
+        console.print(notice, highlight=False, markup=False)
     unchanged = len(graded.submissions) - len(now)
     if unchanged:
         console.print(f"{graded.lesson}: {count(unchanged, 'submission')} unchanged, not graded again", highlight=False)

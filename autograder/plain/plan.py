@@ -19,7 +19,7 @@ from autograder.box import Level
 from autograder.gradebook import store
 from autograder.gradebook.file import GradebookFile
 from autograder.gradebook.record import Conditions, Record
-from autograder.grading import fingerprints
+from autograder.grading.digests import fingerprints
 from autograder.grading.plan import (
     FAILED_BEFORE,
     FIRST,

@@ -6,10 +6,12 @@ import argparse
 import gc
 import os
 import sys
+from typing import Any
 
 from autograder.commands.adding import Commands, add_json, add_lesson, add_level, add_workers, weakest_level
 from autograder.commands.statuses import DONE, FAILED
 from autograder.commands.writing import write_json
+from autograder.errors import BadInput
 
 
 def add(commands: Commands) -> None:
@@ -26,6 +28,12 @@ def add(commands: Commands) -> None:
     grade.add_argument("--all-cells", action="store_true", help="run the cells tagged demo as well")
     grade.add_argument("--no-feedback", action="store_true", help="write no feedback pages")
     grade.add_argument("--force", action="store_true", help="grade everything again, changed or not")
+    grade.add_argument(
+        "--dry-run", action="store_true", help="say who and what would be graded, and why; write nothing"
+    )
+    grade.add_argument(
+        "--run", action="store_true", dest="on_a_copy", help="with --dry-run: grade a copy, and say what would change"
+    )
     add_workers(grade)
     add_level(grade)
     add_json(grade)
@@ -35,23 +43,41 @@ def _run(options: argparse.Namespace) -> int:
     gc.disable()  # what is imported is not garbage, and looking for some takes a fifth of the time
     from autograder.course.course import Course
     from autograder.grading.batch import grade_lesson
+    from autograder.grading.preview import copied, preview_lesson
     from autograder.intake.misplaced import misplaced
+    from autograder.pages.preview import NOTHING_WRITTEN, print_preview
     from autograder.pages.terminal import print_class
     from autograder.words import some
 
     gc.freeze()
     gc.enable()
     course = Course.find(options.course)
-    run = grade_lesson(
-        course,
-        options.lesson,
-        students=options.student,
-        workers=options.workers,
-        min_level=weakest_level(options),
-        skip_demos=not options.all_cells,
-        feedback=not options.no_feedback,
-        force=options.force,
-    )
+    wanted: dict[str, Any] = {
+        "students": options.student,
+        "min_level": weakest_level(options),
+        "skip_demos": not options.all_cells,
+        "feedback": not options.no_feedback,
+        "force": options.force,
+    }
+    if options.on_a_copy and not options.dry_run:
+        raise BadInput("--run is for --dry-run; without either, `katze grade` grades")
+    if options.dry_run and not options.on_a_copy:
+        preview = preview_lesson(course, options.lesson, **wanted).records()
+        if options.json:
+            write_json(options.json, preview)
+        if options.json != "-":
+            print_preview(preview)
+        return DONE
+    if options.dry_run:
+        with copied(course, options.lesson) as copy:
+            run = grade_lesson(copy, options.lesson, workers=options.workers, **wanted)
+        if options.json:
+            write_json(options.json, run.records())
+        if options.json != "-":
+            print_class(run)
+            print(NOTHING_WRITTEN)
+        return FAILED if run.grader_failed or run.refused else DONE
+    run = grade_lesson(course, options.lesson, workers=options.workers, **wanted)
     print_class(run)
     lost = misplaced(course, options.lesson)
     if lost:

@@ -104,7 +104,7 @@ def _ruled(one: ExerciseRecord, ruling: Ruling, graded: bool) -> ExerciseRecord:
         points = one.stood * one.max_points
         told.append(f"It keeps the {count(points, 'point')} that it had: graded again, it would have {again}.")
     most = one.max_points if ruling.counts_in_all else 0
-    return replace(one, points=points, max_points=most, ruling=" ".join(told))
+    return replace(one, points=points, max_points=most, ruling=" ".join(told), counts=not ruling.drop)
 
 
 def read_rulings(connection: Connection, lesson: str) -> dict[str, Ruling]:

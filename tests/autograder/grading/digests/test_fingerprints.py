@@ -14,7 +14,14 @@ from typing import Any
 
 import pytest
 
-from autograder.grading.fingerprints import changed, in_course, of_exercise, of_modules, of_release, of_submission
+from autograder.grading.digests.fingerprints import (
+    changed,
+    in_course,
+    of_exercise,
+    of_modules,
+    of_release,
+    of_submission,
+)
 from course_lib import exercises
 from course_lib.checking import Exercise
 from tests.autograder.small_lesson import released
@@ -204,7 +211,7 @@ def test_all_exercises_differ() -> None:
 
 
 def test_fingerprints_are_the_same_in_every_process() -> None:
-    code = "from autograder.grading.fingerprints import of_exercise; from course_lib import exercises; "
+    code = "from autograder.grading.digests.fingerprints import of_exercise; from course_lib import exercises; "
     code += "print([of_exercise(exercise) for exercise in exercises.of_lesson('01_attention')])"
 
     def run(seed: str) -> str:

@@ -14,7 +14,7 @@ from types import ModuleType
 
 import course_lib
 from autograder.box.library import find_modules, imports_of, permitted
-from autograder.grading import fingerprints
+from autograder.grading.digests import fingerprints
 from course_lib.checking.rules import syntax_tree
 
 LIBRARY = "course_lib"

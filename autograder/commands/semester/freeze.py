@@ -1,0 +1,38 @@
+"""`katze freeze`."""
+
+from __future__ import annotations
+
+import argparse
+
+from autograder.commands.adding import Commands, add_lesson
+from autograder.commands.statuses import DONE
+from autograder.errors import BadInput
+
+
+def add(commands: Commands) -> None:
+    """Add `katze freeze`."""
+    freeze = commands.add(
+        "freeze",
+        _run,
+        "let the grades of a finished lesson stand: nothing in it is graded until it is thawed",
+        "katze freeze 01_attention",
+    )
+    add_lesson(freeze)
+
+
+def _run(options: argparse.Namespace) -> int:
+    from autograder.course.course import Course
+    from autograder.gradebook.changes.frozen import freeze
+    from autograder.gradebook.file import GradebookFile
+
+    course = Course.find(options.course)
+    with GradebookFile(course.gradebook) as file:
+        if not freeze(file, options.lesson):
+            course.release_notebook(options.lesson)  # a misspelt lesson is answered with those that there are
+            raise BadInput(f"nothing of {options.lesson} has been graded yet; run `katze grade {options.lesson}`")
+    for notice in file.notices:
+        print(notice)
+    print(
+        f"{options.lesson} is frozen: `katze grade` leaves its grades as they are until `katze thaw {options.lesson}`"
+    )
+    return DONE

@@ -1,0 +1,1 @@
+"""What grades depend on, as digests."""

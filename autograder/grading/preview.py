@@ -1,0 +1,173 @@
+"""What `katze grade` would do, and nothing written: by comparing what is there, or by doing it all to a copy."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from autograder.box import Level, Limits
+from autograder.course.course import Course
+from autograder.errors import BadInput
+from autograder.gradebook.changes.rulings import Ruling, ruled
+from autograder.gradebook.file import look
+from autograder.gradebook.record import Record
+from autograder.grading.assignment import Assignment
+from autograder.grading.batch import find_weakest, frozen_in_words, select_submissions
+from autograder.grading.plan import Recorded, Task, make_plan
+from course_lib import exercises
+
+
+@dataclass(frozen=True)
+class Recounted:
+    """A student whose automatic points would be others by what the course has decided, without any judging."""
+
+    student: str
+    before: tuple[float | None, float]
+    after: tuple[float | None, float]
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What a run would do.
+
+    Attributes:
+        lesson: the lesson.
+        tasks: the submissions that would be graded, each with its reasons and the exercises that would be judged.
+        unchanged: how many would be left as they are.
+        decided: what the course has decided since, a line for each exercise.
+        recounted: whose points would be others because of it.
+        frozen: that nothing would be graded, in a line; empty where the lesson is not frozen.
+    """
+
+    lesson: str
+    tasks: tuple[Task, ...]
+    unchanged: int
+    decided: tuple[str, ...] = ()
+    recounted: tuple[Recounted, ...] = ()
+    frozen: str = ""
+
+    def records(self) -> dict[str, Any]:
+        """The same as JSON data; points are the automatic ones."""
+        return {
+            "lesson": self.lesson,
+            "frozen": self.frozen,
+            "to_grade": [
+                {
+                    "student": task.student,
+                    "why": list(task.why),
+                    "exercises": sorted(task.judged),
+                    "points": None if task.earlier is None or task.earlier.void else task.earlier.points,
+                }
+                for task in self.tasks
+            ],
+            "unchanged": self.unchanged,
+            "decided": list(self.decided),
+            "counted_anew": [
+                {
+                    "student": one.student,
+                    "before": dict(zip(("points", "max_points"), one.before, strict=True)),
+                    "after": dict(zip(("points", "max_points"), one.after, strict=True)),
+                }
+                for one in self.recounted
+            ],
+        }
+
+
+def preview_lesson(
+    course: Course,
+    lesson: str,
+    *,
+    students: Sequence[str] | None = None,
+    min_level: Level | None = None,
+    limits: Limits | None = None,
+    skip_demos: bool = True,
+    feedback: bool = True,
+    force: bool = False,
+) -> Preview:
+    """Find out what `grade_lesson` would do with the same arguments. Nothing is run, and nothing is written.
+
+    Raises:
+        BadInput: as `grade_lesson` does, for what would keep it from beginning.
+    """
+    course.require_exercises(exercises.find)
+    assignment = Assignment.load(course, lesson, limits or course.limits, skip_demos, feedback)
+    submissions = select_submissions(course, lesson, students)
+    with look(course.gradebook) as connection:
+        recorded = Recorded() if connection is None else Recorded.read(connection, lesson)
+    plan = make_plan(assignment, submissions, recorded, find_weakest(None, min_level), force)
+    if recorded.frozen:
+        told = frozen_in_words(lesson, recorded.frozen, plan, force)
+        return Preview(lesson, (), len(submissions), frozen=told)
+    before, now = recorded.rulings, assignment.rulings
+    changed = sorted(name for name in before.keys() | now.keys() if before.get(name) != now.get(name))
+    recounted = [
+        Recounted(student, _points(ruled(record, before)), _points(ruled(record, now)))
+        for student, record in recorded.records.items()
+        if not record.void
+    ]
+    return Preview(
+        lesson,
+        plan.tasks,
+        len(plan.unchanged),
+        tuple(f"{name}: {now.get(name, Ruling()).in_words()}" for name in changed),
+        tuple(one for one in recounted if one.before != one.after),
+    )
+
+
+def _points(record: Record) -> tuple[float | None, float]:
+    return record.points, record.max_points
+
+
+@contextlib.contextmanager
+def copied(course: Course, lesson: str) -> Iterator[Course]:
+    """The course with a copy of everything that grading a lesson writes, in a folder that goes afterwards.
+
+    Submissions and releases are read where they are.
+
+    Raises:
+        BadInput: it cannot be copied.
+    """
+    with tempfile.TemporaryDirectory(prefix="katze-dry-run-") as name:
+        root = Path(name)
+        other = replace(
+            course,
+            root=root,
+            gradebook=root / "gradebook.db",
+            source=root / "source",
+            autograded=root / "autograded",
+            feedback=root / "feedback",
+        )
+        try:
+            _copy(course, other, lesson)
+        except (OSError, sqlite3.Error) as error:
+            raise BadInput(f"the course cannot be copied to {root} for a dry run: {error}; make room there") from error
+        yield other
+
+
+def _copy(course: Course, other: Course, lesson: str) -> None:
+    if course.secret_file.exists():
+        other.secret_file.parent.mkdir()
+        shutil.copyfile(course.secret_file, other.secret_file)
+    if course.gradebook.is_file() and course.gradebook.stat().st_size:
+        with (
+            contextlib.closing(sqlite3.connect(f"{course.gradebook.as_uri()}?mode=ro", uri=True)) as source,
+            contextlib.closing(sqlite3.connect(other.gradebook)) as target,
+        ):
+            source.backup(target)
+    for plugin in course.root.glob("*.py"):  # nbgrader's, for late penalties, and what it imports
+        shutil.copyfile(plugin, other.root / plugin.name)
+    for before, now in ((course.autograded, other.autograded), (course.feedback, other.feedback)):
+        for folder in before.glob(f"*/{lesson}"):
+            if not folder.is_symlink():
+                shutil.copytree(folder, now / folder.parent.name / lesson, symlinks=True)
+    accepted = (answer for terms in course.semester.exercises.values() for answer in terms.accept)
+    for answer in accepted:
+        if not answer.startswith("sha256:"):
+            (other.root / answer).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(course.root / answer, other.root / answer)

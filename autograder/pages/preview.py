@@ -1,0 +1,49 @@
+"""What `katze grade --dry-run` prints: whom it would grade, and why; whose points would count otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Console
+from rich.padding import Padding
+
+from autograder.console import output_console
+from autograder.words import count, some
+
+NOTHING_WRITTEN = "a dry run: nothing was written"
+
+
+def print_preview(preview: Mapping[str, Any], console: Console | None = None) -> None:
+    """A line for each reason, with the students; then what the course has decided, and whose points that changes.
+
+    Args:
+        preview: as `grading/preview.py` has it for JSON.
+        console: where to.
+    """
+    console = console or output_console()
+
+    def say(indent: int, line: str) -> None:
+        console.print(Padding(line, (0, 0, 0, indent), expand=False), highlight=False, markup=False)
+
+    tasks = preview["to_grade"]
+    say(
+        0,
+        preview["frozen"]
+        or f"{preview['lesson']}: {count(len(tasks), 'submission')} to grade, {preview['unchanged']} unchanged",
+    )
+    students: dict[str, list[str]] = {}
+    for task in tasks:
+        for reason in task["why"]:
+            students.setdefault(reason, []).append(task["student"])
+    for reason, names in sorted(students.items(), key=lambda one: -len(one[1])):
+        say(2, f"{reason}: {some(names)}")
+    for decided in preview["decided"]:
+        say(0, f"to be counted anew, {decided}")
+    for one in preview["counted_anew"]:
+        say(2, f"{one['student']}: {_worth(**one['before'])} -> {_worth(**one['after'])}")
+    say(0, NOTHING_WRITTEN)
+
+
+def _worth(points: float | None, max_points: float) -> str:
+    return "no score" if points is None else f"{points:g} of {count(max_points, 'point')}"
