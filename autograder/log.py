@@ -17,10 +17,10 @@ from autograder.console import output_console
 from autograder.course.course import Course
 from autograder.errors import BadInput
 from autograder.gradebook import store
+from autograder.gradebook.deadlines.terms import LATE_PENALTY, with_lateness
 from autograder.gradebook.file import read_only
 from autograder.gradebook.record import CaseRecord, Change, ExerciseRecord, Record, Standing
 from autograder.gradebook.standings import is_withdrawn
-from autograder.gradebook.terms import LATE_PENALTY, with_lateness
 from autograder.grading.submission import SLOTS
 from autograder.pages.deadlines import told_to_student
 from autograder.pages.terminal import colour_of, standing_in_words

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from autograder.gradebook.lateness import NOTHING_DUE, Lateness
+from autograder.gradebook.deadlines.lateness import NOTHING_DUE, Lateness
 from course_lib.checking import Outcome
 
 SET_ASIDE = "set aside by --force"

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from autograder.course.course import Course
-from autograder.gradebook import store, terms
+from autograder.gradebook import store
+from autograder.gradebook.deadlines import terms
 from autograder.gradebook.file import GradebookFile, read_only
 from autograder.gradebook.record import Record, WrittenPage
 from autograder.grading.assignment import Assignment

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from autograder.gradebook.lateness import Lateness
+from autograder.gradebook.deadlines.lateness import Lateness
 from autograder.gradebook.record import Record
 from autograder.words import count, lasting, some
 

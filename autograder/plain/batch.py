@@ -23,8 +23,9 @@ from sqlalchemy import Connection
 from autograder.box import Level, Zygote, choose_level, describe
 from autograder.course.course import Course
 from autograder.errors import BadInput, Interrupted
-from autograder.gradebook import store, terms
+from autograder.gradebook import store
 from autograder.gradebook.changes.frozen import read_frozen
+from autograder.gradebook.deadlines import terms
 from autograder.gradebook.file import GradebookFile
 from autograder.gradebook.lesson import LessonRows
 from autograder.gradebook.record import SET_ASIDE, Conditions, ExerciseRecord, Record, RunRecord

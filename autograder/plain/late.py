@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from nbgrader.api import Gradebook
 
 from autograder.course.course import Course
-from autograder.gradebook.late_plugin import plugin_of
+from autograder.gradebook.deadlines.plugin import plugin_of
 
 
 def write_penalties(course: Course, assignment: str, students: Sequence[str]) -> None:

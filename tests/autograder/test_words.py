@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from autograder.words import MOST_NAMES, count, printable, shown, some
+from autograder.words import MOST_NAMES, count, lasting, printable, shown, some
 
 
 def test_a_number_has_its_unit():
@@ -22,3 +22,9 @@ def test_of_many_names_the_first_are_told():
     assert some(names[:2]) == "s0, s1"
     assert some(names[:MOST_NAMES]).endswith(names[MOST_NAMES - 1])
     assert some(names) == f"{', '.join(names[:MOST_NAMES])} and 2 more"
+
+
+def test_a_time_span_is_told_in_its_two_largest_units():
+    spans = {0.2: "1 second", 40: "40 seconds", 60: "1 minute", 3599: "59 minutes 59 seconds", 86400: "1 day"}
+    spans |= {93600: "1 day 2 hours", 86460: "1 day", 90059: "1 day 1 hour", 200 * 86400: "200 days"}
+    assert {seconds: lasting(seconds) for seconds in spans} == spans

@@ -5,14 +5,17 @@ from __future__ import annotations
 import csv
 import io
 from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from autograder.course.roster import CsvTable
+from autograder.course.semester import LessonTerms, Semester
 from autograder.errors import BadInput
+from autograder.gradebook.deadlines.lateness import Lateness
 from autograder.gradebook.record import HandGrade, Record
-from autograder.pages.export import export
+from autograder.pages.export import DEADLINE_COLUMNS, export
 from course_lib.checking import Outcome
 from tests.autograder.records import exercise_record, record
 
@@ -129,3 +132,75 @@ def test_no_id_becomes_a_formula(student: str) -> None:
 def test_of_many_names_the_first_are_told() -> None:
     many = [result(f"s{number:02}", None) for number in range(12)]
     assert export({LESSON: many}).remarks[1].endswith("s08, s09 and 2 more.")
+
+
+DUE = datetime.fromisoformat("2026-11-20T18:00:00+01:00")
+
+
+def late(student: str, points: float | None, penalty: float) -> Record:
+    hours = timedelta(hours=25)
+    lateness = Lateness(DUE, DUE + hours, seconds=hours.total_seconds(), penalty=penalty)
+    return replace(result(student, points), lateness=lateness)
+
+
+def test_late_points_are_exported_as_they_are_left_and_told() -> None:
+    made = export({LESSON: [late("ada", 17.5, 4), late("ben", 3, 3), late("zoe", None, 0)]})
+    assert rows(made.table)[1:] == [["ada", "13.5"], ["ben", "0"], ["zoe", ""]]
+    assert "01_attention: 7 points taken off for being late: ada, ben." in made.remarks
+
+
+def test_deadlines_have_columns_of_their_own() -> None:
+    unknown = replace(result("cem", 17), lateness=Lateness(DUE))
+    made = export({LESSON: [late("ada", 17.5, 4), unknown, result("zoe", None)]}, deadlines=True)
+    assert rows(made.table) == [
+        ["student", LESSON, *(f"{LESSON} {name}" for name in DEADLINE_COLUMNS)],
+        ["ada", "13.5", "2026-11-20T18:00:00+01:00", "2026-11-21T19:00:00+01:00", "90000", "17.5", "4"],
+        ["cem", "17", "2026-11-20T18:00:00+01:00", "", "", "17", "0"],
+        ["zoe", "", "", "", "", "", ""],
+    ]
+
+
+def test_totals_have_a_column_and_another_that_says_how_they_came_about(tmp_path: Path) -> None:
+    graded = {
+        LESSON: [result("ada", 19), result("ben", None)],
+        NEXT: [result("ada", 9.5, NEXT), result("ben", 19, NEXT)],
+    }
+    made = export(graded, semester=Semester(lessons={LESSON: LessonTerms(weight=2)}), total_heading="total")
+    assert rows(made.table) == [
+        ["student", LESSON, NEXT, "total", "total remarks"],
+        ["ada", "19", "9.5", "83.33", ""],
+        ["ben", "", "19", "100.00", "01_attention: no score, left out"],
+    ]
+    assert made.remarks[-1] == "total: for 1 student a lesson is left out or a zero; the next column says which."
+
+
+def test_a_row_of_a_roster_that_is_nobody_s_has_no_total(tmp_path: Path) -> None:
+    path = roster(tmp_path)
+    semester = Semester(lessons={LESSON: LessonTerms(DUE)})
+    made = export(GRADED, path, "SIS Login ID", semester=semester, total_heading="Sum", now=DUE + timedelta(days=1))
+    assert [row[-2:] for row in rows(made.table)[1:]] == [
+        ["", ""],
+        ["92.11", ""],
+        ["", "01_attention: no score, left out"],
+        ["0.00", "01_attention: not handed in, 0"],
+    ]
+
+
+def test_who_has_withdrawn_is_named_and_not_exported_unless_asked() -> None:
+    gone = {LESSON: [result("ada", 17), replace(result("zoe", 5), is_withdrawn=True)]}
+    made = export(gone)
+    assert rows(made.table) == [["student", LESSON], ["ada", "17"]]
+    assert made.remarks == [
+        "01_attention: 1 graded, out of 19 points.",
+        "01_attention: withdrawn, since the submission is no longer there, so nothing is written (--withdrawn exports "
+        "it all the same): zoe.",
+    ]
+    made = export(gone, withdrawn=True)
+    assert rows(made.table)[2] == ["zoe", "5"]
+    assert made.remarks[-1].endswith("no longer there, but exported all the same: zoe.")
+
+
+def test_where_all_have_withdrawn_there_is_a_file_and_a_reason() -> None:
+    made = export({LESSON: [replace(result("zoe", 5), is_withdrawn=True)]}, total_heading="total")
+    assert rows(made.table) == [["student", LESSON, "total", "total remarks"]]
+    assert any("withdrawn" in remark for remark in made.remarks)

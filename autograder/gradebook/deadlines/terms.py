@@ -20,8 +20,8 @@ from sqlalchemy.dialects import sqlite
 
 from autograder.course.course import Course
 from autograder.course.semester import SEMESTER_NAME, LessonTerms, utc
-from autograder.gradebook.late_plugin import plugin_of
-from autograder.gradebook.lateness import Lateness, lateness_of
+from autograder.gradebook.deadlines.lateness import Lateness, lateness_of
+from autograder.gradebook.deadlines.plugin import plugin_of
 from autograder.gradebook.record import Record
 from autograder.gradebook.tables import ASSIGNMENT, EVENT, GRADED, NOTEBOOK, STUDENT, SUBMISSION, SUBMITTED, TERMS
 

@@ -1,6 +1,6 @@
 """Deadlines in nbgrader's tables: written, rewritten when they move, taken back, and never mixed with nbgrader's own.
 
-Tests `late_plugin.py` as well.
+Tests `plugin.py` as well.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from nbgrader.api import Gradebook
 from autograder.course.course import Course
 from autograder.errors import BadInput
 from autograder.gradebook import store
+from autograder.gradebook.deadlines.terms import is_due_date_written
 from autograder.gradebook.file import read_only
 from autograder.gradebook.record import Record
 from autograder.gradebook.standings import standings
-from autograder.gradebook.terms import is_due_date_written
 from tests.autograder.small_gradebook import (
     DUE,
     LATE,

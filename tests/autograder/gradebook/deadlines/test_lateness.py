@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from autograder.course.semester import Late, LessonTerms
-from autograder.gradebook.lateness import NOTHING_DUE, Lateness, lateness_of
+from autograder.gradebook.deadlines.lateness import NOTHING_DUE, Lateness, lateness_of
 
 DUE = datetime.fromisoformat("2026-11-20T18:00:00+01:00")
 DUE_IN_UTC = datetime(2026, 11, 20, 17)

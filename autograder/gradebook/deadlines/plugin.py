@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from autograder.course.course import CONFIG_NAME, Course
 from autograder.errors import BadInput
-from autograder.gradebook.lateness import Plugin
+from autograder.gradebook.deadlines.lateness import Plugin
 
 _SECTIONS = ("AssignLatePenalties", "LateSubmissionPlugin")
 
