@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -97,12 +98,16 @@ class CaseResult:
     def _message_without_inputs(self) -> str:
         """What can be said about a hidden case. Whatever text came from the answer could carry the inputs out."""
         if self.difference is not None:
-            return f"{self.case.name}: {self._differs(self.difference.kind)}. The inputs are not shown."
+            return f"{self._public_name()}: {self._differs(self.difference.kind)}. The inputs are not shown."
         if self.actual.raised is not None:
             name = self.actual.raised.type_name
             told = name if isinstance(getattr(builtins, name, None), type) else "an exception"
-            return f"{self.case.name}: your answer raised {told}. The inputs are not shown."
+            return f"{self._public_name()}: your answer raised {told}. The inputs are not shown."
         return FAILURE_SENTENCES[self.outcome]
+
+    def _public_name(self) -> str:
+        """A hidden case's name without its numbers: those that were drawn can be the whole input, as in "length 54"."""
+        return re.sub(r"\d+(?:\.\d+)*", "…", self.case.name)
 
     def _differs(self, kind: Kind) -> str:
         if kind is Kind.MODIFIED:

@@ -12,7 +12,7 @@ from torch import Tensor
 from autograder.grading.publish import show_verdicts
 from autograder.pages.feedback import render_feedback
 from course_lib import exercises
-from course_lib.checking import PUBLIC_SEED, AnswerKey, Exercise, Observation, Outcome, Verdict, decide, render
+from course_lib.checking import PUBLIC_SEED, AnswerKey, Case, Exercise, Observation, Outcome, Verdict, decide, render
 from course_lib.checking.observation import Raised
 from tests.autograder.records import record
 
@@ -29,12 +29,17 @@ def otherwise(expected: Observation) -> Observation:
     return replace(expected, value=None)
 
 
-def failing_once(exercise: Exercise) -> list[Verdict]:
-    """A verdict for each hidden case: on an answer that is right everywhere else."""
-    key = AnswerKey(exercise, PUBLIC_SEED)
+def telling(case: Case) -> Observation:
+    """An answer that raises an exception whose text, and line, are the inputs."""
+    inputs = repr((case.args, case.kwargs))
+    return replace(RAISED, raised=Raised("ValueError", inputs, 3, f"raise ValueError({inputs})"))
+
+
+def failing_once(exercise: Exercise, key: AnswerKey) -> list[Verdict]:
+    """Verdicts for each hidden case: on answers that are right everywhere else."""
     verdicts = []
     for number in range(len(key.visible), len(key.cases)):
-        for wrong in (otherwise(key.expected[number]), RAISED):
+        for wrong in (otherwise(key.expected[number]), telling(key.cases[number])):
             observations = [*key.expected[:number], wrong, *key.expected[number + 1 :]]
             if not key.cases[number].refused:
                 verdicts.append(decide(key, observations))
@@ -51,7 +56,8 @@ def page(exercise: Exercise, verdict: Verdict) -> str:
 
 @pytest.mark.parametrize("exercise", exercises.all(), ids=lambda exercise: exercise.id)
 def test_a_failure_at_any_single_hidden_case_can_be_shown(exercise: Exercise) -> None:
-    verdicts = failing_once(exercise)
+    key = AnswerKey(exercise, PUBLIC_SEED)
+    verdicts = failing_once(exercise, key)
     assert verdicts
     for verdict in verdicts:
         assert not verdict.passed
@@ -60,6 +66,9 @@ def test_a_failure_at_any_single_hidden_case_can_be_shown(exercise: Exercise) ->
         assert json.dumps(verdict.record())
         assert show_verdicts({exercise.id: verdict})
     assert 'class="katze-verdict' in page(exercise, verdicts[-1])
+    others = failing_once(exercise, key.with_hidden(PUBLIC_SEED + 1))
+    shown = [page(exercise, verdict) + verdict.text() for verdict in verdicts]
+    assert shown == [page(exercise, verdict) + verdict.text() for verdict in others], "it depends on the hidden inputs"
 
 
 def test_a_verdict_that_cannot_be_drawn_is_shown_plain_and_keeps_its_points(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,7 +76,7 @@ def test_a_verdict_that_cannot_be_drawn_is_shown_plain_and_keeps_its_points(monk
         raise RuntimeError("The size of <tensor a> must match")
 
     exercise = exercises.find("attention.scaled_dot_product")
-    verdict = failing_once(exercise)[0]
+    verdict = failing_once(exercise, AnswerKey(exercise, PUBLIC_SEED))[0]
     monkeypatch.setattr(render, "_remark", broken)
     assert f"{exercise.id}: Not yet right, 0 of {exercise.points} points" in verdict.text()
     assert "your points do not depend on it" in verdict.text()
