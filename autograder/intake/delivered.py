@@ -37,6 +37,12 @@ EXCHANGE = re.compile(
 """A folder's name in nbgrader's exchange, below `inbound`; a student's id may hold a `+` itself."""
 
 
+def names_a_submission(path: str) -> bool:
+    """Whether a part of a path is a name that a platform gives to somebody's submission."""
+    patterns = (MOODLE, CANVAS, CANVAS_ANONYMOUS, GRADESCOPE, EXCHANGE)
+    return any(pattern.fullmatch(part) for part in path.split("/") for pattern in patterns)
+
+
 def platform_of(paths: Iterable[str]) -> Platform | None:
     """The platform that files of these paths come from, as far as their names tell; None where they don't."""
     folders, files = set(), []

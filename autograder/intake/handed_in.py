@@ -147,7 +147,7 @@ def read_file(folder: int, name: str, limit: int) -> bytes:
             raise Unreadable(
                 f"{shown(name)} has {held}, more than the limit of {most}: clear its outputs and submit it again."
             )
-        return file.read(limit)
+        return file.read(min(limit, status.st_size))  # a longer wish takes its memory at once
 
 
 # Which file it is --------------------------------------------------------------------------------------------

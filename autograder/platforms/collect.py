@@ -18,7 +18,7 @@ from autograder.course.course import Course
 from autograder.course.roster import ROSTER_NAME, TABLE_BYTES, Listed, Roster, parse_table, people_in, read_roster
 from autograder.errors import BadInput, Unreadable
 from autograder.intake.archives import is_zip, unzipped
-from autograder.intake.delivered import Platform, letters_of, platform_of
+from autograder.intake.delivered import Platform, letters_of, names_a_submission, platform_of
 from autograder.intake.handed_in import topics_in
 from autograder.platforms.collected import Collected, Delivery, OlderDelivery, read_collected, write_collected
 from autograder.platforms.delivering import Delivering, Staged, delivering
@@ -200,7 +200,7 @@ def _listed(course: Course, download: Download, platform: Platform, rosters: Seq
     listed = [read_roster(path) for path in named]
     if platform in ("moodle", "canvas", "gradescope"):
         for file in [file for file in download.files if file.name.lower().endswith(".csv")]:
-            if platform_of([file.path]) is None and file.path.count("/") <= 1:
+            if not names_a_submission(file.path) and file.path.count("/") <= 1:
                 try:
                     listed.append(people_in(parse_table(file.content(TABLE_BYTES), file.path), file.path))
                 except (BadInput, Refused):

@@ -93,22 +93,23 @@ class File:
         """Whether its name is an archive's."""
         return _ARCHIVE.search(self.name) is not None
 
-    def pieces(self, limit: int = FILE_BYTES) -> Iterator[bytes]:
+    def pieces(self, limit: int | None = None) -> Iterator[bytes]:
         """Its bytes, a piece at a time.
 
         Args:
-            limit: the most that it may have.
+            limit: the most that it may have; by default as much as a file of a submission.
 
         Raises:
             Refused: it has more, or cannot be read.
         """
+        limit = FILE_BYTES if limit is None else limit
         if self.size > limit:
             held, most = size(self.size, decimal=True), size(limit, decimal=True)
             raise Refused(f"it holds {held}, more than the limit of {most}")
         with _told_plainly(), self.open() as file:
             yield from _limited(file, limit)
 
-    def content(self, limit: int = FILE_BYTES) -> bytes:
+    def content(self, limit: int | None = None) -> bytes:
         """All of its bytes; see `pieces`."""
         return b"".join(self.pieces(limit))
 

@@ -15,6 +15,7 @@ from autograder.platforms.download import Download, File, Refused
 from autograder.platforms.readers.found import Found, newest_file
 
 LIST_BYTES = 50_000_000
+DEEPEST = 100
 
 
 def read(download: Download) -> Iterator[Found]:
@@ -23,7 +24,7 @@ def read(download: Download) -> Iterator[Found]:
     Raises:
         BadInput: the list cannot be read.
     """
-    lists = [file for file in download.files if file.name == GRADESCOPE_LIST]
+    lists = [file for file in download.files if file.name == GRADESCOPE_LIST and not _is_handed_in(file)]
     listed = {folder: facts for file in lists for folder, facts in _listed(file).items()}
     together: dict[str, dict[str, File]] = defaultdict(dict)
     for file in download.files:
@@ -37,6 +38,11 @@ def read(download: Download) -> Iterator[Found]:
         download.refused[missing] = f"{GRADESCOPE_LIST} names it, and it is not there"
     for folder, files in together.items():
         yield from _submissions(folder, files, listed.get(folder, {}))
+
+
+def _is_handed_in(file: File) -> bool:
+    """Whether a file lies in a submission's folder, so that a student may have written it."""
+    return any(GRADESCOPE.fullmatch(part) for part in file.path.split("/")[:-1])
 
 
 def _submissions(folder: str, files: Mapping[str, File], facts: Mapping[str, Any]) -> Iterator[Found]:
@@ -64,7 +70,9 @@ def _listed(file: File) -> dict[str, Mapping[str, Any]]:
     """What is said of each folder."""
     again = "export the submissions again"
     try:
-        listed = yaml.load(file.content(LIST_BYTES), Loader=_PlainLoader)
+        content = file.content(LIST_BYTES)
+        _check_depth(content)
+        listed = yaml.load(content, Loader=_PlainLoader)
     except Refused as refusal:
         raise BadInput(f"{file.path} cannot be read: {refusal.reason}; {again}") from refusal
     except (yaml.YAMLError, ValueError, RecursionError) as error:
@@ -72,6 +80,15 @@ def _listed(file: File) -> dict[str, Mapping[str, Any]]:
     if not isinstance(listed, dict):
         raise BadInput(f"{file.path} lists no submissions; {again}")
     return {str(folder): facts for folder, facts in listed.items() if isinstance(facts, dict)}
+
+
+def _check_depth(content: bytes) -> None:
+    """Refuse YAML that is so deep that making data of it would end the process, and not in an exception."""
+    depth = 0
+    for event in yaml.parse(content, Loader=_PlainLoader):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > DEEPEST:
+            raise ValueError("too deep")
 
 
 class _PlainLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]

@@ -89,7 +89,8 @@ def _submission(title: str, read_message: Message) -> Found:
         if attached and not part.is_multipart():
             inside = attached.replace("/", "_").replace("\\", "_")
             inside = inside if inside not in files else f"{place}_{inside}"
-            bytes_at_most = len(str(part.get_payload(decode=False)))
+            length = len(str(part.get_payload(decode=False)))
+            bytes_at_most = length * 3 // 4 if part["Content-Transfer-Encoding"] == "base64" else length
             files[inside] = File(f"{title}/{inside}", bytes_at_most, 0, partial(_attached, read_message, place))
     return Found(
         title=f"{title}, {address}" if address else title,

@@ -1,0 +1,163 @@
+"""Rosters: a course's own, and what platforms export."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from autograder.course.roster import Person, Roster, name_keys, read_roster, written_date
+from autograder.errors import BadInput
+
+
+def read(folder: Path, content: str | bytes, encoding: str = "utf-8") -> list[Person]:
+    path = folder / "r.csv"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode(encoding))
+    return read_roster(path).people
+
+
+TABLES = {
+    "own": (
+        "id,name,email,Canvas,moodle\nada,Ada,a@b.c,12,\nben,Ben,,,77\n",
+        [Person("ada", "Ada", "a@b.c", {"canvas": "12"}), Person("ben", "Ben", "", {"moodle": "77"})],
+    ),
+    "canvas": (
+        "Student,ID,SIS Login ID,Section,HW (1)\n,,,,Manual Posting\n    Points Possible,,,,10\n"
+        '"Lovelace, Ada",12,ada,A,\n"X, Y",13,,A,\n',
+        [Person("ada", "Lovelace, Ada", "", {"canvas": "12"}), Person("13", "X, Y", "", {"canvas": "13"})],
+    ),
+    "moodle's participants": (
+        'First name,Last name,"ID number","Email address"\nAda,Lovelace,0815,a@b.c\nBen,X,,b@b.c\n',
+        [Person("0815", "Ada Lovelace", "a@b.c"), Person("b@b.c", "Ben X", "b@b.c")],
+    ),
+    "gradescope": (
+        "First Name,Last Name,SID,Email,Total Score,Submission ID\nAda,L,ada,a@b.c,1,55\n",
+        [Person("ada", "Ada L", "a@b.c", {"gradescope": "55"})],
+    ),
+    "github classroom": (
+        '"identifier","github_username","github_id","name"\n"ada","Ada-L","1",""\n"","ben","2",""\n',
+        [Person("ada", "", "", {"github": "Ada-L"}), Person("ben", "", "", {"github": "ben"})],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", TABLES)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_every_kind_of_table_is_read(case: str, encoding: str, delimiter: str, tmp_path: Path) -> None:
+    content, people = TABLES[case]
+    if delimiter != ",":
+        content = (
+            content.replace('"Lovelace, Ada"', "Lovelace\0 Ada").replace('"X, Y"', "X\0 Y").replace(",", delimiter)
+        )
+        content = content.replace("\0", ",")
+    assert read(tmp_path, content, encoding) == people
+
+
+NAMES = ['Ada "A", L', "Ada\nL", "=1+1", "\u200fنور", "🐈", "O'Neil; x\ty"]
+
+
+@pytest.mark.parametrize("name", NAMES, ids=ascii)
+def test_names_of_all_kinds(name: str, tmp_path: Path) -> None:
+    quoted = name.replace('"', '""')
+    [person] = read(tmp_path, f'id,name\nada,"{quoted}"\n')
+    assert person.name == name.strip()
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "is empty"),
+        (b"\xff\xff", "not in UTF-8"),
+        ("id,name\nada,M\u00fcller\n".encode("latin-1"), "not in UTF-8"),
+        (b"a,b\n1,2\n", r"none of the columns that are known \(it has a, b\); its first row should be id,name,email"),
+        (b"id,name\nada,b,c\n", "row 2 of the roster"),
+        (b'id,name\n"ada\n', "not a CSV file"),
+        (b"x" * 20_000_001, "more than 20 MB"),
+    ],
+)
+def test_what_is_no_roster_is_told_in_a_line(content: bytes, said: str, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=said) as raised:
+        read(tmp_path, content)
+    assert "\n" not in str(raised.value)
+
+
+def test_rows_of_one_student_that_differ_are_left_out_and_told(tmp_path: Path) -> None:
+    path = tmp_path / "r.csv"
+    path.write_text("id,name\nada,Ada\nben,Ben\nben,Ben\nada,Eve\n,nobody\n,\n")
+    listed = read_roster(path)
+    assert [person.id for person in listed.people] == ["ben"]
+    assert listed.remarks == [
+        f"{path}: ada stands in rows that differ, and none was used: mend it.",
+        f"{path}: 1 row without an id left out.",
+    ]
+
+
+ADA = Person("ada", "Ada Lovelace", "Ada@uni.example", {"canvas": "12"})
+TWINS = [Person("t1", "Kim Lee"), Person("t2", "Lee, Kim")]
+
+
+@pytest.mark.parametrize(
+    ("asked", "ids"),
+    [
+        ({"number": "12"}, ["ada"]),
+        ({"email": "ada@UNI.example"}, ["ada"]),
+        ({"name": "lovelaceada"}, ["ada"]),
+        ({"name": "L\u00f3velace, ada"}, ["ada"]),
+        ({"id": "t1", "name": "Ada Lovelace"}, ["t1"]),
+        ({"name": "Kim Lee"}, ["t1", "t2"]),
+        ({"name": "Eve"}, []),
+        ({"number": "13"}, []),
+        ({}, []),
+    ],
+)
+def test_students_are_found_by_what_a_platform_says(asked: dict[str, str], ids: list[str]) -> None:
+    found = Roster([[ADA, *TWINS]]).find("canvas", **asked)
+    assert [one.id for one in (found if isinstance(found, list) else [found])] == ids
+
+
+def test_a_number_of_another_platform_is_nobody_s() -> None:
+    assert Roster([[ADA]]).find("moodle", number="12") == []
+
+
+def test_tables_about_the_same_student_are_joined_and_the_first_one_s_id_counts() -> None:
+    exported = [
+        Person("login1", "A. Lovelace", "ada@uni.example", {"canvas": "99", "moodle": "7"}),
+        Person("login2", "Kim Lee", "", {"moodle": "8"}),
+        Person("login3", "New", "n@x.y", {"moodle": "9"}),
+    ]
+    roster = Roster([[ADA, *TWINS], exported])
+    assert set(roster.people) == {"ada", "t1", "t2", "login2", "login3"}  # two are called Kim Lee: nobody knows which
+    joined = roster.people["ada"]
+    assert (joined.name, joined.numbers) == ("Ada Lovelace", {"canvas": "12", "moodle": "7"})
+    assert roster.find("moodle", number="7") == joined
+
+
+def test_two_students_of_one_name_in_one_table_stay_two() -> None:
+    assert set(Roster([TWINS]).people) == {"t1", "t2"}
+
+
+def test_under_what_a_name_is_found() -> None:
+    assert name_keys("Lovelace, Ada") & name_keys("Ada  LOVELACE")
+    assert name_keys("Müller-Lüdenscheidt, Jörg") & name_keys("jorg muller ludenscheidt")
+    assert not name_keys("Ada B") & name_keys("Ada C")
+    assert name_keys("李雷") == {"李雷"}
+    assert name_keys("🐈") == name_keys("") == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        ("Friday, 20 November 2026, 5:50 PM", datetime(2026, 11, 20, 17, 50)),
+        ("Friday, November 20, 2026, 12:05 AM", datetime(2026, 11, 20, 0, 5)),
+        ("Dienstag, 2. Dezember 2025, 10:37", datetime(2025, 12, 2, 10, 37)),
+        ("Samstag, 1. März 2025, 08:00", datetime(2025, 3, 1, 8, 0)),
+        ("-", None),
+        ("", None),
+        ("Friday, 31 February 2026, 5:50 PM", None),
+        ("99 November 2026, 77:99", None),
+    ],
+)
+def test_times_as_moodle_writes_them(text: str, moment: datetime | None) -> None:
+    assert written_date(text) == moment

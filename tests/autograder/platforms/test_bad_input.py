@@ -1,0 +1,329 @@
+"""Every reader meets what classes really send; the rest goes through, and the table says what did not."""
+
+from __future__ import annotations
+
+import io
+import tracemalloc
+import zipfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+import yaml
+from rich.console import Console
+
+from autograder.course.course import Course
+from autograder.errors import BadInput
+from autograder.intake.submission import check_student_id, list_submissions, refused_submissions
+from autograder.platforms import download
+from autograder.platforms.collect import collect
+from autograder.platforms.collected import read_collected
+from autograder.platforms.students import folder_name
+from autograder.platforms.told import print_collection
+from tests.autograder.platforms.downloads import (
+    LESSON,
+    handed_in,
+    laid,
+    mailbox_of,
+    make_course,
+    message,
+    notebook,
+    put,
+    zipped,
+)
+from tests.autograder.platforms.test_download import bomb
+
+NAME = f"{LESSON}.ipynb"
+GOOD, EMPTY, HUGE = notebook("good"), b"", b" " * 1_000_001
+CLOCK = "2020-11-20 17:00:00 UTC"
+
+ODD_NAMES = [
+    "Lovelace, Ada",
+    'Ada "the first"',
+    "Ada\nLovelace",
+    "=cmd|' /C calc'!A0",
+    "\u202eadA",
+    "\u0646\u0648\u0631 \u200f",
+    "\U0001f431 Katze",
+    "\u674e\u96f7",
+    "a+b@uni.example",
+    "../../ada",
+    "-rf",
+    "[bold red]ada[/]",
+    "\x1b[31mada",
+    "x" * 300,
+    "\u674e" * 100,
+    "CON:",
+]
+
+Maker = Callable[[Path, Mapping[str, Mapping[str, bytes]]], Path]
+"""Makes a download of files by student."""
+
+
+def moodle(place: Path, students: Mapping[str, Mapping[str, bytes]]) -> Path:
+    return put(
+        place / "m.zip",
+        zipped(
+            {
+                f"{who.replace('/', ' ')}_{number}_assignsubmission_file/{name}": content
+                for number, (who, files) in enumerate(students.items(), 100)
+                for name, content in files.items()
+            }
+        ),
+    )
+
+
+def canvas(place: Path, students: Mapping[str, Mapping[str, bytes]]) -> Path:
+    return put(
+        place / "c.zip",
+        zipped(
+            {
+                f"{who.replace('/', '').replace('_', '')}_{number}_{number}_{name}": content
+                for number, (who, files) in enumerate(students.items(), 100)
+                for name, content in files.items()
+            }
+        ),
+    )
+
+
+def gradescope(place: Path, students: Mapping[str, Mapping[str, bytes]]) -> Path:
+    listed = {
+        f"submission_{number}": {":submitters": [{":name": who, ":sid": str(number), ":email": ""}]}
+        for number, who in enumerate(students, 100)
+    }
+    files = {
+        f"submission_{number}/{name}": content
+        for number, given in enumerate(students.values(), 100)
+        for name, content in given.items()
+    }
+    return put(place / "g.zip", zipped({**files, "submission_metadata.yml": yaml.safe_dump(listed).encode()}))
+
+
+def exchange(place: Path, students: Mapping[str, Mapping[str, bytes]]) -> Path:
+    return laid(
+        place / "inbound",
+        {
+            f"s{number}+{LESSON}+{CLOCK}+r/{name}": content
+            for number, files in enumerate(students.values(), 100)
+            for name, content in files.items()
+        },
+    )
+
+
+def github(place: Path, students: Mapping[str, Mapping[str, bytes]]) -> Path:
+    return laid(
+        place / "repos",
+        {
+            f"01-attention-s{number}/{name}": content
+            for number, files in enumerate(students.values(), 100)
+            for name, content in files.items()
+        },
+    )
+
+
+def mbox(place: Path, students: Mapping[str, Mapping[str, bytes]]) -> Path:
+    return mailbox_of(
+        place / "in.mbox",
+        *(message(f"s{number}@uni.example", files) for number, files in enumerate(students.values(), 100)),
+    )
+
+
+def folder(place: Path, students: Mapping[str, Mapping[str, bytes]]) -> Path:
+    return put(
+        place / "f.zip",
+        zipped(
+            {
+                f"class/s{number}/{name}": content
+                for number, files in enumerate(students.values(), 100)
+                for name, content in files.items()
+            }
+        ),
+    )
+
+
+MAKERS: list[Maker] = [moodle, canvas, gradescope, exchange, github, mbox, folder]
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Course:
+    return make_course(tmp_path)
+
+
+@pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
+def test_one_bad_submission_never_stops_the_class(
+    make: Maker, course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(download, "FILE_BYTES", 1_000_000)
+    students = {
+        "good": {NAME: GOOD},
+        "empty": {NAME: EMPTY},
+        "huge": {NAME: HUGE},
+        "wrong encoding": {NAME: b"\xff\xfe\x00{"},
+        "a pdf": {"homework.pdf": b"%PDF"},
+        "a damaged archive": {"homework.zip": b"PK\x03\x04"},
+        "last": {NAME: GOOD},
+    }
+    collection = collect(course, make(tmp_path, students), lesson=LESSON)
+    taken = [row.result for row in collection.rows]
+    assert sorted(taken) == ["collected"] * 6 + ["not collected"]
+    [huge] = [row for row in collection.rows if row.result == "not collected"]
+    assert "more than the limit of 1 MB" in huge.said[0]
+    assert list(handed_in(course).values()).count(GOOD) == 2
+    assert len(list_submissions(course.submitted, LESSON)) == 6
+    problems = " ".join(said for row in collection.rows for said in row.said)
+    assert "a PDF cannot be graded" in problems
+    assert "is a damaged archive" in problems
+
+
+@pytest.mark.parametrize("name", ODD_NAMES, ids=ascii)
+@pytest.mark.parametrize("make", [moodle, canvas, gradescope], ids=lambda make: make.__name__)
+def test_names_of_all_kinds_go_through(make: Maker, name: str, course: Course, tmp_path: Path) -> None:
+    collection = collect(course, make(tmp_path, {name: {NAME: GOOD}, "ben": {NAME: GOOD}}), lesson=LESSON)
+    results = {row.student: row.result for row in collection.rows}
+    assert results["101"] == "collected"
+    if results.get("100") != "collected":  # nobody's name, but a file's that nobody hands in on purpose
+        assert name.startswith("..")
+    out = io.StringIO()
+    print_collection(collection, Console(file=out, width=1000, force_terminal=False))
+    assert "\x1b" not in out.getvalue()
+    assert "\u202e" not in out.getvalue()
+    if name.startswith("[bold") and make is gradescope:
+        assert name in out.getvalue()
+
+
+@pytest.mark.parametrize("name", ODD_NAMES, ids=ascii)
+def test_an_id_of_any_kind_has_a_folder_of_its_own_that_grading_accepts(
+    name: str, course: Course, tmp_path: Path
+) -> None:
+    roster = put(tmp_path / "r.csv", '"id","name","canvas"\n"{}","Ada","1"\n'.format(name.replace('"', '""')).encode())
+    [row] = collect(course, put(tmp_path / "c.zip", zipped({f"x_1_2_{NAME}": GOOD})), rosters=[roster]).rows
+    check_student_id(row.student)
+    assert [student for student, _ in list_submissions(course.submitted, LESSON)] == [row.student]
+    assert refused_submissions(course.submitted, LESSON) == {}
+    kept = read_collected(course, LESSON).students[row.student]
+    assert (kept.id or kept.student) == name.strip()  # there is a way back
+    assert folder_name(name.strip()) == row.student
+
+
+def test_ids_that_would_share_a_folder_do_not() -> None:
+    ids = ["a+b", "a:b", "a/b", "a*b", "x" * 300, "x" * 301, "..", "...", "", " "]
+    folders = [folder_name(id) for id in ids]
+    assert len(set(folders)) == len(ids)
+    for one in folders:
+        check_student_id(one)
+    assert folder_name("ada") == "ada"
+    assert folder_name("ada@uni.example") == "ada@uni.example"
+
+
+def test_students_who_are_unknown_or_cannot_be_told_apart_are_named(course: Course, tmp_path: Path) -> None:
+    roster = b"id,name,email\nada,Ada L,\nada2,Ada L,\nben,Ben,b@x.y\n"
+    files = {
+        f"Ada L_1_assignsubmission_file/{NAME}": GOOD,
+        f"Ben_2_assignsubmission_file/{NAME}": GOOD,
+        f"Eve_3_assignsubmission_file/{NAME}": GOOD,
+    }
+    rows = collect(course, put(tmp_path / "m.zip", zipped(files)), rosters=[put(tmp_path / "r.csv", roster)]).rows
+    said = {row.title: (row.result, *row.said) for row in rows}
+    assert said["Ben_2"] == ("collected",)
+    assert said["Eve_3"][1] == "nobody in the roster fits: add a row, then collect again"
+    assert said["Ada L_1"][1].startswith("several in the roster fit (ada, ada2): give the number that moodle has")
+
+
+def test_two_submissions_of_one_student_are_told(course: Course, tmp_path: Path) -> None:
+    roster = put(tmp_path / "r.csv", b"id,name\nada,Ada L\n")
+    files = {f"lada_1_10_{NAME}": notebook("old"), f"adal_2_20_{NAME}": notebook("new")}
+    [row] = collect(course, put(tmp_path / "c.zip", zipped(files)), rosters=[roster]).rows
+    assert row.said == (f"an earlier one does not count: lada_1_10_{NAME}",)
+    assert handed_in(course)[f"ada/{LESSON}/{NAME}"] == notebook("new")
+
+
+def test_no_student_can_hand_in_a_roster(course: Course, tmp_path: Path) -> None:
+    stolen = b"Student,ID,Section,SIS Login ID\nAda,2,,eve\nEve,1,,ada\n"
+    files = {f"ada_1_10_{NAME}": GOOD, f"eve_2_11_{NAME}": GOOD, "eve_2_12_people.csv": stolen}
+    rows = collect(course, laid(tmp_path / "c", files)).rows
+    assert [row.student for row in rows] == ["1", "2"]
+
+
+def test_no_student_can_hand_in_a_list_of_submissions(course: Course, tmp_path: Path) -> None:
+    listed = b"submission_%d:\n  :submitters:\n  - :sid: %s\n"
+    files = {
+        "submission_metadata.yml": listed % (1, b"ada") + listed % (2, b"eve"),
+        f"submission_1/{NAME}": GOOD,
+        f"submission_2/{NAME}": notebook("eve"),
+        "submission_2/submission_metadata.yml": listed % (1, b"eve") + listed % (2, b"ada"),
+    }
+    collect(course, put(tmp_path / "g.zip", zipped(files)))
+    assert handed_in(course)[f"ada/{LESSON}/{NAME}"] == GOOD
+
+
+def test_no_student_says_when_it_was_handed_in(course: Course, tmp_path: Path) -> None:
+    files = {f"ada_1_10_{NAME}": GOOD, "ada_1_11_timestamp.txt": b"1999-01-01 00:00:00 UTC"}
+    collect(course, put(tmp_path / "c.zip", zipped(files)))
+    assert set(handed_in(course)) == {f"1/{LESSON}/{NAME}"}
+
+
+def test_names_of_files_are_made_safe_and_none_is_lost(course: Course, tmp_path: Path) -> None:
+    attached = {"../../.bashrc": b"1", "a\nb\u202e.ipynb": GOOD, ("\u674e" * 200) + ".ipynb": b"{}", "\x00": b"2"}
+    [row] = collect(course, mailbox_of(tmp_path / "in.mbox", message("a@b.c", attached)), lesson=LESSON).rows
+    written = handed_in(course)
+    assert row.result == "collected"
+    assert len(written) == len(attached)
+    assert all(path.isprintable() and "/." not in path for path in written)
+    assert GOOD in written.values()
+
+
+def test_a_bomb_costs_one_student_and_nobody_else(course: Course, tmp_path: Path) -> None:
+    with_bomb = put(tmp_path / "all.zip", bomb(4_000_000_000, f"eve_2_11_{NAME}"))
+    with zipfile.ZipFile(with_bomb, "a") as archive:
+        archive.writestr(f"ada_1_10_{NAME}", GOOD)
+    tracemalloc.start()
+    try:
+        collection = collect(course, with_bomb)
+        assert tracemalloc.get_traced_memory()[1] < 30_000_000
+    finally:
+        tracemalloc.stop()
+    assert {row.title: row.result for row in collection.rows} == {
+        f"ada_1_10_{NAME}": "collected",
+        f"eve_2_11_{NAME}": "not collected",
+    }
+
+
+def test_memory_does_not_grow_with_the_class(tmp_path: Path) -> None:
+    peaks = []
+    for number in (4, 40):
+        course = make_course(tmp_path / str(number))
+        files = {f"s_{one}_{one}_{NAME}": notebook("x" * 500_000) for one in range(number)}
+        of_class = put(tmp_path / f"{number}.zip", zipped(files))
+        tracemalloc.start()
+        try:
+            collect(course, of_class)
+            peaks.append(tracemalloc.get_traced_memory()[1])
+        finally:
+            tracemalloc.stop()
+    assert peaks[1] < 2 * peaks[0]
+
+
+YAML = {
+    "no yaml": b"{[",
+    "an object of python's": b"a: !!python/object/apply:os.system ['touch /tmp/x']",
+    "empty": b"",
+    "a list": b"- a\n- b\n",
+    "deep": b"[" * 100_000,
+    "deep in a line": b"- " * 100_000 + b"x",
+    "no text": b"\xff\xfe\x00\xd8",
+    "aliases that multiply": b"a: &a [x,x]\nb: &b [*a,*a]\nc: &c [*b,*b]\nsubmission_1: *c\n",
+    "wrong types": b"submission_1:\n  :submitters: 3\n  :created_at: [1]\n  :history: {}\n",
+}
+
+
+@pytest.mark.parametrize("case", YAML)
+def test_a_list_of_gradescope_s_that_is_none(case: str, course: Course, tmp_path: Path) -> None:
+    files = {"submission_metadata.yml": YAML[case], f"submission_1/{NAME}": GOOD}
+    export = put(tmp_path / "g.zip", zipped(files))
+    if case in ("an object of python's", "aliases that multiply", "wrong types"):
+        [row] = collect(course, export).rows
+        assert row.student == "1"
+    else:
+        with pytest.raises(BadInput, match="again"):
+            collect(course, export)
+        assert not course.submitted.exists()
