@@ -40,7 +40,7 @@ def story_of(course: Course, student: str, lesson: str) -> dict[str, Any]:
         BadInput: there is no such record, or no gradebook that holds any.
     """
     with read_only(course.gradebook) as connection:
-        found = store.records(connection, lesson, student).get(student)
+        found = store.counted(connection, lesson, student).get(student)
         if found is None:
             raise BadInput(_unknown(course, student, lesson, store.records(connection, lesson)))
         graded, run, judged_by = store.graded_by(connection, lesson, student)
@@ -118,6 +118,8 @@ def _exercise(one: ExerciseRecord, cases: Sequence[CaseRecord], run: Mapping[str
         "level": one.level,
         "run": run["id"],
         "fingerprint": one.fingerprint,
+        "answer": one.answer,
+        "ruling": one.ruling,
         "cases": [{**asdict(case), "outcome": str(case.outcome)} for case in cases],
     }
 
@@ -214,9 +216,11 @@ def _print_exercise(exercise: Mapping[str, Any], run: int, every_case: bool, con
     )
     if exercise["misconception"]:  # on a line of its own: it may be long, and should not be broken
         _print(console, 6, (exercise["misconception"], "yellow"))
-    for said in (exercise["misconception_message"], exercise["note"]):
+    for said in (exercise["misconception_message"], exercise["note"], exercise["ruling"]):
         if said:
             _print(console, 6, (said, ""))
+    if exercise["answer"] and (every_case or outcome is not Outcome.PASSED):  # to be accepted by, in course.toml
+        console.print(Padding(Text(f"answer {exercise['answer']}", "dim"), (0, 0, 0, 6), expand=False), soft_wrap=True)
     _print_cases(exercise["cases"], every_case, console)
 
 
@@ -260,6 +264,8 @@ def _by_hand(entry: Mapping[str, Any]) -> str:
     if entry["points"] is not None:
         automatic = "none" if entry["automatic"] is None else f"{entry['automatic']:g}"
         parts.append(f"{count(entry['points'], 'point')} given, where {automatic} were automatic")
+        if entry["shared"]:
+            parts.append("{:g} of {:g} were given, before the points of the cell changed".format(*entry["shared"]))
     if entry["extra_credit"]:
         parts.append(f"{count(entry['extra_credit'], 'point')} of extra credit")
     if entry["waits"]:

@@ -121,6 +121,7 @@ class Record:
         by_hand: its written answers, and all that a person has given or written, where that was read with it: it is
             recorded in nbgrader's tables alone.
         rulings: what the course has decided about its exercises, a sentence or two each, once that is in their points.
+        decided: the same for the instructor, about everyone.
         lateness: how it stands to its deadline, where that was read with it: it follows from `course.toml`.
         is_withdrawn: whether the submission is gone from where it was handed in, where that was looked for.
     """
@@ -142,6 +143,7 @@ class Record:
     imports: Mapping[str, str] = field(default_factory=dict)
     by_hand: tuple[HandGrade, ...] = ()
     rulings: tuple[str, ...] = ()
+    decided: tuple[str, ...] = ()
     lateness: Lateness = NOTHING_DUE
     is_withdrawn: bool = False
 
@@ -253,6 +255,8 @@ class HandGrade:
         waits: whether nbgrader lists it for a person to look at.
         comment: what a person has written to the student.
         notebook: the notebook that it is in, where the lesson has several; else empty.
+        shared: what a person gave, and out of how much, where the cell has other points since and `points` is the same
+            share of these; None elsewhere.
     """
 
     cell: str
@@ -264,6 +268,7 @@ class HandGrade:
     waits: bool
     comment: str = ""
     notebook: str = ""
+    shared: tuple[float, float] | None = None
 
     @property
     def is_open(self) -> bool:

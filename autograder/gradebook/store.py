@@ -22,6 +22,7 @@ from sqlalchemy import (
     exists,
     func,
     insert,
+    inspect,
     or_,
     select,
     text,
@@ -55,6 +56,7 @@ from autograder.gradebook.tables import (
     GRADED,
     NOTEBOOK,
     RUN,
+    SHARE,
     STUDENT,
     SUBMISSION,
     SUBMITTED,
@@ -370,7 +372,11 @@ def by_hand(connection: Connection, lesson: str, student: str | None = None) -> 
         .order_by(SUBMISSION.c.student_id, NOTEBOOK.c.name, CELL.c.name, CELL.c.type)
     )
     found: dict[str, dict[tuple[str, str], HandGrade]] = {}
+    shares = {}
+    if inspect(connection).has_table(SHARE.name):  # not in a gradebook of an earlier version
+        shares = {share.grade_id: share for share in connection.execute(select(SHARE))}
     for row in rows:
+        share = shares.get(row.id)
         cells, key = found.setdefault(row.student, {}), (row.notebook, row.cell)
         comment = row.manual_comment or (cells[key].comment if key in cells else "")
         graded = row.id is not None
@@ -385,6 +391,7 @@ def by_hand(connection: Connection, lesson: str, student: str | None = None) -> 
                 bool(row.needs_manual_grade),
                 comment,
                 "" if row.notebook == lesson else row.notebook,
+                None if share is None or share.counts != row.manual_score else (share.given, share.out_of),
             )
         else:
             cells[key] = replace(cells[key], comment=comment)

@@ -22,6 +22,7 @@ from markupsafe import Markup
 from autograder.course.course import Course
 from autograder.gradebook.record import ExerciseRecord, Record
 from autograder.gradebook.standings import most_points, standings
+from autograder.pages.changes import told_of_changes
 from autograder.pages.deadlines import late_in_brief, moment_in_words, told_to_instructor
 from autograder.pages.feedback import feedback_css, lesson_title
 from autograder.words import count, some
@@ -136,10 +137,11 @@ def render_class(title: str, all_results: Sequence[Record], due: datetime | None
 
 
 def _remarks(all_results: Sequence[Record]) -> list[str]:
-    """What should be known about deadlines, and who is not among the students."""
+    """What should be known about decisions and deadlines, and who is not among the students."""
     gone = [one.student for one in all_results if one.is_withdrawn]
     lesson = all_results[0].lesson
-    said = [*told_to_instructor(lesson, [one for one in all_results if not one.is_withdrawn])]
+    counting = [one for one in all_results if not one.is_withdrawn]
+    said = [*told_of_changes(lesson, counting), *told_to_instructor(lesson, counting)]
     if gone:
         said.append(f"{lesson}: withdrawn, since the submission is no longer there, and not counted: {some(gone)}.")
     return said

@@ -18,6 +18,7 @@ from autograder.course.semester import Semester
 from autograder.errors import BadInput
 from autograder.gradebook.record import Record
 from autograder.gradebook.standings import most_points
+from autograder.pages.changes import told_of_changes
 from autograder.pages.deadlines import told_to_instructor
 from autograder.pages.totals import Total, told_of_totals, totals_of
 from autograder.words import some
@@ -116,7 +117,7 @@ def _remarks(lesson: str, results: Sequence[Record]) -> list[str]:
     waiting = sum(bool(one.waiting) for one in results)
     if waiting:
         said.append(f"{lesson}: {waiting} with a written answer that has not been read yet; its points are missing.")
-    return [*said, *told_to_instructor(lesson, results)]
+    return [*said, *told_of_changes(lesson, results), *told_to_instructor(lesson, results)]
 
 
 def _withdrawn(lesson: str, results: Sequence[Record], exported: bool) -> list[str]:

@@ -87,7 +87,8 @@ def ruled(record: Record, rulings: Rulings) -> Record:
     told = [f"{one.exercise}: {one.ruling}" for one in exercises if one.ruling]
     known = {one.exercise for one in exercises}
     told += [f"{name}: {' '.join(one.of_everyone())}" for name, one in rulings.items() if name not in known]
-    return replace(record, exercises=exercises, rulings=tuple(told))
+    decided = tuple(f"{name}: {ruling.in_words()}" for name, ruling in rulings.items())
+    return replace(record, exercises=exercises, rulings=tuple(told), decided=decided)
 
 
 def _ruled(one: ExerciseRecord, ruling: Ruling, graded: bool) -> ExerciseRecord:

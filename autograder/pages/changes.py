@@ -1,0 +1,26 @@
+"""What a lesson's points do not say of themselves: decisions about exercises, and points by hand in another share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from autograder.gradebook.record import Record
+from autograder.words import count
+
+
+def told_of_changes(lesson: str, results: Sequence[Record]) -> Iterator[str]:
+    """Sentences for an instructor, about one lesson."""
+    yield from (
+        f"{lesson}: {decided}." for decided in dict.fromkeys(one for result in results for one in result.decided)
+    )
+    students: dict[tuple[str, float, float], int] = {}
+    for result in results:
+        for cell in result.by_hand:
+            if cell.shared is not None:
+                key = cell.cell, cell.shared[1], cell.max_points
+                students[key] = students.get(key, 0) + 1
+    for (name, before, now), number in students.items():
+        yield (
+            f"{lesson}: what {count(number, 'student')} got by hand for {name}, out of {before:g}, counts in the same "
+            f"share of {now:g}."
+        )
