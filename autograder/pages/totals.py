@@ -100,10 +100,11 @@ def told_of_totals(heading: str, lessons: Iterable[str], semester: Semester, tot
     """
     weights = {lesson: semester.lesson(lesson).weight for lesson in lessons}
     named = ", ".join(f"{lesson} (weight {weight:g})" for lesson, weight in weights.items())
-    dropped = f"; of each student {count(semester.drop_lowest, 'lesson')} dropped, the lowest" * bool(
-        semester.drop_lowest
-    )
-    said = [f"{heading}: percent of the points of {named}{dropped}."]
+    said = [f"{heading}: percent of the points of {named}."]
+    if semester.drop_lowest:
+        said.append(
+            f"{heading}: {count(semester.drop_lowest, 'lesson')} of each student dropped, the lowest, never the last."
+        )
     told = sum("left out" in one.told or "not handed in" in one.told for one in totals)
     if told:
         said.append(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import shutil
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from autograder.grading import assignment
 from autograder.grading.batch import grade_lesson
 from autograder.log import print_story, story_of
 from course_lib import exercises
+from tests.autograder import small_gradebook
 from tests.autograder.answered_lesson import filled
 from tests.autograder.small_class import BY_NAME, CHECKED, LESSON, MOST, answer, hand_in, make_course
 
@@ -179,3 +181,21 @@ def test_it_can_be_read_while_a_run_writes(course: Course) -> None:
         other.execute("BEGIN IMMEDIATE")
         assert story_of(course, "hana", LESSON)["points"] == 19
         other.execute("ROLLBACK")
+
+
+def test_the_deadline_its_penalty_and_who_withdrew_are_in_the_story(tmp_path: Path) -> None:
+    late = small_gradebook.make_course(tmp_path, small_gradebook.LINEAR_TERMS)
+    small_gradebook.grade(late, {"ben": 18}, at=small_gradebook.LATE)
+    assert "This is not on the feedback page yet: run `katze grade 01_attention`." in " ".join(
+        printed(late, "ben").split()
+    )
+    small_gradebook.bring_up_to_date(late)
+    shutil.rmtree(late.submitted / "ben")
+    told = story_of(late, "ben", LESSON)
+    assert (told["points"], told["late_penalty"], told["seconds_late"]) == (14, 4, 90000)
+    assert (told["due"], told["is_withdrawn"]) == (small_gradebook.DUE, True)
+    shown = " ".join(printed(late, "ben").split())
+    assert "deadline Due Friday, 20 November 2026, 18:00 (UTC+01:00). Handed in Saturday" in shown
+    assert "late penalty, 14 of 18 points 0 -> 4 points off; due 2026-11-20T18:00:00+01:00" in shown
+    assert "withdrawn the submission is no longer there: it is not exported" in shown
+    assert "not on the feedback page yet" not in shown

@@ -92,7 +92,7 @@ def test_how_it_came_about_is_told() -> None:
     assert told_of_totals(
         "total", [FIRST, SECOND], semester, [Total(50), Total(1, "02_masking: not handed in, 0")]
     ) == [
-        "total: percent of the points of 01_attention (weight 2), 02_masking (weight 1); of each student 1 lesson "
-        "dropped, the lowest.",
+        "total: percent of the points of 01_attention (weight 2), 02_masking (weight 1).",
+        "total: 1 lesson of each student dropped, the lowest, never the last.",
         "total: for 1 student a lesson is left out or a zero; the next column says which.",
     ]
