@@ -18,7 +18,7 @@ from collections.abc import Sequence
 import argcomplete
 
 from autograder.commands.adding import Commands
-from autograder.commands.authoring import certify, exercises, release, site
+from autograder.commands.authoring import certify, exercises, publish, release, site
 from autograder.commands.learning import check, demo, learn, preflight
 from autograder.commands.machine import completion, doctor
 from autograder.commands.semester import collect, export, freeze, give_back, grade, log, report, status, thaw
@@ -43,6 +43,7 @@ COMMANDS = (
     check,
     exercises,
     site,
+    publish,
     doctor,
     completion,
     certify,

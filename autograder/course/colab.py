@@ -75,10 +75,22 @@ def opening_cells(course: Course, lesson: str, code: str) -> Iterator[NotebookNo
     path = (course.release / lesson / f"{lesson}.ipynb").relative_to(course.root).as_posix()
     address = f"https://colab.research.google.com/github/{course.repository}/blob/main/{path}"
     yield nbformat.v4.new_markdown_cell(f"[Open in Colab]({address})", metadata={"tags": [BADGE]})
-    library = f"katze @ git+https://github.com/{course.repository}@{course.revision}"
+    yield install_cell(f"katze @ git+https://github.com/{course.repository}@{course.revision}", code)
+
+
+def install_cell(library: str, code: str) -> NotebookNode:
+    """The cell that gets a lesson what it needs.
+
+    Args:
+        library: where pip gets the course's library from.
+        code: the lesson's.
+    """
     needed = "\n".join(f'        "{package}",' for package in (library, *LACKING, *_lacking_for(code)))
     folded = {"tags": [INSTALL], "jupyter": {"source_hidden": True}, "cellView": "form"}
-    yield nbformat.v4.new_code_cell(_CELL.format(needed=needed, version=course_lib.__version__), metadata=folded)
+    cell: NotebookNode = nbformat.v4.new_code_cell(
+        _CELL.format(needed=needed, version=course_lib.__version__), metadata=folded
+    )
+    return cell
 
 
 def _lacking_for(code: str) -> Iterator[str]:

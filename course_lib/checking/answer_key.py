@@ -1,22 +1,42 @@
-"""What an answer is compared with: an exercise's cases, with what the reference and the known mistakes do there."""
+"""What an answer is compared with: an exercise's cases, with what the reference and the known mistakes do there.
+
+These are called when they are first asked for; of a recorded exercise (`recorded/`) they are read from its files.
+"""
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from typing import Protocol
 
 from course_lib.checking.compare import OF_DTYPE, Tolerance
 from course_lib.checking.exercise import Case, Exercise, Misconception
 from course_lib.checking.observation import Observation, Outcome, observe
+from course_lib.checking.recorded.reading import RecordedExercise
 
 PROBE_SEEDS = (1706, 3762, 2017)
 """Seeds of the cases that confirm a suspected mistake. They are public, and the same for everybody: the name
 of a mistake must not depend on which hidden inputs a student happens to get."""
 
 
-class KeyedCases:
-    """Cases, with what the reference and the known mistakes do on each, computed when it is first asked for.
+class KeyedCases(Protocol):
+    """Cases, with what the reference and the known mistakes do on each."""
+
+    @property
+    def cases(self) -> list[Case]:
+        """The cases."""
+
+    @property
+    def expected(self) -> list[Observation]:
+        """What the reference does, case by case."""
+
+    def mistaken(self, misconception: Misconception, number: int) -> Observation:
+        """What a misconception does on the case of this number."""
+
+
+class CalledCases:
+    """Keyed cases whose results are computed when they are first asked for.
 
     Args:
         exercise: the exercise.
@@ -60,7 +80,7 @@ class AnswerKey:
     Attributes:
         shown: the cases that a student sees.
         kept: the hidden ones, whose inputs stay with the grader.
-        probes: those that confirm a suspected mistake, see `PROBE_SEEDS`.
+        probes: those that confirm a suspected mistake, see `PROBE_SEEDS`. Nobody reads their names.
 
     Args:
         exercise: the exercise.
@@ -72,9 +92,14 @@ class AnswerKey:
     def __init__(self, exercise: Exercise, hidden_seed: int | None = None, tolerance: Tolerance = OF_DTYPE) -> None:
         self.exercise = exercise
         self.tolerance = tolerance
-        self.shown = KeyedCases(exercise, lambda: _and_again(exercise.visible_cases()))
-        self.kept = _hidden(exercise, hidden_seed)
-        self.probes = KeyedCases(exercise, lambda: [one for seed in PROBE_SEEDS for one in exercise.hidden_cases(seed)])
+        self.kept: KeyedCases = _hidden(exercise, hidden_seed)
+        self.shown: KeyedCases
+        self.probes: KeyedCases
+        if isinstance(exercise, RecordedExercise):
+            self.shown, self.probes = exercise.recording.shown, exercise.recording.probes
+        else:
+            self.shown = CalledCases(exercise, lambda: _and_again(exercise.visible_cases()))
+            self.probes = CalledCases(exercise, lambda: _of_seeds(exercise, PROBE_SEEDS))
 
     def with_hidden(self, seed: int) -> AnswerKey:
         """A key that shares everything with this one but the hidden cases, which are those of a seed."""
@@ -113,8 +138,12 @@ def _and_again(cases: Sequence[Case]) -> list[Case]:
     return [*cases, *(again for case in cases[:1] for again in case.once_more())]
 
 
+def _of_seeds(exercise: Exercise, seeds: Sequence[int]) -> list[Case]:
+    return [case for seed in seeds for case in exercise.hidden_cases(seed)]
+
+
 def _hidden(exercise: Exercise, seed: int | None) -> KeyedCases:
-    return KeyedCases(exercise, lambda: [] if seed is None else _and_again(exercise.hidden_cases(seed)))
+    return CalledCases(exercise, lambda: [] if seed is None else _and_again(exercise.hidden_cases(seed)))
 
 
 def is_refusal(case: Case, actual: Observation) -> bool:

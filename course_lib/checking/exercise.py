@@ -50,6 +50,10 @@ class CallRefused(RuntimeError):
     """What an answer gets for calling a callback too often, or with too much."""
 
 
+class NotRecorded(BaseException):
+    """What a callback raises that knows only recorded calls (`recorded/`), for another one. No answer is to blame."""
+
+
 @dataclass(frozen=True)
 class Callback:
     """A function that a case passes *in*: a decoder's step function, say, as an argument of a case or inside one.

@@ -50,19 +50,34 @@ def decide(key: AnswerKey, observations: Sequence[Observation], diagnosis: Diagn
         if result.outcome is Outcome.RULE_BROKEN:
             return rule_broken(key.exercise, _forbidden_name(key.exercise, result.actual))
     outcome = _outcome(results)
+    if outcome is Outcome.UNGRADED:
+        return Verdict(key.exercise, outcome, None, tuple(results), note=_left_to_the_full_course(results))
     points = earned(key.exercise, key.cases, results)
     return Verdict(key.exercise, outcome, points, tuple(results), diagnosis.misconception, diagnosis.note)
 
 
 def _outcome(results: Sequence[CaseResult]) -> Outcome:
-    """How an answer ended: as the first case that failed. It is not written yet only if no case is."""
-    failures = [result.outcome for result in results if not result.passed]
+    """How an answer ended: as the first case that failed. It is not written yet only if no case is.
+
+    Cases that cannot be judged here have a say only where all others passed.
+    """
+    unknown = [result for result in results if result.outcome is Outcome.UNGRADED]
+    failures = [result.outcome for result in results if not result.passed and result.outcome is not Outcome.UNGRADED]
+    if unknown and not failures:
+        return Outcome.UNGRADED
     written = [failure for failure in failures if failure is not Outcome.NOT_ATTEMPTED]
     if written:
         return written[0]
     if not failures:
         return Outcome.PASSED
     return Outcome.NOT_ATTEMPTED if nothing_written([result.actual for result in results]) else Outcome.RAISED
+
+
+def _left_to_the_full_course(results: Sequence[CaseResult]) -> str:
+    """What is said of an answer that is right wherever it can be judged here."""
+    unknown = sum(result.outcome is Outcome.UNGRADED for result in results)
+    others = " The others are right." if unknown < len(results) else ""
+    return f"{unknown} of {len(results)} cases are checked in the full course only, when this is graded.{others}"
 
 
 def rule_broken(exercise: Exercise, name: str, place: str = "") -> Verdict:

@@ -17,6 +17,7 @@ from course_lib.checking.exercise import Case, Exercise, Value
 from course_lib.checking.judge import judge, rule_broken
 from course_lib.checking.last_run import log_of_notebook, running_shell
 from course_lib.checking.observation import Observation, Outcome, Raised, observe, raised_by, with_article
+from course_lib.checking.recorded.reading import RecordedExercise
 from course_lib.checking.rules import Code
 from course_lib.checking.torch_words import explained
 from course_lib.checking.verdict import Verdict
@@ -61,6 +62,9 @@ def check(exercise_id: str = "", answer: Callable[..., Value] | None = None, *, 
     exercise = asked_for(exercise_id, "check")
     if exercise is None:
         return None
+    if hidden and isinstance(exercise, RecordedExercise):
+        print("Hidden cases are in the full course only: these are the visible ones.")
+        hidden = False
     namespace, cells = _notebook()
     if answer is not None:
         return noted(_verdict(exercise, answer, cells, hidden), [])

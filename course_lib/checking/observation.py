@@ -24,7 +24,7 @@ import numpy
 import torch
 from torch import Tensor, nn
 
-from course_lib.checking.exercise import Callback, Case, Value, is_key
+from course_lib.checking.exercise import Callback, Case, NotRecorded, Value, is_key
 from course_lib.checking.trap import RuleBroken, Trap
 
 _LIBRARY = Path(__file__).parents[1]
@@ -164,7 +164,8 @@ def observe(answer: Callable[..., Value], case: Case, forbidden: Collection[str]
 def _observe(answer: Callable[..., Value], case: Case, forbidden: Collection[str]) -> Observation:
     leaves = {position: case.args[position].detach().clone().requires_grad_() for position in case.gradients}
     trap = Trap(forbidden) if forbidden else None
-    fresh = partial(_fresh, trap=trap)
+    unknown: list[str] = []
+    fresh = partial(_fresh, trap=trap, unknown=unknown)
     # An answer gets a copy of the leaf, since torch refuses in-place changes to a leaf with an error that misleads.
     args = [leaves[i].clone() if i in leaves else fresh(value) for i, value in enumerate(case.args)]
     kwargs = {name: fresh(value) for name, value in case.kwargs.items()}
@@ -183,6 +184,8 @@ def _observe(answer: Callable[..., Value], case: Case, forbidden: Collection[str
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a student's answer may raise anything, SystemExit included
+        if unknown and not (trap and trap.used):
+            return _not_known(unknown)
         return Observation(
             returned=False,
             failure=Outcome.RULE_BROKEN if trap and trap.used else failure_of(error),
@@ -191,6 +194,8 @@ def _observe(answer: Callable[..., Value], case: Case, forbidden: Collection[str
         )
     if trap and trap.used:
         return Observation(False, failure=Outcome.RULE_BROKEN, raised=Raised(RuleBroken.__name__, trap.used))
+    if unknown:  # even if the answer went on as though nothing had happened
+        return _not_known(unknown)
     modified = tuple(i for i, (old, new) in enumerate(zip(case.args, args, strict=True)) if not _identical(old, new))
     return Observation(
         returned=True,
@@ -199,6 +204,11 @@ def _observe(answer: Callable[..., Value], case: Case, forbidden: Collection[str
         modified=modified,
         seconds=time.perf_counter() - start,
     )
+
+
+def _not_known(unknown: Sequence[str]) -> Observation:
+    """What stands for a call that depends on something that was not recorded."""
+    return Observation(False, failure=Outcome.UNGRADED, raised=Raised(NotRecorded.__name__, unknown[0]))
 
 
 def _use(module: nn.Module, args: Sequence[Value], other: Callable[[Tensor], Tensor]) -> None:
@@ -314,18 +324,18 @@ def _gradients(result: Value, wanted: list[Tensor]) -> tuple[Tensor | None, ...]
     )
 
 
-def _fresh(value: Value, trap: Trap | None = None) -> Value:
+def _fresh(value: Value, trap: Trap | None = None, unknown: list[str] | None = None) -> Value:
     """A copy that shares nothing with `value`; `clone` keeps a transposed memory layout. A callback can be called."""
     if isinstance(value, Tensor):
         return value.detach().clone()
     if isinstance(value, (list, tuple)):
-        return type(value)(_fresh(item, trap) for item in value)
+        return type(value)(_fresh(item, trap, unknown) for item in value)
     if isinstance(value, dict):
-        return {key: _fresh(item, trap) for key, item in value.items()}
-    return _callable(value, trap) if isinstance(value, Callback) else value
+        return {key: _fresh(item, trap, unknown) for key, item in value.items()}
+    return _callable(value, trap, unknown) if isinstance(value, Callback) else value
 
 
-def _callable(callback: Callback, trap: Trap | None) -> Callable[..., Value]:
+def _callable(callback: Callback, trap: Trap | None, unknown: list[str] | None) -> Callable[..., Value]:
     """A callback as the answer sees it: a function of plain data, whose calls are counted.
 
     What it does itself breaks no rule of the answer's. So the trap waits, but only once the arguments are known to be
@@ -337,7 +347,12 @@ def _callable(callback: Callback, trap: Trap | None) -> Callable[..., Value]:
         given = [_argument(callback, value) for value in args]
         named = {name: _argument(callback, value) for name, value in kwargs.items()}
         with trap.paused() if trap is not None else nullcontext():
-            return _fresh(callback.call(next(calls), given, named))
+            try:
+                return _fresh(callback.call(next(calls), given, named))
+            except NotRecorded as error:
+                if unknown is not None:
+                    unknown.append(str(error))
+                raise
 
     call.__name__ = call.__qualname__ = callback.name
     return call

@@ -73,6 +73,8 @@ class CaseResult:
             return _without_the_value(self.difference) if self.case.secret else self.difference.message
         if raised is None:
             return FAILURE_SENTENCES[self.outcome]
+        if self.outcome is Outcome.UNGRADED:
+            return f"Checked in the full course only: {raised.message}"
         if raised.type_name == Unfit.__name__:
             return raised.message
         place = f" (line {raised.line}: {raised.code})" if raised.code else ""

@@ -12,6 +12,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -32,7 +33,12 @@ LESSONS = {
     "11_die_katze": "course_lib.exercises.die_katze",
     "12_since_2017": "course_lib.exercises.since_2017",
 }
-"""Each lesson's folder and the package of its exercises, in lesson order."""
+LESSONS = {
+    lesson: package
+    for lesson, package in LESSONS.items()
+    if (Path(__file__).parent / package.rpartition(".")[2]).is_dir()
+}
+"""Each lesson's folder and the package of its exercises, in lesson order; a class edition has some of them."""
 
 TITLES = {
     "00_words_in_a_bag": "Words in a bag",
@@ -116,6 +122,10 @@ def of_lesson(lesson: str) -> list[Exercise]:
     Raises:
         UnknownName: no lesson has this name.
     """
+    if lesson not in LESSONS and lesson in TITLES:
+        raise UnknownName(
+            f"lesson {lesson!r} is not in this edition of the course; there are {', '.join(LESSONS)}.", []
+        )
     if lesson not in LESSONS:
         near = difflib.get_close_matches(lesson, LESSONS, n=3, cutoff=_SIMILAR)
         meant = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(LESSONS)}."
@@ -145,7 +155,7 @@ def find(exercise_id: str) -> Exercise:
     Raises:
         UnknownName: no exercise has this id.
     """
-    for lesson in LESSONS:
+    for lesson in TITLES | LESSONS:
         if lesson.partition("_")[2] == exercise_id.partition(".")[0]:
             for exercise in of_lesson(lesson):
                 if exercise.id == exercise_id:

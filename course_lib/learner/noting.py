@@ -28,7 +28,7 @@ def noted(verdict: Verdict, cells: Sequence[str]) -> Verdict:
         cells: the code that was run, from which a right answer is kept; empty where it is not in there.
     """
     exercise, kept = verdict.exercise, progress_file()
-    if verdict.outcome not in _NO_ATTEMPT:
+    if verdict.outcome not in _NO_ATTEMPT and verdict.outcome.has_score:
         mistake = verdict.misconception.id if verdict.misconception is not None else ""
         kept.note_check(exercise.id, verdict.points or 0.0, verdict.passed, mistake)
     if verdict.passed:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from course_lib.checking.recorded.reading import RecordedExercise
 from course_lib.checking.render import TEXT_WIDTH
 from course_lib.learner.panel import HelpPanel, Section
 from course_lib.learner.progress_file import progress_file
@@ -64,6 +65,9 @@ def shown_solution(exercise: Exercise) -> HelpPanel | None:
     """
     kept = progress_file()
     found, history = solution_of(exercise.id), kept.of(exercise.id)
+    if found is None and isinstance(exercise, RecordedExercise):
+        print("No solution is shown: this is the class edition of the course, which holds no solutions.")
+        return None
     if found is None:
         why = f"has none for {exercise.id}" if any(SOLVED.glob("*.md")) else "has turned solutions off"
         print(f"No solution is shown: this course {why}.")

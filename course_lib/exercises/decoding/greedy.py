@@ -12,7 +12,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
-from course_lib.checking.stand_ins import NextWord
+from course_lib.checking.recorded.stand_ins import NextWord
 from course_lib.exercises.common import integer
 from course_lib.exercises.decoding.shared import (
     END,

@@ -11,7 +11,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.checking.exercise import Callback, Misconception
-from course_lib.checking.stand_ins import NextWord, written_ids
+from course_lib.checking.recorded.stand_ins import NextWord, written_ids
 from course_lib.exercises.common import integer, kinds
 from course_lib.from_scratch import stepwise
 

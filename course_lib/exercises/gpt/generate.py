@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib.checking.exercise import CORE, Callback, Case, Exercise, Hint, Misconception
-from course_lib.checking.stand_ins import ByHeart, EveryWord
+from course_lib.checking.recorded.stand_ins import ByHeart, EveryWord
 from course_lib.exercises.common import integer
 from course_lib.exercises.gpt.shared import LESSON, WITHHELD, random_ids
 from course_lib.from_scratch import language_models

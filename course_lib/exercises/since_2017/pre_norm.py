@@ -10,7 +10,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.checking.exercise import Callback, Case, Exercise, Hint, Misconception
-from course_lib.checking.stand_ins import Tanh
+from course_lib.checking.recorded.stand_ins import Tanh
 from course_lib.exercises.common import Kind, kinds
 from course_lib.exercises.since_2017.shared import LESSON, WITHHELD
 from course_lib.exercises.worked_examples import B

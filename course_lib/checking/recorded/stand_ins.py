@@ -1,7 +1,7 @@
 """Functions that cases pass in and that are no answers: they only look like a model or a layer.
 
 What a case passes in as a `Callback` stays with the checker. These are made of a few numbers and tensors, so that a
-class edition (`recorded.py`) can hold them as data and call them as they are; of any other callback it holds the calls
+class edition (`reading.py`) can hold them as data and call them as they are; of any other callback it holds the calls
 that were made while it was recorded.
 """
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from course_lib.checking.stand_ins import STAND_INS, ByHeart, EveryWord, NextWord, RowScore, Tanh, written_ids
+from course_lib.checking.recorded.stand_ins import STAND_INS, ByHeart, EveryWord, NextWord, RowScore, Tanh, written_ids
 
 ROWS = torch.tensor([[1, 2, 0], [2, 2, 1]])
 WORDS, TWICE = torch.eye(3), torch.arange(9.0).reshape(3, 3)

@@ -1,0 +1,100 @@
+"""`katze publish`."""
+
+from __future__ import annotations
+
+import argparse
+import secrets
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from autograder.commands.adding import Commands
+from autograder.commands.statuses import DONE, FAILED
+from autograder.errors import BadInput
+from autograder.words import count
+
+if TYPE_CHECKING:
+    from autograder.course.course import Course
+    from autograder.edition.publish import Plan
+    from autograder.edition.recording import Recorded
+
+
+def add(commands: Commands) -> None:
+    """Add `katze publish`."""
+    publish = commands.add(
+        "publish",
+        _run,
+        "write the class edition: lessons and library without their answers",
+        "katze publish ../class --lessons 00 01 --closed 00 --repository OWNER/NAME",
+        slow="reading the exercises",
+    )
+    publish.add_argument("folder", type=Path, metavar="DIR", help="where to: a new folder, or that of an earlier one")
+    publish.add_argument("--lessons", nargs="+", default=[], metavar="LESSON", help="such as 00, or 01_attention")
+    publish.add_argument(
+        "--closed", nargs="+", default=[], metavar="LESSON", help="those of them whose answers may be read"
+    )
+    publish.add_argument(
+        "--withhold", nargs="+", default=[], metavar="LESSON", help="leave out the answers of these lessons, too"
+    )
+    publish.add_argument(
+        "--repository",
+        default="",
+        metavar="OWNER/NAME",
+        help="where on GitHub students will find it (default: nowhere)",
+    )
+    publish.add_argument("--revision", default="main", help="a branch, tag or commit there (default: main)")
+    publish.add_argument(
+        "--check", action="store_true", help="write nothing; compare every verdict, and search DIR for answers"
+    )
+
+
+def _run(options: argparse.Namespace) -> int:
+    from autograder.course.course import Course
+    from autograder.edition.publish import Place, plan_edition, publish
+
+    course = Course.find(options.course)
+    if options.check:
+        return _check(course, options.folder)
+    if not options.lessons:
+        raise BadInput("name the lessons that go into the edition: --lessons 00 01")
+    plan = plan_edition(course, options.lessons, options.closed, options.withhold)
+    place = Place(options.repository, options.revision)
+    recorded = publish(course, options.folder.absolute(), plan, place)
+    _tell(options.folder, plan, recorded)
+    return DONE
+
+
+def _tell(folder: Path, plan: Plan, recorded: list[Recorded]) -> None:
+    """What was written, and what should be known about it."""
+    print(f"{folder}: {count(len(plan.lessons), 'lesson')}, {count(len(recorded), 'exercise')}")
+    for module, lessons in plan.withheld.items():
+        print(f"left out: {module}, which {' and '.join(lessons)} asks for")
+    for lesson, modules in plan.without.items():
+        print(f"demos of {lesson} that use {', '.join(modules)} show nothing")
+    others: dict[str, list[str]] = {}
+    for module, lessons in plan.open.items():
+        others.setdefault(lessons[0], []).append(module)
+    for lesson, names in others.items():
+        print(f"still to be read: {', '.join(names)}, which {lesson} asks for (--withhold {lesson[:2]})")
+    for one in recorded:
+        for name, calls in one.calls.items():
+            told = f"of {name} {count(calls, 'call')} are known; others are checked in the full course only"
+            print(f"{one.exercise}: {told}")
+        for name in one.left_out:
+            print(f"{one.exercise}: {name!r} is the same for every seed, and confirms no mistake here")
+
+
+def _check(course: Course, folder: Path) -> int:
+    from autograder.course.given import released_stubs
+    from autograder.edition.leaks import find_leaks
+    from autograder.edition.publish import closed_in, lessons_in
+    from autograder.edition.verdicts import compare_lesson, summary
+
+    lessons = lessons_in(folder)
+    released = {lesson: course.release_notebook(lesson) for lesson in lessons}
+    stubs = released_stubs(released.values())
+    compared = [one for lesson in lessons for one in compare_lesson(folder, lesson, stubs)]
+    leaks = find_leaks(folder, released, secrets.randbits(64), closed_in(folder))
+    for line in [*summary(compared), *leaks]:
+        print(line)
+    print(f"searched for answers, solutions and hidden cases: {count(len(leaks), 'finding')}")
+    return FAILED if leaks or any(one.other for one in compared) else DONE

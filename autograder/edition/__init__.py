@@ -1,0 +1,1 @@
+"""The class edition: the course without its answers, whose checks run on recorded data."""

@@ -1,0 +1,90 @@
+"""The part of `course_lib` that a class edition holds: all but the exercises, the solutions and what is withheld."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shutil
+from collections.abc import Iterable, Mapping
+from importlib.metadata import packages_distributions, requires
+from pathlib import Path
+
+import nbformat
+from IPython.core.inputtransformer2 import TransformerManager
+
+import course_lib
+from autograder.box.library import find_modules, imports_of, permitted
+
+ROOT = Path(course_lib.__file__).parent
+
+_NOT_DATA = ("*.py", "*.pyc", "README.md")
+_WITHOUT = ("exercises", "learner/solved", "__pycache__")
+"""Folders of the library that are left out."""
+
+
+def kept_modules(withheld: Iterable[str]) -> set[str]:
+    """The modules of the library that are neither withheld nor need what is."""
+    return permitted(find_modules(ROOT), withheld)
+
+
+def copy_modules(modules: Iterable[str], target: Path) -> None:
+    """Write modules of the library, and the data beside them, into a folder `course_lib`.
+
+    Args:
+        modules: their names.
+        target: the folder.
+    """
+    found = find_modules(ROOT)
+    for name in modules:
+        _copy(found[name], target)
+    for path in sorted(ROOT.rglob("*")):
+        inside = path.relative_to(ROOT).as_posix()
+        left_out = any(f"/{inside}/".startswith(f"/{folder}/") or f"/{folder}/" in f"/{inside}" for folder in _WITHOUT)
+        if path.is_file() and not left_out and not any(path.match(pattern) for pattern in _NOT_DATA):
+            _copy(path, target)
+
+
+def _copy(path: Path, target: Path) -> None:
+    place = target / path.relative_to(ROOT)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(path, place)
+
+
+def imported_by(notebook: Path) -> dict[str, bool]:
+    """The modules of the library that a released notebook imports, and whether more than its demos do."""
+    cells = [cell for cell in nbformat.read(notebook, as_version=4).cells if cell.cell_type == "code"]
+    return {
+        name: any(name in _imports(cell) for cell in cells if "demo" not in cell.metadata.get("tags", ()))
+        for name in sorted({name for cell in cells for name in _imports(cell)})
+    }
+
+
+def _imports(cell: nbformat.NotebookNode) -> set[str]:
+    """The modules of the library that a cell imports."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(TransformerManager().transform_cell(cell.source))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return names & find_modules(ROOT).keys()
+
+
+def needed_packages(modules: Iterable[str], always: Iterable[str]) -> list[str]:
+    """What pip must install for modules of the library, with the versions that this package asks for.
+
+    Args:
+        modules: their names.
+        always: packages that are needed besides, such as "jupyterlab".
+    """
+    found = find_modules(ROOT)
+    roots = {name.partition(".")[0] for module in modules for name in imports_of(found[module], module).ever}
+    distributed: Mapping[str, list[str]] = packages_distributions()
+    wanted = {_plain(package) for root in roots for package in distributed.get(root, [])} | set(map(_plain, always))
+    asked = (line for line in requires("katze") or [] if ";" not in line)  # what follows is of an extra, or a system's
+    return sorted(line for line in asked if _plain(re.split(r"[^\w.-]", line)[0]) in wanted)
+
+
+def _plain(package: str) -> str:
+    """A package's name as pip compares it."""
+    return re.sub(r"[-_.]+", "-", package).lower()

@@ -1,0 +1,321 @@
+"""`katze publish`: the class edition of a course, in a folder that can be installed, zipped or pushed.
+
+DIR/notebooks/<lesson>/         the released lessons, which install the library from here
+DIR/course_lib/                 the library without what these lessons withhold
+DIR/course_lib/exercises/       what their checks compare with, as data
+DIR/pyproject.toml, README.md   to install it, and to begin with
+DIR/edition.json                which lessons and files it has
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.metadata import metadata
+from pathlib import Path
+
+import nbformat
+
+import course_lib
+from autograder.course.colab import BADGE, INSTALL, install_cell, opening_cells
+from autograder.course.course import Course
+from autograder.edition.library import ROOT, copy_modules, imported_by, kept_modules, needed_packages
+from autograder.edition.recording import Recorded, write_lesson
+from autograder.errors import BadInput
+from course_lib import exercises
+
+MANIFEST = "edition.json"
+"""What an edition's folder is known by."""
+
+ALWAYS = ("ipykernel", "jupyterlab")
+"""What notebooks need besides the library's own imports."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What goes into an edition.
+
+    Attributes:
+        lessons: whose notebooks and checks it has, in order.
+        closed: those of them whose answers may be read.
+        withheld: the modules that are left out, with the lessons that ask for it.
+        open: modules that other lessons withhold, and that are in it all the same, with these lessons.
+        without: modules that demos of its notebooks import and that are left out, by lesson.
+        modules: the modules of the library that it has.
+    """
+
+    lessons: tuple[str, ...]
+    closed: tuple[str, ...]
+    withheld: Mapping[str, tuple[str, ...]]
+    open: Mapping[str, tuple[str, ...]]
+    without: Mapping[str, tuple[str, ...]]
+    modules: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where students get an edition.
+
+    Attributes:
+        repository: OWNER/NAME on GitHub; empty where it is handed out as a folder.
+        revision: a branch, tag or commit there.
+    """
+
+    repository: str = ""
+    revision: str = "main"
+
+
+def plan_edition(course: Course, lessons: Sequence[str], closed: Iterable[str], besides: Iterable[str]) -> Plan:
+    """What goes into an edition.
+
+    Args:
+        course: the course.
+        lessons: whose notebooks and checks it has; a number is enough.
+        closed: those of them whose answers may be read.
+        besides: further lessons whose modules are left out as well.
+
+    Raises:
+        BadInput: there is no such lesson, or a lesson needs what another one withholds.
+    """
+    known = [lesson for lesson in exercises.LESSONS if lesson in course.lessons()]
+    chosen = tuple(_lessons(lessons, known))
+    over = tuple(_lessons(closed, chosen))
+    further = _lessons(besides, list(exercises.LESSONS))
+    withheld = _withheld_by(
+        lesson for lesson in exercises.LESSONS if lesson in (*chosen, *further) and lesson not in over
+    )
+    modules = kept_modules(withheld)
+    without = {}
+    for lesson in chosen:
+        gone = {
+            name: needed for name, needed in imported_by(course.release_notebook(lesson)).items() if name not in modules
+        }
+        _require_none_needed(lesson, [name for name, needed in gone.items() if needed], withheld)
+        if gone:
+            without[lesson] = tuple(gone)
+    left = _withheld_by(lesson for lesson in exercises.LESSONS if lesson not in over)
+    open_ = {name: lessons for name, lessons in left.items() if name in modules}
+    return Plan(chosen, over, withheld, open_, without, frozenset(modules))
+
+
+def _lessons(names: Iterable[str], known: Sequence[str]) -> list[str]:
+    """Lessons by their names or numbers, in the course's order."""
+    found = set()
+    for name in names:
+        meant = [lesson for lesson in known if name in (lesson, lesson.partition("_")[0])]
+        if not meant:
+            raise BadInput(f"no lesson {name!r} here; there are: {', '.join(known)}")
+        found.add(meant[0])
+    return [lesson for lesson in known if lesson in found]
+
+
+def _withheld_by(lessons: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """The modules that lessons withhold, each with those lessons."""
+    found: dict[str, tuple[str, ...]] = {}
+    for lesson in lessons:
+        for module in sorted({module for one in exercises.of_lesson(lesson) for module in one.withheld}):
+            found[module] = (*found.get(module, ()), lesson)
+    return found
+
+
+def _require_none_needed(lesson: str, missing: Sequence[str], withheld: Mapping[str, tuple[str, ...]]) -> None:
+    """Refuse a lesson whose own cells import what is left out for another one."""
+    if not missing:
+        return
+    causes = {module: lessons for module, lessons in withheld.items() if missing[0] not in kept_modules([module])}
+    module, lessons = next(iter(causes.items()))
+    others = " and ".join(other for other in lessons if other != lesson)
+    via = "" if module == missing[0] else f" (through {missing[0]})"
+    raise BadInput(
+        f"{lesson} uses {module}{via}, which {others} withholds: close it with --closed "
+        f"{' '.join(other.partition('_')[0] for other in lessons if other != lesson)}, or leave {lesson} for later"
+    )
+
+
+def publish(course: Course, folder: Path, plan: Plan, place: Place) -> list[Recorded]:
+    """Write an edition. Everything is built aside first; what else is in the folder, such as `.git`, stays.
+
+    Args:
+        course: the course.
+        folder: where to: a new or an empty folder, or that of an earlier edition.
+        plan: what goes in.
+        place: where students will get it.
+
+    Returns:
+        What was recorded of each exercise.
+
+    Raises:
+        BadInput: the folder holds something else, or an exercise cannot be recorded.
+    """
+    earlier = _earlier_files(folder)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".katze-publish-", dir=folder.parent) as workshop:
+        built = Path(workshop)
+        recorded = _build(course, built, plan, place)
+        files = sorted(path.relative_to(built).as_posix() for path in built.rglob("*") if path.is_file())
+        manifest = {
+            "katze": course_lib.__version__,
+            "course": course.course_id,
+            "lessons": list(plan.lessons),
+            "closed": list(plan.closed),
+            "files": [*files, MANIFEST],
+        }
+        (built / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
+        for name in manifest["files"]:
+            _put(built / name, folder / name)
+        for name in set(earlier) - set(manifest["files"]):
+            (folder / name).unlink(missing_ok=True)
+    return recorded
+
+
+def lessons_in(folder: Path) -> list[str]:
+    """The lessons of the edition in a folder.
+
+    Raises:
+        BadInput: there is none.
+    """
+    return list(_manifest(folder)["lessons"])
+
+
+def closed_in(folder: Path) -> list[str]:
+    """Those of its lessons whose answers may be read.
+
+    Raises:
+        BadInput: there is no edition in the folder.
+    """
+    return list(_manifest(folder)["closed"])
+
+
+def _manifest(folder: Path) -> dict[str, list[str]]:
+    try:
+        found = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        return {name: [str(one) for one in found[name]] for name in ("lessons", "closed", "files")}
+    except (OSError, ValueError, LookupError, TypeError):
+        raise BadInput(f"there is no class edition in {folder}; write one with `katze publish`") from None
+
+
+def _earlier_files(folder: Path) -> list[str]:
+    """The files of the edition that is there already; none where there is none."""
+    if folder.exists() and not folder.is_dir():
+        raise BadInput(f"{folder} is a file; name a folder")
+    if not folder.exists() or all(path.name == ".git" for path in folder.iterdir()):
+        return []
+    if not (folder / MANIFEST).is_file():
+        raise BadInput(f"{folder} holds something else than a class edition; name a new folder")
+    inside = [name for name in _manifest(folder)["files"] if ".." not in Path(name).parts]
+    return [name for name in inside if not Path(name).is_absolute()]
+
+
+def _put(source: Path, target: Path) -> None:
+    """Copy a file where that changes something, so that an unchanged one keeps its date."""
+    if not (target.is_file() and target.read_bytes() == source.read_bytes()):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, target)
+
+
+def _build(course: Course, target: Path, plan: Plan, place: Place) -> list[Recorded]:
+    home = replace(course, root=target, release=target / "notebooks", **vars(place))
+    for lesson in plan.lessons:
+        shutil.copytree(course.release / lesson, home.release / lesson, ignore=shutil.ignore_patterns(".*"))
+        _lead_here(home, lesson)
+    copy_modules(plan.modules, target / "course_lib")
+    recorded = []
+    for lesson in plan.lessons:
+        package = target / "course_lib" / "exercises" / exercises.LESSONS[lesson].rpartition(".")[2]
+        package.mkdir(parents=True)
+        (package / "__init__.py").write_text(_PACKAGE.format(lesson=lesson), encoding="utf-8")
+        recorded += write_lesson(exercises.of_lesson(lesson), package)
+    shutil.copyfile(ROOT / "exercises" / "__init__.py", target / "course_lib" / "exercises" / "__init__.py")
+    (target / "README.md").write_text(_readme(course, plan, place), encoding="utf-8")
+    (target / "pyproject.toml").write_text(_pyproject(plan), encoding="utf-8")
+    if (course.root / "LICENSE").is_file():
+        shutil.copyfile(course.root / "LICENSE", target / "LICENSE")
+    return recorded
+
+
+def _lead_here(home: Course, lesson: str) -> None:
+    """Let a notebook install the library from the edition, and not from the full course."""
+    path = home.release / lesson / f"{lesson}.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    code = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
+    if home.repository:
+        opening = {tag: cell for cell in opening_cells(home, lesson, code) for tag in cell.metadata["tags"]}
+    else:  # a folder: the notebooks lie two levels below it
+        opening = {INSTALL: install_cell("../..", code)}
+    kept = []
+    for cell in notebook.cells:
+        tag = next(iter({BADGE, INSTALL} & set(cell.metadata.get("tags", ()))), None)
+        if tag is None or tag in opening:
+            kept.append(cell)
+        if tag in opening:
+            cell.source = opening[tag].source
+    notebook.cells = kept
+    path.write_text(nbformat.writes(notebook) + "\n", encoding="utf-8")
+
+
+_PACKAGE = '''"""The exercises of {lesson}, as data: see `course_lib/checking/recorded/reading.py`."""
+
+from pathlib import Path
+
+from course_lib.checking.recorded.reading import read_exercises
+
+EXERCISES = read_exercises(Path(__file__).parent)
+'''
+
+
+def _readme(course: Course, plan: Plan, place: Place) -> str:
+    listed = "\n".join(
+        f"- [{lesson.partition('_')[0]} {exercises.TITLES[lesson]}](notebooks/{lesson}/{lesson}.ipynb)"
+        for lesson in plan.lessons
+    )
+    get = (
+        f"git clone https://github.com/{place.repository}\ncd {place.repository.partition('/')[2]}\n"
+        if place.repository
+        else ""
+    )
+    title = course.course_id.capitalize() or "The course"
+    return f"""# {title}: the lessons of this class
+
+{listed}
+
+Python 3.11 or later is needed. Get the course, its library and Jupyter, and open a lesson:
+
+```bash
+{get}pip install .
+jupyter lab notebooks
+```
+
+After `pip install .` has been run again, restart the notebooks' kernels.
+
+In a notebook, `check("{exercises.of_lesson(plan.lessons[0])[0].id}")` says whether an answer is right and, where it is
+a known mistake, which one. `hint(...)` opens one more hint with each call, and `progress()` shows how far you are. This
+edition knows what answers should return and not how it is computed. So `solution(...)` shows none, and what it cannot
+judge it leaves to the grading, and says so.
+"""
+
+
+def _pyproject(plan: Plan) -> str:
+    dependencies = "\n".join(f'    "{one}",' for one in needed_packages(plan.modules, ALWAYS))
+    return f"""[build-system]
+requires = ["setuptools>=77"]
+build-backend = "setuptools.build_meta"
+
+[project]
+name = "katze"
+version = "{course_lib.__version__}"
+description = "The lessons of a class, with checks that run on recorded data."
+requires-python = "{metadata("katze")["Requires-Python"]}"
+dependencies = [
+{dependencies}
+]
+
+[tool.setuptools.packages.find]
+include = ["course_lib*"]
+namespaces = false
+
+[tool.setuptools.package-data]
+course_lib = ["**/*"]
+"""

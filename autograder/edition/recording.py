@@ -1,0 +1,294 @@
+"""What a class edition holds of an exercise: its cases, and what the reference and the known mistakes do in each.
+
+`course_lib/checking/recorded/reading.py` reads what is written here, and says which file holds what.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import save_file
+from torch import Tensor
+
+from autograder.errors import BadInput
+from course_lib.checking.answer_key import AnswerKey, CalledCases
+from course_lib.checking.exercise import Callback, Case, Exercise, Misconception, Value
+from course_lib.checking.observation import Foreign, Observation, Raised, observe
+from course_lib.checking.ready_made import ReadyMade
+from course_lib.checking.recorded.reading import CATALOGUE, FORMAT, RecordedCall
+from course_lib.checking.recorded.stand_ins import StandIn
+
+Json = Any
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """What was written of one exercise.
+
+    Attributes:
+        exercise: its id.
+        cases: how many visible cases there are, and how many that confirm a suspected mistake.
+        calls: the callbacks of which only calls are known, by name, with how many calls.
+        left_out: the names of hidden cases that are the same for every seed: they would be given away.
+    """
+
+    exercise: str
+    cases: tuple[int, int]
+    calls: dict[str, int]
+    left_out: tuple[str, ...]
+
+
+def write_lesson(exercises: Sequence[Exercise], folder: Path) -> list[Recorded]:
+    """Record the exercises of a lesson.
+
+    Args:
+        exercises: all of them, in order.
+        folder: where to; it must be there.
+
+    Raises:
+        BadInput: something in a case is no plain data.
+    """
+    written = [_write(exercise, folder) for exercise in exercises]
+    entries = [_entry(exercise) for exercise in exercises]
+    _write_json(folder / CATALOGUE, {"format": FORMAT, "exercises": entries})
+    return written
+
+
+def task_of(exercise: Exercise) -> str:
+    """The name of an exercise's files, without their endings."""
+    return exercise.id.partition(".")[2]
+
+
+def _write(exercise: Exercise, folder: Path) -> Recorded:
+    key, pack, trace = AnswerKey(exercise), _Pack(), _Trace()
+    probes, left_out = _probes(exercise, key)
+    parts = {}
+    for part, cases in (("shown", key.visible), ("probes", probes)):
+        traced = list(map(trace.case, cases))
+        keyed = CalledCases(exercise, lambda traced=traced: traced)  # type: ignore[misc]
+        parts[part] = {
+            "expected": list(map(pack.observation, keyed.expected)),
+            "mistaken": {
+                mistake.id: [pack.observation(keyed.mistaken(mistake, number)) for number in range(len(cases))]
+                for mistake in (*exercise.misconceptions, *exercise.pairs)
+            },
+        }
+        for answer in exercise.correct if trace.callbacks else ():
+            for case in traced:
+                observe(answer, case)  # for the calls that it makes
+    try:
+        parts["shown"]["cases"] = list(map(pack.case, key.visible))
+        parts["probes"]["cases"] = [pack.case(replace(case, name="")) for case in probes]
+        callbacks = [pack.callback(callback, trace.calls(callback)) for callback in pack.callbacks]
+    except TypeError as error:
+        raise BadInput(f"{exercise.id} cannot be recorded: {error}") from None
+    data = {"format": FORMAT, "callbacks": callbacks, "observations": pack.observations, **parts}
+    _write_json(folder / f"{task_of(exercise)}.json", data)
+    save_file(pack.tensors, folder / f"{task_of(exercise)}.safetensors")
+    known = {one["name"]: len(one["calls"]) for one in callbacks if "calls" in one}
+    return Recorded(exercise.id, (len(key.visible), len(probes)), known, left_out)
+
+
+def _probes(exercise: Exercise, key: AnswerKey) -> tuple[list[Case], tuple[str, ...]]:
+    """The cases that confirm a mistake, without those that are hidden ones for every seed; and the names of these."""
+    visible = set(map(_inputs, key.visible))
+    fixed = set.intersection(*(set(map(_inputs, exercise.hidden_cases(seed))) for seed in _OTHER_SEEDS)) - visible
+    kept = [case for case in key.probes.cases if _inputs(case) not in fixed]
+    gone = (case.name for case in key.probes.cases if _inputs(case) in fixed)
+    return kept, tuple(dict.fromkeys(gone))
+
+
+_OTHER_SEEDS = range(2**64, 2**64 + 3)
+"""Seeds of hidden cases; whatever is the same for all of them is the same for every seed."""
+
+
+def _inputs(case: Case) -> str:
+    """What a case passes in, as text by which it is known again."""
+    pack = _Pack()
+    passed = [case.args, dict(case.kwargs), dict(case.construct), dict(case.weights)]
+    data = [pack.value(value) for value in passed]
+    callbacks = [pack.callback(callback, ()) for callback in pack.callbacks]
+    return json.dumps([data, callbacks, list(pack.digests)])
+
+
+def same_inputs(one: Case, other: Case) -> bool:
+    """Whether two cases pass in the same values; of callbacks that are no stand-ins only the names are looked at."""
+    return _inputs(one) == _inputs(other)
+
+
+def _entry(exercise: Exercise) -> Json:
+    """What an exercise says of itself."""
+    plain = (
+        *("id", "lesson", "name", "title", "statement", "points", "minutes", "section", "source"),
+        *("entrywise", "memorisable"),
+    )
+    return {
+        **{name: getattr(exercise, name) for name in plain},
+        "parts": dict(exercise.parts),
+        "file": task_of(exercise),
+        "class": exercise.is_class,
+        "parameters": exercise.parameters,
+        "withheld": list(exercise.withheld),
+        "allowed": list(exercise.allowed),
+        "forbidden": list(map(_family, exercise.forbidden)),
+        "needs": list(map(_family, exercise.needs)),
+        "hints": [{"depth": one.depth, "text": one.text, "answers": list(one.answers)} for one in exercise.hints],
+        "misconceptions": list(map(_mistake, exercise.misconceptions)),
+        "pairs": list(map(_mistake, exercise.pairs)),
+    }
+
+
+def _mistake(mistake: Misconception) -> Json:
+    return {"id": mistake.id, "message": mistake.message, "alone": mistake.alone}
+
+
+def _family(family: ReadyMade) -> Json:
+    return {
+        "id": family.id,
+        **{name: list(getattr(family, name)) for name in ("names", "operators", "functions")},
+    }
+
+
+def _write_json(path: Path, data: Json) -> None:
+    path.write_text(json.dumps(data, ensure_ascii=False, separators=(",", ":")) + "\n", encoding="utf-8")
+
+
+class _Pack:
+    """Turns values into JSON, and collects tensors, callbacks and observations on the way, each once."""
+
+    def __init__(self) -> None:
+        self.tensors: dict[str, Tensor] = {}
+        self.digests: dict[str, str] = {}
+        self.callbacks: list[Callback] = []
+        self.observations: list[Json] = []
+        self._known: dict[str, int] = {}
+
+    def value(self, value: Value) -> Json:
+        """A value as JSON.
+
+        Raises:
+            TypeError: it is no plain data.
+        """
+        if value is None or type(value) in (bool, int, float, str):
+            return value
+        if type(value) in (list, tuple):
+            return {type(value).__name__: [self.value(item) for item in value]}
+        if isinstance(value, dict):
+            return {"dict": [[self.value(key), self.value(item)] for key, item in value.items()]}
+        if isinstance(value, Tensor):
+            return self._tensor(value)
+        if isinstance(value, torch.dtype):
+            return {"dtype": str(value).removeprefix("torch.")}
+        if isinstance(value, Callback):
+            return {"callback": self._number(value)}
+        if isinstance(value, Foreign):
+            return {"foreign": value.type_name}
+        raise TypeError(f"a {type(value).__name__} is no plain data")
+
+    def case(self, case: Case) -> Json:
+        """A case as JSON."""
+        plain = ("name", "weight_gradients", "training", "part", "refused", "secret", "entrywise", "again")
+        return {
+            **{name: getattr(case, name) for name in plain},
+            "args": list(map(self.value, case.args)),
+            "gradients": list(case.gradients),
+            **{name: self.value(dict(getattr(case, name))) for name in ("kwargs", "construct", "weights")},
+        }
+
+    def observation(self, seen: Observation) -> int:
+        """The number of an observation. What an exception says, and where it was raised, stays here."""
+        if seen.returned:
+            data = {
+                "value": self.value(seen.value),
+                "gradients": list(map(self.value, seen.gradients)),
+                "modified": list(seen.modified),
+            }
+        else:
+            data = {"failure": str(seen.failure), "raised": seen.raised.type_name if seen.raised else ""}
+        text = json.dumps(data)
+        if text not in self._known:
+            self._known[text] = len(self.observations)
+            self.observations.append(data)
+        return self._known[text]
+
+    def callback(self, callback: Callback, calls: Iterable[RecordedCall]) -> Json:
+        """A callback as JSON: a stand-in by its fields, any other by its calls."""
+        told: Json = {
+            "name": callback.name,
+            "most_calls": callback.most_calls,
+            "most_numbers": callback.most_numbers,
+        }
+        function: object = callback.function
+        if isinstance(function, StandIn):
+            given = {field.name: self.value(getattr(function, field.name)) for field in fields(function)}
+            return told | {"stand_in": type(function).__name__, "fields": given}
+        entries = {json.dumps(entry): entry for entry in map(self._call, calls)}
+        return told | {"calls": list(entries.values())}
+
+    def _call(self, call: RecordedCall) -> Json:
+        given = {"args": list(map(self.value, call.args)), "kwargs": self.value(dict(call.kwargs))}
+        if call.raised is not None:
+            return given | {"raised": [call.raised.type_name, call.raised.message]}
+        return given | {"value": self.value(call.value)}
+
+    def _number(self, callback: Callback) -> int:
+        if not any(callback is known for known in self.callbacks):
+            self.callbacks.append(callback)
+        return next(number for number, known in enumerate(self.callbacks) if known is callback)
+
+    def _tensor(self, tensor: Tensor) -> Json:
+        """A tensor's number; where its dimensions lie in another order in memory, with that order."""
+        dims = list(range(tensor.dim()))
+        order = dims if tensor.is_contiguous() else sorted(dims, key=tensor.stride, reverse=True)
+        stored = tensor.detach().permute(order).clone(memory_format=torch.contiguous_format)
+        content = stored.reshape(-1).view(torch.uint8).numpy().tobytes()
+        digest = hashlib.sha256(f"{stored.dtype} {tuple(stored.shape)} ".encode() + content).hexdigest()
+        number = self.digests.setdefault(digest, str(len(self.digests)))
+        self.tensors.setdefault(number, stored)
+        return {"tensor": int(number)} if order == dims else {"tensor": int(number), "order": order}
+
+
+class _Trace:
+    """Cases whose callbacks write down how they are called."""
+
+    def __init__(self) -> None:
+        self.callbacks: list[tuple[Callback, list[RecordedCall]]] = []
+
+    def case(self, case: Case) -> Case:
+        """The same case, watched."""
+        return replace(case, args=self._watched(case.args), kwargs=self._watched(dict(case.kwargs)))
+
+    def calls(self, callback: Callback) -> list[RecordedCall]:
+        """The calls of one of the callbacks."""
+        return next((calls for known, calls in self.callbacks if known is callback), [])
+
+    def _watched(self, value: Any) -> Any:
+        if isinstance(value, (list, tuple)):
+            return type(value)(map(self._watched, value))
+        if isinstance(value, dict):
+            return {key: self._watched(item) for key, item in value.items()}
+        if not isinstance(value, Callback) or isinstance(value.function, StandIn):
+            return value
+        calls = next((calls for known, calls in self.callbacks if known is value), None)
+        if calls is None:
+            self.callbacks.append((value, calls := []))
+        return replace(value, function=_writing_down(value.function, calls))
+
+
+def _writing_down(function: Callable[..., Value], calls: list[RecordedCall]) -> Callable[..., Value]:
+    def call(*args: Value, **kwargs: Value) -> Value:
+        try:
+            value = function(*args, **kwargs)
+        except Exception as error:
+            calls.append(RecordedCall(args, kwargs, raised=Raised(type(error).__name__, str(error))))
+            raise
+        calls.append(RecordedCall(args, kwargs, value))
+        return value
+
+    return call
