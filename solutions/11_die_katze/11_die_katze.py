@@ -758,21 +758,31 @@ show.translating(
 #
 # ### 6.1 Greedy, or with a beam
 #
-# Lesson 06's question, put to a real translator: does it help to follow several translations at once?
+# Lesson 06's question, put to a real translator: does it help to follow several translations at once? The test is the one
+# by hand (or test2016). **Predict** which way has the higher BLEU, and in how many of fifty sentences the two differ at all.
+
+# %%
+higher_bleu, differ_in = "", None  # "greedy" or "beam"; of 50
 
 # %%
 name, pairs = list(corpus.tests.items())[-1]
 pairs = pairs[:50]
 sources, references = [pair.source for pair in pairs], [pair.target for pair in pairs]
 said = {beams: translator.translate(sources, beams=beams) for beams in (1, corpus.recipe.beams)}
+bleu_of_ways = {}
 for beams, translations in said.items():
     found = bleu(Texts.paired(translations, references))
+    bleu_of_ways["greedy" if beams == 1 else "beam"] = found.corpus
     length = sum(len(text.split()) for text in translations) / len(translations)
     print(
         f"{beams} at once: BLEU {found.corpus:.2f} on {len(pairs)} of the test {name!r}, {length:.2f} words a sentence"
     )
 differ = sum(one != other for one, other in zip(*said.values(), strict=True))
 print(f"{differ} of {len(pairs)} translations differ.")
+
+# %% tags=["demo"]
+show.prediction("higher BLEU", higher_bleu, max(bleu_of_ways, key=bleu_of_ways.get))
+show.prediction("translations that differ", differ_in, differ)
 
 # %% [markdown]
 # A beam finds translations that the model thinks more probable. Whether they are *better* depends on whether the model is
@@ -869,6 +879,12 @@ check("die_katze.bootstrap_interval", hidden=True)
 # Now with your own BLEU. The counts of a sentence are its clipped n-grams, matched and said, and the two lengths; the score is
 # put together from lesson 10's functions, yours where they have passed.
 
+# %% [markdown]
+# Now for the intervals. **Predict** how wide they are, from the lower to the upper end.
+
+# %%
+my_widths = {"by rule": None, "by hand": None, "test2016": None}  # in points of BLEU
+
 # %%
 clipped_ngrams, bleu_of, brevity_penalty = (
     answer("evaluation.clipped_ngrams"),
@@ -907,6 +923,7 @@ def with_intervals():
         low, high = bootstrap_interval(counts, samples, score)
         whole = score(counts.sum(dim=0))
         print(f"{name}: BLEU {whole:.2f}, and 95 of 100 samples between {low:.2f} and {high:.2f}")
+        show.prediction(f"{name}, width", my_widths[name], float(high - low), " points")
         axes.plot([low, high], [row, row], color=BLUE, linewidth=5, alpha=0.5, solid_capstyle="butt")
         axes.plot([whole], [row], "o", color=ORANGE)
         axes.annotate(f"{whole:.1f}", (whole, row), (0, 9), textcoords="offset points", ha="center", color=INK)

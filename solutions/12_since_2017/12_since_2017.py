@@ -61,6 +61,7 @@ from course_lib.masking import causal_mask
 from course_lib.positions import sinusoidal_encoding
 from course_lib.toys.grammar import random_sentence
 from course_lib.toys.trials import CONTEXT, CharacterText, held_out_loss, python_documentation, trial
+from course_lib.training.progress import track
 
 show.use_style()
 torch.set_num_threads(1)  # matrices as small as these gain nothing from a second one
@@ -182,9 +183,17 @@ def measured(name, *, rates=None, seeds=3, before=None, **changes):
     print(f"{name:36} {trials[name]}")
 
 
+# %% [markdown]
+# **Predict first:** whoever knows nothing guesses evenly among all the characters that there are, at some four and a half
+# nats. What will be the loss after the 160 steps?
+
+# %%
+loss_of_2017 = None  # nats a character
+
 # %% tags=["demo"]
 print(f"a model that knows nothing: {math.log(len(text.characters)):.2f} nats a character")
 measured("2017")
+show.prediction("the loss of 2017", loss_of_2017, trials["2017"].mean, " nats")
 print(f"it learns {trials['2017'].parameters:,} numbers")
 
 # %% [markdown]
@@ -334,7 +343,11 @@ check("since_2017.pre_norm", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now with two learning rates: the one that we use throughout, and one more than three times as large.
+# Now with two learning rates: the one that we use throughout, and one more than three times as large. **Predict** which of
+# the two models has the larger loss at the large rate, and how large it is.
+
+# %%
+suffers_from_the_large_rate, and_comes_to = "", None  # "2017" or "pre-norm"; nats a character
 
 # %% tags=["demo"]
 BRISK = 0.01
@@ -355,6 +368,9 @@ def before_or_after():
         )
         for rate, one in zip(rates, both, strict=True):
             axes.plot([rate] * len(one.losses), one.losses, "o", color=colour, ms=4)
+    at_brisk = {name: trials[f"{name}, rate {BRISK}"].mean for name in ("2017", "pre-norm")}
+    show.prediction("suffers", suffers_from_the_large_rate, max(at_brisk, key=at_brisk.get))
+    show.prediction("and comes to", and_comes_to, max(at_brisk.values()), " nats")
     axes.set(xlabel="learning rate", ylabel="nats a character", xlim=(-0.3, 1.3), title="Where the norm stands")
     axes.legend(loc="upper left")
     show.figure(
@@ -474,7 +490,10 @@ def only_the_distance():
 #
 # Here is its section 8 again: name the symbol two places back, train on 16 symbols, look at 64. The sinusoids were right
 # within the 16 and wavered between chance and perfect behind them. Same task, same layer, same training. The queries
-# and keys are turned, and nothing is added. **Guess first.**
+# and keys are turned, and nothing is added. **Guess first:** how often is each of them right beyond the 16?
+
+# %%
+right_beyond = {"sinusoids, added": None, "rotary": None}  # in per cent
 
 
 # %% tags=["demo"]
@@ -505,7 +524,7 @@ def past_the_trained_length():
         torch.manual_seed(seed)
         model = Recaller(turned)
         optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
-        for _ in range(400):
+        for _ in track(range(400), "rotary" if turned else "sinusoids"):
             sequence = torch.randint(symbols, (64, trained))
             named = model(sequence)[:, back:]
             loss = F.cross_entropy(named.flatten(0, 1), sequence[:, :-back].flatten())
@@ -525,6 +544,7 @@ def past_the_trained_length():
         axes.plot(range(back, longest), runs.mean(dim=0), color=colour, linewidth=2.2, label=name)
         within, beyond = runs[:, : trained - back].mean(), runs[:, trained - back :].mean()
         print(f"{name:17} right within the trained length {within:4.0%}, beyond it {beyond:4.0%}")
+        show.prediction(f"{name}, beyond", right_beyond[name], 100 * beyond.item(), " %")
     axes.axvspan(0, trained - 0.5, color="#f1f4f8", zorder=0)
     axes.axhline(1 / symbols, color=show.INK, linewidth=0.8, linestyle=":")
     axes.set(xlabel="position", ylabel="share of right answers", xlim=(0, longest - 1), ylim=(0, 1.08))
@@ -1055,22 +1075,30 @@ check("since_2017.cosine_rates", hidden=True)
 # Four trainings in pre-norm, which stands a large rate: the usual peak and the brisk one, each held to the end (those you
 # have already) or brought down to nothing, after 16 steps of warm-up. **Guess** which of the four is best, and which worst.
 
+# %%
+best_of_four, worst_of_four = "", ""  # "small, held", "small, down", "brisk, held" or "brisk, down"
+
 
 # %% tags=["demo"]
 @show.when_ready
 def held_or_brought_down():
     every_step = torch.arange(1, STEPS + 1)
     drawn, panels = show.frames(2, width=10.5, height=3.2)
+    found = {}
     for peak, held, colour in ((RATE, "pre-norm", show.BLUE), (BRISK, f"pre-norm, rate {BRISK}", show.ORANGE)):
         rates = cosine_rates(every_step, peak, 16, STEPS, 0.0)
         down = f"pre-norm, down from {peak}"
         measured(down, rates=rates.tolist(), seeds=2, stack=pre_norm)
         print(f"    held at {peak}: {trials[held]}")
+        size = "small" if peak == RATE else "brisk"
+        found |= {f"{size}, held": trials[held].mean, f"{size}, down": trials[down].mean}
         panels[0].plot([1, STEPS], [peak, peak], color=colour, linestyle=":")
         panels[0].plot(every_step, rates, color=colour)
         panels[1].plot(["held", "down"], [trials[held].mean, trials[down].mean], color=colour, label=f"peak {peak}")
         for place, name in (("held", held), ("down", down)):
             panels[1].plot([place] * len(trials[name].losses), trials[name].losses, "o", color=colour, ms=4)
+    show.prediction("best", best_of_four, min(found, key=found.get))
+    show.prediction("worst", worst_of_four, max(found, key=found.get))
     panels[0].set(xlabel="step", ylabel="learning rate", title="The plan")
     panels[1].set(ylabel="nats a character", title="What comes of it", xlim=(-0.3, 1.3))
     panels[1].legend(loc="upper left")
@@ -1099,7 +1127,11 @@ def held_or_brought_down():
 # ### 9.1 The model of today
 #
 # Put it together: RMSNorm, pre-norm, rotary positions, a gate, two heads of keys for four of queries, and no biases, which
-# Llama has dropped as well. At our usual rate, and at twice that rate, which it stands.
+# Llama has dropped as well. At our usual rate, and at twice that rate, which it stands. You have seen what each change
+# does by itself. **Predict** the loss of all of them together, at each of the two.
+
+# %%
+loss_of_all = {"all of it": None, "all of it, twice the rate": None}  # nats a character
 
 
 # %% tags=["demo"]
@@ -1123,6 +1155,8 @@ def all_of_it():
     measured("all of it, twice the rate", rates=[2 * RATE] * STEPS, **modern_model())
     table = ["2017", "RMSNorm", "pre-norm", "SwiGLU", "one head of keys for four", "decay 0.1", "rotary", "all of it"]
     table += ["all of it, twice the rate"]
+    for name, guess in loss_of_all.items():
+        show.prediction(name, guess, trials[name].mean, " nats")
     drawn, [axes] = show.frames(width=9.5, height=4.0)
     for row, name in enumerate(table):
         colour = show.GREY if name == "2017" else show.BLUE
@@ -1394,6 +1428,10 @@ def beside_gpt2():
 # Now in earnest. Our small model of today has read Python's handbook. We want it to write like this course's cats: the toy
 # grammar's sentences, one after the other. Three ways: all weights learn; or only what stands beside $W_q$, $W_k$, $W_v$
 # and $W_o$, with rank 4; or with rank 1. After each, two losses: on the cats, and on the handbook. What will be forgotten?
+# **Predict** the loss on the handbook for each way.
+
+# %%
+loss_on_the_handbook = {"all weights": None, "LoRA, rank 4": None, "LoRA, rank 1": None}  # nats a character
 
 
 # %% tags=["demo"]
@@ -1412,6 +1450,7 @@ def a_handbook_learns_about_cats():
         "LoRA, rank 4": lambda: adapted(before, projections, 4),
         "LoRA, rank 1": lambda: adapted(before, projections, 1),
     }
+    forgotten = {}
     print(f"{'':14} {'learns':>8} {'cats':>6} {'handbook':>9}")
     print(
         f"{'before':14} {'':8} {held_out_loss(before, cats.held_out):6.2f} {held_out_loss(before, text.held_out):9.2f}"
@@ -1420,6 +1459,9 @@ def a_handbook_learns_about_cats():
         found = trial(make, cats, name, [2 * RATE] * STEPS, seeds=1)
         handbook = held_out_loss(found.model, text.held_out)
         print(f"{name:14} {learned(found.model):8,} {found.mean:6.2f} {handbook:9.2f}")
+        forgotten[name] = handbook
+    for name, guess in loss_on_the_handbook.items():
+        show.prediction(f"{name}, on the handbook", guess, forgotten[name], " nats")
 
 
 # %% [markdown]
