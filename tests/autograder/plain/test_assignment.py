@@ -1,0 +1,122 @@
+"""A plain assignment, read: what is refused, in a sentence that says what to do, before anything runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autograder.course.course import Course
+from autograder.errors import BadInput
+from autograder.gradebook.file import GradebookFile
+from autograder.plain.assignment import PlainAssignment
+from autograder.plain.batch import grade_assignment
+from tests.autograder.plain.plain_course import NAME, hand_in, make_course, notebook
+
+
+def load(course: Course) -> PlainAssignment:
+    with GradebookFile(course.gradebook) as file, file.begin() as connection:
+        return PlainAssignment.load(course, NAME, True, connection)
+
+
+def change(course: Course, edit: Callable[[dict[str, Any]], object], name: str = "first") -> None:
+    path = course.release / NAME / f"{name}.ipynb"
+    made = json.loads(path.read_text())
+    edit(made)
+    path.write_text(json.dumps(made))
+
+
+def test_what_nbgrader_knows_of_its_cells(tmp_path: Path) -> None:
+    assignment = load(make_course(tmp_path / "course"))
+    first, second = assignment.notebooks
+    assert [(one.name, one.role, one.points) for one in first.cells if one.row] == [
+        ("setup", "locked", 0),
+        ("mean", "answer", 0),
+        ("same", "test", 1),
+        ("share", "test", 1.5),
+        ("why", "manual", 2),
+    ]
+    assert [(one.name, one.role) for one in second.cells if one.role == "manual"] == [("draw", "manual")]
+    same = first.cells[first.named["same"]]
+    assert "[-7, 7, 30]" in same.source
+    assert "[-7, 7, 30]" not in same.text
+    assert {first.exercise("same"), second.exercise("same")} == {"first.same", "second.same"}
+
+
+@pytest.mark.parametrize(
+    ("config", "cell", "notebook"),
+    [
+        ("", 1, 60),
+        ("c.Execute.timeout = 45\n", 45, 450),
+        ("c.Execute.timeout = None\n", 600, 6000),
+        ('c.Katze.limits = {"cell_seconds": 3, "submission_seconds": 7}\n', 3, 7),
+    ],
+)
+def test_cells_get_nbgrader_s_own_time_unless_the_course_says_more(
+    tmp_path: Path, config: str, cell: float, notebook: float
+) -> None:
+    limits = load(make_course(tmp_path / "course", config)).limits
+    assert (limits.cell_seconds, limits.submission_seconds) == (cell, notebook)
+    assert limits.processor_seconds >= notebook or "Katze" in config
+
+
+@pytest.mark.parametrize(
+    ("edit", "told"),
+    [
+        (lambda made: made["metadata"].update(kernelspec={"language": "R", "name": "ir"}), "a kernel for r, and boxes"),
+        (lambda made: made["cells"].append(made["cells"][3]), "the grade_id 'same' is on 2 cells; give each its own"),
+        (lambda made: made["cells"].pop(3), "the cell same of first.ipynb is in only one of them; run `nbgrader"),
+        (
+            lambda made: made.clear(),
+            r"first.ipynb cannot be read \(\w+\); run `nbgrader generate_assignment hw --force`",
+        ),
+    ],
+)
+def test_a_release_that_cannot_be_graded_is_refused(
+    tmp_path: Path, edit: Callable[[dict[str, Any]], object], told: str
+) -> None:
+    course = make_course(tmp_path / "course")
+    change(course, edit)
+    with pytest.raises(BadInput, match=told):
+        load(course)
+
+
+def test_a_notebook_more_or_less_than_the_gradebook_knows_is_refused(tmp_path: Path) -> None:
+    course = make_course(tmp_path / "course")
+    (course.release / NAME / "third.ipynb").write_text(notebook([]))
+    with pytest.raises(BadInput, match="do not belong together: third.ipynb is in only one of them"):
+        load(course)
+
+
+def test_an_assignment_that_was_never_released_is_refused(tmp_path: Path) -> None:
+    course = make_course(tmp_path / "course")
+    hand_in(course, "ada")
+    for name in ("first", "second"):
+        (course.release / NAME / f"{name}.ipynb").unlink()
+    with pytest.raises(BadInput, match="hw was not released yet; run `nbgrader generate_assignment hw`"):
+        grade_assignment(course, NAME)
+
+
+@pytest.mark.parametrize(
+    ("config", "told"),
+    [
+        (
+            'c.CourseDirectory.directory_structure = "{student_id}/{nbgrader_step}"\n',
+            "directory_structure must be left",
+        ),
+        ('c.IgnorePattern.pattern = "("\n', "c.IgnorePattern.pattern is no regular expression"),
+    ],
+)
+def test_settings_that_are_not_followed_are_refused(tmp_path: Path, config: str, told: str) -> None:
+    with pytest.raises(BadInput, match=told):
+        load(make_course(tmp_path / "course", config))
+
+
+def test_a_due_date_in_course_toml_is_refused(tmp_path: Path) -> None:
+    course = make_course(tmp_path / "course")
+    (course.root / "course.toml").write_text(f"[lessons.{NAME}]\ndue = 2026-11-20T18:00:00+01:00\n")
+    with pytest.raises(BadInput, match="goes by nbgrader's own due dates; set it in formgrader"):
+        load(Course.find(course.root))

@@ -1,0 +1,300 @@
+"""A class of a plain course: nbgrader's own points, one verdict a test cell, and no zero for a mishap."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from autograder.course.course import Course
+from autograder.errors import BadInput
+from autograder.gradebook.record import Record
+from autograder.gradebook.results import ClassResult
+from autograder.gradebook.standings import standings
+from autograder.grading.workers import TRIED_AGAIN
+from autograder.plain.batch import grade_assignment
+from course_lib.checking import Outcome
+from tests.autograder.plain.plain_course import (
+    COMMENTS,
+    GRADES,
+    NAME,
+    RIGHT,
+    hand_in,
+    make_course,
+    nbgrader_here,
+    rows,
+    submitted,
+    write,
+)
+
+WRONG = {
+    "first": {"mean": "import sys\n\ndef mean(values):\n    return values[0]\n"},
+    "second": {"double": "def double(x):\n    return x + 2\n"},
+}
+ENDLESS = "def mean(values):\n    while values != [1, 3]: pass\n    return 2\n"
+STUCK = "def mean(values):\n    return sum(values) / len(values)\n\nwhile True: pass"
+EXITS = "import os\n\ndef double(x):\n    os._exit(3)\n"
+
+
+def by_student(run: ClassResult) -> dict[str, Record]:
+    return {record.student: record for record in run.submissions}
+
+
+def ended(record: Record) -> dict[str, tuple[Outcome, float | None]]:
+    return {one.exercise: (one.outcome, one.points) for one in record.exercises}
+
+
+def notes(record: Record) -> dict[str, str]:
+    return {one.exercise: one.note for one in record.exercises}
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Course, ClassResult]:
+    """A class in which everybody is different, graded once."""
+    course = make_course(tmp_path_factory.mktemp("plain") / "course")
+    hand_in(course, "right")
+    hand_in(course, "wrong", WRONG)
+    hand_in(course, "nothing", {})
+    folder = hand_in(course, "changed")
+    made = submitted(course, "first", {**WRONG["first"], "same": "pass", "share": "1.5", "setup": "helper = None"})
+    write(folder, "first", made)
+    made = submitted(course, "second", RIGHT["second"])
+    made["cells"] = [one for one in made["cells"] if one["metadata"].get("nbgrader", {}).get("grade_id") != "same"]
+    write(folder, "second", made)
+    folder = hand_in(course, "stripped")
+    made = submitted(course, "first", RIGHT["first"])
+    for one in made["cells"]:
+        one["metadata"] = {}
+    write(folder, "first", made)
+    (hand_in(course, "missing") / "second.ipynb").unlink()
+    (hand_in(course, "broken") / "first.ipynb").write_text('{"cells": [')
+    hand_in(course, "endless", {**RIGHT, "first": {"mean": ENDLESS}})
+    hand_in(course, "stuck", {**RIGHT, "first": {"mean": STUCK}})
+    nosy = f"def mean(values):\n    return open({str(course.gradebook)!r}, 'rb') and 2\n"
+    hand_in(course, "nosy", {**RIGHT, "first": {"mean": nosy, "why": "<script>steal()</script>"}})
+    hand_in(course, "exits", {**RIGHT, "second": {"double": EXITS}})
+    folder = hand_in(course, "renamed")
+    (folder / "second.ipynb").rename(folder / "second (1).ipynb")
+    (folder / "helper.py").write_text("def numbers():\n    return [0] * 3\n")
+    (folder / "data.txt").symlink_to("/etc/passwd")
+    hand_in(course, "bad+name")
+    return course, grade_assignment(course, NAME, workers=2)
+
+
+def test_right_answers_pass_every_test(graded: tuple[Course, ClassResult]) -> None:
+    record = by_student(graded[1])["right"]
+    assert ended(record) == {
+        "first.same": (Outcome.PASSED, 1),
+        "first.share": (Outcome.PASSED, 1.5),
+        "second.same": (Outcome.PASSED, 1),
+        "second.texts": (Outcome.PASSED, 0.5),
+    }
+    assert (record.repairs, record.problem, record.remarks) == ((), "", ())
+    assert (record.points, record.max_points) == (4, 4)
+
+
+def test_a_test_s_own_message_is_told_and_a_value_is_partial_credit(graded: tuple[Course, ClassResult]) -> None:
+    record = by_student(graded[1])["wrong"]
+    assert ended(record) == {
+        "first.same": (Outcome.WRONG, 0),
+        "first.share": (Outcome.PASSED, 1.5),
+        "second.same": (Outcome.PASSED, 1),
+        "second.texts": (Outcome.RAISED, 0),
+    }
+    assert notes(record)["first.same"] == "the mean of 1 and 3 is 2"
+    assert notes(record)["second.texts"].startswith("TypeError: ")
+
+
+def test_what_was_not_written_is_no_answer_and_waits_for_nobody(graded: tuple[Course, ClassResult]) -> None:
+    course, run = graded
+    record = by_student(run)["nothing"]
+    assert {one.points for one in record.exercises} == {0}
+    assert ended(record)["first.same"] == (Outcome.NOT_ATTEMPTED, 0)
+    comments = [row[2:] for row in rows(course, COMMENTS) if row[0] == "nothing"]
+    assert ("why", "SolutionCell", "No response.") in comments
+
+
+def test_changed_and_removed_tests_are_put_back_and_so_are_hidden_ones(graded: tuple[Course, ClassResult]) -> None:
+    record = by_student(graded[1])["changed"]
+    assert ended(record)["first.same"] == (Outcome.WRONG, 0)
+    assert ended(record)["first.share"] == (Outcome.PASSED, 1.5)
+    assert ended(record)["second.same"] == (Outcome.PASSED, 1)
+    assert record.repairs == (
+        "first.ipynb: Cells of the assignment that had been changed were restored: same, setup, share.",
+        "second.ipynb: Missing tests were put back: same.",
+    )
+
+
+def test_lost_metadata_cost_nothing(graded: tuple[Course, ClassResult]) -> None:
+    course, run = graded
+    record = by_student(run)["stripped"]
+    assert record.points == 4
+    assert record.repairs == (
+        "first.ipynb: Some cells had lost their grading information (some editors remove it); it was put back: same, "
+        "setup, share, why.",
+    )
+    scores = {(row[1], row[2]): (row[4], row[6]) for row in rows(course, GRADES) if row[0] == "stripped"}
+    assert scores["first", "why"] == (None, 1)
+
+
+def test_one_notebook_that_is_missing_or_broken_leaves_the_other_its_points(graded: tuple[Course, ClassResult]) -> None:
+    course, run = graded
+    missing, broken = by_student(run)["missing"], by_student(run)["broken"]
+    assert ended(missing)["first.share"] == (Outcome.PASSED, 1.5)
+    assert ended(missing)["second.texts"] == (Outcome.UNREADABLE, None)
+    assert missing.problem.startswith("second.ipynb: There is no notebook second.ipynb in the submission (first.ipynb)")
+    assert ended(broken)["first.same"] == (Outcome.UNREADABLE, None)
+    assert ended(broken)["second.same"] == (Outcome.PASSED, 1)
+    assert "breaks off at line 1" in broken.problem
+    scores = [row[1:] for row in rows(course, GRADES) if row[0] == "missing" and row[1] == "second"]
+    assert {(score, review) for *_, score, _, review in scores} == {(None, 1)}
+    page = (course.feedback / "missing" / NAME / "second.html").read_text()
+    assert "This is not a zero" in page
+    assert "There is no notebook second.ipynb" in page
+    assert not (course.autograded / "missing" / NAME / "second.ipynb").exists()
+
+
+def test_a_test_that_never_ends_costs_itself_alone(graded: tuple[Course, ClassResult]) -> None:
+    record = by_student(graded[1])["endless"]
+    assert [outcome for outcome, _ in ended(record).values()] == [Outcome.TIMED_OUT] * 2 + [Outcome.PASSED] * 2
+    assert record.points == 1.5
+    assert notes(record)["first.share"] == "It was stopped: it used more than 1 s of processor time."
+    told = [re.sub(r"\d+", "N", line) for line in record.remarks if line != TRIED_AGAIN]
+    assert told == ["first: cell N ended its box: it used more than N s of processor time (cell_seconds)"] * 2
+
+
+def test_what_a_cell_that_never_ends_has_defined_counts_as_in_a_kernel(graded: tuple[Course, ClassResult]) -> None:
+    assert by_student(graded[1])["stuck"].points == 4
+
+
+def test_python_that_ends_costs_the_test_that_ended_it(graded: tuple[Course, ClassResult]) -> None:
+    record = by_student(graded[1])["exits"]
+    assert [outcome for outcome, _ in ended(record).values()] == [Outcome.PASSED] * 2 + [Outcome.DIED] * 2
+    assert notes(record)["second.same"] == "It was stopped: Python itself ended (by os._exit, or in a crash)."
+
+
+def test_a_box_reads_no_gradebook_and_a_page_runs_no_script(graded: tuple[Course, ClassResult]) -> None:
+    course, run = graded
+    record = by_student(run)["nosy"]
+    assert ended(record)["first.same"] == (Outcome.RAISED, 0)
+    assert notes(record)["first.same"].startswith("PermissionError")
+    for page in (course.feedback / "nosy" / NAME).glob("*.html"):
+        assert "<script" not in page.read_text()
+    assert "<script" not in (course.autograded / "nosy" / NAME / "first.ipynb").read_text()
+
+
+def test_a_renamed_notebook_is_found_and_the_course_s_files_replace_the_student_s(
+    graded: tuple[Course, ClassResult],
+) -> None:
+    course, run = graded
+    record = by_student(run)["renamed"]
+    assert record.points == 4
+    assert "second.ipynb: The notebook was named second (1).ipynb; it was read as second.ipynb." in record.repairs
+    folder = course.autograded / "renamed" / NAME
+    assert sorted(path.name for path in folder.iterdir()) == ["data.txt", "first.ipynb", "helper.py", "second.ipynb"]
+    assert (folder / "data.txt").read_text() == "forty-two"
+
+
+def test_a_folder_that_is_no_student_id_is_passed_over_and_told(graded: tuple[Course, ClassResult]) -> None:
+    assert [one.problem for one in graded[1].refused] == ["the student id 'bad+name' holds +; rename its folder"]
+
+
+@pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")  # nbgrader's own, of itself
+def test_points_and_comments_are_nbgrader_s_own(graded: tuple[Course, ClassResult], tmp_path: Path) -> None:
+    """On whoever meets no mishap: nbgrader would give those who do a zero, or their tests their own points."""
+    course = make_course(tmp_path / "other")
+    honest = ("nothing", "right", "wrong")
+    for student in honest:
+        shutil.copytree(graded[0].submitted / student, course.submitted / student)
+    own = nbgrader_here(course.root)
+    assert all(own.autograde(NAME, student)["success"] for student in honest)
+    for query in (GRADES, COMMENTS):
+        assert rows(course, query) == [row for row in rows(graded[0], query) if row[0] in honest]
+
+
+def test_a_feedback_page_has_verdicts_and_no_hidden_test(graded: tuple[Course, ClassResult]) -> None:
+    course, _ = graded
+    page = (course.feedback / "wrong" / NAME / "first.html").read_text()
+    assert "the mean of 1 and 3 is 2" in page
+    assert "first.same" in page
+    assert "[-7, 7, 30]" not in page
+    assert "<script" not in page
+    written = json.loads((course.autograded / "wrong" / NAME / "first.ipynb").read_text())
+    [test] = [one for one in written["cells"] if one["metadata"].get("nbgrader", {}).get("grade_id") == "same"]
+    assert "[-7, 7, 30]" in test["source"]
+    assert test["outputs"][0]["ename"] == "AssertionError"
+
+
+def test_other_commands_read_what_was_recorded(graded: tuple[Course, ClassResult]) -> None:
+    records = standings(graded[0], [NAME])[NAME]
+    assert {record.student: record.total for record in records}["wrong"] == 2.5
+    assert next(record for record in records if record.student == "right").max_total == 4
+
+
+def test_only_what_has_changed_is_graded_again(tmp_path: Path) -> None:
+    course = make_course(tmp_path / "course")
+    hand_in(course, "ada")
+    ben = hand_in(course, "ben", WRONG)
+    assert set(grade_assignment(course, NAME, workers=2).gradings) == {"ada", "ben"}
+    assert grade_assignment(course, NAME).gradings == {}
+    write(ben, "first", submitted(course, "first", RIGHT["first"]))
+    (course.autograded / "ada" / NAME / "first.ipynb").unlink()
+    again = grade_assignment(course, NAME).gradings
+    assert {student: one.why for student, one in again.items()} == {
+        "ada": ("first.ipynb in autograded/ is missing, or not what was written",),
+        "ben": ("handed in again",),
+    }
+    assert [(one.exercise, one.after and one.after.points) for one in again["ben"].changes] == [("first.same", 1)]
+    give(course, "ada", "why", 1.5, "Well said.")
+    run = grade_assignment(course, NAME)
+    assert (run.gradings, run.pages) == ({}, ("ada",))
+    assert by_student(run)["ada"].total == 5.5
+    assert "Well said." in (course.feedback / "ada" / NAME / "first.html").read_text()
+    assert "Well said." not in (course.feedback / "ada" / NAME / "second.html").read_text()
+    (course.source / NAME / "data.txt").write_text("forty-three")
+    run = grade_assignment(course, NAME, students=["ada"])
+    assert run.gradings["ada"].why == ("the files beside the notebooks have changed",)
+    assert ended(by_student(run)["ada"])["second.texts"] == (Outcome.WRONG, 0)
+    assert by_student(run)["ada"].total == 5
+
+
+def give(course: Course, student: str, cell: str, points: float, comment: str) -> None:
+    """Give points by hand, as formgrader does."""
+    from nbgrader.api import Gradebook
+
+    with Gradebook(f"sqlite:///{course.gradebook}") as gradebook:
+        grade = gradebook.find_grade(cell, "first", NAME, student)
+        grade.manual_score, grade.needs_manual_grade = points, False
+        gradebook.find_comment(cell, "first", NAME, student).manual_comment = comment
+        gradebook.db.commit()
+
+
+def test_late_penalties_are_nbgrader_s_own(tmp_path: Path) -> None:
+    course = make_course(tmp_path / "course", 'c.LateSubmissionPlugin.penalty_method = "zero"\n')
+    (hand_in(course, "late") / "timestamp.txt").write_text("2026-11-20 10:00:00 UTC")
+    from nbgrader.api import Gradebook
+
+    with Gradebook(f"sqlite:///{course.gradebook}") as gradebook:
+        gradebook.update_or_create_assignment(NAME, duedate="2026-11-19 10:00:00 UTC")
+    [record] = grade_assignment(course, NAME).submissions
+    assert (record.points, record.total) == (4, 0)
+    penalties = (
+        "SELECT n.name, sn.late_submission_penalty FROM submitted_notebook sn JOIN notebook n ON n.id = sn.notebook_id"
+    )
+    assert sorted(rows(course, penalties)) == [("first", 2.5), ("second", 1.5)]
+
+
+def test_nothing_is_written_where_there_is_nothing_to_grade(tmp_path: Path) -> None:
+    course = make_course(tmp_path / "course")
+    with pytest.raises(BadInput, match="no submissions to hw in"):
+        grade_assignment(course, NAME)
+    hand_in(course, "ada")
+    with pytest.raises(BadInput, match="no assignment 'ps9' in .*; there are: hw"):
+        grade_assignment(course, "ps9")
+    course.gradebook.unlink()
+    with pytest.raises(BadInput, match="there is no gradebook .*; run `nbgrader generate_assignment hw`"):
+        grade_assignment(course, NAME)
+    assert not course.autograded.exists()

@@ -1,0 +1,88 @@
+"""Verdicts on test cells: nbgrader's points, and a sentence that tells nothing of a hidden test."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from autograder.box import BoxLost, CellResult
+from autograder.gradebook.lesson import GradedCell
+from autograder.plain.assignment import MasterCell
+from autograder.plain.judging import Judged, judge
+from course_lib.checking import Outcome
+from course_lib.checking.observation import Raised
+
+SOURCE = """\
+assert f(1) == 2
+### BEGIN HIDDEN TESTS
+assert f(-1) == 0
+### END HIDDEN TESTS
+assert f(3) == 4
+"""
+
+
+def make_test(points: float = 2.0) -> MasterCell:
+    row = GradedCell("f", "code", True, False, False, True, points, SOURCE, "")
+    return MasterCell("code", "assert f(1) == 2\nassert f(3) == 4", {"grade": True, "grade_id": "f"}, row, {})
+
+
+def raised(name: str, message: str = "", code: str = "", failure: Outcome = Outcome.RAISED) -> CellResult:
+    error = {"output_type": "error", "ename": name, "evalue": message, "traceback": []}
+    return CellResult([error], False, Raised(name, message, 1, code), failure)
+
+
+def result(value: str) -> dict[str, Any]:
+    return {"output_type": "execute_result", "data": {"text/plain": value}, "metadata": {}, "execution_count": 1}
+
+
+def stderr(said: str) -> dict[str, Any]:
+    return {"output_type": "stream", "name": "stderr", "text": said}
+
+
+@pytest.mark.parametrize(
+    ("ended", "judged"),
+    [
+        (CellResult([], True), Judged(Outcome.PASSED, 2)),
+        (CellResult([result("'fine'")], True), Judged(Outcome.PASSED, 2)),
+        (CellResult([result("2")], True), Judged(Outcome.PASSED, 2)),
+        (CellResult([result("0.5")], True), Judged(Outcome.WRONG, 0.5, "Partial credit: 0.5 of 2 points.")),
+        (CellResult([result("0")], True), Judged(Outcome.WRONG, 0, "Partial credit: 0 of 2 points.")),
+        (
+            CellResult([stderr("careful\n")], True),
+            Judged(Outcome.WRONG, 0, "It wrote to stderr, which counts as a failure: careful"),
+        ),
+        (raised("AssertionError", "should be 2"), Judged(Outcome.WRONG, 0, "should be 2")),
+        (
+            raised("AssertionError", "", "assert f(3) == 4"),
+            Judged(Outcome.WRONG, 0, "`assert f(3) == 4` does not hold."),
+        ),
+        (raised("AssertionError", "", "assert f(-1) == 0"), Judged(Outcome.WRONG, 0, "A hidden test failed.")),
+        (
+            raised("AssertionError", "not for negative ones", "assert f(-1) == 0"),
+            Judged(Outcome.WRONG, 0, "A hidden test failed: not for negative ones"),
+        ),
+        (raised("NameError", "no f", "assert f(1) == 2"), Judged(Outcome.RAISED, 0, "NameError: no f")),
+        (
+            raised("NotImplementedError", failure=Outcome.NOT_ATTEMPTED),
+            Judged(Outcome.NOT_ATTEMPTED, 0, "NotImplementedError"),
+        ),
+        (BoxLost(Outcome.TIMED_OUT, "it slept"), Judged(Outcome.TIMED_OUT, 0, "It was stopped: it slept.")),
+        ("time was up", Judged(Outcome.TIMED_OUT, 0, "It was not run: time was up.")),
+    ],
+)
+def test_a_verdict(ended: CellResult | BoxLost | str, judged: Judged) -> None:
+    assert judge(make_test(), ended) == judged
+
+
+def test_more_points_than_there_are_is_the_test_s_fault_and_no_zero() -> None:
+    judged = judge(make_test(), CellResult([result("3.5")], True))
+    assert (judged.outcome, judged.points) == (Outcome.UNGRADED, None)
+    assert judged.note.startswith("The test f gives 3.5 points, and has 2: an instructor has to mend it.")
+
+
+def test_what_nbgrader_is_told_to_ignore_on_stderr_is_ignored() -> None:
+    ended = CellResult([stderr("FutureWarning: soon")], True)
+    assert judge(make_test(), ended, re.compile("FutureWarning")) == Judged(Outcome.PASSED, 2)
+    assert judge(make_test(), ended, re.compile("Deprecation")).points == 0

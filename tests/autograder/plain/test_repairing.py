@@ -1,0 +1,115 @@
+"""A submitted notebook is put back into the shape of its release, and nothing that a student wrote is lost."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from autograder.course.course import Course
+from autograder.errors import Unreadable
+from autograder.gradebook.file import GradebookFile
+from autograder.intake.submission import read_notebook
+from autograder.plain.assignment import MasterNotebook, PlainAssignment
+from autograder.plain.repairing import put_back
+from autograder.repair.cells import Cell, CellKind, Repaired
+from tests.autograder.plain.plain_course import MEAN, NAME, cell, make_course, make_test, submitted
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
+    return make_course(tmp_path_factory.mktemp("plain") / "course")
+
+
+@pytest.fixture(scope="module")
+def first(course: Course) -> MasterNotebook:
+    with GradebookFile(course.gradebook) as file, file.begin() as connection:
+        return PlainAssignment.load(course, NAME, True, connection).notebooks[0]
+
+
+@pytest.fixture
+def made(course: Course) -> dict[str, Any]:
+    return submitted(course, "first", {"mean": MEAN, "why": "Because."})
+
+
+def mended(made: dict[str, Any], master: MasterNotebook) -> Repaired:
+    return put_back(read_notebook(json.dumps(made).encode()), master)
+
+
+def named(repaired: Repaired, name: str) -> list[Cell]:
+    return [one for one in repaired.cells if one.nbgrader.get("grade_id") == name]
+
+
+def test_what_is_as_it_should_be_is_left_alone(made: dict[str, Any], first: MasterNotebook) -> None:
+    repaired = mended(made, first)
+    assert repaired.repairs == ()
+    assert [one.kind for one in repaired.cells] == [
+        *(CellKind.MARKDOWN, CellKind.CODE, CellKind.ANSWER, CellKind.CHECK, CellKind.CHECK, CellKind.WRITTEN),
+    ]
+    [same] = named(repaired, "same")
+    assert "[-7, 7, 30]" in same.source
+    assert same.nbgrader["checksum"] == first.cells[first.named["same"]].nbgrader["checksum"]
+
+
+def test_of_copies_all_run_and_the_last_is_graded(made: dict[str, Any], first: MasterNotebook) -> None:
+    made["cells"].append({**made["cells"][2], "source": "def mean(values):\n    return 0"})
+    made["cells"].append({**made["cells"][3], "source": "print('my own test')"})
+    repaired = mended(made, first)
+    assert repaired.repairs[0] == "Of several copies of a cell all run, and the last one is graded: mean, same."
+    assert [one.source for one in named(repaired, "mean")] == ["def mean(values):\n    return 0"]
+    assert repaired.cells[-1].kind is CellKind.CHECK
+    assert repaired.cells[2].source == MEAN
+    assert all(one.is_code for one in repaired.cells if "def mean" in one.source)
+
+
+def test_a_missing_test_comes_behind_what_it_tests(made: dict[str, Any], first: MasterNotebook) -> None:
+    made["cells"] = [one for one in made["cells"] if one["metadata"].get("nbgrader", {}).get("grade_id") != "same"]
+    made["cells"].insert(1, cell("code", "own = 1"))
+    repaired = mended(made, first)
+    assert [one.nbgrader.get("grade_id") for one in repaired.cells] == [
+        None,
+        None,
+        "setup",
+        "mean",
+        "same",
+        "share",
+        "why",
+    ]
+    assert repaired.repairs == ("Missing tests were put back: same.",)
+
+
+def test_a_missing_question_is_put_back_unanswered_and_does_not_run(
+    made: dict[str, Any], first: MasterNotebook
+) -> None:
+    made["cells"].pop()
+    repaired = mended(made, first)
+    assert repaired.cells[-1].skipped
+    assert repaired.repairs == ("Missing questions were put back, without an answer: why.",)
+
+
+def test_claims_about_points_and_cells_count_for_nothing(made: dict[str, Any], first: MasterNotebook) -> None:
+    made["cells"][3]["metadata"]["nbgrader"] |= {"points": 100}
+    made["cells"].append(make_test("pass", "bonus", 50))
+    made["cells"][2]["cell_type"] = "markdown"
+    repaired = mended(made, first)
+    assert named(repaired, "same")[0].nbgrader["points"] == 1
+    assert named(repaired, "bonus") == []
+    assert named(repaired, "mean")[0].kind is CellKind.ANSWER
+    assert repaired.repairs == (
+        "Grading settings that differed from the assignment's were put right: same.",
+        "Cells that claim to be graded, and are unknown in this notebook, count as ordinary ones: bonus.",
+        "Cells that had been given another type were changed back: mean.",
+    )
+
+
+def test_text_of_a_student_s_is_made_safe(made: dict[str, Any], first: MasterNotebook) -> None:
+    made["cells"][-1]["source"] = "<script>steal()</script> [a](javascript:steal())"
+    written = mended(made, first).notebook()
+    assert "<script" not in json.dumps(written)
+    assert "](javascript:" not in json.dumps(written)
+
+
+def test_another_notebook_is_refused(first: MasterNotebook) -> None:
+    with pytest.raises(Unreadable, match=r"None of its cells is from first: submit first.ipynb"):
+        mended({"cells": [cell("code", "x = 1")], "metadata": {}, "nbformat": 4, "nbformat_minor": 4}, first)
