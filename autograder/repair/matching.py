@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from autograder.intake.submission import Submission
 from autograder.repair.release import FLAGS, Release, Slot, flags_of, grade_id_of
@@ -79,9 +79,8 @@ class Matching:
                 continue
             if named is None:
                 self._unnamed.append((number, slot))
-            elif named is slot:
-                for kind in _differences(cell.nbgrader, slot):
-                    self.events[kind].append(slot.exercise)
+            elif named is slot and _has_other_settings(cell.nbgrader, slot):
+                self.events["settings"].append(slot.exercise)
             self.claims[slot.grade_id].append(number)
 
     def _free(self, kind: str) -> list[int]:
@@ -141,13 +140,12 @@ class Matching:
                 self.events["stripped"].append(slot.grade_id)
 
 
-def _differences(claimed: Mapping[str, object], slot: Slot) -> Iterator[str]:
-    """Where a cell's metadata disagrees with the release about its grading: "points", "settings".
+def _has_other_settings(claimed: Mapping[str, object], slot: Slot) -> bool:
+    """Whether a cell's metadata disagrees with the release about how it is graded.
 
-    Nobody can tell from it who was at work: a student, or the instructor, who has since changed an exercise's points.
+    Its points are the lesson's whatever it claims, and that is not told: nobody can see who was at work, a student, or
+    the instructor, who has since given the exercise other points.
     """
-    if "points" in claimed and "points" in slot.nbgrader and claimed["points"] != slot.nbgrader["points"]:
-        yield "points"
     stated = {name for name in FLAGS if name in claimed and name in slot.nbgrader}
-    if any(claimed[name] != slot.nbgrader[name] for name in stated) or flags_of(claimed) - flags_of(slot.nbgrader):
-        yield "settings"
+    differ = any(claimed[name] != slot.nbgrader[name] for name in stated)
+    return differ or bool(flags_of(claimed) - flags_of(slot.nbgrader))

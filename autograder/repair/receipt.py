@@ -8,7 +8,6 @@ from autograder.words import count
 
 _SENTENCES = {
     "stripped": ("The grading information of {n} had been removed (some editors do that) and was rebuilt.", "cell"),
-    "points": ("The notebook's points for {names} are not the lesson's; the lesson's count.", ""),
     "settings": ("The grading settings of {names} differed from the lesson's, which are used.", ""),
     "unknown": ("A cell that claims to be graded as {names}, unknown in this lesson, counts as an ordinary one.", ""),
     "found": ("The answer to {names} was found in a cell without its marker.", ""),

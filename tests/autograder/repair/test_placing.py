@@ -234,23 +234,22 @@ def test_a_retyped_cell_is_changed_back(identity: str, kind: str, place: int):
     assert repaired.cells[place].is_code == (identity != "why")
 
 
-OTHER_POINTS = "The notebook's points for small.one are not the lesson's; the lesson's count."
 OTHER_SETTINGS = "The grading settings of small.one differed from the lesson's, which are used."
 
 
 @pytest.mark.parametrize(
     ("claimed", "told"),
     [
-        ({"points": 100}, [OTHER_POINTS]),
-        ({"points": "x" * 500}, [OTHER_POINTS]),
+        ({"points": 100}, []),
+        ({"points": "x" * 500}, []),
         ({"grade": False}, [OTHER_SETTINGS]),
         ({"solution": True}, [OTHER_SETTINGS]),
         ({"locked": False}, [OTHER_SETTINGS]),
         ({"task": True}, [OTHER_SETTINGS]),
-        ({"points": 1, "locked": False}, [OTHER_POINTS, OTHER_SETTINGS]),
+        ({"points": 1, "locked": False}, [OTHER_SETTINGS]),
     ],
 )
-def test_other_points_and_settings_are_ignored_and_noted_and_nobody_is_accused(
+def test_other_points_and_settings_are_ignored_and_nobody_is_accused(
     claimed: dict[str, object], told: list[str]
 ):
     notebook = filled()
