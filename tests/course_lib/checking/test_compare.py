@@ -6,7 +6,15 @@ import pytest
 import torch
 
 from course_lib.checking import Case, observe
-from course_lib.checking.compare import RELATIVE_TOLERANCE, Kind, Strictness, difference, tolerance, value_difference
+from course_lib.checking.compare import (
+    RELATIVE_TOLERANCE,
+    Kind,
+    Strictness,
+    Tolerance,
+    difference,
+    tolerance,
+    value_difference,
+)
 from course_lib.checking.exercise import Value
 from course_lib.checking.observation import Foreign
 
@@ -248,3 +256,28 @@ def test_more_than_one_value_is_told_as_such() -> None:
     for _ in range(30):
         nested = (nested,) * 8
     assert told(nested) == f"{alone}8 values: return only the one that was asked for."
+
+
+def test_a_course_s_tolerance_stands_in_place_of_the_dtype_s() -> None:
+    case = Case("a", (torch.tensor([1.0, 2.0, 4.0]),), gradients=(0,))
+    right = observe(lambda x: x * x, case)
+    off = observe(lambda x: x * x * 1.0005, case)  # by 5e-4 of the largest, its gradient too
+    assert difference(case, right, off) is not None
+    assert difference(case, right, off, tolerance=Tolerance(relative=1e-3)) is None
+    assert difference(case, right, off, tolerance=Tolerance(relative=1e-4)) is not None
+    assert difference(case, right, off, tolerance=Tolerance(absolute=0.01)) is None
+    assert difference(case, right, off, tolerance=Tolerance(absolute=0.001)) is not None
+    hair = observe(lambda x: x * x * (1 + 1e-6), case)
+    assert difference(case, right, hair) is None
+    assert difference(case, right, hair, tolerance=Tolerance(relative=1e-9)) is not None
+    assert difference(case, right, hair, tolerance=Tolerance(absolute=1e-9)) is None  # beside the dtype's
+
+
+def test_a_course_s_tolerance_holds_for_each_entry_where_entries_are_compared() -> None:
+    tiny = torch.tensor([1.0, 1e-6])
+    strict = Strictness(entrywise=True, tolerance=Tolerance(relative=1e-2))
+    assert value_difference(tiny, tiny * 1.005, "the result", strict) is None
+    assert value_difference(tiny, tiny + torch.tensor([0.0, 1e-7]), "the result", strict) is not None
+    either = Strictness(entrywise=True, tolerance=Tolerance(relative=1e-2, absolute=1e-6))
+    assert value_difference(tiny, tiny + torch.tensor([0.0, 1e-7]), "the result", either) is None
+    assert str(either.tolerance) == "1e-06, or 0.01 of the largest number"

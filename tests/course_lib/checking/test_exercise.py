@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+from typing import Any
+
 import pytest
 import torch
 
@@ -40,3 +43,11 @@ class TestGenerator:
         exercise = exercises.find("attention.scale")
         one, other = (exercise.hidden_cases(seed)[0].args[0] for seed in (2**40 + 5, 2**41 + 5))
         assert one.shape != other.shape or not torch.equal(one, other)
+
+
+@pytest.mark.parametrize("points", [2.5, 2.0, True, 0, -1, "2"])
+def test_points_are_whole_numbers(points: Any) -> None:
+    exercise = exercises.find("attention.scores")
+    for change in ({"points": points, "parts": {}}, {"parts": {"values": 1, "more": points}}):
+        with pytest.raises(ValueError, match=r"attention\.scores: points are whole numbers from 1 on, not "):
+            dataclasses.replace(exercise, **change)
