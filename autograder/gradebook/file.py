@@ -95,14 +95,14 @@ class GradebookFile:
         else:
             with self.begin() as connection:
                 found = schema.version(connection)
-        if found < schema.LATEST:
-            copy = _copy(self.path)
-            self.notices.append(
-                f"the gradebook {self.path.name} was brought from version {found} of Katze's tables to version "
-                f"{schema.LATEST}; it is kept as it was in {copy.name}"
-            )
+        copy = _copy(self.path) if found < schema.LATEST else None
         with self.begin() as connection:
             schema.migrate(connection)
+        if copy is not None:
+            self.notices.append(
+                f"the gradebook {self.path.name} was brought from version {found} of Katze's tables to version "
+                f"{schema.LATEST}; as it was before, it is in {copy.name}"
+            )
 
     @contextlib.contextmanager
     def begin(self) -> Iterator[Connection]:
