@@ -25,8 +25,9 @@ from autograder.box.confinement.selftest import default_level
 from autograder.course.course import Course
 from autograder.errors import DISK_FULL, BadInput, Interrupted
 from autograder.gradebook import store
+from autograder.gradebook.changes.frozen import read_frozen
 from autograder.gradebook.changes.rulings import ruled
-from autograder.gradebook.file import GradebookFile, check_room
+from autograder.gradebook.file import GradebookFile, check_room, look
 from autograder.gradebook.record import SET_ASIDE, Record, RunRecord
 from autograder.gradebook.results import ClassResult, Grading
 from autograder.grading.assignment import Assignment
@@ -37,6 +38,7 @@ from autograder.grading.publish import discard, list_in_formgrader
 from autograder.grading.recording import Finished, record_passed_over, record_without_score
 from autograder.grading.submission import AnswerKeys
 from autograder.grading.workers import error_in_words, grade_in_parallel
+from autograder.intake.misplaced import how_to_collect
 from autograder.intake.submission import check_student_id, list_submissions, refused_submissions
 from autograder.progress import progress_bar
 from autograder.words import count
@@ -91,7 +93,7 @@ def grade_lesson(
         submissions = select_submissions(course, lesson, students)
         boxes = _Boxes(assignment, min(workers, len(submissions)), min_level, level)
         resources.callback(boxes.close)
-        if force or _looks_changed(course, submissions):
+        if (force or _looks_changed(course, submissions)) and not _is_frozen(course, lesson):
             boxes.begin()  # they warm up while the rest is found out
         with GradebookFile(course.gradebook) as file:
             _warn_of_an_empty_gradebook(assignment, console)
@@ -145,6 +147,11 @@ def read_recorded(file: GradebookFile, lesson: str) -> Recorded:
         return Recorded()
     with file.begin() as connection:
         return Recorded.read(connection, lesson)
+
+
+def _is_frozen(course: Course, lesson: str) -> bool:
+    with look(course.gradebook) as connection:
+        return connection is not None and lesson in read_frozen(connection)
 
 
 def frozen_in_words(lesson: str, since: str, plan: Plan, force: bool) -> str:
@@ -291,7 +298,8 @@ def select_submissions(course: Course, lesson: str, students: Sequence[str] | No
     if not submissions:
         for why in refused_submissions(submitted, lesson).values():
             raise BadInput(why)
-        raise BadInput(f"no submissions to {lesson} in {submitted}/STUDENT/{lesson}/")
+        instead = how_to_collect(course)
+        raise BadInput(f"no submissions to {lesson} in {submitted}/STUDENT/{lesson}/{instead and f'; {instead}'}")
     return submissions
 
 

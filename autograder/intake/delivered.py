@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Literal
 
 Platform = Literal["moodle", "canvas", "gradescope", "github", "exchange", "mbox", "folder"]
@@ -39,8 +39,10 @@ EXCHANGE = re.compile(
 
 def names_a_submission(path: str) -> bool:
     """Whether a part of a path is a name that a platform gives to somebody's submission."""
-    patterns = (MOODLE, CANVAS, CANVAS_ANONYMOUS, GRADESCOPE, EXCHANGE)
-    return any(pattern.fullmatch(part) for part in path.split("/") for pattern in patterns)
+    *folders, file = path.split("/")
+    return any(pattern.fullmatch(folder) for pattern in (MOODLE, GRADESCOPE, EXCHANGE) for folder in folders) or any(
+        pattern.fullmatch(file) for pattern in (MOODLE, CANVAS, CANVAS_ANONYMOUS)
+    )
 
 
 def platform_of(paths: Iterable[str]) -> Platform | None:
@@ -50,6 +52,11 @@ def platform_of(paths: Iterable[str]) -> Platform | None:
         *above, name = path.split("/")
         folders.update(above)
         files.append(name)
+    return platform_by_names(folders, files)
+
+
+def platform_by_names(folders: Collection[str], files: Collection[str]) -> Platform | None:
+    """The platform that gives such names to folders and files; None where none does."""
     if GRADESCOPE_LIST in files or any(GRADESCOPE.fullmatch(name) for name in folders):
         return "gradescope"
     if any(MOODLE.fullmatch(name) for name in (*folders, *files)):
@@ -59,6 +66,18 @@ def platform_of(paths: Iterable[str]) -> Platform | None:
     handed_in = [name for name in files if not name.lower().endswith(".csv")]
     canvas = sum(bool(CANVAS.fullmatch(name) or CANVAS_ANONYMOUS.fullmatch(name)) for name in handed_in)
     return "canvas" if canvas and 2 * canvas > len(handed_in) else None
+
+
+def repository_of(name: str, lessons: Iterable[str]) -> tuple[str, str] | None:
+    """The lesson and the account that a repository of GitHub Classroom is named after: `01-attention-ada`.
+
+    None where its name does not begin like a lesson's.
+    """
+    for lesson in lessons:
+        match = re.match("[-_ ]".join(map(re.escape, re.split("[-_ ]+", lesson))) + "[-_ ](?=.)", name, re.I)
+        if match:
+            return lesson, name[match.end() :]
+    return None
 
 
 def letters_of(name: str) -> str:

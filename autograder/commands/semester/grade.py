@@ -44,7 +44,7 @@ def _run(options: argparse.Namespace) -> int:
     from autograder.course.course import Course
     from autograder.grading.batch import grade_lesson
     from autograder.grading.preview import copied, preview_lesson
-    from autograder.intake.misplaced import misplaced
+    from autograder.intake.misplaced import how_to_collect, misplaced
     from autograder.pages.preview import NOTHING_WRITTEN, print_preview
     from autograder.pages.terminal import print_class
     from autograder.words import some
@@ -83,6 +83,9 @@ def _run(options: argparse.Namespace) -> int:
     if lost:
         where = course.submitted / "STUDENT" / options.lesson
         print(f"not looked at: {some(lost)}; submissions belong in {where}/.", file=sys.stderr)
+        collecting = how_to_collect(course)
+        if collecting:
+            print(f"{collecting}, then move it elsewhere.", file=sys.stderr)
     if run.gradings:
         written = [course.gradebook, course.autograded, *([] if options.no_feedback else [course.feedback])]
         print("written:", ", ".join(os.path.relpath(path) for path in written))

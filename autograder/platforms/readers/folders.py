@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import tzinfo
 
-from autograder.intake.delivered import EXCHANGE, letters_of
+from autograder.intake.delivered import EXCHANGE, letters_of, repository_of
 from autograder.platforms.download import Download, File
 from autograder.platforms.readers.found import Found, newest_file, time_in_name, without_time
 
@@ -57,7 +57,7 @@ def read_github(download: Download, lessons: Sequence[str]) -> Iterator[Found]:
     wrapper = len(os.path.commonprefix([file.path.split("/")[:-1] for file in download.files]))
     for file in download.files:
         parts = file.path.split("/")
-        named = [place for place, part in enumerate(parts[:-1]) if _lesson_of(part, lessons)]
+        named = [place for place, part in enumerate(parts[:-1]) if repository_of(part, lessons)]
         place = next((place for place in named if place >= wrapper), named[-1] if named else -1)
         if place >= 0:
             tops[parts[place]]["/".join(parts[place + 1 :])] = file
@@ -67,9 +67,8 @@ def read_github(download: Download, lessons: Sequence[str]) -> Iterator[Found]:
             tops[_BRANCH.sub("", _ARCHIVE.sub("", file.name))][file.name] = file
     common = _common(list(tops))
     for title, files in tops.items():
-        lesson = _lesson_of(title, lessons)
-        account = title[len(lesson) :] if lesson else title[len(common) :]
-        if not (lesson or common) or not account:
+        lesson, account = repository_of(title, lessons) or ("", title[len(common) :] if common else "")
+        if not account:
             for file in files.values():
                 download.refused[file.path] = "its name is not an assignment's and an account's"
             continue
@@ -78,7 +77,7 @@ def read_github(download: Download, lessons: Sequence[str]) -> Iterator[Found]:
             files=files,
             number=account,
             id=account,
-            lesson=lesson.rstrip("-_ "),
+            lesson=lesson,
             rank=newest_file(files),
         )
 
@@ -86,20 +85,11 @@ def read_github(download: Download, lessons: Sequence[str]) -> Iterator[Found]:
 def is_github(download: Download, lessons: Sequence[str]) -> bool:
     """Whether most files lie in folders, or archives, that are named after a lesson and something else."""
     named = [
-        any(_lesson_of(part, lessons) for part in file.path.split("/")[:-1])
-        or (file.is_archive and bool(_lesson_of(file.name, lessons)))
+        any(repository_of(part, lessons) for part in file.path.split("/")[:-1])
+        or (file.is_archive and repository_of(file.name, lessons) is not None)
         for file in download.files
     ]
     return 2 * sum(named) > len(named)
-
-
-def _lesson_of(name: str, lessons: Sequence[str]) -> str:
-    """The beginning of a repository's name that is a lesson's, with the dash after it: `01-attention-`."""
-    for lesson in lessons:
-        match = re.match("[-_ ]".join(map(re.escape, re.split("[-_ ]+", lesson))) + "[-_ ](?=.)", name, re.I)
-        if match:
-            return match.group()
-    return ""
 
 
 def _common(names: Sequence[str]) -> str:

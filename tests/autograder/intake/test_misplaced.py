@@ -8,7 +8,7 @@ import pytest
 
 from autograder.cli import main
 from autograder.course.course import Course
-from autograder.intake.misplaced import misplaced
+from autograder.intake.misplaced import how_to_collect, misplaced
 from tests.autograder.small_class import LESSON, hand_in, make_course
 
 
@@ -44,6 +44,52 @@ def test_loose_files_and_folders_nearly_of_the_lesson_s_name_are_told(course: Co
         lay(course, path)
     told = ["01_attention.ipynb", "ada/01_attention.ipynb", "all.zip", "ben/01-Attention", "eve/01 attention"]
     assert misplaced(course, LESSON) == told
+
+
+DOWNLOADS = {
+    "canvas, as a zip": (["submissions.zip"], "submitted/submissions.zip is a download"),
+    "canvas, unpacked": (["ada_1_2_01_attention.ipynb", "ben_LATE_2_3_x.ipynb"], "submitted holds a download"),
+    "canvas, in a folder": (["new files/ada_1_2_01_attention.ipynb"], "`katze collect 'submitted/new files'`"),
+    "moodle": (["Ada L_12_assignsubmission_file_/01_attention.ipynb"], "submitted holds a download"),
+    "moodle, in a folder": (["m/Ada L_12_assignsubmission_file/01_attention.ipynb"], "submitted/m is a download"),
+    "gradescope": (["assignment_9_export/submission_55/01_attention.ipynb"], "submitted/assignment_9_export is"),
+    "the exchange": (["ada+01_attention+2026-11-20 17:50:00 UTC+x/01_attention.ipynb"], "submitted holds a download"),
+    "repositories": (["01-attention-ada/01_attention.ipynb"], "submitted holds a download"),
+    "mail": (["inbox.mbox"], "submitted/inbox.mbox is a download"),
+}
+
+
+@pytest.mark.parametrize("case", DOWNLOADS)
+def test_a_download_is_told_with_the_command_that_collects_it(
+    case: str, course: Course, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files, said = DOWNLOADS[case]
+    for file in files:
+        lay(course, file)
+    monkeypatch.chdir(course.root)
+    assert said in how_to_collect(course)
+    assert main(["grade", LESSON]) == 2
+    error = capsys.readouterr().err
+    assert "no submissions to 01_attention" in error
+    assert f"{said}" in error
+    assert "run `katze collect" in error
+
+
+def test_what_was_collected_is_no_download(course: Course) -> None:
+    for path in ("ada/01_attention/01_attention.ipynb", "ben_1_2_x/01_attention/x.ipynb", "notes.txt"):
+        lay(course, path)
+    assert how_to_collect(course) == ""
+    assert misplaced(course, LESSON) == []
+
+
+def test_submissions_at_the_depth_of_gradescope_s_folders_are_told(course: Course) -> None:
+    for path in (
+        "export/submission_1/01_attention.ipynb",
+        "submission_2/01_attention.ipynb",
+        "ada/01_attention/x.ipynb",
+    ):
+        lay(course, path)
+    assert misplaced(course, LESSON) == ["export/submission_1", "submission_2"]
 
 
 def test_links_are_not_followed_and_nothing_reaches_the_terminal_that_does_not_print(course: Course) -> None:
