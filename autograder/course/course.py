@@ -165,6 +165,11 @@ class Course:
         Raises:
             BadInput: there is no such lesson.
         """
+        if lesson not in self.lessons() and lesson in self.assignments():
+            raise BadInput(
+                f"{lesson} is a plain nbgrader assignment, without exercises: `katze autograde {lesson}` grades it, "
+                "and `katze log` and `katze export` know it"
+            )
         if lesson not in self.lessons():
             known = ", ".join(self.lessons()) or "none yet: run `katze release`"
             raise BadInput(f"no lesson {lesson!r} in {self.release}; there are: {known}")

@@ -154,9 +154,9 @@ class Record:
 
     @property
     def points(self) -> float | None:
-        """The sum of the automatic points; None where no exercise has a score."""
+        """The sum of the automatic points; None where no exercise has a score, 0 where there is none to have one."""
         scores = [one.points for one in self.exercises if one.points is not None]
-        return sum(scores) if scores else None
+        return sum(scores) if scores or not (self.exercises or self.problem) else None
 
     @property
     def max_points(self) -> float:

@@ -160,3 +160,14 @@ def test_limits_are_read_and_exercises_that_do_not_exist_are_told(tmp_path: Path
     hash(course)
     with pytest.raises(BadInput, match=r"c\.Katze\.limits: there is no limit 'seconds'"):
         make_course(tmp_path / "other", 'c.Katze.limits = {"seconds": 120}\n')
+
+
+def test_a_plain_assignment_is_no_lesson_and_told_apart(tmp_path: Path) -> None:
+    course = make_course(tmp_path)
+    for name in ("problem1", "problem2"):
+        path = course.release / "ps1" / f"{name}.ipynb"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("{}")
+    assert (course.lessons(), course.assignments()) == ([], ["ps1"])
+    with pytest.raises(BadInput, match="ps1 is a plain nbgrader assignment, .*`katze autograde ps1` grades it"):
+        course.release_notebook("ps1")

@@ -60,6 +60,7 @@ def test_points_and_comments_are_those_of_nbgrader_autograde(
     assert [str(path) for path in pages] == [
         f"{student}/ps1/{name}.html" for student in ("bitdiddle", "hacker") for name in ("problem1", "problem2")
     ]
+    assert "could not be graded" not in (quickstart / "feedback" / "hacker" / PS1 / "problem2.html").read_text()
     assert main(["autograde", PS1]) == 0
     assert "2 submissions unchanged" in capsys.readouterr().out
     own = nbgrader_here(quickstart)
