@@ -13,7 +13,7 @@ from autograder.gradebook.record import ExerciseRecord, Record
 from autograder.intake import sanitise
 from autograder.pages.class_report import render_class
 from autograder.pages.feedback import render_feedback
-from course_lib import exercises
+from course_lib import exercises, show
 from course_lib.checking import Exercise, Outcome, check
 from tests.autograder.records import exercise_record, record
 from tests.browser.accessibility import faults
@@ -30,11 +30,26 @@ TRIES = [
     "<iframe srcdoc=\"<script>parent.document.title = 'taken'</script>\"></iframe>",
     "<svg onload=\"document.title = 'taken'\"></svg>",
     "<details open ontoggle=\"document.title = 'taken'\"><summary>more</summary></details>",
-    "<style>body { display: none }</style>",
+    "<svg><script>document.title = 'taken'</script><animate onbegin=\"document.title = 'taken'\"></animate></svg>",
+    "<svg><a href=\"javascript:document.title = 'taken'\"><text y='20'>a link</text></a></svg>",
+    "<a href=\"jav&#x0A;ascript&colon;document.title = 'taken'\">a link</a>",
+    "<object data=\"data:text/html,<script>parent.document.title = 'taken'</script>\"></object>",
+    "<input autofocus onfocus=\"document.title = 'taken'\">",
+    "<form action=\"javascript:document.title = 'taken'\"><button>send</button></form>",
     "<form action='https://example.org'><button>send</button></form>",
     "<img src='https://example.org/pixel.png'>",
+    "<link rel='stylesheet' href='https://example.org/taken.css'>",
+    "<base href='https://example.org/'>",
+    "<script src='https://example.org/taken.js'></script>",
 ]
 """What a student's own output may try."""
+
+ONLY_FILTERED = [
+    "<meta http-equiv='refresh' content='0; url=https://example.org'>",
+    '<math><mtext><table><mglyph><style><!--</style><img title="--&gt;<img src=x onerror=document.title=1>">',
+    "<style>body { display: none }</style>",
+]
+"""What no policy of a page's own forbids."""
 
 views = pytest.mark.parametrize(("width", "dark"), [(TELEPHONE, False), (TELEPHONE, True), (DESK, False), (DESK, True)])
 
@@ -75,13 +90,14 @@ def feedback_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for exercise in verdicts:
         name = exercises.find(exercise).name
         cells += [code(f"def {name}(q, k):\n    return q @ k.T", "answer", exercise), code("", "check", exercise)]
-    tries = [{"output_type": "display_data", "data": {"text/html": html}, "metadata": {}} for html in TRIES]
+    htmls = [*TRIES, *ONLY_FILTERED]
+    tries = [{"output_type": "display_data", "data": {"text/html": html}, "metadata": {}} for html in htmls]
     table = "<table><tr><th>query</th><th>weight</th></tr><tr><td>the</td><td>0.5</td></tr></table>"
     tries.append({"output_type": "execute_result", "data": {"text/html": table}, "metadata": {}})
     tries.append({"output_type": "display_data", "data": {"image/svg+xml": TRIES[4]}, "metadata": {}})
     tries.append({"output_type": "display_data", "data": {"application/javascript": "document.title = 1"}})
     cells.append(code("show(everything)", outputs=sanitise.outputs(tries)))
-    cells.append(text(sanitise.markdown("\n\n".join(TRIES)), origin="student"))
+    cells.append(text(sanitise.markdown("\n\n".join(htmls)), origin="student"))
     outcomes = (
         exercise_record(right.id, float(right.points), right.points, Outcome.PASSED),
         exercise_record(wrong.id, 0.0, wrong.points, Outcome.WRONG),
@@ -154,19 +170,30 @@ def test_a_student_s_output_runs_nothing_and_takes_nothing_away(visit: Visit, fe
         link.click()
     assert page.title() == "ada · Lesson 01 · Attention"
     assert page.get_by_role("cell", name="0.5", exact=True).is_visible()
-    for tag in ("script", "iframe", "svg", "form", "main style", "main img"):
+    for tag in ("script", "iframe", "svg", "form", "main style", "main img", "object", "input", "link", "base", "math"):
         assert page.locator(tag).count() == 0, tag
 
 
-def test_without_its_filter_the_page_itself_still_runs_nothing(visit: Visit, tmp_path: Path) -> None:
-    """The page's own policy, should a script ever slip in."""
-    page_of_nobody = render_feedback(None, record("ada", "01_attention", ()), {})
+def test_without_its_filter_the_page_still_runs_nothing_but_the_course_s_widget(visit: Visit, tmp_path: Path) -> None:
+    """The page's own policy, should anything of a student's ever slip in."""
+    widget = {
+        "output_type": "display_data",
+        "data": {"text/html": show.attention_stepper()._repr_mimebundle_()["text/html"]},
+    }
+    cells = [code("show.attention_stepper()", outputs=sanitise.outputs([widget]))]
+    html = render_feedback({"cells": cells}, record("ada", "01_attention", ()), {})
     path = tmp_path / "feedback.html"
-    path.write_text(page_of_nobody.replace("<main>", f"<main>{''.join(TRIES[:6])}"))
+    path.write_text(html.replace("<main>", "<main>" + "<hr>".join(TRIES), 1))
     page = visit(path)
-    page.get_by_role("link", name="a link").click()
-    assert page.locator("script").count() == 1
-    assert page.title() == "ada · 01_attention"
+    for link in page.get_by_text("a link").all():
+        link.click()
+    assert page.locator("svg script, iframe, object").count() > 0, "they are on the page"
+    page.get_by_label("as the slide prints it").check()
+    assert "It divides by 3" in page.locator(".katze-live").inner_text()
+    for button in page.get_by_role("button", name="send").all():
+        with page.expect_console_message(lambda said: "form-action" in said.text):
+            button.evaluate("button => button.click()")  # a click by hand waits for what is forbidden
+    assert page.evaluate("[document.title, location.href]") == ["ada · 01_attention", path.as_uri()]
 
 
 def test_a_picture_of_a_student_s_is_shown(visit: Visit, tmp_path: Path) -> None:
