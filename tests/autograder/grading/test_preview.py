@@ -1,0 +1,190 @@
+"""`katze grade --dry-run` tells what a run would do and writes nothing; a frozen lesson is left as it is.
+
+Tests `gradebook/changes/frozen.py`, `pages/preview.py` and the commands `freeze` and `thaw` as well.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from nbgrader.api import Gradebook
+
+from autograder.cli import main
+from autograder.commands.statuses import DONE, MISUSED
+from autograder.course.course import Course
+from autograder.grading import assignment as assignment_module
+from autograder.grading import batch
+from tests.autograder.gradebook.earlier import bring_back
+from tests.autograder.small_class import BY_NAME, CHECKED, LESSON, hand_in, make_course
+
+
+@pytest.fixture(autouse=True)
+def versions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(assignment_module, "_versions", lambda assignment: {"Katze": "1"})
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory: pytest.TempPathFactory) -> Course:
+    course = make_course(tmp_path_factory.mktemp("course"))
+    for name in ("ada", "ben"):
+        hand_in(course, name)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(assignment_module, "_versions", lambda assignment: {"Katze": "1"})
+        batch.grade_lesson(course, LESSON, workers=2)
+    return course
+
+
+@pytest.fixture
+def course(graded: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
+    """A copy of it, and the current directory. Nobody can grade in it: there are no boxes."""
+    shutil.copytree(graded.root, tmp_path / "course")
+    monkeypatch.chdir(tmp_path / "course")
+    monkeypatch.setattr(batch, "Zygote", None)
+    return Course.find(tmp_path / "course")
+
+
+def everything(folder: Path) -> dict[str, str]:
+    """What is in a folder: every name, and every file's bytes."""
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+        for path in sorted(folder.rglob("*"))
+    }
+
+
+def dry_run(course: Course, capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """What a dry run prints; it must have written nothing."""
+    before = everything(course.root)
+    capsys.readouterr()
+    assert main(["grade", LESSON, "--dry-run", *arguments]) == DONE
+    assert everything(course.root) == before
+    return capsys.readouterr().out
+
+
+class TestDryRun:
+    def test_where_nothing_was_graded_yet_not_even_a_secret_is_made(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        course = make_course(tmp_path)
+        hand_in(course, "ada")
+        monkeypatch.chdir(tmp_path)
+        out = dry_run(course, capsys)
+        assert out.splitlines() == [
+            f"{LESSON}: 1 submission to grade, 0 unchanged",
+            "  not graded before: ada",
+            "a dry run: nothing was written",
+        ]
+
+    def test_it_says_who_and_why(self, course: Course, capsys: pytest.CaptureFixture[str]) -> None:
+        assert dry_run(course, capsys).splitlines()[0] == f"{LESSON}: 0 submissions to grade, 2 unchanged"
+        hand_in(course, "ben", BY_NAME["hana_slides_numbers"])
+        hand_in(course, "eve")
+        (course.root / "course.toml").write_text('[exercises."attention.scores"]\ntolerance = { relative = 1e-3 }\n')
+        found = json.loads(dry_run(course, capsys, "--json"))
+        exercises = {task["student"]: task.pop("exercises") for task in found["to_grade"]}
+        assert found["to_grade"] == [
+            {
+                "student": "ada",
+                "why": ["attention.scores: its tolerance the exercise's -> 0.001 of the largest number"],
+                "points": 17.0,
+            },
+            {"student": "ben", "why": ["handed in again"], "points": 17.0},
+            {"student": "eve", "why": ["not graded before"], "points": None},
+        ]
+        assert exercises["ada"] == ["attention.scores"]
+        assert len(exercises["ben"]) == len(exercises["eve"]) > 1
+
+    def test_it_says_whose_points_would_count_otherwise(
+        self, course: Course, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        (course.root / "course.toml").write_text('[exercises."attention.scores"]\ndrop = true\n')
+        out = dry_run(course, capsys)
+        assert "to be counted anew, attention.scores: dropped\n" in out
+        assert f"  ada: 17 of {CHECKED} points -> 15 of {CHECKED - 2} points\n" in out
+        found = json.loads(dry_run(course, capsys, "--json"))
+        assert found["decided"] == ["attention.scores: dropped"]
+        assert [one["student"] for one in found["counted_anew"]] == ["ada", "ben"]
+
+    def test_a_gradebook_of_an_earlier_version_is_read_as_it_is(
+        self, course: Course, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        bring_back(course.gradebook, 3)
+        assert "0 submissions to grade, 2 unchanged" in dry_run(course, capsys)
+
+    def test_what_would_stop_a_run_stops_a_dry_one(self, course: Course, capsys: pytest.CaptureFixture[str]) -> None:
+        assert main(["grade", LESSON, "--dry-run", "--student", "nobody"]) == MISUSED
+        assert "no submission of nobody" in capsys.readouterr().err
+        assert main(["grade", LESSON, "--run"]) == MISUSED
+        assert "--run is for --dry-run" in capsys.readouterr().err
+
+    def test_with_run_it_grades_a_copy(
+        self, course: Course, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        monkeypatch.undo()
+        monkeypatch.setattr(assignment_module, "_versions", lambda assignment: {"Katze": "1"})
+        monkeypatch.chdir(course.root)
+        hand_in(course, "ben", BY_NAME["hana_slides_numbers"])
+        (course.root / "accepted.py").write_text("def f(): pass")
+        (course.root / "course.toml").write_text(
+            '[exercises."attention.scores"]\ndrop = true\n[exercises."attention.scale"]\naccept = ["accepted.py"]\n'
+        )
+        out = dry_run(course, capsys, "--run", "--workers", "1")
+        assert "handed in again: 1 submission" in out
+        assert "attention.scale: passed, 1 point -> wrong (divided_by_number_of_keys), 0 points" in out
+        assert "counted anew, attention.scores: dropped" in out
+        assert out.endswith("a dry run: nothing was written\n")
+
+
+class TestFrozen:
+    def test_nothing_is_graded_until_it_is_thawed(self, course: Course, capsys: pytest.CaptureFixture[str]) -> None:
+        assert main(["freeze", LESSON]) == DONE
+        assert f"until `katze thaw {LESSON}`" in capsys.readouterr().out
+        hand_in(course, "ben", BY_NAME["hana_slides_numbers"])
+        (course.root / "course.toml").write_text('[exercises."attention.scores"]\ndrop = true\n')
+        for arguments in ([], ["--dry-run"]):
+            assert main(["grade", LESSON, *arguments]) == DONE
+            [told] = [line for line in " ".join(capsys.readouterr().out.split("\n")).split("  ") if "frozen" in line]
+            assert f"{LESSON} is frozen since " in told
+            assert "nothing is graded; 1 submission handed in since waits" in told
+            assert f"run `katze thaw {LESSON}`" in told
+        for arguments in (["--force"], ["--force", "--dry-run"]):
+            assert main(["grade", LESSON, *arguments]) == MISUSED
+            assert f"is frozen, and --force does not change that; run `katze thaw {LESSON}` first" in (
+                capsys.readouterr().err
+            )
+        with Gradebook(f"sqlite:///{course.gradebook}") as book:
+            assert {one.student.id: one.score for one in book.assignment_submissions(LESSON)} == {"ada": 17, "ben": 17}
+        assert main(["thaw", LESSON]) == DONE
+        capsys.readouterr()
+        assert "  handed in again: ben\n" in dry_run(course, capsys)
+
+    def test_points_by_hand_reach_the_pages_of_a_frozen_lesson(self, course: Course) -> None:
+        assert main(["freeze", LESSON]) == DONE
+        with Gradebook(f"sqlite:///{course.gradebook}") as book:
+            grade = book.find_grade("attention-why_scale-written", LESSON, LESSON, "ada")
+            grade.manual_score, grade.needs_manual_grade = 1.5, False
+            book.db.commit()
+        graded = batch.grade_lesson(course, LESSON)
+        assert (graded.gradings, graded.pages) == ({}, ("ada",))
+        assert "<strong>18.5</strong>" in (course.feedback / "ada" / LESSON / f"{LESSON}.html").read_text()
+
+    def test_only_what_was_graded_can_be_frozen_and_only_what_is_frozen_thawed(
+        self, course: Course, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        for arguments, said in (
+            (["freeze", "02_masking"], "nothing of 02_masking has been graded yet; run `katze grade 02_masking`."),
+            (["freeze", "01_atention"], "no lesson '01_atention'"),
+            (["thaw", LESSON], f"{LESSON} is not frozen."),
+        ):
+            assert main(arguments) == MISUSED
+            assert said in capsys.readouterr().err
+
+    def test_a_gradebook_of_an_earlier_version_is_copied_first(
+        self, course: Course, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        bring_back(course.gradebook, 3)
+        assert main(["freeze", LESSON]) == DONE
+        assert "was brought from version 3 of Katze's tables" in capsys.readouterr().out
