@@ -13,13 +13,14 @@ from pathlib import Path
 
 from autograder.course.course import Course
 from autograder.gradebook import store
+from autograder.gradebook.changes.frozen import read_frozen
 from autograder.gradebook.deadlines import terms
 from autograder.gradebook.file import GradebookFile, read_only
 from autograder.gradebook.record import Record, WrittenPage
 from autograder.grading.assignment import Assignment
 from autograder.grading.plan import written_files
 from autograder.grading.publish import rewrite_feedback
-from autograder.pages.deadlines import told_to_student
+from autograder.pages.deadlines import told_of_kept, told_to_student
 
 
 @dataclass(frozen=True)
@@ -65,12 +66,14 @@ def bring_to_pages(assignment: Assignment, file: GradebookFile, students: Collec
         return ByHand()
     records = _complete_records(assignment, file, students)
     with file.begin() as connection:
-        notices = tuple(terms.warnings_about_extensions(assignment.course, connection, assignment.lesson))
+        odd = terms.warnings_about_extensions(assignment.course, connection, assignment.lesson)
+        notices = (*odd, *told_of_kept(assignment.lesson, records.values()))
         if not assignment.feedback:
             return ByHand(records, notices=notices)
         written = store.pages(connection, assignment.lesson)
+        is_frozen = assignment.lesson in read_frozen(connection)
     now = {student: _digest(records[student]) for student in sorted(written.keys() & records.keys())}
-    changed = [student for student in now if now[student] != written[student].by_hand]
+    changed = [student for student in now if _is_changed(written[student].by_hand, now[student], is_frozen)]
     replaced = [
         student
         for student in now
@@ -168,6 +171,11 @@ def _digest(record: Record) -> str:
 
 def _sha256(shown: Sequence[object]) -> str:
     return hashlib.sha256(json.dumps(shown).encode()).hexdigest()
+
+
+def _is_changed(before: str, now: str, is_frozen: bool) -> bool:
+    """Whether a page no longer shows what it should: in a frozen lesson, what was given by hand."""
+    return _by_hand(before) != _by_hand(now) if is_frozen else before != now
 
 
 def _by_hand(digest: str) -> str:

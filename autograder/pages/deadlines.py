@@ -5,9 +5,10 @@ Times are told on the due date's own clock, as `course.toml` has it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
+from autograder.course.semester import SEMESTER_NAME
 from autograder.gradebook.deadlines.lateness import Lateness
 from autograder.gradebook.record import Record
 from autograder.words import count, lasting, some
@@ -77,9 +78,20 @@ def told_to_instructor(lesson: str, results: Sequence[Record]) -> Iterator[str]:
     if lost:
         points = count(sum(one.lateness.penalty for one in lost), "point")
         yield f"{lesson}: {points} taken off for being late: {some([one.student for one in lost])}."
+    yield from told_of_kept(lesson, results)
     stale = [one.student for one in results if not one.lateness.is_written]
     if stale:
         yield (
             f"{lesson}: deadlines or points have changed since the feedback pages and nbgrader's tables were written, "
             f"for {some(stale)}: run `katze grade {lesson}`, which grades nothing for it."
+        )
+
+
+def told_of_kept(lesson: str, results: Iterable[Record]) -> Iterator[str]:
+    """For whom a deadline has changed in vain, since the lesson is frozen; nothing where for nobody."""
+    kept = [one.student for one in results if one.lateness.is_kept]
+    if kept:
+        yield (
+            f"{lesson}: its deadline in {SEMESTER_NAME} has changed, but the lesson is frozen, so nothing does for "
+            f"{some(kept)}; run `katze thaw {lesson}` first."
         )

@@ -35,6 +35,7 @@ class Lateness:
         penalty: the points that are lost.
         rule: what decides on the penalty, in words that follow a colon; empty where there are none.
         is_written: whether nbgrader's tables have been told, as `katze grade` does.
+        is_kept: whether it stays what was written, though other terms are set by now: the lesson is frozen.
     """
 
     due: datetime | None = None
@@ -45,6 +46,7 @@ class Lateness:
     penalty: float = 0.0
     rule: str = ""
     is_written: bool = True
+    is_kept: bool = False
 
     @property
     def is_late(self) -> bool:

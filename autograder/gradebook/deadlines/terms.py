@@ -3,7 +3,7 @@
 nbgrader has a due date for each assignment, an extension for each submission, and a penalty for each submitted
 notebook; its formgrader and its export read them there. Where `course.toml` sets a due date, `write` brings all three
 up to date; what it has written is remembered, so that it can be taken back. Where it sets none, what nbgrader's own
-autograde or formgrader has written stands.
+autograde or formgrader has written stands. In a lesson that is frozen, whatever was written stands.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from sqlalchemy.dialects import sqlite
 
 from autograder.course.course import Course
 from autograder.course.semester import SEMESTER_NAME, LessonTerms, utc
+from autograder.gradebook.changes.frozen import read_frozen
 from autograder.gradebook.deadlines.lateness import Lateness, lateness_of
 from autograder.gradebook.deadlines.plugin import plugin_of
 from autograder.gradebook.record import Record
@@ -64,28 +65,36 @@ def with_lateness(course: Course, connection: Connection, lesson: str, records: 
     """
     terms, plugin = course.semester.lesson(lesson), plugin_of(course)
     rows, written = _rows(connection, lesson), _written(connection, lesson)
+    is_frozen = lesson in read_frozen(connection)
     found = []
     for record in records:
         row, before = rows.get(record.student), written.get(record.student)
         if row is None:
             found.append(record)
-        elif terms.due is None:
-            found.append(replace(record, lateness=_of_nbgrader(row, before, record)))
-        else:
+            continue
+        if terms.due is not None:
             points = None if record.void else record.earned
             late = lateness_of(terms, record.student, row.handed_in, points, record.most, plugin)
-            is_written = _is_written(terms, record.student, late.penalty, row, before)
-            found.append(replace(record, lateness=replace(late, is_written=is_written)))
+            late = replace(late, is_written=_is_written(terms, record.student, late.penalty, row, before))
+        elif before is not None:  # written for a due date that is not set any more, unless nbgrader has come since
+            taken_back = before.penalty == row.penalty
+            late = Lateness(penalty=0.0 if taken_back or record.earned is None else row.penalty, is_written=False)
+        else:
+            late = _as_it_stands(row, None, record)
+        if is_frozen and not late.is_written:
+            late = replace(_as_it_stands(row, before, record), is_kept=True)
+        found.append(replace(record, lateness=late))
     return found
 
 
-def _of_nbgrader(row: _Row, before: _Written | None, record: Record) -> Lateness:
-    """What stands in nbgrader's tables, for a lesson that `course.toml` sets no due date for."""
-    if before is not None:  # written for a due date that is not set any more, unless nbgrader has come since
-        taken_back = before.penalty == row.penalty
-        return Lateness(penalty=0.0 if taken_back or record.earned is None else row.penalty, is_written=False)
+def _as_it_stands(row: _Row, before: _Written | None, record: Record) -> Lateness:
+    """What stands in nbgrader's tables; on our own due date's clock, where that is what was written."""
     due = row.due and (row.due + (row.extension or timedelta())).replace(tzinfo=UTC)
+    if due and before is not None and datetime.fromisoformat(before.due) == due:
+        due = datetime.fromisoformat(before.due)
     then = row.handed_in and row.handed_in.replace(tzinfo=UTC)
+    if due and then:
+        then = then.astimezone(due.tzinfo)
     seconds = max(0.0, (then - due).total_seconds()) if due and then else 0.0
     penalty = 0.0 if record.earned is None else row.penalty
     return Lateness(due, then, bool(row.extension), timedelta(), seconds, penalty)
@@ -131,7 +140,12 @@ def _written(connection: Connection, lesson: str) -> dict[str, _Written]:
 
 
 def is_due_date_written(course: Course, connection: Connection, lesson: str) -> bool:
-    """Whether nbgrader's tables have the due date that `course.toml` sets for a lesson, or none of ours."""
+    """Whether nbgrader's tables have the due date that `course.toml` sets for a lesson, or none of ours.
+
+    In a lesson that is frozen, whatever they have is right.
+    """
+    if lesson in read_frozen(connection):
+        return True
     due = course.semester.lesson(lesson).due
     if due is None:
         return _ALL not in _written(connection, lesson)

@@ -8,6 +8,8 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder.course.course import Course
+from autograder.gradebook.changes.frozen import freeze, thaw
+from autograder.gradebook.file import GradebookFile
 from autograder.gradebook.results import ClassResult
 from autograder.gradebook.standings import standings
 from autograder.grading import assignment, batch
@@ -131,3 +133,16 @@ def test_without_feedback_the_penalties_are_written_all_the_same(graded: Course)
     with Gradebook(f"sqlite:///{graded.gradebook}") as book:
         assert book.find_submission_notebook(LESSON, LESSON, "ben").late_submission_penalty == LOST
     assert regrade(graded, LINEAR + DUE).due_pages == ("ada", "ben", "gus", "zora")
+
+
+def test_in_a_frozen_lesson_neither_page_nor_penalty_follows(graded: Course) -> None:
+    regrade(graded, LINEAR + DUE)
+    before = page(graded, "ben")
+    with GradebookFile(graded.gradebook) as file:
+        freeze(file, LESSON)
+    run = regrade(graded, LINEAR + LATER)
+    assert (run.due_pages, page(graded, "ben")) == ((), before)
+    assert any("its deadline in course.toml has changed, but the lesson is frozen" in line for line in run.notices)
+    with GradebookFile(graded.gradebook) as file:
+        thaw(file, LESSON)
+    assert regrade(graded, LINEAR + LATER).due_pages == ("ada", "ben", "gus", "zora")

@@ -87,6 +87,11 @@ def test_the_instructor_is_told_of_what_is_unknown_lost_and_not_written() -> Non
         "for cem: run `katze grade 01_attention`, which grades nothing for it.",
     ]
     assert [*told_to_instructor(LESSON, [submission("ada")])] == []
+    kept = replace(submission("dov"), lateness=replace(stale.lateness, is_kept=True, is_written=True, penalty=0))
+    assert [*told_to_instructor(LESSON, [kept])] == [
+        "01_attention: its deadline in course.toml has changed, but the lesson is frozen, so nothing does for dov; run "
+        "`katze thaw 01_attention` first."
+    ]
 
 
 def test_the_feedback_page_has_the_points_that_are_left_and_why() -> None:

@@ -17,8 +17,9 @@ from nbgrader.api import Gradebook
 from autograder.course.course import Course
 from autograder.errors import BadInput
 from autograder.gradebook import store
+from autograder.gradebook.changes.frozen import freeze
 from autograder.gradebook.deadlines.terms import is_due_date_written
-from autograder.gradebook.file import read_only
+from autograder.gradebook.file import GradebookFile, read_only
 from autograder.gradebook.record import Record
 from autograder.gradebook.standings import standings
 from tests.autograder.small_gradebook import (
@@ -187,6 +188,23 @@ def test_a_gradebook_of_an_earlier_version_is_read(course: Course) -> None:
         book.execute("DROP TABLE katze_terms")
     assert ben(set_terms(course, LINEAR_TERMS)).total == 14
     assert ben(set_terms(course, "")).total == 18
+
+
+def test_in_a_frozen_lesson_what_was_written_stands(course: Course) -> None:
+    course = set_terms(course, LINEAR_TERMS)
+    bring_up_to_date(course)
+    with GradebookFile(course.gradebook) as file:
+        assert freeze(file, LESSON)
+    before = course.gradebook.read_bytes()
+    for terms in (f"{LINEAR}[lessons.{LESSON}]\ndue = 2026-11-21T18:00:00+01:00", ""):
+        course = set_terms(course, terms)
+        late = ben(course).lateness
+        assert (ben(course).total, late.is_kept, late.is_written) == (14, True, True)
+        assert (late.due, late.seconds) == (datetime.fromisoformat(DUE), 90000)
+        with read_only(course.gradebook) as connection:
+            assert is_due_date_written(course, connection, LESSON)
+    assert not ben(set_terms(course, LINEAR_TERMS)).lateness.is_kept
+    assert course.gradebook.read_bytes() == before
 
 
 # --- nbgrader's plugin
