@@ -24,6 +24,7 @@ from autograder.gradebook.standings import is_withdrawn
 from autograder.grading.submission import SLOTS
 from autograder.pages.deadlines import told_to_student
 from autograder.pages.terminal import colour_of, standing_in_words
+from autograder.platforms.collected import read_collected
 from autograder.words import count
 from course_lib import exercises
 from course_lib.checking import Outcome
@@ -65,6 +66,7 @@ def story_of(course: Course, student: str, lesson: str) -> dict[str, Any]:
             "deadline": told_to_student(record),
             "deadline_is_written": late.is_written,
             "is_withdrawn": is_withdrawn(course, lesson, student),
+            "collected": _collected(course, lesson, student),
             "notebook_sha256": record.notebook,
             "digest": record.digest,
             "repairs": list(record.repairs),
@@ -104,6 +106,14 @@ def _unknown(course: Course, student: str, lesson: str, known: Mapping[str, Reco
         else f"{count(len(known), 'student')} {'has' if len(known) == 1 else 'have'} one"
     )
     return f"{ascii(student)} has no graded submission to {lesson}; {hint}"
+
+
+def _collected(course: Course, lesson: str, student: str) -> dict[str, Any] | None:
+    """Where the submission came from that lies there now, and which others do not count; None if nothing says so."""
+    with contextlib.suppress(BadInput):
+        delivery = read_collected(course, lesson).students.get(student)
+        return asdict(delivery) if delivery else None
+    return None
 
 
 def _exercise(one: ExerciseRecord, cases: Sequence[CaseRecord], run: Mapping[str, Any]) -> dict[str, Any]:
@@ -197,10 +207,28 @@ def _print_facts(tale: Mapping[str, Any], console: Console) -> None:
     deadline = [*tale["deadline"]]
     if not tale["deadline_is_written"]:
         deadline.append(f"This is not on the feedback page yet: run `katze grade {tale['lesson']}`.")
-    for name, lines in (("deadline", deadline), ("repaired", tale["repairs"]), ("remarks", tale["remarks"])):
+    for name, lines in (
+        ("collected", _delivered(tale["collected"])),
+        ("deadline", deadline),
+        ("repaired", tale["repairs"]),
+        ("remarks", tale["remarks"]),
+    ):
         for number, line in enumerate(lines):
             grid.add_row(Text("" if number else name, "dim"), Text(_printable(line)))
     console.print(Padding(grid, (0, 0, 0, 2), expand=False), highlight=False)
+
+
+def _delivered(collected: Mapping[str, Any] | None) -> list[str]:
+    if collected is None:
+        return []
+    lines = [f"{', '.join(collected['names'][:1])}, from {collected['platform']} ({collected['source']})"]
+    if collected["id"]:
+        lines.append(f"the folder {collected['student']} stands for {collected['id']}")
+    for other in collected["others"]:
+        when = f", {_moment(other['handed_in'])}" if other["handed_in"] else ""
+        kept = f"; kept in {other['kept']}" if other["kept"] else ""
+        lines.append(f"does not count: {other['name'] or 'what lay there before'}{when}{kept}")
+    return lines
 
 
 def _print_exercise(exercise: Mapping[str, Any], run: int, every_case: bool, console: Console) -> None:

@@ -22,10 +22,14 @@ from autograder.intake.delivered import Platform, letters_of, names_a_submission
 from autograder.intake.handed_in import topics_in
 from autograder.platforms.collected import Collected, Delivery, OlderDelivery, read_collected, write_collected
 from autograder.platforms.delivering import Delivering, Staged, delivering
-from autograder.platforms.download import Download, Refused, opened
-from autograder.platforms.readers import canvas, folders, gradescope, mail, moodle
+from autograder.platforms.download import Download, Refused, opened_download
+from autograder.platforms.readers.canvas import read_canvas
+from autograder.platforms.readers.folders import is_github, read_exchange, read_folder, read_github
 from autograder.platforms.readers.found import Found, in_utc
-from autograder.platforms.students import Student, student_of
+from autograder.platforms.readers.gradescope import read_gradescope
+from autograder.platforms.readers.mail import is_mailbox, read_mail
+from autograder.platforms.readers.moodle import read_moodle
+from autograder.platforms.students import Submitter, student_of
 from autograder.words import count, printable
 
 Result = Literal["collected", "replaced", "unchanged", "older", "not collected"]
@@ -125,7 +129,7 @@ def collect(
     """
     if lesson is not None:
         course.release_notebook(lesson)
-    with opened(path) as download:
+    with opened_download(path) as download:
         if path.resolve() == course.submitted.resolve():  # a raw download beside what was collected already
             lessons = set(course.lessons())
             download.files = [file for file in download.files if not set(file.path.split("/")[1:2]) & lessons]
@@ -150,14 +154,14 @@ def collect(
 
 def _guessed(download: Download, course: Course) -> Platform:
     """Where a download comes from. A few archives in it are opened, if they turn out to be a platform's."""
-    if download.path.is_file() and mail.is_mailbox(download.path):
+    if download.path.is_file() and is_mailbox(download.path):
         return "mbox"
     if any(file.name.lower().endswith(".eml") for file in download.files):
         return "mbox"
     found = platform_of(file.path for file in download.files)
     if found is not None:
         return found
-    if folders.is_github(download, course.lessons()):
+    if is_github(download, course.lessons()):
         return "github"
     if len([file for file in download.files if file.is_archive]) <= _SECTIONS:
         before, refused = list(download.files), dict(download.refused)
@@ -174,19 +178,19 @@ def _guessed(download: Download, course: Course) -> Platform:
 def _read(download: Download, platform: Platform, course: Course, zone: tzinfo | None) -> Iterator[Found]:
     match platform:
         case "moodle":
-            return moodle.read(download)
+            return read_moodle(download)
         case "canvas":
-            return canvas.read(download)
+            return read_canvas(download)
         case "gradescope":
-            return gradescope.read(download)
+            return read_gradescope(download)
         case "github":
-            return folders.read_github(download, course.lessons())
+            return read_github(download, course.lessons())
         case "exchange":
-            return folders.read_exchange(download)
+            return read_exchange(download)
         case "mbox":
-            return mail.read(download)
+            return read_mail(download)
         case "folder":
-            return folders.read_folder(download, course.lessons(), zone)
+            return read_folder(download, course.lessons(), zone)
 
 
 def _listed(course: Course, download: Download, platform: Platform, rosters: Sequence[Path]) -> list[Listed]:
@@ -311,7 +315,7 @@ class _Run:
             self._take_lesson(lesson, found)
 
     def _take_lesson(self, lesson: str, found: Sequence[Found]) -> None:
-        together: dict[str, list[tuple[Found, Student]]] = defaultdict(list)
+        together: dict[str, list[tuple[Found, Submitter]]] = defaultdict(list)
         for one in found:
             try:
                 student = student_of(one, self.platform, self.roster)
@@ -331,7 +335,7 @@ class _Run:
             if not self.collection.dry_run and students != before.students:
                 write_collected(self.course, Collected(lesson, students))
 
-    def _told(self, found: Found, student: Student) -> Found:
+    def _told(self, found: Found, student: Submitter) -> Found:
         """A submission with what its platform's own table says of it: when it came, and whether it was late."""
         person, platform = student.person, self.platform
         if person.numbers.get(platform) == found.number:
@@ -343,7 +347,7 @@ class _Run:
         return found
 
     def _take(
-        self, lesson: str, student: Student, attempts: Sequence[Found], before: Delivery | None
+        self, lesson: str, student: Submitter, attempts: Sequence[Found], before: Delivery | None
     ) -> Delivery | None:
         """Take in a student's newest submission to a lesson; returns what is to be recorded, None if nothing is."""
         said: list[str] = []

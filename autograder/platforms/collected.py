@@ -91,7 +91,7 @@ class Collected:
     students: Mapping[str, Delivery] = field(default_factory=dict)
 
 
-def place(course: Course, lesson: str) -> Path:
+def record_of_collected(course: Course, lesson: str) -> Path:
     """The record's file; it need not exist."""
     return course.root / ".katze" / "collected" / f"{lesson}.json"
 
@@ -102,7 +102,7 @@ def read_collected(course: Course, lesson: str) -> Collected:
     Raises:
         BadInput: the file is damaged, or a newer Katze has written it.
     """
-    path = place(course, lesson)
+    path = record_of_collected(course, lesson)
     try:
         written = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -119,7 +119,7 @@ def read_collected(course: Course, lesson: str) -> Collected:
 
 def write_collected(course: Course, collected: Collected) -> None:
     """Write the record whole, or not at all."""
-    path = place(course, collected.lesson)
+    path = record_of_collected(course, collected.lesson)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     students = {student: _plain(one) for student, one in sorted(collected.students.items())}
     with put_in_place(path) as draft:

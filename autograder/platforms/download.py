@@ -247,7 +247,7 @@ class Download:
 
 
 @contextlib.contextmanager
-def opened(path: Path) -> Iterator[Download]:
+def opened_download(path: Path) -> Iterator[Download]:
     """A download, for as long as the block runs: its files can be read until then.
 
     Raises:

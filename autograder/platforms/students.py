@@ -25,7 +25,7 @@ _ALONE: dict[Platform, str] = {
 
 
 @dataclass(frozen=True)
-class Student:
+class Submitter:
     """Whose a submission is.
 
     Attributes:
@@ -42,14 +42,14 @@ class Student:
         return self.folder != self.person.id
 
 
-def student_of(found: Found, platform: Platform, roster: Roster) -> Student:
+def student_of(found: Found, platform: Platform, roster: Roster) -> Submitter:
     """Whose a submission is: the one in the roster that it fits, or, without a roster, whom the platform names.
 
     Raises:
         Refused: nobody in the roster fits, or several do; or the platform names nobody.
     """
     person = _person(found, platform, roster)
-    return Student(folder_name(person.id), person)
+    return Submitter(folder_name(person.id), person)
 
 
 def _person(found: Found, platform: Platform, roster: Roster) -> Person:

@@ -19,6 +19,7 @@ from autograder.errors import BadInput
 from autograder.grading import assignment
 from autograder.grading.batch import grade_lesson
 from autograder.log import print_story, story_of
+from autograder.platforms.collected import Collected, Delivery, OlderDelivery, write_collected
 from course_lib import exercises
 from tests.autograder import small_gradebook
 from tests.autograder.answered_lesson import filled
@@ -174,6 +175,19 @@ def test_the_command_prints_it_or_gives_json(course: Course, capsys: pytest.Capt
     assert json.loads(capsys.readouterr().out)["student"] == "hana"
     assert main(["log", "nobody", LESSON, *where]) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_it_tells_where_a_submission_came_from_and_which_others_do_not_count(course: Course) -> None:
+    assert "collected" not in printed(course, "zoe")
+    others = (OlderDelivery("zoe_1_2_\x1b[31mx.ipynb", "2026-11-19T10:00:00+00:00"), OlderDelivery("", kept=".katze/y"))
+    zoe = Delivery("zoe", "canvas", "s.zip", ("zoe_1_3_x-1.ipynb",), id="zoe+1", others=others)
+    write_collected(course, Collected(LESSON, {"zoe": zoe}))
+    told = printed(course, "zoe")
+    assert "collected      zoe_1_3_x-1.ipynb, from canvas (s.zip)" in told
+    assert "the folder zoe stands for zoe+1" in told
+    assert "does not count: zoe_1_2_\ufffd[31mx.ipynb, 2026-11-19 10:00:00 UTC" in told
+    assert "does not count: what lay there before; kept in .katze/y" in told
+    assert story_of(course, "zoe", LESSON)["collected"]["source"] == "s.zip"
 
 
 def test_it_can_be_read_while_a_run_writes(course: Course) -> None:

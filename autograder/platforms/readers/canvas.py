@@ -14,7 +14,7 @@ from autograder.platforms.download import Download, File
 from autograder.platforms.readers.found import Found
 
 
-def read(download: Download) -> Iterator[Found]:
+def read_canvas(download: Download) -> Iterator[Found]:
     """The submissions, one for each student."""
     together: dict[str, list[tuple[Match[str], File]]] = defaultdict(list)
     for file in download.files:

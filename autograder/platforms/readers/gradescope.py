@@ -18,7 +18,7 @@ LIST_BYTES = 50_000_000
 DEEPEST = 100
 
 
-def read(download: Download) -> Iterator[Found]:
+def read_gradescope(download: Download) -> Iterator[Found]:
     """The submissions: of a group one for each of its members. Without the list, the folders have only numbers.
 
     Raises:

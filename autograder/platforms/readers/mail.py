@@ -32,7 +32,7 @@ def is_mailbox(path: Path) -> bool:
         return False
 
 
-def read(download: Download) -> Iterator[Found]:
+def read_mail(download: Download) -> Iterator[Found]:
     """The messages that have attachments, one submission each.
 
     When one came is what the server wrote that received it last, which no sender can; where none did, the sender's own

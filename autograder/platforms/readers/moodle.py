@@ -10,7 +10,7 @@ from autograder.platforms.download import Download, File
 from autograder.platforms.readers.found import Found, newest_file
 
 
-def read(download: Download) -> Iterator[Found]:
+def read_moodle(download: Download) -> Iterator[Found]:
     """The submissions, one for each participant; what a text field holds is among the files, as `onlinetext.html`."""
     together: dict[tuple[str, str], dict[str, File]] = defaultdict(dict)
     for file in download.files:

@@ -8,7 +8,14 @@ import pytest
 
 from autograder.course.course import Course
 from autograder.errors import BadInput
-from autograder.platforms.collected import Collected, Delivery, OlderDelivery, place, read_collected, write_collected
+from autograder.platforms.collected import (
+    Collected,
+    Delivery,
+    OlderDelivery,
+    read_collected,
+    record_of_collected,
+    write_collected,
+)
 from tests.autograder.small_class import LESSON, make_course
 
 
@@ -40,20 +47,20 @@ def test_what_was_written_is_read(course: Course) -> None:
     kept = Collected(LESSON, {ADA.student: ADA, "ben": Delivery("ben", "folder", "week 1", ("ben/x.ipynb",))})
     write_collected(course, kept)
     assert read_collected(course, LESSON) == kept
-    assert [path.name for path in place(course, LESSON).parent.iterdir()] == [f"{LESSON}.json"]
+    assert [path.name for path in record_of_collected(course, LESSON).parent.iterdir()] == [f"{LESSON}.json"]
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"format": 1}', b'{"students": {"ada": {"x": 1}}}', b"\xff"])
 def test_a_damaged_file_is_refused_in_one_line(content: bytes, course: Course) -> None:
-    place(course, LESSON).parent.mkdir(parents=True)
-    place(course, LESSON).write_bytes(content)
+    record_of_collected(course, LESSON).parent.mkdir(parents=True)
+    record_of_collected(course, LESSON).write_bytes(content)
     with pytest.raises(BadInput, match="collect again") as raised:
         read_collected(course, LESSON)
     assert "\n" not in str(raised.value)
 
 
 def test_a_newer_file_is_refused(course: Course) -> None:
-    place(course, LESSON).parent.mkdir(parents=True)
-    place(course, LESSON).write_text('{"format": 2, "students": {}}')
+    record_of_collected(course, LESSON).parent.mkdir(parents=True)
+    record_of_collected(course, LESSON).write_text('{"format": 2, "students": {}}')
     with pytest.raises(BadInput, match="newer Katze"):
         read_collected(course, LESSON)

@@ -16,7 +16,7 @@ import pytest
 
 from autograder.errors import BadInput
 from autograder.platforms import download
-from autograder.platforms.download import FILE_BYTES, Download, Refused, opened
+from autograder.platforms.download import FILE_BYTES, Download, Refused, opened_download
 from tests.autograder.platforms.downloads import laid, put, tarred, zipped
 
 TEN_GIGABYTES = 10_000_000_000
@@ -51,7 +51,7 @@ def names(delivered: Download) -> list[str]:
 def test_ten_gigabytes_of_zeros_take_no_memory(claimed: int, tmp_path: Path) -> None:
     path = put(tmp_path / "s.zip", bomb(claimed))
     assert path.stat().st_size < 20_000_000
-    with opened(path) as delivered:
+    with opened_download(path) as delivered:
         [file] = delivered.files
         tracemalloc.start()
         try:
@@ -66,7 +66,7 @@ def test_ten_gigabytes_of_zeros_take_no_memory(claimed: int, tmp_path: Path) -> 
 def test_a_bomb_in_an_archive_in_an_archive_is_refused_and_the_rest_goes_on(tmp_path: Path) -> None:
     inner = bomb(4_200_000_000, "inner.zip")
     path = put(tmp_path / "all.zip", zipped({"good.zip": zipped({"a_1_2_x.ipynb": b"x"}), "bad.zip": inner}))
-    with opened(path) as delivered:
+    with opened_download(path) as delivered:
         assert delivered.unpack()
         assert names(delivered) == ["bad.zip/inner.zip", "good.zip/a_1_2_x.ipynb"]
         assert delivered.unpack()
@@ -80,7 +80,10 @@ def test_a_compressed_archive_is_read_up_to_its_limit(tmp_path: Path, monkeypatc
     monkeypatch.setattr(download, "ARCHIVE_BYTES", 20_000_000)
     header = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03"
     path = put(tmp_path / "class.tar.gz", header + zeros(TEN_GIGABYTES))
-    with pytest.raises(BadInput, match="cannot be opened: it holds more than the limit of 20 MB"), opened(path):
+    with (
+        pytest.raises(BadInput, match="cannot be opened: it holds more than the limit of 20 MB"),
+        opened_download(path),
+    ):
         pass
 
 
@@ -89,7 +92,7 @@ def test_a_list_of_contents_that_would_fill_the_memory_is_not_read(
 ) -> None:
     monkeypatch.setattr(download, "DIRECTORY_BYTES", 10_000)
     path = put(tmp_path / "s.zip", zipped({f"{number:0>100}": b"" for number in range(100)}))
-    with pytest.raises(BadInput, match="lists more files than can be read"), opened(path):
+    with pytest.raises(BadInput, match="lists more files than can be read"), opened_download(path):
         pass
 
 
@@ -97,11 +100,11 @@ def test_names_that_lead_out_of_an_archive_are_refused_one_by_one(tmp_path: Path
     bad = ["../x.ipynb", "a/../../x.ipynb", "/etc/x.ipynb", "a\\..\\x.ipynb", "C:x.ipynb"]
     odd = ["a//x.ipynb", "a/./x.ipynb", "/".join("abcdefghijklmnop")]
     path = put(tmp_path / "s.zip", zipped({**dict.fromkeys((*bad, *odd), b"x"), "good.ipynb": b"y"}))
-    with opened(path) as delivered:
+    with opened_download(path) as delivered:
         assert names(delivered) == ["good.ipynb"]
         assert [delivered.refused[name] for name in bad] == ["its name leads out of the archive"] * len(bad)
         assert set(delivered.refused) == {*bad, *odd}
-    with opened(put(tmp_path / "s.tar.gz", tarred({"../x.ipynb": b"x", "good.ipynb": b"y"}))) as delivered:
+    with opened_download(put(tmp_path / "s.tar.gz", tarred({"../x.ipynb": b"x", "good.ipynb": b"y"}))) as delivered:
         assert (names(delivered), list(delivered.refused)) == (["good.ipynb"], ["../x.ipynb"])
 
 
@@ -114,7 +117,7 @@ def test_links_locked_files_and_devices_are_refused(tmp_path: Path) -> None:
         archive.writestr("locked.ipynb", b"x")
     content = bytearray(stored.getvalue())
     content[content.rfind(b"PK\x01\x02") + 8] |= 1
-    with opened(put(tmp_path / "s.zip", bytes(content))) as delivered:
+    with opened_download(put(tmp_path / "s.zip", bytes(content))) as delivered:
         assert names(delivered) == []
         assert delivered.refused == {
             "link.ipynb": "it is a link, and links are not followed",
@@ -126,7 +129,7 @@ def test_links_locked_files_and_devices_are_refused(tmp_path: Path) -> None:
             entry = tarfile.TarInfo(name)
             entry.type, entry.linkname = kind, "/etc/passwd"
             tar.addfile(entry)
-    with opened(put(tmp_path / "s.tar", stored.getvalue())) as delivered:
+    with opened_download(put(tmp_path / "s.tar", stored.getvalue())) as delivered:
         assert (names(delivered), len(delivered.refused)) == ([], 3)
 
 
@@ -135,7 +138,7 @@ def test_in_a_folder_no_link_is_followed_and_no_pipe_is_read(tmp_path: Path) -> 
     (folder / "ada" / "link.ipynb").symlink_to("/etc/passwd")
     (folder / "ben").symlink_to("/etc")
     os.mkfifo(folder / "pipe")
-    with opened(folder) as delivered:
+    with opened_download(folder) as delivered:
         assert names(delivered) == ["ada/x.ipynb"]
         assert set(delivered.refused) == {"ada/link.ipynb", "ben", "pipe"}
         (folder / "ada" / "x.ipynb").unlink()
@@ -148,7 +151,7 @@ def test_a_name_that_is_no_text_is_shown_and_read(tmp_path: Path) -> None:
     folder = tmp_path / "d"
     folder.mkdir()
     Path(os.fsdecode(os.fsencode(folder) + b"/\xff.ipynb")).write_bytes(b"x")
-    with opened(folder) as delivered:
+    with opened_download(folder) as delivered:
         assert names(delivered) == ["\ufffd.ipynb"]
         assert delivered.files[0].content() == b"x"
 
@@ -159,7 +162,7 @@ def test_names_in_utf_8_are_read_as_such_even_where_a_zip_does_not_say_so(tmp_pa
     unsaid[7] &= ~8
     unsaid[content.rfind(b"PK\x01\x02") + 9] &= ~8
     for written in (content, bytes(unsaid)):
-        with opened(put(tmp_path / "s.zip", written)) as delivered:
+        with opened_download(put(tmp_path / "s.zip", written)) as delivered:
             assert names(delivered) == ["m\u00fcller_1_2_x.ipynb"]
 
 
@@ -172,9 +175,10 @@ def test_names_in_utf_8_are_read_as_such_even_where_a_zip_does_not_say_so(tmp_pa
         ("s.tar.gz", b"\x1f\x8b" + bytes(20), "it cannot be read"),
         ("s.tar", tarred({"x": b"y" * 3000}, "w")[:1000], "it is damaged"),
     ],
+    ids=["empty", "a page", "a zip cut off", "no gzip", "a tar cut off"],
 )
 def test_what_is_no_archive_is_told_in_a_line(name: str, content: bytes, said: str, tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=said) as raised, opened(put(tmp_path / name, content)):
+    with pytest.raises(BadInput, match=said) as raised, opened_download(put(tmp_path / name, content)):
         pass
     assert "\n" not in str(raised.value)
     assert "download it again" in str(raised.value)
@@ -183,7 +187,7 @@ def test_what_is_no_archive_is_told_in_a_line(name: str, content: bytes, said: s
 def test_a_file_that_is_damaged_is_refused_when_it_is_read(tmp_path: Path) -> None:
     content = zipped({"bad.ipynb": b"x" * 1000, "good.ipynb": bytes(range(256))})
     start = content.index(b"bad.ipynb") + len("bad.ipynb")
-    with opened(put(tmp_path / "s.zip", content[:start] + b"\xff\xff" + content[start + 2 :])) as delivered:
+    with opened_download(put(tmp_path / "s.zip", content[:start] + b"\xff\xff" + content[start + 2 :])) as delivered:
         bad, good = delivered.files
         assert good.content() == bytes(range(256))
         with pytest.raises(Refused, match="it is damaged"):
