@@ -37,6 +37,11 @@ Result = Literal["collected", "replaced", "unchanged", "older", "not collected"]
 _SECTIONS = 20
 """The most archives in one that may be a platform's, rather than a student's each."""
 
+_WITHOUT_A_ROSTER: Mapping[Platform, str] = {
+    "canvas": "students are known by Canvas's numbers; with --roster and its gradebook they are known by their ids",
+    "moodle": "students are known by their names; with --roster and the worksheet they are known by their ids",
+}
+
 _LOOKED_INTO = 5
 """How many submissions are opened to learn their lesson, where no name tells."""
 
@@ -144,6 +149,8 @@ def collect(
         by_lesson = _by_lesson(found, lesson, course, path, collection)
         with delivering(course, dry_run) as delivery:
             roster = Roster(one.people for one in listed)
+            if not roster.people and platform in _WITHOUT_A_ROSTER:
+                collection.remarks.append(f"No roster: {_WITHOUT_A_ROSTER[platform]} (docs/collecting.md).")
             _Run(course, download.name, roster, zone, delivery, collection).take(by_lesson)
     collection.rows.sort(key=lambda row: (row.lesson, row.student, row.title))
     return collection

@@ -64,6 +64,8 @@ class Staged:
         """What lies where it goes."""
         if not os.path.lexists(self.place):
             return "new"
+        if self.place.is_symlink() or not self.place.is_dir():
+            return "other"
         before, after = _digests(self.place), _digests(self.folder)
         if before == after:
             return "same"
@@ -91,6 +93,9 @@ class Delivering:
         Raises:
             Refused: none of its files can be taken.
         """
+        above = self._course.submitted / student
+        if above.is_symlink() or (above.exists() and not above.is_dir()):
+            raise Refused(f"{above} is no folder of its own: move it away")
         folder = Path(tempfile.mkdtemp(dir=self._staging))
         written: dict[str, str] = {}
         left: dict[str, str] = {}

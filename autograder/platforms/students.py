@@ -62,7 +62,8 @@ def _person(found: Found, platform: Platform, roster: Roster) -> Person:
             ids = some([printable(person.id) for person in fitting])
             raise Refused(f"several in the roster fit ({ids}): give the number that {platform} has for each of them")
         raise Refused("nobody in the roster fits: add a row, then collect again")
-    alone = id or found.email or found.number or found.name
+    number = "" if platform == "gradescope" else found.number  # there it is a submission's, and no student's
+    alone = id or found.email or number or found.name
     if not alone:
         wanted = _ALONE.get(platform, "a roster")
         raise Refused(f"nothing says whose it is: collect again with --roster, and {wanted}")

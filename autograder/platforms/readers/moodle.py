@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from autograder.intake.delivered import MOODLE
@@ -11,7 +11,11 @@ from autograder.platforms.readers.found import Found, newest_file
 
 
 def read_moodle(download: Download) -> Iterator[Found]:
-    """The submissions, one for each participant; what a text field holds is among the files, as `onlinetext.html`."""
+    """The submissions, one for each participant; what a text field holds is among the files, as `onlinetext.html`.
+
+    A participant's number is another one in each assignment, so a student is also known by the full name, unless
+    several share it, as all do where the marking is blind.
+    """
     together: dict[tuple[str, str], dict[str, File]] = defaultdict(dict)
     for file in download.files:
         parts = file.path.split("/")
@@ -22,11 +26,13 @@ def read_moodle(download: Download) -> Iterator[Found]:
         place, found = match
         inside = "/".join(parts[place + 1 :]) or found["rest"] or file.name
         together[found["name"], found["number"]].setdefault(inside, file)
+    called = Counter(name for name, _ in together)
     for (name, number), files in together.items():
         yield Found(
             title=f"{name}_{number}",
             files=files,
             number=number,
+            id=name if called[name] == 1 else "",
             name=name,
             rank=newest_file(files),
             extra={"participant": number},

@@ -86,12 +86,13 @@ def test_moodle(course: Course, tmp_path: Path) -> None:
     collection = collect(course, put(tmp_path / "d.zip", zipped(MOODLE)))
     assert collection.platform == "moodle"
     assert handed_in(course) == {
-        f"4567/{LESSON}/{NAME}": A,
-        f"4567/{LESSON}/data/x.csv": b"1",
-        f"4567/{LESSON}/onlinetext.html": b"<p>hello",
-        f"4568/{LESSON}/{NAME}": B,
+        f"Ada Lovelace/{LESSON}/{NAME}": A,
+        f"Ada Lovelace/{LESSON}/data/x.csv": b"1",
+        f"Ada Lovelace/{LESSON}/onlinetext.html": b"<p>hello",
+        f"Ben Müller/{LESSON}/{NAME}": B,
     }
-    ada = read_collected(course, LESSON).students["4567"]
+    assert collection.remarks[0].startswith("No roster: students are known by their names; with --roster")
+    ada = read_collected(course, LESSON).students["Ada Lovelace"]
     assert ada.names[0] == f"Ada Lovelace_4567_assignsubmission_file/{NAME}"
     assert (ada.number, ada.name, ada.platform, ada.source) == ("4567", "Ada Lovelace", "moodle", "d.zip")
 
@@ -124,6 +125,11 @@ def test_moodle_in_german(course: Course, tmp_path: Path) -> None:
     collect(course, put(tmp_path / "d.zip", zipped(dict([*MOODLE.items()][:1]))), rosters=[roster], zone=UTC)
     ada = read_collected(course, LESSON).students["ada@uni.example"]
     assert (ada.handed_in, ada.late) == ("2020-12-04T17:50:00+00:00", True)
+
+
+def test_moodle_with_blind_marking_has_only_numbers(course: Course, tmp_path: Path) -> None:
+    files = {f"Participant_{number}_assignsubmission_file/{NAME}": A for number in (7, 8)}
+    assert results(collect(course, put(tmp_path / "d.zip", zipped(files)))) == {"7": "collected", "8": "collected"}
 
 
 def test_canvas(course: Course, tmp_path: Path) -> None:
@@ -171,6 +177,10 @@ def test_gradescope(course: Course, tmp_path: Path) -> None:
 def test_gradescope_without_its_list_needs_its_grades(course: Course, tmp_path: Path) -> None:
     files = {name: content for name, content in GRADESCOPE.items() if not name.endswith(".yml")}
     download = put(tmp_path / "export.zip", zipped(files))
+    [row, _] = collect(course, download).rows
+    assert row.said == (
+        "nothing says whose it is: collect again with --roster, and the grades that Gradescope exports",
+    )
     grades = b"First Name,Last Name,SID,Email,Total Score,Submission ID\nAda,L,ada,a@b.c,,55\nCy,X,cy,c@d.e,,56\n"
     assert results(collect(course, download, rosters=[put(tmp_path / "g.csv", grades)])) == {
         "ada": "collected",
@@ -395,6 +405,20 @@ def test_what_was_put_there_by_hand_is_kept(course: Course, tmp_path: Path) -> N
     [row] = collect(course, put(tmp_path / "1.zip", zipped({f"ada_1_10_{NAME}": A}))).rows
     [older] = read_collected(course, LESSON).students["1"].others
     assert (row.result, (course.root / older.kept / "mine.ipynb").read_bytes()) == ("replaced", C)
+
+
+def test_a_link_is_not_written_through(course: Course, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    course.submitted.mkdir()
+    (course.submitted / "1").symlink_to(elsewhere)
+    (course.submitted / "2").mkdir()
+    (course.submitted / "2" / LESSON).symlink_to(elsewhere)
+    files = {f"ada_1_10_{NAME}": A, f"ben_2_11_{NAME}": B}
+    collection = collect(course, put(tmp_path / "c.zip", zipped(files)))
+    assert results(collection) == {"1": "not collected", "2": "replaced"}
+    assert list(elsewhere.iterdir()) == []
+    assert (course.submitted / "2" / LESSON / NAME).read_bytes() == B
 
 
 def test_when_it_came_is_told_later_and_nothing_else_changes(course: Course, tmp_path: Path) -> None:
