@@ -126,8 +126,10 @@ def _print(plan: Plan, is_dry: bool) -> None:
             points = f"{page.points:g} / {page.most:g}"
             table.add_row(page.student, points, "yes" if page.comment else "", page.state, shown_name(page))
         console.print(table, highlight=False, markup=False)
+    if not plan.pages:
+        console.print(f"nothing to give back to {plan.platform}", highlight=False, markup=False)
+        return
     again = sum(page.state == SAME for page in plan.pages)
     before = f", {again} of them as they were returned before" if again else ""
-    verb = "would go back" if is_dry else "for"
-    ending = f" to {plan.platform}" if is_dry else f" {plan.platform}"
-    console.print(f"{count(len(plan.pages), 'page')} {verb}{ending}{before}", highlight=False, markup=False)
+    verb = "would go back to" if is_dry else "for"
+    console.print(f"{count(len(plan.pages), 'page')} {verb} {plan.platform}{before}", highlight=False, markup=False)
