@@ -272,7 +272,7 @@ def _print_cases(cases: Sequence[Mapping[str, Any]], every_case: bool, console: 
 
 
 def _print_event(event: Mapping[str, Any], console: Console) -> None:
-    points = f", {_points(event)}" if event["kind"] in (store.WAS_GRADED, LATE_PENALTY) else ""
+    points = f", {_points(event)}" if event["kind"] in (store.WAS_GRADED, store.WAS_RULED, LATE_PENALTY) else ""
     _print(console, 2, (f"{_moment(event['at'])}  ", "dim"), (f"{event['kind']}{points}", ""))
     _print(console, 6, ("; ".join(event["why"]), "dim"))
     for change in event["changes"]:

@@ -15,7 +15,8 @@ NOTHING_WRITTEN = "a dry run: nothing was written"
 
 
 def print_preview(preview: Mapping[str, Any], console: Console | None = None) -> None:
-    """A line for each reason, with the students; then what the course has decided, and whose points that changes.
+    """A line for each reason, with the students; then what the course has decided, and
+    whose points that changes, like changes together.
 
     Args:
         preview: as `grading/preview.py` has it for JSON.
@@ -40,8 +41,11 @@ def print_preview(preview: Mapping[str, Any], console: Console | None = None) ->
         say(2, f"{reason}: {some(names)}")
     for decided in preview["decided"]:
         say(0, f"to be counted anew, {decided}")
+    alike: dict[str, list[str]] = {}
     for one in preview["counted_anew"]:
-        say(2, f"{one['student']}: {_worth(**one['before'])} -> {_worth(**one['after'])}")
+        alike.setdefault(f"{_worth(**one['before'])} -> {_worth(**one['after'])}", []).append(one["student"])
+    for change, names in sorted(alike.items(), key=lambda one: -len(one[1])):
+        say(2, f"{change}: {some(names)}")
     say(0, NOTHING_WRITTEN)
 
 

@@ -65,7 +65,7 @@ def colour_of(outcome: Outcome) -> str:
 def _print_by_hand(graded: ClassResult, console: Console) -> None:
     """What was brought to pages, and what waits for a person, with the next step."""
     for reason, students in (
-        ("points or comments by hand have changed", graded.pages),
+        ("points by hand, comments or decisions have changed", graded.pages),
         ("deadlines or late penalties have changed", graded.due_pages),
         ("another program had put its own pages in place of Katze's", graded.replaced_pages),
     ):

@@ -103,7 +103,7 @@ class TestDryRun:
         (course.root / "course.toml").write_text('[exercises."attention.scores"]\ndrop = true\n')
         out = dry_run(course, capsys)
         assert "to be counted anew, attention.scores: dropped\n" in out
-        assert f"  ada: 17 of {CHECKED} points -> 15 of {CHECKED - 2} points\n" in out
+        assert f"  17 of {CHECKED} points -> 15 of {CHECKED - 2} points: ada, ben\n" in out
         found = json.loads(dry_run(course, capsys, "--json"))
         assert found["decided"] == ["attention.scores: dropped"]
         assert [one["student"] for one in found["counted_anew"]] == ["ada", "ben"]
