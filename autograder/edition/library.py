@@ -52,22 +52,25 @@ def _copy(path: Path, target: Path) -> None:
 
 def imported_by(notebook: Path) -> dict[str, bool]:
     """The modules of the library that a released notebook imports, and whether more than its demos do."""
-    cells = [cell for cell in nbformat.read(notebook, as_version=4).cells if cell.cell_type == "code"]
-    return {
-        name: any(name in _imports(cell) for cell in cells if "demo" not in cell.metadata.get("tags", ()))
-        for name in sorted({name for cell in cells for name in _imports(cell)})
-    }
+    known = find_modules(ROOT).keys()
+    needed: dict[str, bool] = {}
+    for cell in nbformat.read(notebook, as_version=4).cells:
+        if cell.cell_type == "code":
+            own = "demo" not in cell.metadata.get("tags", ())
+            for name in _imports(cell.source) & known:
+                needed[name] = own or needed.get(name, False)
+    return dict(sorted(needed.items()))
 
 
-def _imports(cell: nbformat.NotebookNode) -> set[str]:
-    """The modules of the library that a cell imports."""
+def _imports(source: str) -> set[str]:
+    """All names that a cell imports, modules and what is in them."""
     names: set[str] = set()
-    for node in ast.walk(ast.parse(TransformerManager().transform_cell(cell.source))):
+    for node in ast.walk(ast.parse(TransformerManager().transform_cell(source))):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    return names & find_modules(ROOT).keys()
+    return names
 
 
 def needed_packages(modules: Iterable[str], always: Iterable[str]) -> list[str]:

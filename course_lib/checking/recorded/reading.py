@@ -360,7 +360,7 @@ def _shape(value: Value) -> Hashable:
     if isinstance(value, (list, tuple)):
         return type(value).__name__, tuple(map(_shape, value))
     if isinstance(value, dict):
-        return "dict", len(value)
+        return "dict", frozenset(value)
     return "number" if isinstance(value, (int, float)) else repr(value)
 
 

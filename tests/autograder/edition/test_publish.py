@@ -1,0 +1,319 @@
+"""The class edition of lesson 00, and what is asked of its folder: nothing of an answer in it, and checks as ever.
+
+Tests `publish.py`, `library.py`, `leaks.py`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from zipfile import ZipFile
+
+import nbformat
+import pytest
+
+from autograder import cli
+from autograder.course.course import Course
+from autograder.edition.leaks import find_leaks
+from autograder.edition.library import imported_by, kept_modules
+from autograder.edition.publish import Place, Plan, closed_in, lessons_in, plan_edition, publish
+from autograder.edition.recording import Recorded
+from autograder.errors import BadInput
+from course_lib import exercises
+from course_lib.learner.solutions import SOLVED
+
+ROOT = Path(__file__).parents[3]
+LESSON, NEXT = "00_words_in_a_bag", "01_attention"
+SEED = 2**70 + 1
+NOWHERE = Place()
+
+
+@pytest.fixture(scope="module")
+def course() -> Course:
+    return Course.find(ROOT)
+
+
+@pytest.fixture(scope="module")
+def plan(course: Course) -> Plan:
+    return plan_edition(course, ["00"], [], ["01"])
+
+
+@pytest.fixture(scope="module")
+def edition(course: Course, plan: Plan, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("published") / "class"
+    publish(course, folder, plan, Place("somebody/class", "autumn"))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def released(course: Course) -> dict[str, Path]:
+    return {LESSON: course.release_notebook(LESSON)}
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Records nothing: for what is written beside."""
+
+    def catalogue(listed: list[exercises.Exercise], folder: Path) -> list[Recorded]:
+        (folder / "exercises.json").write_text(json.dumps([one.id for one in listed]))
+        return [Recorded(one.id, (1, 1), {"step": 2}, ("far",)) for one in listed]
+
+    monkeypatch.setattr("autograder.edition.publish.write_lesson", catalogue)
+
+
+class TestWhatGoesIn:
+    def test_a_number_is_enough_and_the_order_is_the_course_s(self, course: Course) -> None:
+        plan = plan_edition(course, [NEXT, "00"], [], [])
+        assert plan.lessons == (LESSON, NEXT)
+        assert plan.withheld["course_lib.attention"] == (NEXT,)
+        assert plan.open["course_lib.positions"] == ("03_positions",)
+        assert not {"course_lib.attention", "course_lib.masking", "course_lib.bags"} & plan.modules
+
+    def test_a_closed_lesson_brings_its_modules_back(self, course: Course) -> None:
+        plan = plan_edition(course, ["00", "01"], ["01"], [])
+        assert "course_lib.attention" in plan.modules
+        assert "course_lib.bags" not in plan.modules
+
+    def test_later_lessons_can_be_withheld_as_well(self, course: Course) -> None:
+        assert "course_lib.positions" not in plan_edition(course, ["00"], [], ["03"]).modules
+
+    def test_a_lesson_that_uses_what_another_withholds(self, course: Course) -> None:
+        with pytest.raises(
+            BadInput, match=r"03_positions uses course_lib\.attention, which 01_attention .* --closed 01"
+        ):
+            plan_edition(course, ["01", "03"], [], [])
+        assert plan_edition(course, ["01", "03"], ["01"], []).lessons == (NEXT, "03_positions")
+
+    def test_a_demo_may_lack_something(self, course: Course) -> None:
+        assert not imported_by(course.release_notebook(LESSON))["course_lib.evaluation.similarity"]
+        assert plan_edition(course, ["00"], [], []).without[LESSON] == ("course_lib.evaluation.similarity",)
+
+    @pytest.mark.parametrize("lessons", [["13"], ["attention"], ["00", "x"]])
+    def test_a_lesson_that_there_is_not(self, course: Course, lessons: list[str]) -> None:
+        with pytest.raises(BadInput, match=r"no lesson .* here; there are: 00_words_in_a_bag, 01"):
+            plan_edition(course, lessons, [], [])
+
+    def test_what_is_closed_is_in_it(self, course: Course) -> None:
+        with pytest.raises(BadInput, match="no lesson '01' here"):
+            plan_edition(course, ["00"], ["01"], [])
+
+
+class TestTheFolder:
+    def test_what_it_says_of_itself(self, edition: Path) -> None:
+        assert lessons_in(edition) == [LESSON]
+        assert closed_in(edition) == []
+        files = {path.relative_to(edition).as_posix() for path in edition.rglob("*") if path.is_file()}
+        assert files == set(json.loads((edition / "edition.json").read_text())["files"])
+        assert f"notebooks/{LESSON}/{LESSON}.ipynb" in (edition / "README.md").read_text()
+
+    def test_its_notebooks_install_it_and_nothing_else_is_changed(
+        self, edition: Path, released: Mapping[str, Path]
+    ) -> None:
+        before, after = (
+            nbformat.read(path, as_version=4).cells
+            for path in (released[LESSON], edition / "notebooks" / LESSON / f"{LESSON}.ipynb")
+        )
+        changed = [new.source for old, new in zip(before, after, strict=True) if old != new]
+        assert len(changed) == 2
+        assert f"github/somebody/class/blob/main/notebooks/{LESSON}/{LESSON}.ipynb" in changed[0]
+        assert '"katze @ git+https://github.com/somebody/class@autumn"' in changed[1]
+
+    @pytest.mark.usefixtures("quick")
+    def test_without_an_address_they_install_the_folder(self, course: Course, plan: Plan, tmp_path: Path) -> None:
+        publish(course, tmp_path / "class", plan, NOWHERE)
+        text = (tmp_path / "class" / "notebooks" / LESSON / f"{LESSON}.ipynb").read_text()
+        assert '\\"../..\\"' in text
+        assert "git+https" not in text
+        assert "colab.research.google.com" not in text
+
+    def test_pip_makes_a_wheel_of_it(self, edition: Path, plan: Plan, tmp_path: Path) -> None:
+        quiet = ("--disable-pip-version-check", "--no-input", "--no-deps", "--no-build-isolation", "--no-index")
+        copied = tmp_path / "class"
+        subprocess.run(["cp", "-r", edition, copied], check=True)  # building leaves folders behind
+        subprocess.run([sys.executable, "-m", "pip", "wheel", *quiet, "-w", tmp_path, copied], check=True)
+        (wheel,) = tmp_path.glob("*.whl")
+        held = {name for name in ZipFile(wheel).namelist() if name.startswith("course_lib/")}
+        here = {path.relative_to(edition).as_posix() for path in (edition / "course_lib").rglob("*") if path.is_file()}
+        assert held == here
+        assert {f"{name.replace('.', '/')}.py" for name in plan.modules} <= here | {
+            f"{name.replace('.', '/')}.py" for name in plan.modules if (ROOT / name.replace(".", "/")).is_dir()
+        }
+
+    @pytest.mark.usefixtures("quick")
+    def test_an_earlier_edition_gives_way_and_the_rest_stays(self, course: Course, plan: Plan, tmp_path: Path) -> None:
+        folder = tmp_path / "class"
+        (folder / ".git").mkdir(parents=True)
+        publish(course, folder, plan_edition(course, ["00", "01"], [], []), NOWHERE)
+        (folder / ".git" / "HEAD").write_text("main")
+        (folder / "syllabus.md").write_text("Mondays")
+        library = folder / "course_lib" / "positions.py"
+        written = library.stat().st_mtime_ns
+        publish(course, folder, plan, NOWHERE)
+        assert not (folder / "notebooks" / NEXT / f"{NEXT}.ipynb").exists()
+        assert (folder / "syllabus.md").is_file()
+        assert (folder / ".git" / "HEAD").is_file()
+        assert library.stat().st_mtime_ns == written
+
+    def test_a_folder_that_holds_something_else_is_left_alone(self, course: Course, plan: Plan, tmp_path: Path) -> None:
+        (tmp_path / "thesis.tex").write_text("mine")
+        with pytest.raises(BadInput, match="holds something else"):
+            publish(course, tmp_path, plan, NOWHERE)
+        with pytest.raises(BadInput, match="is a file"):
+            publish(course, tmp_path / "thesis.tex", plan, NOWHERE)
+        with pytest.raises(BadInput, match="no class edition"):
+            lessons_in(tmp_path)
+        assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+class TestNothingIsGivenAway:
+    def test_nothing_is_found(self, edition: Path, released: Mapping[str, Path]) -> None:
+        assert find_leaks(edition, released, SEED) == []
+
+    def test_nor_is_any_file_of_an_answer_there(self, edition: Path) -> None:
+        names = {path.name for path in edition.rglob("*")}
+        pages = {page.name for page in SOLVED.glob("*.md")}
+        assert not {"bags.py", "attention.py", "scoring.py", "solved", "autograder", "solutions"} & names
+        assert not pages & names
+        secret = ROOT / ".katze" / "secret"
+        if secret.is_file():
+            kept = secret.read_bytes()
+            text = b"".join(path.read_bytes() for path in edition.rglob("*") if path.is_file())
+            assert kept not in text
+            assert kept.hex().encode() not in text
+
+    def test_what_would_be_found(self, edition: Path, released: Mapping[str, Path]) -> None:
+        """A reference, renamed and in a notebook; an answer; a solution; the inputs of hidden cases, under no name.
+
+        The seed is that of cases that confirm a mistake, so that their inputs are there.
+        """
+        code = (ROOT / "course_lib" / "bags.py").read_text()
+        renamed = code.replace("embeddings", "table").replace('"""', '"""Another: ', 1)
+        added = {
+            "notes/extra.ipynb": nbformat.writes(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(renamed)])),
+            "course_lib/more.py": (ROOT / "course_lib" / "exercises" / "words_in_a_bag" / "cosine.py").read_text(),
+            "course_lib/learner/solved/words_in_a_bag.cosine.md": "",
+        }
+        for name, content in added.items():
+            (edition / name).parent.mkdir(parents=True, exist_ok=True)
+            (edition / name).write_text(content)
+        try:
+            open_, closed = find_leaks(edition, released, 1706), find_leaks(edition, released, SEED, [LESSON])
+        finally:
+            for name in added:
+                (edition / name).unlink()
+        assert any("extra.ipynb holds the reference of words_in_a_bag.cosine" in told for told in open_)
+        assert any("more.py holds an answer to words_in_a_bag.cosine" in told for told in open_)
+        assert any("the inputs of the hidden case" in told for told in open_)
+        assert not any("is named" in told for told in open_)
+        assert closed == ["course_lib/learner/solved/words_in_a_bag.cosine.md is a solution"]
+
+
+APART = """
+import sys
+sys.meta_path[:] = [finder for finder in sys.meta_path if "editable" not in str(finder)]  # of this checkout
+"""
+
+SCRIPT = """
+from course_lib.checking import check, hint, progress, solution
+from course_lib.exercises import of_lesson
+
+import torch
+
+def accuracy(logits, labels):
+    return (logits.argmax(1) == labels).float().mean()
+
+def majority_accuracy(labels):
+    return 0.5
+
+def cosine_similarities(query, embeddings):
+    return embeddings @ query
+
+def mean_pooling(embeddings, mask):
+    raise NotImplementedError()
+
+for name in ("accuracy", "majority", "cosine", "mean_pooling", "parameters", "nothing"):
+    print(check("words_in_a_bag." + name))
+print(check("words_in_a_bag.cosine"), hint("words_in_a_bag.cosine"))
+print("MORE")
+print(progress())
+print(check("words_in_a_bag.cosine", hidden=True))
+print(solution("words_in_a_bag.cosine"))
+print(check("gpt.generate"))
+"""
+
+
+def ran(script: str, library: Path, place: Path) -> str:
+    place.mkdir()
+    (place / "work.py").write_text(APART + script)
+    known = {"PYTHONPATH": str(library), "KATZE_WORK": str(place)}
+    done = subprocess.run(
+        [sys.executable, place / "work.py"],
+        cwd=place,
+        env=os.environ | known,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.replace(str(place), "HERE")
+
+
+def test_check_and_hint_say_the_same_as_in_the_full_course(edition: Path, tmp_path: Path) -> None:
+    full, here = ran(SCRIPT, ROOT, tmp_path / "full"), ran(SCRIPT, edition, tmp_path / "here")
+    same, more = here.split("MORE")
+    assert same == full.split("MORE")[0]
+    assert "words_in_a_bag.accuracy: Right" in same
+    assert "Divide" in same or "length" in same
+    assert "words_in_a_bag.cosine: Hint" in same
+    assert "01 Attention" not in more
+    assert "00 Words in a bag" in more
+    assert "Hidden cases are in the full course only" in more
+    assert "holds no solutions" in more
+    assert "lesson '07_gpt' is not in this edition of the course" in more
+
+
+BORROWING = """
+from course_lib import show
+from course_lib.mine import answer
+
+@show.when_ready
+def picture():
+    cosine_similarities(1, 2)
+
+try:
+    answer("words_in_a_bag.cosine")
+except LookupError as error:
+    print(error)
+"""
+
+
+def test_what_is_withheld_is_not_borrowed_either(edition: Path, tmp_path: Path) -> None:
+    told = ran(BORROWING, edition, tmp_path / "here")
+    assert "Borrowed" not in told
+    assert "cosine_similarities" in told
+    assert "is not handed out here" in told
+
+
+@pytest.mark.usefixtures("quick")
+def test_the_command_tells_what_is_in_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "class"
+    at = ["--course", str(ROOT)]
+    assert cli.main(["publish", str(folder), "--lessons", "00", "01", "--closed", "00", "--withhold", "03", *at]) == 0
+    told = capsys.readouterr().out
+    assert f"{folder}: 2 lessons, 16 exercises" in told
+    assert "left out: course_lib.attention, which 01_attention asks for" in told
+    assert "left out: course_lib.positions, which 03_positions asks for" in told
+    assert "(--withhold 08)" in told
+    assert "(--withhold 03)" not in told
+    assert "of step 2 calls are known; others are checked in the full course only" in told
+    assert closed_in(folder) == [LESSON]
+    assert cli.main(["publish", str(folder), *at]) == 2
+    assert "--lessons 00 01" in capsys.readouterr().err
+
+
+def test_the_library_is_whole_where_nothing_is_withheld() -> None:
+    assert "course_lib.attention" in kept_modules([])
+    assert not any(name.startswith("course_lib.exercises") for name in kept_modules([]))
