@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from nbgrader.api import Gradebook
 
+from autograder.gradebook import store
+from autograder.gradebook.file import read_only
 from autograder.gradebook.writer import GradebookWriter
 from tests.autograder.gradebook.toy_lesson import CHECK, LESSON, SCORES, WRITTEN, answered, points_of, release
 
@@ -56,6 +58,13 @@ def scores(path: Path) -> dict[str, float]:
 def maximum(path: Path) -> float:
     with Gradebook(f"sqlite:///{path}") as book:
         return float(book.find_assignment(LESSON).max_score)
+
+
+def shared(path: Path) -> dict[str, tuple[float, float] | None]:
+    """What was really given, and out of what, as records have it."""
+    with read_only(path) as connection:
+        found = store.by_hand(connection, LESSON)
+    return {student: next(one.shared for one in cells if one.cell == WRITTEN) for student, cells in found.items()}
 
 
 def without(cell: str) -> dict[str, Any]:
@@ -122,10 +131,12 @@ def test_points_by_hand_keep_their_share_of_what_a_cell_gives(path: Path, writer
         "that 2 of 2 are 6 of 6"
     )
     assert scores(path) == {student: before[student] + 2 * points for student, points in GIVEN.items()}
+    assert shared(path) == {"ada": (1.5, 2.0), "ben": (2.0, 2.0)}
     assert writer.ensure_assignment(LESSON, worth(6)) == []
     writer.ensure_assignment(LESSON, worth(0.3))
     writer.ensure_assignment(LESSON, worth(2))
     assert scores(path) == before  # to the last digit: it is counted from what was given
+    assert shared(path) == {"ada": None, "ben": None}
 
 
 def test_what_a_person_gives_after_a_change_is_out_of_the_new_points(path: Path, writer: GradebookWriter) -> None:
