@@ -37,7 +37,7 @@ def how_to_collect(course: Course) -> str:
         return ""
     path = os.path.relpath(found)
     what = "is a download" if found != course.submitted else "holds a download"
-    return f"{printable(path)} {what} that has to be collected: run `katze collect {printable(shlex.quote(path))}`"
+    return f"{printable(path)} {what}: run `katze collect {printable(shlex.quote(path))}`"
 
 
 def _raw_download(course: Course) -> Path | None:

@@ -85,7 +85,7 @@ def _run(options: argparse.Namespace) -> int:
         print(f"not looked at: {some(lost)}; submissions belong in {where}/.", file=sys.stderr)
         collecting = how_to_collect(course)
         if collecting:
-            print(f"{collecting}, then move it elsewhere.", file=sys.stderr)
+            print(f"{collecting}, if you have not yet, and move it elsewhere.", file=sys.stderr)
     if run.gradings:
         written = [course.gradebook, course.autograded, *([] if options.no_feedback else [course.feedback])]
         print("written:", ", ".join(os.path.relpath(path) for path in written))
