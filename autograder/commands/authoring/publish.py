@@ -24,7 +24,7 @@ def add(commands: Commands) -> None:
         "publish",
         _run,
         "write the class edition: lessons and library without their answers",
-        "katze publish ../class --lessons 00 01 --closed 00 --repository OWNER/NAME",
+        "katze publish ../class --lessons 00 01 --closed 00",
         slow="reading the exercises",
     )
     publish.add_argument("folder", type=Path, metavar="DIR", help="where to: a new folder, or that of an earlier one")
