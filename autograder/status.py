@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -14,11 +14,15 @@ from rich.text import Text
 
 from autograder.course.course import Course
 from autograder.gradebook import store
+from autograder.gradebook.changes.frozen import read_frozen
 from autograder.gradebook.file import read_only
 from autograder.gradebook.record import HandGrade, Record
 from autograder.grading.digests import fingerprints
 from autograder.intake.misplaced import misplaced
 from autograder.intake.submission import list_submissions, refused_submissions
+from autograder.platforms.collected import read_collected
+from autograder.platforms.give_back import PLATFORMS
+from autograder.platforms.returned import read_returned
 from autograder.words import count, some
 
 
@@ -35,6 +39,10 @@ class LessonStatus:
         to_grade: the students whose submission is new, or is another than was graded.
         no_score: those who were graded and have no score: a person has to look.
         by_hand: those with a written answer that nobody has read yet.
+        frozen: since when nothing grades it any more; empty where it may be graded.
+        returned: how many pages were given back.
+        changed_since: the students whose page is another than was given back.
+        back_to: the platform that its submissions came from, and its pages go back to; empty where nobody collected.
         refused: folders that are no student's id, each with a sentence that says what to do.
         not_looked_at: what lies where no lesson looks for it.
     """
@@ -47,6 +55,10 @@ class LessonStatus:
     to_grade: tuple[str, ...] = ()
     no_score: tuple[str, ...] = ()
     by_hand: tuple[str, ...] = ()
+    frozen: str = ""
+    returned: int = 0
+    changed_since: tuple[str, ...] = ()
+    back_to: str = ""
     refused: tuple[str, ...] = ()
     not_looked_at: tuple[str, ...] = ()
 
@@ -55,6 +67,10 @@ class LessonStatus:
         """The last step that has been begun."""
         if not self.released:
             return "not released"
+        if self.frozen:
+            return "frozen"
+        if self.returned:
+            return "returned"
         if self.graded or self.no_score:
             return "graded"
         return "collected" if self.collected else "released"
@@ -66,12 +82,15 @@ class LessonStatus:
             return f"katze release {self.lesson}"
         if not self.collected:
             return f"katze collect DOWNLOAD --lesson {self.lesson}"
-        if self.to_grade:
+        if self.to_grade and not self.frozen:
             return f"katze grade {self.lesson}"
         if self.no_score:
             return f"katze log {self.no_score[0]} {self.lesson}"
         if self.by_hand:
             return "jupyter lab (Nbgrader > Formgrader)"
+        if self.returned < self.graded or self.changed_since:
+            changed = " --changed" if self.returned else ""
+            return f"katze return {self.lesson} --for {self.back_to or 'folder'}{changed}"
         return ""
 
     def record(self) -> dict[str, Any]:
@@ -96,10 +115,16 @@ def status_of(course: Course, lessons: Sequence[str] = ()) -> list[LessonStatus]
         if lesson not in known:
             course.release_notebook(lesson)  # a misspelt lesson is answered with those that there are
     graded = _graded(course)
-    return [_of_lesson(course, lesson, graded.get(lesson, ({}, {}))) for lesson in lessons or known]
+    return [_of_lesson(course, lesson, graded.get(lesson, _Graded())) for lesson in lessons or known]
 
 
-_Graded = tuple[Mapping[str, Record], Mapping[str, tuple[HandGrade, ...]]]
+@dataclass(frozen=True)
+class _Graded:
+    """What the gradebook has of a lesson: by student its records and what people give; and since when it is frozen."""
+
+    records: Mapping[str, Record] = field(default_factory=dict)
+    by_hand: Mapping[str, tuple[HandGrade, ...]] = field(default_factory=dict)
+    frozen: str = ""
 
 
 def _graded(course: Course) -> dict[str, _Graded]:
@@ -107,8 +132,11 @@ def _graded(course: Course) -> dict[str, _Graded]:
     if not course.gradebook.is_file() or course.gradebook.stat().st_size == 0:
         return {}
     with read_only(course.gradebook) as connection:
+        frozen = read_frozen(connection)
         return {
-            lesson: (store.records(connection, lesson), store.by_hand(connection, lesson))
+            lesson: _Graded(
+                store.records(connection, lesson), store.by_hand(connection, lesson), frozen.get(lesson, "")
+            )
             for lesson in store.graded_lessons(connection)
         }
 
@@ -117,7 +145,8 @@ def _of_lesson(course: Course, lesson: str, graded: _Graded) -> LessonStatus:
     released, due = lesson in course.lessons(), course.semester.lesson(lesson).due
     if not course.submitted.is_dir():
         return LessonStatus(lesson, released, due)
-    records, by_hand = graded
+    records = graded.records
+    returned, platforms = read_returned(course, lesson), _platforms(course, lesson)
     handed_in = dict(list_submissions(course.submitted, lesson))
     to_grade = [
         student
@@ -127,7 +156,7 @@ def _of_lesson(course: Course, lesson: str, graded: _Graded) -> LessonStatus:
         or records[student].digest != fingerprints.of_submission(folder)
     ]
     current = {
-        student: replace(records[student], by_hand=by_hand.get(student, ()))
+        student: replace(records[student], by_hand=graded.by_hand.get(student, ()))
         for student in handed_in
         if student not in to_grade
     }
@@ -140,28 +169,37 @@ def _of_lesson(course: Course, lesson: str, graded: _Graded) -> LessonStatus:
         to_grade=tuple(to_grade),
         no_score=tuple(student for student, record in current.items() if record.total is None),
         by_hand=tuple(student for student, record in current.items() if record.waiting),
+        frozen=graded.frozen,
+        returned=len(returned.pages),
+        changed_since=tuple(returned.changed(course)),
+        back_to=platforms[0] if len(platforms) == 1 and platforms[0] in PLATFORMS else "",
         refused=tuple(refused_submissions(course.submitted, lesson).values()),
         not_looked_at=tuple(misplaced(course, lesson)),
     )
 
 
+def _platforms(course: Course, lesson: str) -> list[str]:
+    """Where the submissions to a lesson were collected from."""
+    return sorted({one.platform for one in read_collected(course, lesson).students.values()})
+
+
 def print_status(found: Sequence[LessonStatus], console: Console) -> None:
     """A row for each lesson, and below the table what somebody has to see to."""
     table = Table(box=None, header_style="bold", pad_edge=False)
-    for heading in ("lesson", "stage", "due", "collected", "graded", "to grade", "need you", "next"):
+    for heading in ("lesson", "stage", "due", "collected", "graded", "to grade", "need you", "returned", "next"):
         table.add_column(heading, justify="right" if heading in _NUMBERS else "left", overflow="fold")
     for one in found:
         due = one.due.strftime("%a %d %b %H:%M") if one.due else ""
         numbers = map(_number, (one.collected, one.graded, len(one.to_grade)))
         need_you = Text(_number(len({*one.no_score, *one.by_hand}) + len(one.refused)), "bold red")
-        table.add_row(one.lesson, one.stage, due, *numbers, need_you, Text(one.next, "cyan"))
+        table.add_row(one.lesson, one.stage, due, *numbers, need_you, _number(one.returned), Text(one.next, "cyan"))
     console.print(table, highlight=False, markup=False)
     for one in found:
         for line in _to_see_to(one):
             console.print(f"{one.lesson}: {line}", highlight=False, markup=False, soft_wrap=True)
 
 
-_NUMBERS = {"collected", "graded", "to grade", "need you"}
+_NUMBERS = {"collected", "graded", "to grade", "need you", "returned"}
 
 
 def _number(number: int) -> str:
@@ -175,6 +213,10 @@ def _to_see_to(one: LessonStatus) -> list[str]:
         lines.append(f"no score: {some(one.no_score)}; `katze log STUDENT {one.lesson}` says why.")
     if one.by_hand:
         lines.append(f"{count(len(one.by_hand), 'student')} with written answers that nobody has read yet.")
+    if one.frozen and one.to_grade:
+        lines.append(f"frozen, so {some(one.to_grade)} will not be graded; `katze thaw {one.lesson}` lets them.")
+    if one.changed_since:
+        lines.append(f"the page has changed since it was returned: {some(one.changed_since)}.")
     if one.not_looked_at:
         lines.append(f"not looked at: {some(one.not_looked_at)}.")
     return lines

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from autograder.cli import main
 from autograder.course.course import Course
 from autograder.grading.batch import grade_lesson
+from autograder.platforms.returned import Returned, ReturnedPage, digest_of, page_of, write_returned
 from autograder.status import LessonStatus, status_of
 from tests.autograder.small_class import BY_NAME, LESSON, hand_in, make_course
 
@@ -75,3 +77,24 @@ def test_a_misspelt_lesson_is_answered_with_those_that_there_are(
 ) -> None:
     assert main(["status", "01_atention", "--course", str(course.root)]) == 2
     assert LESSON in capsys.readouterr().err
+
+
+def test_what_is_graded_goes_back_to_where_it_came_from() -> None:
+    graded = LessonStatus(LESSON, released=True, collected=2, graded=2, back_to="canvas")
+    assert (graded.stage, graded.next) == ("graded", f"katze return {LESSON} --for canvas")
+    returned = replace(graded, returned=2)
+    assert (returned.stage, returned.next) == ("returned", "")
+    changed = replace(returned, changed_since=("ada",))
+    assert changed.next == f"katze return {LESSON} --for canvas --changed"
+
+
+def test_a_frozen_lesson_is_not_told_to_be_graded() -> None:
+    frozen = LessonStatus(LESSON, True, collected=3, graded=2, returned=2, to_grade=("eve",), frozen="2026-11-20")
+    assert (frozen.stage, frozen.next) == ("frozen", "")
+
+
+def test_pages_given_back_are_counted_and_those_that_have_changed_since_are_named(course: Course) -> None:
+    page = ReturnedPage("folder", digest_of(page_of(course, LESSON, "ada")), "2026-11-20T18:00:00+00:00")
+    stale = ReturnedPage("folder", "0" * 64, "2026-11-20T18:00:00+00:00")
+    write_returned(course, Returned(LESSON, {"ada": page, "gus": stale}))
+    assert (of(course).returned, of(course).changed_since) == (2, ("gus",))
