@@ -231,6 +231,7 @@ def _build(course: Course, target: Path, plan: Plan, place: Place) -> list[Recor
     shutil.copyfile(ROOT / "exercises" / "__init__.py", target / "course_lib" / "exercises" / "__init__.py")
     (target / "README.md").write_text(_readme(course, plan, place), encoding="utf-8")
     (target / "pyproject.toml").write_text(_pyproject(plan), encoding="utf-8")
+    (target / ".gitignore").write_text(_MADE_BY_USE, encoding="utf-8")
     if (course.root / "LICENSE").is_file():
         shutil.copyfile(course.root / "LICENSE", target / "LICENSE")
     return recorded
@@ -255,6 +256,9 @@ def _lead_here(home: Course, lesson: str) -> None:
     notebook.cells = kept
     path.write_text(nbformat.writes(notebook) + "\n", encoding="utf-8")
 
+
+_MADE_BY_USE = "build/\n*.egg-info/\n__pycache__/\n.ipynb_checkpoints/\n"
+"""What installing an edition and working in it leaves there."""
 
 _PACKAGE = '''"""The exercises of {lesson}, as data: see `course_lib/checking/recorded/reading.py`."""
 

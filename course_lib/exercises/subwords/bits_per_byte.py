@@ -28,7 +28,8 @@ def _bits_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     else:
         yield Case("a line", (loss(), integer(generator, 9, 14), "the course of true love never did run smooth"))
         yield Case("other pieces", (loss(), integer(generator, 15, 30), "lord, what fools these mortals be!"))
-        yield Case("a perfect guess", (0.0, integer(generator, 4, 9), "to sleep"))
+        times = integer(generator, 2, 2000)
+        yield Case("a perfect guess", (0.0, integer(generator, times, 4 * times), "to sleep " * times))
     pieces = 11 if not hidden else integer(generator, 8, 16)
     yield Case("German", (2.5 if not hidden else loss(), pieces, "Die Mäuse hören süße Flöten."), part=BEYOND_ASCII)
     yield Case("Greek and a cat", (3.5 if not hidden else loss(), pieces, "η γάτα 🐈"), part=BEYOND_ASCII)

@@ -15,6 +15,7 @@ from zipfile import ZipFile
 
 import nbformat
 import pytest
+import yaml
 
 from autograder import cli
 from autograder.course.course import Course
@@ -312,6 +313,42 @@ def test_the_command_tells_what_is_in_it(tmp_path: Path, capsys: pytest.CaptureF
     assert closed_in(folder) == [LESSON]
     assert cli.main(["publish", str(folder), *at]) == 2
     assert "--lessons 00 01" in capsys.readouterr().err
+
+
+class TestThePublicRepository:
+    """The template for a private repository that publishes to a public one."""
+
+    def test_make_writes_checks_and_pushes(self, tmp_path: Path) -> None:
+        public, said = tmp_path / "public.git", tmp_path / "said"
+        subprocess.run(["git", "init", "--quiet", "--bare", "--initial-branch=main", public], check=True)
+        katze = tmp_path / "katze"
+        katze.write_text(f'#!/bin/sh\necho "$@" >> {said}\ntest "$3" = --check || date +%N > "$2/edition.json"\n')
+        katze.chmod(0o755)
+        who = {f"GIT_{role}_{what}": "teacher" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+        make = [
+            "make",
+            "-f",
+            ROOT / "docs" / "class_edition" / "class.mk",
+            "push",
+            f"KATZE={katze}",
+            f"REMOTE={public}",
+        ]
+        for week in ("LESSONS=00", "LESSONS=00 01"):
+            subprocess.run([*make, week, "CLOSED=00"], cwd=tmp_path, env=os.environ | who, check=True)
+        log = subprocess.run(["git", "log", "--format=%s", "main"], cwd=public, capture_output=True, text=True)
+        assert log.stdout.splitlines() == ["Lessons 00 01", "Lessons 00"]
+        parser, _commands = cli.make_parser()
+        first, *_rest = calls = [parser.parse_args(line.split()) for line in said.read_text().splitlines()]
+        assert (first.folder, first.lessons, first.closed) == (Path("build/class"), ["00"], ["00"])
+        assert first.withhold[-1] == "12"
+        assert [call.check for call in calls] == [False, True] * 2
+
+    def test_the_workflow_calls_it(self) -> None:
+        workflow = yaml.safe_load((ROOT / "docs" / "class_edition" / "publish.yml").read_text())
+        steps = workflow["jobs"]["publish"]["steps"]
+        assert "make -f class.mk push" in steps[-1]["run"]
+        assert workflow["permissions"] == {"contents": "read"}
+        assert all("persist-credentials" in str(step) for step in steps if "checkout" in step.get("uses", ""))
 
 
 def test_the_library_is_whole_where_nothing_is_withheld() -> None:

@@ -5,7 +5,8 @@ Tests `verdicts.py`, `recording.py`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,11 @@ from autograder.course.course import Course
 from autograder.course.given import released_stubs
 from autograder.edition.recording import same_inputs, write_lesson
 from autograder.edition.verdicts import Compared, compare, compare_lesson, known_answers, summary
+from benchmarks.answers import ANSWERS, Block, answer, blocks
 from course_lib import exercises
 from course_lib.checking import Callback, Case
 from course_lib.checking.recorded.reading import RecordedExercise, read_exercises
+from course_lib.checking.recorded.stand_ins import StandIn
 
 ROOT = Path(__file__).parents[3]
 SAMPLE = {
@@ -62,7 +65,15 @@ def test_every_verdict_is_the_same(name: str, stubs: dict[str, str], tmp_path: P
     assert len(answers) > len(exercise.misconceptions)
     assert compare(exercise, recorded, answers) == Compared(name, len(answers), (), ())
     assert written.left_out == ()
+    outside = [(block.told, answer(exercise, block.code)) for block in _outside(name)]
+    assert compare(exercise, recorded, outside).other == ()
     assert recorded.pairs == () or {one.id for one in recorded.pairs} == {one.id for one in exercise.pairs}
+
+
+def _outside(name: str) -> list[Block]:
+    """Answers that nobody thought of when the exercise was recorded: a case may be left to the full course."""
+    file = ANSWERS / f"{name}.py"
+    return blocks(file) if file.is_file() else []
 
 
 def test_no_hidden_case_of_any_exercise_is_the_same_for_every_seed() -> None:
@@ -73,6 +84,26 @@ def test_no_hidden_case_of_any_exercise_is_the_same_for_every_seed() -> None:
         for case in drawn[0]:
             fixed = all(any(same_inputs(case, other) for other in cases) for cases in drawn[1:])
             assert not fixed or any(same_inputs(case, one) for one in shown), f"{exercise.id}: {case.name}"
+
+
+def test_the_page_names_the_exercises_of_which_only_calls_are_known() -> None:
+    page = (ROOT / "docs" / "class_edition.md").read_text()
+    sentence = page.partition("known answers made, up to rounding: in ")[2].partition("A call that is not")[0]
+    recorded = {
+        exercise.id
+        for exercise in exercises.all()
+        for case in (*exercise.visible_cases(), *exercise.hidden_cases(1))
+        if any(not isinstance(one.function, StandIn) for one in _callbacks([case.args, case.kwargs]))
+    }
+    assert set(re.findall(r"`(\w+\.\w+)`", sentence)) == recorded
+
+
+def _callbacks(value: Any) -> Iterator[Callback]:
+    if isinstance(value, Callback):
+        yield value
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
+    for item in inside:
+        yield from _callbacks(item)
 
 
 def small() -> exercises.Exercise:
