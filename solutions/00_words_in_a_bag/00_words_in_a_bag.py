@@ -36,7 +36,6 @@
 # | 8 | how many numbers a model learns | 1 | 5 |
 # | 9 | a short answer, in words | 2 | 10 |
 #
-# With reading and running, about two and a half hours. For two evenings, stop after section 5.
 
 # %% [markdown]
 # **How checks work.** Below each task there is a cell to write in, and a cell that checks what you wrote. Run the check as

@@ -34,8 +34,6 @@
 # | 8 | the derivative of softmax | 2 | 12 |
 # | 9 | a short answer, in words | 2 | 10 |
 #
-# With reading and running, about three hours. For two evenings, stop after section 3.
-#
 # **How this notebook works**, if you begin here: below each task there is a cell to write in and one that checks it, as
 # often as you like. Results have the dtype of the numbers that came in, unless a task says otherwise. Gradients are
 # compared where a task says so. Cells that show something with a function of yours wait until it is there. Stuck?

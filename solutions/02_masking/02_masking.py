@@ -33,8 +33,6 @@
 # | 7 | both masks combined | 2 | 8 |
 # | 8 | a layer that pools a sentence into one vector | 4 | 20 |
 #
-# With reading and running, just under three hours. For two evenings, stop after section 3.
-#
 # Stuck? `hint("masking.causal_mask")` opens a hint, and with each further call the next one. `solution(...)` shows the
 # answer with its reason, once you have tried; `progress()` shows how far you are.
 #

@@ -31,8 +31,6 @@
 # | 6 | the matrix that shifts them | 4 | 20 |
 # | 7 | a layer of learned positions | 3 | 12 |
 #
-# With reading and running, about two hours and a half. For two evenings, stop after section 5.
-#
 # Stuck? `hint("positions.shuffled_outputs")` opens a hint, and with each further call the next one. `solution(...)`
 # shows the answer with its reason, once you have tried; `progress()` shows how far you are.
 #

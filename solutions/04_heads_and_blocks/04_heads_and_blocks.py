@@ -38,8 +38,6 @@
 # | 8 | the encoder block | 5 | 25 |
 # | 9 | the number of its parameters | 3 | 12 |
 #
-# With reading and running, about two hours and a half. For two evenings, stop after section 6.
-#
 # Stuck? `hint("heads_and_blocks.project")` opens a hint, and with each further call the next one. `solution(...)` shows
 # the answer with its reason, once you have tried; `progress()` shows how far you are.
 #

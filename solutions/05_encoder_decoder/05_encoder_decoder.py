@@ -35,8 +35,6 @@
 # | 9 | the warm-up schedule | 2 | 8 |
 # | 10 | label smoothing | 3 | 15 |
 #
-# With reading and running, about three hours and a half. For two evenings, stop after section 3.
-#
 # Stuck? `hint("encoder_decoder.shift_right")` opens a hint, and with each further call the next one. `solution(...)`
 # shows the answer with its reason, once you have tried; `progress()` shows how far you are.
 

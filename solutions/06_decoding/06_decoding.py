@@ -35,8 +35,6 @@
 # | 8 | the nucleus | 3 | 18 |
 # | 9 | one step with a key-value cache | 3 | 15 |
 #
-# With reading and running, about three hours. For two evenings, stop after section 6.
-#
 # Stuck? `hint("decoding.greedy")` opens a hint, and with each further call the next one. `solution(...)` shows the
 # answer with its reason, once you have tried; `progress()` shows how far you are.
 #

@@ -37,8 +37,6 @@
 # | 8 | the parameters of GPT-2 | 3 | 18 |
 # | 9 | GPT-2's weights in your own model | 4 | 20 |
 #
-# With reading and running, just under three hours. For two evenings, stop after section 6.
-#
 # Stuck? `hint("gpt.training_windows")` opens a hint, and with each further call the next one. `solution(...)` shows the
 # answer with its reason, once you have tried; `progress()` shows how far you are.
 #

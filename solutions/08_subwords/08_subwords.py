@@ -37,8 +37,6 @@
 # | 8 | bits for a byte | 2 | 8 |
 # | 9 | WordPiece's cut | 3 | 15 |
 #
-# With reading and running, about two hours and a quarter. For two evenings, stop after section 3.
-#
 # Stuck? `hint("subwords.count_pairs")` opens a hint, and with each further call the next one. `solution(...)` shows the
 # answer with its reason, once you have tried; `progress()` shows how far you are.
 #

@@ -36,8 +36,6 @@
 # | 10 | the best answer in a text | 4 | 18 |
 # | 11 | one of several choices | 3 | 12 |
 #
-# With reading and running, about three hours and a half. For two evenings, stop after section 4.
-#
 # Stuck? `hint("bert.pair_encoding")` opens a hint, and with each further call the next one. `solution(...)` shows the
 # answer with its reason, once you have tried; `progress()` shows how far you are.
 #

@@ -38,8 +38,7 @@
 # | 7 | what went wrong | 3 | 15 |
 # | 8 | a short answer, in words | 3 | 15 |
 #
-# The exercises take under two hours, reading and running about one more, and the full run trains on its own meanwhile. Two
-# evenings are better than one: the end of section 3, when the loss has fallen, is a good place to stop for tonight.
+# The full run trains on its own meanwhile; the end of section 3, when the loss has fallen, is a good place to stop for tonight.
 #
 # Stuck? `hint("die_katze.plan_run")` opens a hint, and with each further call the next one. `solution(...)` shows the
 # answer with its reason, once you have tried; `progress()` shows how far you are.

@@ -37,8 +37,6 @@
 # | 11 | LoRA | 2 | 10 |
 # | 12 | a short answer, in words | 2 | 10 |
 #
-# With reading and running, about three and a half hours. For two evenings, stop after section 5.
-#
 # Stuck? `hint("since_2017.rms_norm")` opens a hint, and with each further call the next one. `solution(...)` shows the
 # answer with its reason, once you have tried; `progress()` shows how far you are.
 #
