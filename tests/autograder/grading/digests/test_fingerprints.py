@@ -216,7 +216,7 @@ def test_fingerprints_are_the_same_in_every_process() -> None:
 
     def run(seed: str) -> str:
         environment = {**os.environ, "PYTHONHASHSEED": seed}
-        root = Path(__file__).parents[3]
+        root = Path(__file__).parents[4]
         done = subprocess.run([sys.executable, "-c", code], env=environment, cwd=root, capture_output=True, check=True)
         return done.stdout.decode()
 
