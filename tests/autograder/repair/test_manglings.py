@@ -405,7 +405,7 @@ MANGLED: dict[str, tuple[Mangle, tuple[str, ...]]] = {
     "metadata stripped": (stripped, (REBUILT,)),
     "metadata and markers stripped": (stripped_of_markers_too, (REBUILT, "was found in a cell without its marker")),
     "markers stripped": (stripped_of_markers_alone, ()),
-    "points changed": (with_more_points, ("The notebook's points for attention.contextual_embedding",)),
+    "points changed": (with_more_points, ()),
     "unlocked": (unlocked, ("The grading settings of attention.contextual_embedding",)),
     "all ids the same": (all_called_the_same, (REBUILT,)),
     "another kernel": (with_kernel(name="conda-env-torch-py", display_name="torch", language="python"), ()),
