@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Sequence
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import save_file
+from safetensors.torch import save
 from torch import Tensor
 
 from autograder.errors import BadInput
@@ -90,7 +91,8 @@ def _write(exercise: Exercise, folder: Path) -> Recorded:
         raise BadInput(f"{exercise.id} cannot be recorded: {error}") from None
     data = {"format": FORMAT, "callbacks": callbacks, "observations": pack.observations, **parts}
     _write_json(folder / f"{task_of(exercise)}.json", data)
-    save_file(pack.tensors, folder / f"{task_of(exercise)}.safetensors")
+    packed = gzip.compress(save(pack.tensors), mtime=0)  # some tensors are large and repeat themselves
+    (folder / f"{task_of(exercise)}.safetensors.gz").write_bytes(packed)
     known = {one["name"]: len(one["calls"]) for one in callbacks if "calls" in one}
     return Recorded(exercise.id, (len(key.visible), len(probes)), known, left_out)
 

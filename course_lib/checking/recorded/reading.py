@@ -3,9 +3,9 @@
 `katze publish` records what the reference and every known mistake do in the visible cases, and in those that confirm a
 suspected mistake; `autograder/edition/recording.py` writes the files that are read here:
 
-    exercises/<module>/exercises.json        what each exercise says of itself, its hints and its mistakes' messages
-    exercises/<module>/<task>.json           its cases, and what came back in each
-    exercises/<module>/<task>.safetensors    the tensors of both
+    exercises/<module>/exercises.json          what each exercise says of itself, its hints and its mistakes' messages
+    exercises/<module>/<task>.json             its cases, and what came back in each
+    exercises/<module>/<task>.safetensors.gz   the tensors of both
 
 An answer is judged as ever: only what it is compared with is read (see `answer_key.py`) and not computed.
 """
@@ -13,7 +13,9 @@ An answer is judged as ever: only what it is compared with is read (see `answer_
 from __future__ import annotations
 
 import builtins
+import gzip
 import json
+import zlib
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
@@ -153,12 +155,21 @@ def read_recording(file: Path) -> Recording:
     data = _read_json(file.with_suffix(".json"))
     with needed_for("Checking an answer", package="safetensors"):
         from safetensors import SafetensorError
-        from safetensors.torch import load_file
+        from safetensors.torch import load
     try:
-        unpack = _Unpack(load_file(file.with_suffix(".safetensors")), data["callbacks"])
+        unpack = _Unpack(load(gzip.decompress(file.with_suffix(".safetensors.gz").read_bytes())), data["callbacks"])
         observations = [unpack.observation(entry) for entry in data["observations"]]
         return Recording(*(_keyed(data[part], unpack, observations) for part in ("shown", "probes")))
-    except (OSError, SafetensorError, LookupError, TypeError, ValueError, AttributeError) as error:
+    except (
+        OSError,
+        EOFError,
+        zlib.error,
+        SafetensorError,
+        LookupError,
+        TypeError,
+        ValueError,
+        AttributeError,
+    ) as error:
         raise _damaged(file, error) from None
 
 

@@ -209,7 +209,7 @@ def test_what_only_the_full_course_has(tmp_path: Path) -> None:
         ("up.json", "{"),
         ("up.json", '{"format": 1, "callbacks": []}'),
         ("up.json", '{"format": 2}'),
-        ("up.safetensors", "no tensors"),
+        ("up.safetensors.gz", "no tensors"),
         ("exercises.json", '{"format": 1, "exercises": [{}]}'),
         ("exercises.json", "[]"),
     ],
