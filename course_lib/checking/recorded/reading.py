@@ -362,14 +362,15 @@ class RecordedCalls:
 
 def _outline(args: Sequence[Value], kwargs: Mapping[str, Value]) -> Hashable:
     """What two calls with the same arguments have in common for certain."""
-    return tuple(map(_shape, args)), tuple(sorted((name, _shape(value)) for name, value in kwargs.items()))
+    return tuple(map(_certain, args)), tuple(sorted((name, _certain(value)) for name, value in kwargs.items()))
 
 
-def _shape(value: Value) -> Hashable:
+def _certain(value: Value) -> Hashable:
     if isinstance(value, Tensor):
-        return str(value.dtype), tuple(value.shape)
+        rounded = value.is_floating_point()
+        return str(value.dtype), tuple(value.shape), b"" if rounded else value.cpu().contiguous().numpy().tobytes()
     if isinstance(value, (list, tuple)):
-        return type(value).__name__, tuple(map(_shape, value))
+        return type(value).__name__, tuple(map(_certain, value))
     if isinstance(value, dict):
         return "dict", frozenset(value)
     return "number" if isinstance(value, (int, float)) else repr(value)
