@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import packages_distributions, requires
 from pathlib import Path
 
@@ -42,6 +42,28 @@ def copy_modules(modules: Iterable[str], target: Path) -> None:
         left_out = any(f"/{inside}/".startswith(f"/{folder}/") or f"/{folder}/" in f"/{inside}" for folder in _WITHOUT)
         if path.is_file() and not left_out and not any(path.match(pattern) for pattern in _NOT_DATA):
             _copy(path, target)
+
+
+def write_absent(withheld: Mapping[str, Sequence[str]], target: Path) -> None:
+    """Put modules in place of those that are left out, which say why when somebody imports them.
+
+    Args:
+        withheld: the modules that lessons withhold, each with those lessons.
+        target: the folder `course_lib`.
+    """
+    found = find_modules(ROOT)
+    told: dict[str, str] = {}
+    for module, lessons in withheld.items():
+        reason = f"{' and '.join(lessons)} {'ask' if len(lessons) > 1 else 'asks'} you to write what it holds"
+        for name in found.keys() - kept_modules([module]):
+            told.setdefault(name, f"it needs {module}, and {reason.replace('it holds', 'that holds')}")
+        told[module] = reason
+    for name, reason in told.items():
+        place = target / found[name].relative_to(ROOT)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        said = f"{name} is not in this class edition of the course: {reason}"
+        text = f'"""Not in this class edition."""\n\nraise ModuleNotFoundError(\n    {said!r},\n    name={name!r},\n)\n'
+        place.write_text(text, encoding="utf-8")
 
 
 def _copy(path: Path, target: Path) -> None:

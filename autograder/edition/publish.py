@@ -22,7 +22,7 @@ import nbformat
 import course_lib
 from autograder.course.colab import BADGE, INSTALL, install_cell, opening_cells
 from autograder.course.course import Course
-from autograder.edition.library import ROOT, copy_modules, imported_by, kept_modules, needed_packages
+from autograder.edition.library import ROOT, copy_modules, imported_by, kept_modules, needed_packages, write_absent
 from autograder.edition.recording import Recorded, write_lesson
 from autograder.errors import BadInput
 from course_lib import exercises
@@ -222,6 +222,7 @@ def _build(course: Course, target: Path, plan: Plan, place: Place) -> list[Recor
         shutil.copytree(course.release / lesson, home.release / lesson, ignore=shutil.ignore_patterns(".*"))
         _lead_here(home, lesson)
     copy_modules(plan.modules, target / "course_lib")
+    write_absent(plan.withheld, target / "course_lib")
     recorded = []
     for lesson in plan.lessons:
         package = target / "course_lib" / "exercises" / exercises.LESSONS[lesson].rpartition(".")[2]

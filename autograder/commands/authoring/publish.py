@@ -69,7 +69,7 @@ def _tell(folder: Path, plan: Plan, recorded: list[Recorded]) -> None:
     for module, lessons in plan.withheld.items():
         print(f"left out: {module}, which {' and '.join(lessons)} asks for")
     for lesson, modules in plan.without.items():
-        print(f"demos of {lesson} that use {', '.join(modules)} show nothing")
+        print(f"demos of {lesson} that use {', '.join(modules)} say that it is missing")
     others: dict[str, list[str]] = {}
     for module, lessons in plan.open.items():
         others.setdefault(lessons[0], []).append(module)

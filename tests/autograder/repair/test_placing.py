@@ -249,9 +249,7 @@ OTHER_SETTINGS = "The grading settings of small.one differed from the lesson's, 
         ({"points": 1, "locked": False}, [OTHER_SETTINGS]),
     ],
 )
-def test_other_points_and_settings_are_ignored_and_nobody_is_accused(
-    claimed: dict[str, object], told: list[str]
-):
+def test_other_points_and_settings_are_ignored_and_nobody_is_accused(claimed: dict[str, object], told: list[str]):
     notebook = filled()
     by_id(notebook, "one-c")["metadata"]["nbgrader"].update(claimed)
     assert list(mended(notebook).repairs) == told
