@@ -67,14 +67,15 @@ def _tell(folder: Path, plan: Plan, recorded: list[Recorded]) -> None:
     """What was written, and what should be known about it."""
     print(f"{folder}: {count(len(plan.lessons), 'lesson')}, {count(len(recorded), 'exercise')}")
     for module, lessons in plan.withheld.items():
-        print(f"left out: {module}, which {' and '.join(lessons)} asks for")
+        print(f"left out: {module}, for {' and '.join(lessons)}")
     for lesson, modules in plan.without.items():
         print(f"demos of {lesson} that use {', '.join(modules)} say that it is missing")
     others: dict[str, list[str]] = {}
     for module, lessons in plan.open.items():
         others.setdefault(lessons[0], []).append(module)
     for lesson, names in others.items():
-        print(f"still to be read: {', '.join(names)}, which {lesson} asks for (--withhold {lesson[:2]})")
+        number = lesson.partition("_")[0]
+        print(f"still to be read: {', '.join(names)}, although {lesson} asks for it (--withhold {number})")
     for one in recorded:
         for name, calls in one.calls.items():
             told = f"of {name} {count(calls, 'call')} are known; others are checked in the full course only"

@@ -316,8 +316,8 @@ def test_the_command_tells_what_is_in_it(tmp_path: Path, capsys: pytest.CaptureF
     assert cli.main(["publish", str(folder), "--lessons", "00", "01", "--closed", "00", "--withhold", "03", *at]) == 0
     told = capsys.readouterr().out
     assert f"{folder}: 2 lessons, 16 exercises" in told
-    assert "left out: course_lib.attention, which 01_attention asks for" in told
-    assert "left out: course_lib.positions, which 03_positions asks for" in told
+    assert "left out: course_lib.attention, for 01_attention" in told
+    assert "left out: course_lib.positions, for 03_positions" in told
     assert "(--withhold 08)" in told
     assert "(--withhold 03)" not in told
     assert "of step 2 calls are known; others are checked in the full course only" in told
