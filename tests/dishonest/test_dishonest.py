@@ -165,7 +165,7 @@ def test_nothing_was_left_or_changed_outside(together: Graded) -> None:
     assert not list(Path("/dev/shm").glob("*katze*"))
     inside = {path.name for path in together.course.root.iterdir()} - {"somebody-elses-file"}
     assert {name for name in inside if not name.startswith(".")} == {
-        *("nbgrader_config.py", "notebooks", "submitted", "autograded", "feedback", "gradebook.db")
+        *("nbgrader_config.py", "notebooks", "submitted", "autograded", "feedback", "gradebook.db", "build")
     }
 
 
