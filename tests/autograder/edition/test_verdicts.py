@@ -28,15 +28,14 @@ from course_lib.checking.recorded.stand_ins import StandIn
 ROOT = Path(__file__).parents[3]
 SAMPLE = {
     "words_in_a_bag.same_vector": "a prediction",
-    "attention.weights": "a function, with gradients",
+    "attention.weights": "a function, with gradients, and two mistakes at once",
     "masking.attention_pooling": "a class, with the gradients of its weights",
-    "positions.shift_matrix": "two mistakes at once",
     "heads_and_blocks.dropout": "random numbers",
-    "heads_and_blocks.add_and_norm": "callbacks that are recorded",
     "decoding.greedy": "a callback that stands for a model",
     "gpt.generate": "another one",
-    "subwords.learn_merges": "callbacks of plain data",
+    "evaluation.word_error_rate": "a callback of plain data",
     "evaluation.precision_recall_f1": "plain data",
+    "since_2017.pre_norm": "callbacks that are recorded",
 }
 """One of each kind."""
 
