@@ -1,4 +1,7 @@
-"""Where the notebook is among what was handed in: in folders, in archives, under other names, beside others."""
+"""Where the notebook is among what was handed in: in folders, in archives, under other names, beside others.
+
+Tests `archives.py` as well.
+"""
 
 from __future__ import annotations
 

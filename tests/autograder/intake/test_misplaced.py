@@ -1,4 +1,7 @@
-"""Submissions that lie where no lesson looks for them."""
+"""Submissions that lie where no lesson looks for them.
+
+Tests `delivered.py` as well.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A class of a plain course: nbgrader's own points, one verdict a test cell, and no zero for a mishap."""
+"""A class of a plain course: nbgrader's own points, one verdict a test cell, and no zero for a mishap.
+
+Tests `late.py`, `plan.py`, `publish.py`, `rows.py`, `running.py` and `submission.py` as well.
+"""
 
 from __future__ import annotations
 

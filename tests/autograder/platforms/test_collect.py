@@ -1,4 +1,8 @@
-"""Collecting a class, from each platform."""
+"""Collecting a class, from each platform.
+
+Tests `canvas.py`, `delivering.py`, `folders.py`, `found.py`, `gradescope.py`, `mail.py`, `moodle.py`, `students.py`
+and `told.py` as well.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A graded class given back: to each platform under its own names, once, and only what is as it stands."""
+"""A graded class given back: to each platform under its own names, once, and only what is as it stands.
+
+Tests `returned.py` as well.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """`katze grade --dry-run` tells what a run would do and writes nothing; a frozen lesson is left as it is.
 
-Tests `gradebook/changes/frozen.py`, `pages/preview.py` and the commands `freeze` and `thaw` as well.
+Tests `frozen.py` and `preview.py` as well.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What a course decides about an exercise after grading: it counts at once, in every place, and nothing is run for it.
 
-Tests `gradebook/changes/rulings.py` and `recount.py` as well.
+Tests `answers.py`, `rulings.py` and `recount.py` as well.
 """
 
 from __future__ import annotations
