@@ -158,19 +158,12 @@ def _find_reasons(
     assignment: Assignment, record: Record, digest: str, weakest: Level, overwritten: bool
 ) -> Iterator[str]:
     """Why a submission has to be graded again as a whole; nothing if it has not."""
-    if record.digest != digest:
-        yield SUBMITTED_AGAIN
-    if record.void:  # what it had written is gone with it, and its scores are taken back
-        yield LEFT_UNDONE
-    if any(one.outcome is Outcome.UNGRADED for one in record.exercises):
-        yield FAILED_BEFORE
+    yield from unfinished_business(record, digest)
     yield from _compare_conditions(record.conditions, assignment.conditions)
     for name, before in record.imports.items():
         if assignment.library.digest([name]) != before:
             yield OTHER_IMPORT.format(name=name)
-    weak = {one.level for one in record.exercises if one.level and Level[one.level] < weakest}
-    if weak:
-        yield WEAK_BOXES.format(level=min(weak), weakest=weakest.name)
+    yield from too_weak_boxes(record, weakest)
     if overwritten:
         yield OVERWRITTEN
     if {one.exercise for one in record.exercises} - set(assignment.fingerprints):
@@ -179,15 +172,37 @@ def _find_reasons(
         yield from _find_missing_files(assignment, record)
 
 
+def unfinished_business(record: Record, digest: str) -> Iterator[str]:
+    """Why a submission of any kind is graded again: it is another than was graded, or that came to no good end."""
+    if record.digest != digest:
+        yield SUBMITTED_AGAIN
+    if record.void:  # what it had written is gone with it, and its scores are taken back
+        yield LEFT_UNDONE
+    if any(one.outcome is Outcome.UNGRADED for one in record.exercises):
+        yield FAILED_BEFORE
+
+
+def too_weak_boxes(record: Record, weakest: Level) -> Iterator[str]:
+    """Why a submission of any kind is graded again: its boxes were weaker than this."""
+    weak = {one.level for one in record.exercises if one.level and Level[one.level] < weakest}
+    if weak:
+        yield WEAK_BOXES.format(level=min(weak), weakest=weakest.name)
+
+
+def changed_versions(before: Conditions, now: Conditions, digests: Mapping[str, str]) -> Iterator[str]:
+    """The versions that differ and decide grades; of those that are digests, what is said in place of the number."""
+    for name in sorted((before.versions.keys() | now.versions.keys()).difference(_FOR_READERS)):
+        old, new = before.versions.get(name, "none"), now.versions.get(name, "none")
+        if old != new:
+            yield digests.get(name, OTHER_VERSION).format(name=name, before=old, now=new)
+
+
 def _compare_conditions(before: Conditions, now: Conditions) -> Iterator[str]:
     if before.release != now.release:
         yield OTHER_RELEASE
     if before.seed != now.seed:
         yield OTHER_SECRET
-    for name in sorted((before.versions.keys() | now.versions.keys()).difference(_FOR_READERS)):
-        old, new = before.versions.get(name, "none"), now.versions.get(name, "none")
-        if old != new:
-            yield _DIGESTS.get(name, OTHER_VERSION).format(name=name, before=old, now=new)
+    yield from changed_versions(before, now, _DIGESTS)
     for name in sorted(before.settings.keys() | now.settings.keys()):
         old_setting, new_setting = before.settings.get(name), now.settings.get(name)
         if isinstance(old_setting, Mapping) and isinstance(new_setting, Mapping):
@@ -208,7 +223,7 @@ def _find_missing_files(assignment: Assignment, record: Record) -> Iterator[str]
     An autograded notebook must be what was written, by its size. A feedback page that is another program's by now is
     no reason to grade again: it is written anew from what was recorded (`by_hand.py`).
     """
-    files = {kind: (path, _size(path)) for kind, path in written_files(assignment, record.student).items()}
+    files = {kind: (path, size_of(path)) for kind, path in written_files(assignment, record.student).items()}
     notebook, size = files["autograded"]
     if "autograded" in record.files and size != record.files["autograded"][1]:
         yield MISSING_NOTEBOOK.format(name=notebook.name, folder=notebook.parents[2].name)
@@ -226,7 +241,8 @@ def written_files(assignment: Assignment, student: str) -> dict[str, Path]:
     }
 
 
-def _size(path: Path) -> int:
+def size_of(path: Path) -> int:
+    """The size of a file that an earlier run has written, in bytes; -1 where it is gone."""
     try:
         return path.stat().st_size
     except OSError as error:

@@ -21,27 +21,28 @@ from autograder.gradebook.file import GradebookFile
 from autograder.gradebook.record import Conditions, Record
 from autograder.grading.digests import fingerprints
 from autograder.grading.plan import (
-    FAILED_BEFORE,
     FIRST,
     FORCED,
-    LEFT_UNDONE,
+    MISSING_NOTEBOOK,
+    MISSING_PAGE,
+    OTHER_CHECKS,
     OVERWRITTEN,
-    SUBMITTED_AGAIN,
     Plan,
     Task,
+    changed_versions,
+    size_of,
+    too_weak_boxes,
+    unfinished_business,
 )
 from autograder.plain import files, rows
 from autograder.plain.assignment import PlainAssignment
 from autograder.plain.publish import written_files
-from course_lib.checking import Outcome
 from course_lib.checking.rules import syntax_tree
 
 _DIGESTS = {
     "files": "the files beside the notebooks have changed",
-    "checks": "Katze's own code that grades has changed",
+    "checks": OTHER_CHECKS,
 }
-_FOR_READERS = ("Katze",)
-"""Versions from which nothing follows."""
 
 
 def conditions_of(assignment: PlainAssignment, course_files: dict[str, Path]) -> Conditions:
@@ -94,36 +95,19 @@ def make_plan(
 def _reasons(
     assignment: PlainAssignment, conditions: Conditions, record: Record, digest: str, weakest: Level
 ) -> Iterator[str]:
-    if record.digest != digest:
-        yield SUBMITTED_AGAIN
-    if record.void:
-        yield LEFT_UNDONE
-    if any(one.outcome is Outcome.UNGRADED for one in record.exercises):
-        yield FAILED_BEFORE
+    yield from unfinished_business(record, digest)
     before, now = record.conditions, conditions
     if before.release != now.release:
         yield "the assignment's cells have changed"
-    for name in sorted(before.versions.keys() | now.versions.keys()):
-        old, new = before.versions.get(name), now.versions.get(name)
-        if old != new and name not in _FOR_READERS:
-            yield _DIGESTS.get(name, f"{name} {old or 'none'} -> {new or 'none'}")
+    yield from changed_versions(before, now, _DIGESTS)
     if before.settings != json.loads(json.dumps(now.settings)):
         yield "the limits of a box have changed"
-    weak = {one.level for one in record.exercises if one.level and Level[one.level] < weakest}
-    if weak:
-        yield f"graded in boxes of level {min(weak)}, weaker than {weakest.name}"
+    yield from too_weak_boxes(record, weakest)
     for kind, path in written_files(assignment, record.student).items():
-        if kind in record.files and _size(path) != record.files[kind][1] and kind.startswith("autograded/"):
-            yield f"{path.name} in {path.parents[2].name}/ is missing, or not what was written"
-        elif assignment.feedback and kind.startswith("feedback/") and _size(path) <= 0 and not record.void:
-            yield f"{path.name} in {path.parents[2].name}/ is missing"
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except (FileNotFoundError, NotADirectoryError):
-        return -1
+        if kind in record.files and size_of(path) != record.files[kind][1] and kind.startswith("autograded/"):
+            yield MISSING_NOTEBOOK.format(name=path.name, folder=path.parents[2].name)
+        elif assignment.feedback and kind.startswith("feedback/") and size_of(path) <= 0 and not record.void:
+            yield MISSING_PAGE.format(name=path.name, folder=path.parents[2].name)
 
 
 def _release(assignment: PlainAssignment) -> str:

@@ -119,11 +119,15 @@ def read_collected(course: Course, lesson: str) -> Collected:
 
 def write_collected(course: Course, collected: Collected) -> None:
     """Write the record whole, or not at all."""
-    path = record_of_collected(course, collected.lesson)
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     students = {student: _plain(one) for student, one in sorted(collected.students.items())}
+    content = {"format": FORMAT, "lesson": collected.lesson, "students": students}
+    write_kept(record_of_collected(course, collected.lesson), content)
+
+
+def write_kept(path: Path, content: Mapping[str, object]) -> None:
+    """Write what a course keeps for itself below `.katze/`, whole or not at all; for its owner alone."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with put_in_place(path) as draft:
-        content = {"format": FORMAT, "lesson": collected.lesson, "students": students}
         draft.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from autograder.course.course import Course
 from autograder.errors import BadInput
-from course_lib.ground.files import put_in_place
+from autograder.platforms.collected import write_kept
 
 FORMAT = 1
 """Of the file; one with a higher number was written by a newer Katze."""
@@ -96,9 +96,5 @@ def read_returned(course: Course, lesson: str) -> Returned:
 
 def write_returned(course: Course, returned: Returned) -> None:
     """Write the record whole, or not at all."""
-    path = place(course, returned.lesson)
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     students = {student: dataclasses.asdict(page) for student, page in sorted(returned.pages.items())}
-    with put_in_place(path) as draft:
-        content = {"format": FORMAT, "lesson": returned.lesson, "students": students}
-        draft.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    write_kept(place(course, returned.lesson), {"format": FORMAT, "lesson": returned.lesson, "students": students})

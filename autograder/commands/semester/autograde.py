@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import os
 
 from autograder.commands.adding import Commands, add_json, add_level, add_workers, weakest_level
-from autograder.commands.statuses import DONE, FAILED
-from autograder.commands.writing import write_json
+from autograder.commands.semester.grade import conclude_run
 
 
 def add(commands: Commands) -> None:
@@ -44,9 +42,4 @@ def _run(options: argparse.Namespace) -> int:
         force=options.force,
     )
     print_class(run)
-    if run.gradings:
-        written = [course.gradebook, course.autograded, *([] if options.no_feedback else [course.feedback])]
-        print("written:", ", ".join(os.path.relpath(path) for path in written))
-    if options.json:
-        write_json(options.json, run.records())
-    return FAILED if run.grader_failed or run.refused else DONE
+    return conclude_run(course, run, options)

@@ -6,12 +6,16 @@ import argparse
 import gc
 import os
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autograder.commands.adding import Commands, add_json, add_lesson, add_level, add_workers, weakest_level
 from autograder.commands.statuses import DONE, FAILED
 from autograder.commands.writing import write_json
 from autograder.errors import BadInput
+
+if TYPE_CHECKING:
+    from autograder.course.course import Course
+    from autograder.gradebook.results import ClassResult
 
 
 def add(commands: Commands) -> None:
@@ -76,7 +80,7 @@ def _run(options: argparse.Namespace) -> int:
         if options.json != "-":
             print_class(run)
             print(NOTHING_WRITTEN)
-        return FAILED if run.grader_failed or run.refused else DONE
+        return status_of_run(run)
     run = grade_lesson(course, options.lesson, workers=options.workers, **wanted)
     print_class(run)
     lost = misplaced(course, options.lesson)
@@ -86,9 +90,19 @@ def _run(options: argparse.Namespace) -> int:
         collecting = how_to_collect(course)
         if collecting:
             print(f"{collecting}, if you have not yet, and move it elsewhere.", file=sys.stderr)
+    return conclude_run(course, run, options)
+
+
+def conclude_run(course: Course, run: ClassResult, options: argparse.Namespace) -> int:
+    """Name what a run has written, write its records where `--json` says, and return the exit status."""
     if run.gradings:
         written = [course.gradebook, course.autograded, *([] if options.no_feedback else [course.feedback])]
         print("written:", ", ".join(os.path.relpath(path) for path in written))
     if options.json:
         write_json(options.json, run.records())
+    return status_of_run(run)
+
+
+def status_of_run(run: ClassResult) -> int:
+    """The exit status after a run: whether the grader failed, or the name of a folder kept somebody out."""
     return FAILED if run.grader_failed or run.refused else DONE
