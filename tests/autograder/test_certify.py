@@ -156,7 +156,7 @@ class TestFails:
         assert certificate(cases=cases).failures == ("has 2 hidden cases; at least 3 are needed",)
 
     def test_when_a_part_has_no_case(self) -> None:
-        assert certificate(parts={CORE: 1, "no part": 0}).failures == (
+        assert certificate(points=2, parts={CORE: 1, "no part": 1}).failures == (
             "no visible case belongs to the part 'no part'",
             "no hidden case belongs to the part 'no part'",
         )
