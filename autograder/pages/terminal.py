@@ -26,6 +26,9 @@ from course_lib.checking import Outcome
 ENOUGH_FOR_A_PACE = 20
 """The fewest submissions whose pace says something: before, it is that of opening the first box."""
 
+RULE = 120
+"""Characters below a heading, at most: what is piped has no width of its own."""
+
 GAP, WIDEST = "   ", 40
 """Between two columns; and characters of the widest."""
 
@@ -104,7 +107,7 @@ def _print_table(lesson: str, submissions: list[Record], console: Console) -> No
     ]
     heading, *rows = (GAP.join(row) for row in zip(*columns, strict=True))
     console.print(f"{lesson}: {count(len(submissions), 'submission')}\n", highlight=False)
-    console.print(Text(f"{heading}{GAP}outcomes\n{'─' * console.width}", "bold"))
+    console.print(Text(f"{heading}{GAP}outcomes\n{'─' * min(console.width, RULE)}", "bold"))
     for row, submission in zip(rows, submissions, strict=True):
         outcomes = Text.from_markup(_outcomes(submission)).split("\n")
         beside = console.width - cell_len(row + GAP)
