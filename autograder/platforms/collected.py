@@ -7,18 +7,13 @@ gave out.
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from autograder.course.course import Course
-from autograder.errors import BadInput
-from course_lib.ground.files import put_in_place
-
-FORMAT = 1
-"""Of the file; one with a higher number was written by a newer Katze."""
+from autograder.platforms.kept import read_kept, write_kept
 
 
 @dataclass(frozen=True)
@@ -103,32 +98,13 @@ def read_collected(course: Course, lesson: str) -> Collected:
         BadInput: the file is damaged, or a newer Katze has written it.
     """
     path = record_of_collected(course, lesson)
-    try:
-        written = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return Collected(lesson)
-    except (OSError, ValueError) as error:
-        raise BadInput(f"{path} cannot be read ({error}); remove it and collect again") from error
-    if isinstance(written, dict) and type(written.get("format")) is int and written["format"] > FORMAT:
-        raise BadInput(f"{path} was written by a newer Katze; install that one")
-    try:
-        return Collected(lesson, {student: _delivery(student, facts) for student, facts in written["students"].items()})
-    except (TypeError, KeyError, AttributeError) as error:
-        raise BadInput(f"{path} is damaged; remove it and collect again") from error
+    return Collected(lesson, read_kept(path, _delivery, "remove it and collect again"))
 
 
 def write_collected(course: Course, collected: Collected) -> None:
     """Write the record whole, or not at all."""
-    students = {student: _plain(one) for student, one in sorted(collected.students.items())}
-    content = {"format": FORMAT, "lesson": collected.lesson, "students": students}
-    write_kept(record_of_collected(course, collected.lesson), content)
-
-
-def write_kept(path: Path, content: Mapping[str, object]) -> None:
-    """Write what a course keeps for itself below `.katze/`, whole or not at all; for its owner alone."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with put_in_place(path) as draft:
-        draft.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    students = {student: _plain(one) for student, one in collected.students.items()}
+    write_kept(record_of_collected(course, collected.lesson), collected.lesson, students)
 
 
 def _plain(one: Delivery) -> dict[str, Any]:

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from autograder.course.course import Course
-from autograder.errors import BadInput
-from autograder.platforms.collected import write_kept
-
-FORMAT = 1
-"""Of the file; one with a higher number was written by a newer Katze."""
+from autograder.platforms.kept import read_kept, write_kept
 
 
 @dataclass(frozen=True)
@@ -80,21 +75,11 @@ def read_returned(course: Course, lesson: str) -> Returned:
     Raises:
         BadInput: the file is damaged, or a newer Katze has written it.
     """
-    path = place(course, lesson)
-    try:
-        written = json.loads(path.read_text(encoding="utf-8"))
-        if written["format"] > FORMAT:
-            raise BadInput(f"{path} was written by a newer Katze; install that one")
-        return Returned(lesson, {student: ReturnedPage(**facts) for student, facts in written["students"].items()})
-    except FileNotFoundError:
-        return Returned(lesson)
-    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise BadInput(
-            f"{path} cannot be read ({type(error).__name__}); remove it, and it is forgotten what was returned"
-        ) from error
+    advice = "remove it, and it is forgotten what was returned"
+    return Returned(lesson, read_kept(place(course, lesson), lambda _, facts: ReturnedPage(**facts), advice))
 
 
 def write_returned(course: Course, returned: Returned) -> None:
     """Write the record whole, or not at all."""
-    students = {student: dataclasses.asdict(page) for student, page in sorted(returned.pages.items())}
-    write_kept(place(course, returned.lesson), {"format": FORMAT, "lesson": returned.lesson, "students": students})
+    students = {student: dataclasses.asdict(page) for student, page in returned.pages.items()}
+    write_kept(place(course, returned.lesson), returned.lesson, students)

@@ -1,4 +1,7 @@
-"""The record of what was collected."""
+"""The record of what was collected.
+
+Tests `kept.py` as well.
+"""
 
 from __future__ import annotations
 

@@ -1,0 +1,46 @@
+"""What a course keeps for itself about its students: JSON files below `.katze/`, for their owner alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from autograder.errors import BadInput
+from course_lib.ground.files import put_in_place
+
+FORMAT = 1
+"""Of such a file; one with a higher number was written by a newer Katze."""
+
+Kept = TypeVar("Kept")
+
+
+def read_kept(path: Path, read: Callable[[str, Mapping[str, Any]], Kept], advice: str) -> dict[str, Kept]:
+    """What is kept about each student; nothing where there is no file.
+
+    Args:
+        path: the file.
+        read: makes of a student and what is written about one what is wanted.
+        advice: what to do about a file that is damaged.
+
+    Raises:
+        BadInput: the file is damaged, or a newer Katze has written it.
+    """
+    try:
+        written = json.loads(path.read_text(encoding="utf-8"))
+        if written["format"] > FORMAT:
+            raise BadInput(f"{path} was written by a newer Katze; install that one")
+        return {student: read(student, facts) for student, facts in written["students"].items()}
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise BadInput(f"{path} cannot be read ({type(error).__name__}); {advice}") from error
+
+
+def write_kept(path: Path, lesson: str, students: Mapping[str, Mapping[str, Any]]) -> None:
+    """Write what is kept about each student of a lesson, whole or not at all."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    content = {"format": FORMAT, "lesson": lesson, "students": dict(sorted(students.items()))}
+    with put_in_place(path) as draft:
+        draft.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
