@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[1]
 WINGS = {
     "ground": [
         *("refusals", "outputs", "modules", "optional", "moved", "tables", "timing", "files", "torch_files"),
-        "text_state",
+        *("bars", "text_state"),
     ],
     "bags": [],
     "attention": [],

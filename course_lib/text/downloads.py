@@ -13,14 +13,18 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
 import platformdirs
 from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn, TransferSpeedColumn
+from rich.filesize import decimal
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
+from course_lib.ground.bars import bar_in_page
 from course_lib.ground.optional import needed_for
 from course_lib.text.texts import SentencePair, read_parallel, read_text
 
@@ -112,7 +116,7 @@ def fetch(file: PublishedFile, console: Console | None = None) -> Path:
 
     Args:
         file: which.
-        console: where a bar shows the progress; nothing is shown if it is not a terminal.
+        console: where a bar shows the progress; nothing is shown if it is neither a terminal nor a notebook's.
 
     Raises:
         DownloadError: the copy in `KATZE_DATA` is another file, or the address cannot be reached, or what it gives
@@ -159,30 +163,49 @@ def _retrieve(file: PublishedFile, cached: Path, console: Console) -> Path:
     def download(address: str, path: str, asking: object) -> None:
         if os.environ.get("KATZE_OFFLINE"):
             raise OSError("KATZE_OFFLINE is set")
-        columns = (TextColumn(f"fetching {file.name}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
-        with Progress(*columns, console=console, disable=not (console.is_terminal or console.is_jupyter)) as progress:
-            bar = _Bar(progress, progress.add_task("", total=file.size))
-            pooch.HTTPDownloader(progressbar=bar, chunk_size=_CHUNK)(address, path, asking)
+        with _bar(file, console) as moved:
+            pooch.HTTPDownloader(progressbar=_Bar(moved), chunk_size=_CHUNK)(address, path, asking)
 
     return Path(pooch.retrieve(file.address, file.sha256, cached.name, cached.parent, downloader=download))
 
 
+@contextmanager
+def _bar(file: PublishedFile, console: Console) -> Iterator[Callable[[int], None]]:
+    """A bar on the console, if that is a page or a terminal; what it gives is told how many bytes are there."""
+    title = f"fetching {file.name}"
+    if console.is_jupyter:
+        with bar_in_page(title, file.size) as draw:
+            yield lambda done: draw(done, f"{decimal(done)} of {decimal(file.size)}")
+        return
+    columns = (TextColumn(title), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
+        task = progress.add_task("", total=file.size)
+        yield lambda done: progress.update(task, completed=done)
+
+
 @dataclass
 class _Bar:
-    """A bar of rich's, moved as pooch moves one."""
+    """A bar as pooch moves one.
 
-    progress: Progress
-    task: TaskID
+    Attributes:
+        moved: told how many bytes are there.
+        total: of the file, as its server says; pooch sets it.
+    """
+
+    moved: Callable[[int], None]
     total: int = 0
+    _done: int = 0
 
     def update(self, more: int) -> None:
-        self.progress.advance(self.task, more)
+        self._done += more
+        self.moved(self._done)
 
     def reset(self) -> None:
-        self.progress.reset(self.task)
+        self._done = 0
+        self.moved(0)
 
     def close(self) -> None:
-        """Nothing: the bar ends with its progress."""
+        """Nothing: the bar ends with its block."""
 
 
 def _cause(error: BaseException) -> BaseException:

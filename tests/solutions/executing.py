@@ -100,5 +100,5 @@ class ExecutedLesson:
         demos = [cell for cell in notebook.cells if "when_ready" in cell.source]
         assert demos
         for cell in demos:
-            assert "Borrowed for this cell: the course's own" in printed(cell), cell.source[:100]
+            assert "Borrowed for this cell: the course's own" in printed(cell), (cell.source[:100], cell.outputs)
             assert not WAITING.search(printed(cell)), cell.source[:100]

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import io
-import re
 from itertools import count
-from typing import Any
 
 import pytest
 from rich.console import Console
 
+from course_lib.ground import bars
 from course_lib.training import progress
-from course_lib.training.progress import NotebookBar, TrainingStep, progress_bar, track
+from course_lib.training.progress import TrainingStep, progress_bar, track
+from tests.course_lib.page import Page
 
 
 def drawn(terminal: bool) -> str:
@@ -39,33 +39,15 @@ def test_no_time_is_no_speed() -> None:
     assert TrainingStep(1, 1.0, 0.1, tokens=5, seconds=0.0).tokens_per_second == 0
 
 
-class Page:
-    """Stands for a notebook's page."""
-
-    def __init__(self) -> None:
-        self.bars: list[NotebookBar] = []
-
-    def display(self, bar: NotebookBar, **_wanted: Any) -> Page:
-        self.update(bar)
-        return self
-
-    def update(self, bar: NotebookBar) -> None:
-        self.bars.append(bar)
-
-    @property
-    def texts(self) -> list[str]:
-        return [bar._repr_mimebundle_()["text/html"] for bar in self.bars]
-
-
 @pytest.fixture
 def page(monkeypatch: pytest.MonkeyPatch) -> Page:
     shown = Page()
-    monkeypatch.setattr(progress, "display", shown.display)
+    monkeypatch.setattr(bars, "display", shown.display)
     return shown
 
 
 def test_a_notebook_sees_plain_html_that_is_gone_in_the_end(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "BETWEEN", -1.0)
+    monkeypatch.setattr(bars, "BETWEEN", -1.0)
     with progress_bar(3, "<cats>", Console(force_jupyter=True)) as tell:
         for number in range(1, 4):
             tell(TrainingStep(number, 2.0, rate=0.1, tokens=10, seconds=1.0))
@@ -78,7 +60,7 @@ def test_a_notebook_sees_plain_html_that_is_gone_in_the_end(page: Page, monkeypa
 
 
 def test_a_notebook_sees_the_loss_while_it_falls(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "BETWEEN", -1.0)
+    monkeypatch.setattr(bars, "BETWEEN", -1.0)
     with progress_bar(4, "cats", Console(force_jupyter=True)) as tell:
         for number, loss in enumerate((4.0, 2.0, 1.0, 0.5), 1):
             tell(TrainingStep(number, loss, rate=0.1, tokens=10, seconds=1.0))
@@ -87,24 +69,11 @@ def test_a_notebook_sees_the_loss_while_it_falls(page: Page, monkeypatch: pytest
     assert "from 4 to 1" in page.texts[3]
 
 
-def test_the_line_of_a_resumed_run_begins_where_it_was_resumed() -> None:
-    bar = NotebookBar("cats", 6, 8, losses=[2.0, 1.0])
-    assert 'points="120.0,0.0 150.0,24.0"' in bar._repr_mimebundle_()["text/html"]
-
-
-def test_a_long_run_is_a_line_of_means_and_no_number_is_no_line() -> None:
-    bar = NotebookBar("cats", 1200, 2400, losses=[2.0, 0.0] * 600)
-    (points,) = re.findall('points="([^"]+)"', bar._repr_mimebundle_()["text/html"])
-    assert len(points.split()) == 60
-    assert points.startswith("0.0,0.0 2.0,0.0")
-    assert "<svg" not in NotebookBar("cats", 3, 9, losses=[1.0, float("nan")])._repr_mimebundle_()["text/html"]
-
-
 @pytest.fixture
 def slow_loop(page: Page, monkeypatch: pytest.MonkeyPatch) -> Page:
     """A notebook's page, on which every look at the clock takes two seconds."""
     seconds = count(0, 2)
-    monkeypatch.setattr(progress.time, "monotonic", lambda: float(next(seconds)))
+    monkeypatch.setattr(bars.time, "monotonic", lambda: float(next(seconds)))
     monkeypatch.setattr(progress, "Console", lambda: Console(force_jupyter=True))
     return page
 
