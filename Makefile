@@ -33,7 +33,7 @@ demo: setup  ## Train a small transformer, then release and grade a bundled clas
 
 test: lint  ## Run every check: style, types, release drift, tests, certificate.
 	$(BIN)/katze release --check
-	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile
+	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile --durations 25
 	$(BIN)/katze certify
 
 browser:  ## Install the browser that tests drive, where there is none (Debian and its relatives).
