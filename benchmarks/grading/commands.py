@@ -6,17 +6,18 @@ import os
 import resource
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 OURS = Path(sys.executable).parent
 """The programs of the environment that this one runs in."""
 
-_LOOK_SECONDS = 0.5
+_LOOK_SECONDS = 0.2
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,62 @@ def cost(submissions: int, programs: Path, folder: Path, *commands: Sequence[str
     wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
     processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return Cost(submissions, wall, processor + enclosed.seconds)
+
+
+@dataclass(frozen=True)
+class Watched:
+    """What one run of a command took, and what it held meanwhile.
+
+    Attributes:
+        wall: seconds from start to finish.
+        processor: seconds of processor time, of all the processes that it started.
+        memory: megabytes of all its processes together, looked at five times a second.
+        said: the end of what it printed.
+    """
+
+    wall: float
+    processor: float
+    memory: tuple[float, ...]
+    said: str
+
+
+def watched(programs: Path, folder: Path, command: str, *arguments: str) -> Watched:
+    """Run a command of an environment, and look at its processes every now and then.
+
+    Args:
+        programs: the environment's folder of programs.
+        folder: where it runs.
+        command: its name.
+        arguments: what follows.
+
+    Raises:
+        RuntimeError: it failed; with the end of what it said.
+    """
+    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    memory, enclosed = [], Enclosed()
+    with tempfile.TemporaryFile("w+") as log:
+        running = subprocess.Popen([str(programs / command), *arguments], cwd=folder, stdout=log, stderr=log)
+        while running.poll() is None:
+            memory.append(sum(map(_megabytes, family(running.pid))))
+            enclosed.look()
+            with suppress(subprocess.TimeoutExpired):
+                running.wait(_LOOK_SECONDS)
+        wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+        log.seek(0)
+        said = log.read()[-2000:]
+    if running.returncode:
+        raise RuntimeError(f"{command} {' '.join(arguments)}: {said}")
+    processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return Watched(wall, processor + enclosed.seconds, tuple(memory), said)
+
+
+def _megabytes(process: int) -> float:
+    """The process's share of memory: pages that several processes hold count in parts."""
+    try:
+        lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
+    except OSError:
+        return 0.0
+    return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1000
 
 
 @dataclass

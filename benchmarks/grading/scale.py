@@ -3,32 +3,14 @@
 from __future__ import annotations
 
 import statistics
-import subprocess
 import sys
-import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.course.course import Course
-from benchmarks.grading.commands import OURS, family
+from benchmarks.grading.commands import OURS, Watched, watched
 from benchmarks.grading.courses import LESSON, make_course, ordinary
 from benchmarks.table import Row
-
-_LOOK_SECONDS = 1.0
-
-
-@dataclass(frozen=True)
-class Run:
-    """One `katze grade`.
-
-    Attributes:
-        wall: seconds.
-        memory: megabytes of all its processes together, looked at about every second.
-    """
-
-    wall: float
-    memory: tuple[float, ...]
 
 
 def large_class(folder: Path, students: int, workers: int, seed: int) -> Iterator[Row]:
@@ -51,40 +33,12 @@ def _ends(memory: tuple[float, ...]) -> tuple[tuple[float, ...], tuple[float, ..
     return memory[fifth // 2 : fifth], memory[-fifth : -fifth // 2]
 
 
-def _grade(course: Course, workers: int) -> Run:
+def _grade(course: Course, workers: int) -> Watched:
     """Grade a class in its own folder.
 
     Raises:
         RuntimeError: it failed.
     """
-    log = course.root / "log"
-    start = time.perf_counter()
-    with log.open("w") as file:
-        command = [str(OURS / "katze"), "grade", LESSON, "--workers", str(workers), "--no-feedback"]
-        running = subprocess.Popen(command, cwd=course.root, stdout=file, stderr=file)
-        memory = []
-        while running.poll() is None:
-            memory.append(sum(_megabytes(process) for process in family(running.pid)))
-            _wait_a_little(running)
-    wall = time.perf_counter() - start
-    if running.returncode:
-        raise RuntimeError(f"katze grade: {log.read_text()[-2000:]}")
-    print(f"{course.root.name}: {wall:.1f} s, at most {max(memory):.0f} MB", file=sys.stderr, flush=True)
-    return Run(wall, tuple(memory))
-
-
-def _wait_a_little(running: subprocess.Popen[bytes]) -> None:
-    """Wait until it is time for another look, or the end."""
-    try:
-        running.wait(_LOOK_SECONDS)
-    except subprocess.TimeoutExpired:
-        return
-
-
-def _megabytes(process: int) -> float:
-    """The process's share of memory: pages that several processes hold count in parts."""
-    try:
-        lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
-    except OSError:
-        return 0.0
-    return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1000
+    run = watched(OURS, course.root, "katze", "grade", LESSON, "--workers", str(workers), "--no-feedback")
+    print(f"{course.root.name}: {run.wall:.1f} s, at most {max(run.memory):.0f} MB", file=sys.stderr, flush=True)
+    return run

@@ -1,0 +1,122 @@
+"""A class from Canvas's zip to returned feedback and a filled gradebook file: `python -m benchmarks.semester --help`.
+
+    python -m benchmarks.semester [--students 300] [--workers 2] [--json FILE]
+
+Makes a course of its own with the download and the gradebook of a class in Canvas's shapes: ordinary submissions of
+lesson 01 from a seed, one in ten marked LATE. Then it runs what an instructor types, one command a step: collect,
+grade, return, export. The same is done with a third of the class first: where memory is flat, the whole class needs no
+more.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import sys
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from autograder.box import choose_level
+from autograder.course.course import Course
+from benchmarks.grading.commands import OURS, Watched, watched
+from benchmarks.grading.courses import LESSON, make_course, ordinary, submission
+from benchmarks.table import Row, report
+
+MINUTES = 10.0
+"""In which a class of 300 should be done on two cores."""
+
+_ASSIGNMENT = f"{LESSON} (4711)"
+"""What Canvas calls the lesson's column."""
+
+_DOWNLOAD, _GRADES, _BACK, _FILLED = "submissions.zip", "canvas.csv", "back.zip", "filled.csv"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.semester",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--students", type=int, default=300, help="of the class (default: %(default)s)")
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--json", type=Path, metavar="FILE")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="katze-benchmark-") as name:
+        third = _semester(Path(name) / "third", options.students // 3, options.workers, options.seed)
+        whole = _semester(Path(name) / "class", options.students, options.workers, options.seed)
+    rows = list(_rows(third, whole, options.students))
+    report(
+        f"{options.students} students, {options.workers} workers, boxes at {choose_level().name}", rows, options.json
+    )
+
+
+def _rows(third: dict[str, Watched], whole: dict[str, Watched], students: int) -> Iterator[Row]:
+    for step, run in whole.items():
+        yield Row.of(f"{step}, from start to end", run.wall, None, "s", more=False)
+        yield Row.of(f"{step}, processor time", run.processor, None, "s", more=False)
+        peak, smaller = max(run.memory), max(third[step].memory)
+        yield Row.of(f"{step}, memory at its peak, against {students // 3}", peak, smaller, "MB", more=False, goal=0.9)
+    total = sum(run.wall for run in whole.values()) / 60
+    yield Row.of(f"all of it, {students} students", total, MINUTES, "min", more=False, goal=1.0)
+    yield Row.of(
+        "all of it, processor time", sum(run.processor for run in whole.values()) / 60, None, "min", more=False
+    )
+
+
+def _semester(folder: Path, students: int, workers: int, seed: int) -> dict[str, Watched]:
+    """What each step takes, by its name.
+
+    Raises:
+        RuntimeError: a step failed, or somebody's page or points did not arrive.
+    """
+    course = make_course(folder, ordinary(students, seed), keep_demos=True)
+    _deliver(course)
+    roster = ("--roster", _GRADES, "--student-column", "SIS Login ID", "--lesson-column", f"{LESSON}={_ASSIGNMENT}")
+    steps = {
+        "collect": ("collect", _DOWNLOAD, "--roster", _GRADES),
+        "grade": ("grade", LESSON, "--workers", str(workers)),
+        "return": ("return", LESSON, "--for", "canvas", "--to", _BACK),
+        "export": ("export", *roster, "--to", _FILLED),
+    }
+    taken = {}
+    for name, arguments in steps.items():
+        taken[name] = watched(OURS, folder, "katze", *arguments)
+        print(
+            f"{students} students, {name}: {taken[name].wall:.1f} s, {taken[name].processor:.1f} s of processor time, "
+            f"at most {max(taken[name].memory):.0f} MB",
+            file=sys.stderr,
+            flush=True,
+        )
+    _require_all(folder, students)
+    return taken
+
+
+def _deliver(course: Course) -> None:
+    """Put what was handed in into a zip as Canvas makes it, with its gradebook beside; `submitted/` is empty then."""
+    names = sorted(path.name for path in course.submitted.iterdir())
+    with zipfile.ZipFile(course.root / _DOWNLOAD, "w", zipfile.ZIP_DEFLATED) as archive:
+        for number, name in enumerate(names, 1000):
+            late = "_LATE" if number % 10 == 0 else ""
+            letters = "".join(filter(str.isalnum, name))
+            archive.write(submission(course, name), f"{letters}{late}_{number}_{number + 50_000}_{LESSON}-1.ipynb")
+    course.submitted.rename(course.root / "handed_in")
+    headings = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", _ASSIGNMENT]
+    rows = [[f"Student, {name}", number, f"S{number}", name, "A", ""] for number, name in enumerate(names, 1000)]
+    with (course.root / _GRADES).open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([headings, ["    Points Possible", "", "", "", "", "20"], *rows])
+
+
+def _require_all(folder: Path, students: int) -> None:
+    with zipfile.ZipFile(folder / _BACK) as archive:
+        pages = len(archive.namelist())
+    with (folder / _FILLED).open(newline="", encoding="utf-8-sig") as file:
+        filled = sum(row["ID"] != "" and row[_ASSIGNMENT] != "" for row in csv.DictReader(file))
+    if (pages, filled) != (students, students):
+        raise RuntimeError(f"of {students} students {pages} got a page back, and {filled} points")
+
+
+if __name__ == "__main__":
+    main()
