@@ -25,6 +25,7 @@ from autograder.commands.semester import autograde, collect, export, freeze, giv
 from autograder.commands.statuses import DONE, MISUSED
 from autograder.errors import DISK_FULL, BadInput
 from course_lib import __version__
+from course_lib.exercises.catalogue import UnusableExercises
 
 COMMANDS = (
     demo,
@@ -74,7 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"katze: {commands.slow[options.command]} ...", file=sys.stderr)
     try:
         status: int = options.run(options)
-    except BadInput as problem:
+    except (BadInput, UnusableExercises) as problem:
         end = "" if str(problem).endswith((".", "?")) else "."
         print(f"katze: {problem}{end}", file=sys.stderr)
         return MISUSED

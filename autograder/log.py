@@ -26,10 +26,9 @@ from autograder.pages.deadlines import told_to_student
 from autograder.pages.terminal import colour_of, standing_in_words
 from autograder.platforms.collected import read_collected
 from autograder.words import count
-from course_lib import exercises
 from course_lib.checking import Outcome
 from course_lib.checking.verdict import AGAIN
-from course_lib.exercises import UnknownName
+from course_lib.exercises.catalogue import Catalogue, UnknownName
 
 _VERSIONS = ("Katze", "Python", "torch", "numpy")
 
@@ -79,7 +78,8 @@ def story_of(course: Course, student: str, lesson: str) -> dict[str, Any]:
             "settings": dict(record.conditions.settings),
             "hidden_inputs": {"slot": record.slot, "slots": SLOTS} if record.conditions.seed else None,
             "exercises": [
-                _exercise(one, cases.get(one.exercise, ()), runs[judged_by[one.exercise]]) for one in record.exercises
+                _exercise(one, cases.get(one.exercise, ()), runs[judged_by[one.exercise]], course.exercises)
+                for one in record.exercises
             ],
             "by_hand": [
                 asdict(cell)
@@ -116,14 +116,16 @@ def _collected(course: Course, lesson: str, student: str) -> dict[str, Any] | No
     return None
 
 
-def _exercise(one: ExerciseRecord, cases: Sequence[CaseRecord], run: Mapping[str, Any]) -> dict[str, Any]:
+def _exercise(
+    one: ExerciseRecord, cases: Sequence[CaseRecord], run: Mapping[str, Any], catalogue: Catalogue
+) -> dict[str, Any]:
     return {
         "exercise": one.exercise,
         "outcome": str(one.outcome),
         "points": one.points,
         "max_points": one.max_points,
         "misconception": one.misconception,
-        "misconception_message": _message(one),
+        "misconception_message": _message(one, catalogue),
         "note": one.note,
         "level": one.level,
         "run": run["id"],
@@ -134,10 +136,10 @@ def _exercise(one: ExerciseRecord, cases: Sequence[CaseRecord], run: Mapping[str
     }
 
 
-def _message(one: ExerciseRecord) -> str:
-    """The sentence that the author of a known mistake reads; empty where there is none, or this Katze knows none."""
+def _message(one: ExerciseRecord, catalogue: Catalogue) -> str:
+    """The sentence that the author of a known mistake reads; empty where there is none, or the course knows none."""
     with contextlib.suppress(UnknownName):
-        mistake = exercises.find(one.exercise).mistake(one.misconception or "")
+        mistake = catalogue.find(one.exercise).mistake(one.misconception or "")
         return mistake.message if mistake else ""
     return ""
 

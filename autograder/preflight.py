@@ -29,10 +29,11 @@ from autograder.intake.submission import Submission, read_notebook
 from autograder.limits import size
 from autograder.repair import Cell, CellKind, Release, Repaired, is_of, repair, require_lesson
 from autograder.words import count, printable, shown
-from course_lib import exercises
 from course_lib.checking import Exercise, Verdict
 from course_lib.checking.render import heading, lead
 from course_lib.checking.rules import Code, defines
+from course_lib.exercises.catalogue import Catalogue, UnknownName
+from course_lib.learner.at_hand import catalogue_at_hand
 
 READY, LOOK, UNREADABLE = 0, 1, 2
 
@@ -147,6 +148,7 @@ def preflight(file: Path, lesson: str | None = None, release: Path | None = None
                 f"{file} is not a notebook; check one answer in it with `katze check EXERCISE_ID {file}`"
             ) from None
         raise
+    catalogue = catalogue_at_hand(Path.cwd(), file.resolve().parent)
     files = _released_files(file, release)
     released = {name: _loaded(path) for name, path in files.items()}
     own = _lesson_of(submission, released)
@@ -162,12 +164,12 @@ def preflight(file: Path, lesson: str | None = None, release: Path | None = None
             f"{file} is the released notebook itself: there is nothing to compare it with. Write your answers in the "
             f"copy that `katze learn` makes; `katze learn --move-answers {meant}` moves there what is in it already"
         )
-    require_lesson(submission, released[meant], meant)
+    require_lesson(submission, released[meant], meant, catalogue)
     repaired = repair(submission, released[meant])
-    answers = _answers(repaired, released[meant])
+    answers = _answers(repaired, released[meant], catalogue)
     if run:
-        answers = _checked(answers, repaired)
-    named_for = _other_lesson_in(file.name, meant, {*released, *exercises.LESSONS})
+        answers = _checked(answers, repaired, catalogue)
+    named_for = _other_lesson_in(file.name, meant, {*released, *catalogue.modules})
     remarks = [_misnamed(file.name, meant, named_for)] if named_for else []
     remarks += _remarks(content, submission, released[meant], meant, own)
     repairs = (*unpacked.notes, *repaired.repairs)
@@ -275,7 +277,7 @@ def _remarks(content: bytes, submission: Submission, release: Release, meant: st
 # Answers -----------------------------------------------------------------------------------------------------
 
 
-def _answers(repaired: Repaired, release: Release) -> list[Answer]:
+def _answers(repaired: Repaired, release: Release, catalogue: Catalogue) -> list[Answer]:
     """How each exercise's answer looks, in the order of the release."""
     cells = repaired.cells
     code = Code([cell.source if cell.runs else "" for cell in cells])
@@ -289,13 +291,15 @@ def _answers(repaired: Repaired, release: Release) -> list[Answer]:
             else:
                 found.append(Answer(cell.exercise, worth, State.UNTOUCHED))
         elif cell.kind is CellKind.CHECK and cell.exercise:
-            found.append(_answer(cell.exercise, worth, cells, code, cells.index(cell)))
+            exercise = _known(cell.exercise, catalogue)
+            found.append(_answer(cell.exercise, exercise, worth, cells, code, cells.index(cell)))
     return found
 
 
-def _answer(name: str, points: float, cells: Sequence[Cell], code: Code, place: int) -> Answer:
+def _answer(
+    name: str, exercise: Exercise | None, points: float, cells: Sequence[Cell], code: Code, place: int
+) -> Answer:
     """How the answer looks to an exercise whose check is the cell at `place`."""
-    exercise = _known(name)
     own = [cell for cell in cells if cell.exercise == name and cell.kind is CellKind.ANSWER]
     for cell in own:
         broken = syntax_error(cell.source)
@@ -319,10 +323,10 @@ def _answer(name: str, points: float, cells: Sequence[Cell], code: Code, place: 
     return Answer(name, points, State.WRITTEN)
 
 
-def _known(name: str) -> Exercise | None:
+def _known(name: str, catalogue: Catalogue) -> Exercise | None:
     try:
-        return exercises.find(name)
-    except LookupError:
+        return catalogue.find(name)
+    except UnknownName:
         return None
 
 
@@ -343,16 +347,16 @@ def syntax_error(source: str) -> str:
 # Running -----------------------------------------------------------------------------------------------------
 
 
-def _checked(answers: Sequence[Answer], repaired: Repaired) -> list[Answer]:
+def _checked(answers: Sequence[Answer], repaired: Repaired, catalogue: Catalogue) -> list[Answer]:
     """The answers with the verdicts on their visible cases, each on what the notebook does in a box."""
-    verdicts = _verdicts(repaired)
+    verdicts = _verdicts(repaired, catalogue)
     return [
         Answer(answer.exercise, answer.points, answer.state, answer.detail, verdicts.get(answer.exercise))
         for answer in answers
     ]
 
 
-def _verdicts(repaired: Repaired) -> dict[str, Verdict]:
+def _verdicts(repaired: Repaired, catalogue: Catalogue) -> dict[str, Verdict]:
     if os.name == "nt":
         raise BadInput("boxes need Linux or macOS; run the checks in the notebook itself (Kernel > Restart & Run All)")
     from autograder.box import Level, Zygote, choose_level  # not available on Windows, and not needed to look
@@ -363,15 +367,15 @@ def _verdicts(repaired: Repaired) -> dict[str, Verdict]:
     known = [
         cell
         for cell in repaired.cells
-        if cell.kind is not CellKind.CHECK or (cell.exercise and _known(cell.exercise) is not None)
+        if cell.kind is not CellKind.CHECK or (cell.exercise and _known(cell.exercise, catalogue) is not None)
     ]
-    found = [exercises.find(cell.exercise) for cell in known if cell.kind is CellKind.CHECK and cell.exercise]
+    found = [catalogue.find(cell.exercise) for cell in known if cell.kind is CellKind.CHECK and cell.exercise]
     withheld = sorted({module for exercise in found for module in exercise.withheld})
     limits = Limits()
-    shown = {package for exercise in found for package in exercises.PACKAGES.get(exercise.lesson, ())}
+    shown = {package for exercise in found for package in catalogue.packages.get(exercise.lesson, ())}
     with Zygote(withheld, choose_level(Level.L1), limits, shown=shown) as zygote:
         graded = grade_cells(
-            known, lambda seconds, bench: zygote.open_box(seconds=seconds, bench=bench), AnswerKey, limits
+            known, catalogue, lambda seconds, bench: zygote.open_box(seconds=seconds, bench=bench), AnswerKey, limits
         )
     return graded.verdicts
 

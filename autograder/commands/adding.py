@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autograder.commands.writing import writable
-from course_lib.exercises import LESSONS
 
 if TYPE_CHECKING:
     from autograder.box import Level
@@ -59,7 +59,25 @@ class Commands:
 def add_lesson(parser: argparse.ArgumentParser) -> None:
     """The lesson that it is about."""
     lesson = parser.add_argument("lesson", metavar="LESSON", help="such as 01_attention")
-    lesson.completer = lambda **_asked: list(LESSONS)  # type: ignore[attr-defined]
+    lesson.completer = lambda **_asked: known_lessons()  # type: ignore[attr-defined]
+
+
+def known_lessons() -> list[str]:
+    """The lessons of the course that the shell is in, for completion: its settings are not run."""
+    from course_lib.learner.at_hand import catalogue_at_hand
+
+    return list(catalogue_at_hand(Path.cwd()).modules)
+
+
+def known_exercises() -> list[str]:
+    """The ids of the exercises in its notebooks, for completion: importing the exercises would take seconds."""
+    from autograder.course.released import released_notebooks
+
+    texts = (notebook.read_text(encoding="utf-8") for notebook in released_notebooks(Path.cwd()).values())
+    return [name.replace("-", ".", 1) for text in texts for name in _CHECKED.findall(text)]
+
+
+_CHECKED = re.compile(r'"grade_id": "([\w-]+)-check"')
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:

@@ -9,8 +9,9 @@ import nbformat
 from nbformat import NotebookNode
 
 import course_lib
-from autograder.course.course import CONFIG_NAME, Course
+from autograder.course.course import Course
 from autograder.errors import BadInput
+from course_lib.exercises.catalogue import CONFIG_NAME
 
 BADGE = "katze-badge"
 """Tag and id of the first cell: the link to Colab, in words, since a picture from there is broken without a network."""

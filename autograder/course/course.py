@@ -1,9 +1,9 @@
 """A course on disk: the folder with `nbgrader_config.py`, and where everything in it is.
 
 nbgrader's own settings (`c.CourseDirectory...`) name the folders, so that both tools always agree; Katze's
-own are `c.Katze.repository`, `c.Katze.revision`, `c.Katze.solutions_directory`, `c.Katze.solutions`,
-`c.Katze.limits`, `c.Katze.exercise_limits`, `c.Katze.packages` and `c.Katze.system_calls`. What changes in a semester,
-deadlines and exercises, is in `course.toml` next to it (`semester.py`).
+own are `c.Katze.exercises`, `c.Katze.repository`, `c.Katze.revision`, `c.Katze.solutions_directory`,
+`c.Katze.solutions`, `c.Katze.limits`, `c.Katze.exercise_limits`, `c.Katze.packages` and `c.Katze.system_calls`. What
+changes in a semester, deadlines and exercises, is in `course.toml` next to it (`semester.py`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import contextlib
 import os
 import re
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,12 +20,11 @@ from traitlets.config.loader import Config, PyFileConfigLoader
 
 import course_lib
 from autograder.course.semester import SEMESTER_NAME, Semester, read_semester
-from autograder.course.settings import limits_from, packages_from, shows_solutions_from
+from autograder.course.settings import exercises_from, limits_from, packages_from, shows_solutions_from
 from autograder.errors import BadInput
 from autograder.limits import Allowance, Limits
-from course_lib.exercises import LESSONS, WRITTEN
+from course_lib.exercises.catalogue import CONFIG_NAME, Catalogue, UnknownName
 
-CONFIG_NAME = "nbgrader_config.py"
 SECRET_BYTES = 32
 
 
@@ -35,6 +34,7 @@ class Course:
 
     Attributes:
         root: the folder with `nbgrader_config.py`.
+        exercises: what is graded in its lessons.
         course_id: nbgrader's name for the course; may be empty.
         repository: OWNER/NAME on GitHub, for the link to Colab and the install cell of the notebooks; empty where the
             course is released by other means.
@@ -55,6 +55,7 @@ class Course:
     """
 
     root: Path
+    exercises: Catalogue
     course_id: str
     repository: str
     revision: str
@@ -107,12 +108,14 @@ class Course:
             ]
         }
         limits, exercise_limits = limits_from(config)
+        exercises = exercises_from(root / CONFIG_NAME, config)
         return cls(
             root=root,
+            exercises=exercises,
             limits=limits,
             exercise_limits=exercise_limits,
             packages=packages_from(config),
-            semester=read_semester(root, {*LESSONS, *_assignments(folders["release"])}),
+            semester=read_semester(root, {*exercises.modules, *_assignments(folders["release"])}),
             course_id=_setting(config, "CourseDirectory", "course_id", ""),
             repository=_repository(root, config),
             revision=_revision(root, config),
@@ -123,24 +126,22 @@ class Course:
             **folders,
         )
 
-    def require_exercises(self, find: Callable[[str], object]) -> None:
+    def require_exercises(self) -> None:
         """Refuse settings for exercises that do not exist: a misspelt id would change nothing, silently.
 
-        Args:
-            find: looks an exercise up by its id; raises a `KeyError` where there is none.
-
         Raises:
-            BadInput: `c.Katze.exercise_limits` or `course.toml` names one that it does not find.
+            BadInput: `c.Katze.exercise_limits` or `course.toml` names one that the course does not have.
         """
-        for exercise in sorted(self.semester.exercises.keys() - WRITTEN.keys()):
+        set_here = self.semester.exercises.keys()
+        for exercise in sorted(set_here - self.exercises.all_written().keys() if set_here else ()):
             try:
-                find(exercise)
-            except KeyError as error:
+                self.exercises.find(exercise)
+            except UnknownName as error:
                 raise BadInput(f"{SEMESTER_NAME}: exercises: {error}") from None
         for exercise in sorted(self.exercise_limits):
             try:
-                find(exercise)
-            except KeyError:
+                self.exercises.find(exercise)
+            except UnknownName:
                 raise BadInput(
                     f"{CONFIG_NAME}: c.Katze.exercise_limits: there is no exercise {exercise!r}; see `katze exercises`"
                 ) from None

@@ -1,7 +1,7 @@
 """How long a lesson takes and where to stop for tonight, told in the notebook while a release is built.
 
 The minutes of its exercises are in its text. What is read is counted here: words of prose, formulas, lines of code that
-are not folded, pictures. What the machine needs is measured (`course_lib.exercises.SECONDS`).
+are not folded, pictures. What the machine needs a course has measured (`Catalogue.seconds`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from nbformat import NotebookNode
 
 from autograder.course.folding import DEMO, FOLDED
-from course_lib.exercises import SECONDS
 
 WORDS_A_MINUTE = 180
 """Of prose that explains something. A formula within a line counts as a word."""
@@ -59,18 +58,18 @@ class Break:
     after: float
 
 
-def tell_times(lesson: str, cells: Sequence[NotebookNode]) -> None:
+def tell_times(seconds: int, cells: Sequence[NotebookNode]) -> None:
     """Write into a lesson's cells how long it takes, below the table of its exercises, and where to stop for tonight.
 
     Args:
-        lesson: its folder, for what the machine needs.
+        seconds: how long all of them run, together; 0 where nobody has measured it.
         cells: as students get them; a lesson without such a table stays as it is.
     """
     head = next((cell for cell in cells if _TABLE.search(cell.source)), None)
     if head is None:
         return
     parts = list(map(minutes_of, cells))
-    machine = SECONDS.get(lesson, 0) / 60
+    machine = seconds / 60
     total = sum(part.both for part in parts) + machine
     told = f"{_HOW_LONG} About {_long(total)}: {_parts(parts, machine)}."
     middle = halfway(cells, parts)

@@ -20,12 +20,12 @@ import json
 import logging
 import re
 import shutil
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 
 import jupytext
@@ -46,7 +46,6 @@ from autograder.errors import BadInput
 from autograder.words import count
 from course_lib.checking.exercise import Exercise
 from course_lib.checking.notebook import IMPORTED_CHECK
-from course_lib.exercises import LESSONS
 
 NBGRADER_DEFAULTS = {"grade": False, "solution": False, "locked": False, "task": False, "schema_version": 3}
 
@@ -119,7 +118,7 @@ def release(
     Args:
         course: the course to release.
         lessons: which; by default all in `course.solutions`.
-        exercises: the exercises of these lessons; by default the library's.
+        exercises: the exercises of these lessons; by default the course's.
 
     Returns:
         The notebooks, in the order of `lessons`.
@@ -130,7 +129,7 @@ def release(
     chosen = _chosen(course, lessons)
     with tempfile.TemporaryDirectory(prefix="katze-release-") as folder:
         workshop = Path(folder)
-        _build(course, chosen, workshop, _library() if exercises is None else list(exercises))
+        _build(course, chosen, workshop, course.exercises.all() if exercises is None else list(exercises))
         for lesson in chosen:
             _copy_changed(workshop / "source" / lesson, course.source / lesson)
             _copy_changed(workshop / "release" / lesson, course.release / lesson)
@@ -160,7 +159,7 @@ def check_release(
     problems: list[str] = []
     with tempfile.TemporaryDirectory(prefix="katze-release-") as folder:
         workshop = Path(folder)
-        _build(course, chosen, workshop, _library() if exercises is None else list(exercises))
+        _build(course, chosen, workshop, course.exercises.all() if exercises is None else list(exercises))
         for lesson in chosen:
             problems += _drift(workshop / "release" / lesson, course.release / lesson, course.root)
             problems += _answers(workshop / "release" / lesson / f"{lesson}.ipynb", course)
@@ -179,19 +178,13 @@ def fresh_release(course: Course, lesson: str) -> Iterator[Path]:
         BadInput: as for `release`.
     """
     with tempfile.TemporaryDirectory(prefix="katze-release-") as folder:
-        _build(course, _chosen(course, [lesson]), Path(folder), _library())
+        _build(course, _chosen(course, [lesson]), Path(folder), course.exercises.all())
         yield Path(folder) / "release" / lesson / f"{lesson}.ipynb"
 
 
 def solution_lessons(course: Course) -> list[str]:
     """The lessons that can be released, in order: the folders of `solutions` that hold a `.py` of their own name."""
     return sorted(path.parent.name for path in course.solutions.glob("*/*.py") if path.stem == path.parent.name)
-
-
-def _library() -> list[Exercise]:
-    from course_lib import exercises
-
-    return list(exercises.all())
 
 
 def _chosen(course: Course, lessons: Sequence[str] | None) -> list[str]:
@@ -241,7 +234,7 @@ def _written_cells(lesson: str, path: Path) -> list[NotebookNode]:
 def _source_notebook(course: Course, lesson: str, written: Sequence[NotebookNode]) -> NotebookNode:
     code = "\n".join(cell.source for cell in written if cell.cell_type == "code")
     cells = [*opening_cells(course, lesson, code), *(_clean_cell(lesson, cell) for cell in written)]
-    tell_times(lesson, cells)
+    tell_times(course.exercises.seconds.get(lesson, 0), cells)
     for cell, identity in zip(cells, _identities(cells), strict=True):
         cell["id"] = identity
     notebook: NotebookNode = nbformat.v4.new_notebook(metadata=copy.deepcopy(NOTEBOOK_METADATA))
@@ -333,7 +326,7 @@ def _check_agreement(course: Course, lesson: str, notebook: NotebookNode, wanted
             continue
         exercise = wanted.get(role.exercise)
         if exercise is None:
-            raise BadInput(f"{lesson}: {role.grade_id}: course_lib.exercises has no {role.exercise} in this lesson")
+            raise BadInput(f"{lesson}: {role.grade_id}: this lesson's exercises have no {role.exercise}")
         if role.kind == "check":
             _check_check(course, lesson, cell, exercise)
     for exercise_id in wanted:
@@ -371,8 +364,9 @@ def _cell_place(course: Course, lesson: str, grade_id: str) -> str:
 
 def _exercise_place(course: Course, exercise: Exercise) -> str:
     """The line with an exercise's points; its file alone if they are not written out there."""
-    package, task = LESSONS.get(exercise.lesson), exercise.id.partition(".")[2]
-    module = import_module(f"{package}.{task}" if package else exercise.cases.__module__)
+    package, task = course.exercises.modules.get(exercise.lesson, ""), exercise.id.partition(".")[2]
+    names = (f"{package}.{task}", package, exercise.cases.__module__)
+    module = next(sys.modules[name] for name in names if name in sys.modules)
     wanted = rf'[ ]+id="{re.escape(exercise.id)}",\n(?:[ ]+.*\n)*?[ ]+points='
     return _place(Path(str(module.__file__)), wanted, course.root)
 

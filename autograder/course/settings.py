@@ -1,5 +1,6 @@
 """What a course sets in `nbgrader_config.py` for its boxes, checked before anything runs in them, and its students.
 
+    c.Katze.exercises = {"01_ols": "ols_exercises"}  # a module in the course's folder for each lesson
     c.Katze.limits = {"submission_seconds": 120, "memory_bytes": 4 << 30}
     c.Katze.exercise_limits = {"attention.scores": {"call_seconds": 20}}
     c.Katze.packages = ["einops"]  # or for single lessons: {"01_attention": ["einops"]}
@@ -17,12 +18,15 @@ import dataclasses
 import importlib.metadata
 import math
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from traitlets.config.loader import Config
 
 from autograder.errors import BadInput
 from autograder.limits import Allowance, Limits
+from course_lib.exercises import COURSE
+from course_lib.exercises.catalogue import SETTING, Catalogue, UnusableExercises, own_catalogue
 
 _INTERNAL = ("frame_bytes", "memory_ceiling_bytes", "system_calls")
 _SYSTEM_CALLS = ("allow-list", "deny-list")
@@ -53,6 +57,29 @@ def limits_from(config: Config) -> tuple[Limits, dict[str, Allowance]]:
     if calls not in _SYSTEM_CALLS:
         raise BadInput(f"c.Katze.system_calls must be one of {', '.join(map(repr, _SYSTEM_CALLS))}, not {calls!r}")
     return dataclasses.replace(limits, memory_ceiling_bytes=most, system_calls=calls), allowances
+
+
+def exercises_from(file: Path, config: Config) -> Catalogue:
+    """What is graded in the lessons: of a course that names no exercises of its own, those of `course_lib`.
+
+    Args:
+        file: the course's `nbgrader_config.py`.
+        config: what came of it.
+
+    Raises:
+        BadInput: the setting is no table of lessons and modules; or it is not written out, where a student's `check`
+            reads it.
+    """
+    try:
+        found = own_catalogue(file)
+    except UnusableExercises as problem:
+        raise BadInput(str(problem)) from None
+    if config.get("Katze", {}).get("exercises") != (found and found.modules):
+        raise BadInput(
+            f'{file.name}: write {SETTING} = {{"01_ols": "ols_exercises"}} once and at the left margin, as it is: '
+            "students' checks read it without running the file"
+        )
+    return found or COURSE
 
 
 def shows_solutions_from(config: Config) -> bool:

@@ -229,7 +229,8 @@ def _build(course: Course, target: Path, plan: Plan, place: Place) -> list[Recor
         package.mkdir(parents=True)
         (package / "__init__.py").write_text(_PACKAGE.format(lesson=lesson), encoding="utf-8")
         recorded += write_lesson(exercises.of_lesson(lesson), package)
-    shutil.copyfile(ROOT / "exercises" / "__init__.py", target / "course_lib" / "exercises" / "__init__.py")
+    for name in ("__init__.py", "catalogue.py"):
+        shutil.copyfile(ROOT / "exercises" / name, target / "course_lib" / "exercises" / name)
     (target / "README.md").write_text(_readme(course, plan, place), encoding="utf-8")
     (target / "pyproject.toml").write_text(_pyproject(plan), encoding="utf-8")
     (target / ".gitignore").write_text(_MADE_BY_USE, encoding="utf-8")

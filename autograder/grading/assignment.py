@@ -22,7 +22,6 @@ from autograder.grading.digests import answers, fingerprints
 from autograder.grading.digests.reach import Library, mentioned
 from autograder.limits import NO_ALLOWANCE, Limits
 from autograder.repair import Release
-from course_lib import exercises
 from course_lib.checking import Exercise
 from course_lib.checking.compare import Tolerance
 
@@ -70,12 +69,12 @@ class Assignment:
             BadInput: the release is missing, cannot be read, or is of another version of the course.
         """
         release = _release(course, lesson)
-        return cls(course, lesson, release, limits, skip_demos, feedback, _check_cells(release, lesson))
+        return cls(course, lesson, release, limits, skip_demos, feedback, _check_cells(release, course, lesson))
 
     @property
     def exercises(self) -> list[Exercise]:
         """The lesson's exercises, in order."""
-        return exercises.of_lesson(self.lesson)
+        return self.course.exercises.of_lesson(self.lesson)
 
     @property
     def withheld(self) -> tuple[str, ...]:
@@ -85,7 +84,7 @@ class Assignment:
     @property
     def shown(self) -> tuple[str, ...]:
         """The packages that the lesson's own cells show, and that its answers are judged without."""
-        return exercises.PACKAGES.get(self.lesson, ())
+        return self.course.exercises.packages.get(self.lesson, ())
 
     @property
     def packages(self) -> tuple[str, ...]:
@@ -135,11 +134,12 @@ class Assignment:
                 accepted answer cannot be read.
         """
         found = {}
-        for name in (*(exercise.id for exercise in self.exercises), *exercises.written_in(self.lesson)):
+        written = self.course.exercises.written_in(self.lesson)
+        for name in (*(exercise.id for exercise in self.exercises), *written):
             terms = self.course.semester.exercise(name)
             if terms == ExerciseTerms():
                 continue
-            if name in exercises.WRITTEN and (terms.accept or terms.tolerance or terms.never_lower):
+            if name in written and (terms.accept or terms.tolerance or terms.never_lower):
                 raise BadInput(
                     f'{SEMESTER_NAME}: exercises."{name}" is read by a person: only drop, full_credit and extra_credit '
                     "can be set for it"
@@ -200,25 +200,24 @@ def _release(course: Course, lesson: str) -> Release:
     return release
 
 
-def _check_cells(release: Release, lesson: str) -> dict[str, str]:
+def _check_cells(release: Release, course: Course, lesson: str) -> dict[str, str]:
     """The grade_id of each exercise's check cell.
 
     Raises:
         BadInput: the release and the exercises do not belong together.
     """
-    if lesson not in exercises.LESSONS:
+    if lesson not in course.exercises.modules:
         raise BadInput(
-            f"this version of Katze ({course_lib.__version__}) has no exercises for {lesson}; there are: "
-            f"{', '.join(exercises.LESSONS)}"
+            f"this course has no exercises for {lesson}; there are those of {', '.join(course.exercises.modules)}"
         )
     checks = {slot.exercise: slot for slot in release.slots if slot.role == "check"}
-    wanted = {exercise.id: exercise.points for exercise in exercises.of_lesson(lesson)}
+    wanted = {exercise.id: exercise.points for exercise in course.exercises.of_lesson(lesson)}
     found = {exercise: slot.nbgrader.get("points") for exercise, slot in checks.items()}
     if found != wanted:
         [first, *_] = sorted(exercise for exercise in found | wanted if found.get(exercise) != wanted.get(exercise))
         raise BadInput(
             f"the release of {lesson} belongs to another version of the course: {first} has "
-            f"{_points(found.get(first))} in it, and {_points(wanted.get(first))} in this Katze; run `katze release`"
+            f"{_points(found.get(first))} in it, and {_points(wanted.get(first))} in its exercise; run `katze release`"
         )
     return {exercise: slot.grade_id for exercise, slot in checks.items()}
 

@@ -42,7 +42,6 @@ from autograder.intake.misplaced import how_to_collect
 from autograder.intake.submission import check_student_id, list_submissions, refused_submissions
 from autograder.progress import progress_bar
 from autograder.words import count
-from course_lib import exercises
 from course_lib.checking import Outcome
 
 if TYPE_CHECKING:
@@ -86,7 +85,7 @@ def grade_lesson(
             box of the level wanted. While grading: the disk is full; what was recorded stays.
     """
     start = time.perf_counter()
-    course.require_exercises(exercises.find)
+    course.require_exercises()
     console = console or Console(stderr=True)
     with tell_plainly(), contextlib.ExitStack() as resources:
         assignment = Assignment.load(course, lesson, limits or course.limits, skip_demos, feedback)

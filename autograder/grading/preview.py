@@ -20,7 +20,6 @@ from autograder.gradebook.record import Record
 from autograder.grading.assignment import Assignment
 from autograder.grading.batch import find_weakest, frozen_in_words, select_submissions
 from autograder.grading.plan import Recorded, Task, make_plan
-from course_lib import exercises
 
 
 @dataclass(frozen=True)
@@ -95,7 +94,7 @@ def preview_lesson(
     Raises:
         BadInput: as `grade_lesson` does, for what would keep it from beginning.
     """
-    course.require_exercises(exercises.find)
+    course.require_exercises()
     assignment = Assignment.load(course, lesson, limits or course.limits, skip_demos, feedback)
     submissions = select_submissions(course, lesson, students)
     with look(course.gradebook) as connection:

@@ -17,10 +17,10 @@ from autograder.grading.kept_outputs import OutputKeeper
 from autograder.grading.one_answer import AnyBox, Missing, OneAnswer, with_setting
 from autograder.limits import NO_ALLOWANCE, Allowance, Limits
 from autograder.repair import Cell, CellKind
-from course_lib import exercises
 from course_lib.checking import AnswerKey, Exercise, Outcome, Verdict
 from course_lib.checking.observation import Raised
 from course_lib.checking.rules import Code, defines, definitions
+from course_lib.exercises.catalogue import Catalogue
 
 MOST_BOXES = 40
 """A submission is replayed at most this often, if its time allows; one that ends every box is stopped here."""
@@ -58,6 +58,7 @@ class Script:
     cells: Sequence[Cell]
     limits: Limits
     allowances: Mapping[str, Allowance]
+    catalogue: Catalogue
 
     def allowed(self, cell: Cell) -> Allowance:
         """What a cell may use instead of the limits: an exercise's answer and its check have some of their own."""
@@ -206,7 +207,7 @@ class Replay:
         self._code = Code([cell.source if cell.runs else "" for cell in script.cells])
         for place, cell in enumerate(script.cells):
             if cell.is_checked and cell.exercise:
-                answer = OneAnswer(key_for(exercises.find(cell.exercise)), script.limits, script.allowed(cell))
+                answer = OneAnswer(key_for(script.catalogue.find(cell.exercise)), script.limits, script.allowed(cell))
                 self.answers.setdefault(cell.exercise, answer).read(self._code, place)
 
     def run_all(self) -> None:
@@ -231,7 +232,7 @@ class Replay:
             cell.skip() if place in without or place in self.log.lost or self._is_other(cell, names) else cell
             for place, cell in enumerate(self.script.cells)
         ]
-        script = Script(cells, self.script.limits, self.script.allowances)
+        script = Script(cells, self.script.limits, self.script.allowances, self.script.catalogue)
         demos = Demos(script.cells, self.demos.skip, self.demos.needed)
         again = Replay(script, self.budget, key_for, demos, bench, first=False)
         again.run_all()

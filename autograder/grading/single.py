@@ -15,17 +15,20 @@ from autograder.errors import BadInput
 from autograder.grading.submission import grade_cells
 from autograder.limits import Limits
 from autograder.repair import Cell, CellKind
-from course_lib import exercises
 from course_lib.checking import PUBLIC_SEED, AnswerKey, Exercise, Outcome, Verdict
 from course_lib.checking.rules import syntax_tree
+from course_lib.exercises.catalogue import Catalogue, UnknownName
 
 
-def check_file(exercise_id: str, target: str, visible_only: bool, min_level: Level | None) -> tuple[Verdict, Level]:
+def check_file(
+    catalogue: Catalogue, exercise_id: str, target: str, visible_only: bool, min_level: Level | None
+) -> tuple[Verdict, Level]:
     """The verdict on an answer in a file, and the level of the box it ran in.
 
     What the lesson's notebook imports is at hand for it.
 
     Args:
+        catalogue: the exercises that there are.
         exercise_id: the exercise.
         target: "FILE.py", or "FILE.py:NAME" where the answer's name is not the exercise's.
         visible_only: leave out the hidden cases (which use the public seed here).
@@ -35,7 +38,7 @@ def check_file(exercise_id: str, target: str, visible_only: bool, min_level: Lev
         BadInput: no such exercise or file, not Python text, a file that does not define the answer, or no box of the
             level wanted.
     """
-    exercise = find_exercise(exercise_id)
+    exercise = _find(catalogue, exercise_id)
     file, name = _split(target, exercise)
     written = _read(file)
     if not re.search(rf"\b{name}\b", written):
@@ -48,11 +51,12 @@ def check_file(exercise_id: str, target: str, visible_only: bool, min_level: Lev
         Cell(CellKind.ANSWER, source, exercise=exercise.id),
         Cell(CellKind.CHECK, "", exercise=exercise.id),
     ]
-    shown = exercises.PACKAGES.get(exercise.lesson, ())
+    shown = catalogue.packages.get(exercise.lesson, ())
     trains = "optim" in source  # half of the answers wait a second less
     with Zygote(exercise.withheld, level, limits, trains=trains, shown=shown) as zygote:
         graded = grade_cells(
             cells,
+            catalogue,
             open_box=lambda seconds, bench: zygote.open_box(seconds=seconds, bench=bench),
             key_for=lambda wanted: AnswerKey(wanted, None if visible_only else PUBLIC_SEED),
             limits=limits,
@@ -76,15 +80,15 @@ def _quote_lesson(exercise: Exercise, source: str) -> str:
     return ""
 
 
-def find_exercise(exercise_id: str) -> Exercise:
+def _find(catalogue: Catalogue, exercise_id: str) -> Exercise:
     """The exercise of this id.
 
     Raises:
         BadInput: there is none; the message names near ones.
     """
     try:
-        return exercises.find(exercise_id)
-    except exercises.UnknownName as unknown:
+        return catalogue.find(exercise_id)
+    except UnknownName as unknown:
         raise BadInput(f"{unknown}{'' if unknown.near else ' `katze exercises` lists them all.'}") from unknown
 
 

@@ -22,11 +22,11 @@ from autograder.grading.one_answer import is_absence
 from autograder.grading.replay import Budget, Demos, KeyFor, OpenBox, Replay, Script
 from autograder.limits import Allowance, Limits
 from autograder.repair import Cell
-from course_lib import exercises
 from course_lib.checking import AnswerKey, Exercise, Outcome, Verdict
 from course_lib.checking.compare import OF_DTYPE, Tolerance
 from course_lib.checking.judge import rule_broken
 from course_lib.checking.ready_made import READY_MADE
+from course_lib.exercises.catalogue import Catalogue
 
 SLOTS = 32
 """Students share this many sets of hidden inputs: nothing to memorise, and expected results can be kept."""
@@ -120,6 +120,7 @@ class Graded:
 
 def grade_cells(
     cells: Sequence[Cell],
+    catalogue: Catalogue,
     open_box: OpenBox,
     key_for: KeyFor,
     limits: Limits,
@@ -136,14 +137,15 @@ def grade_cells(
 
     Args:
         cells: in notebook order.
+        catalogue: where the exercises are found that they name.
         open_box: opens a fresh box of a kind.
         key_for: gives the answer key of an exercise.
         limits: of the boxes; `submission_seconds` holds for all boxes together.
         skip_demos: leave out cells tagged `demo`, except those that may define a name that is missing later.
         allowances: what single exercises may use instead, by their ids.
     """
-    script = Script(cells, limits, allowances)
-    benches = _benches(cells)
+    script = Script(cells, limits, allowances, catalogue)
+    benches = _benches(cells, catalogue)
     for home in dict.fromkeys((_find_home(cells, benches, Demos(cells, skip_demos)), CELLS)):
         key_at_home = _keys_at(home, benches, key_for)
         budget = Budget(open_box, limits.submission_seconds)
@@ -156,14 +158,14 @@ def grade_cells(
     _judge_on_benches(replay, key_for, elsewhere, frozenset(disturbing))
     for answer in replay.answers.values():
         if answer.verdict is not None:
-            answer.verdict = _excused_for_a_package(answer.verdict)
+            answer.verdict = _excused_for_a_package(answer.verdict, catalogue)
     return _graded(replay, disturbing)
 
 
-def _benches(cells: Sequence[Cell]) -> dict[str, Bench]:
+def _benches(cells: Sequence[Cell], catalogue: Catalogue) -> dict[str, Bench]:
     """Where each exercise's answer is judged."""
-    checked = [exercises.find(cell.exercise) for cell in cells if cell.is_checked and cell.exercise]
-    shows_packages = any(exercise.lesson in exercises.PACKAGES for exercise in checked)
+    checked = [catalogue.find(cell.exercise) for cell in cells if cell.is_checked and cell.exercise]
+    shows_packages = any(exercise.lesson in catalogue.packages for exercise in checked)
     return assign_benches(list(dict.fromkeys(checked)), shows_packages)
 
 
@@ -249,7 +251,7 @@ def _judge_on_benches(replay: Replay, key_for: KeyFor, benches: Mapping[str, Ben
             answer.verdict = _compared_with_before(verdict, before) if verdict else answer.leave_unreached()
 
 
-def _excused_for_a_package(verdict: Verdict) -> Verdict:
+def _excused_for_a_package(verdict: Verdict, catalogue: Catalogue) -> Verdict:
     """An answer that calls a package which its box does not have breaks a rule where it is to write what the package
     does; elsewhere it could not be graded, which is no zero.
     """
@@ -258,7 +260,7 @@ def _excused_for_a_package(verdict: Verdict) -> Verdict:
         return verdict
     said = raised.message.partition(" ")[0]
     package = said if said.isidentifier() else "a package"
-    if verdict.exercise.forbidden or verdict.exercise.lesson in exercises.PACKAGES:
+    if verdict.exercise.forbidden or verdict.exercise.lesson in catalogue.packages:
         return rule_broken(verdict.exercise, package)
     note = (
         f"Your answer uses {package}, which is not there when answers are judged: an instructor can add it with "

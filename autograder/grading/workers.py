@@ -252,7 +252,7 @@ def _grade(worker: _Worker, task: Task) -> Finished:
     assignment = worker.assignment
     try:
         submission = read_submission(task.folder, assignment.lesson)
-        require_lesson(submission, assignment.release, assignment.lesson)
+        require_lesson(submission, assignment.release, assignment.lesson, assignment.course.exercises)
         repaired = repair(submission, assignment.release)
     except Unreadable as problem:
         return _unreadable(worker, task, problem.reason)
@@ -261,6 +261,7 @@ def _grade(worker: _Worker, task: Task) -> Finished:
         kept, task = {}, replace(task, judged=frozenset(assignment.fingerprints))
     graded = grade_cells(
         [_skip_if_kept(cell, task) for cell in repaired.cells],
+        assignment.course.exercises,
         open_box=lambda seconds, bench: worker.zygote.open_box(
             channel=worker.channel, seed=worker.keys.box_seed(task.student), seconds=seconds, bench=bench
         ),

@@ -26,10 +26,9 @@ from autograder.pages.changes import told_of_changes
 from autograder.pages.deadlines import late_in_brief, moment_in_words, told_to_instructor
 from autograder.pages.feedback import feedback_css, lesson_title
 from autograder.words import count, some
-from course_lib import exercises
 from course_lib.checking import Outcome
 from course_lib.checking.render import with_code
-from course_lib.exercises import UnknownName
+from course_lib.exercises.catalogue import Catalogue, UnknownName
 
 BARS = 10
 """Bars in the picture of the points."""
@@ -103,15 +102,16 @@ def class_page(course: Course, lesson: str) -> str:
     """
     [results] = standings(course, [lesson], withdrawn=True).values()
     title = lesson_title(json.loads(course.release_notebook(lesson).read_bytes()))
-    return render_class(title or lesson, results, course.semester.lesson(lesson).due)
+    return render_class(title or lesson, results, course.exercises, course.semester.lesson(lesson).due)
 
 
-def render_class(title: str, all_results: Sequence[Record], due: datetime | None = None) -> str:
+def render_class(title: str, all_results: Sequence[Record], catalogue: Catalogue, due: datetime | None = None) -> str:
     """The page about one lesson.
 
     Args:
         title: the lesson's.
         all_results: everyone's, from `standings`; at least one. Those that were withdrawn are only named.
+        catalogue: the course's exercises, with their titles and the messages of their mistakes.
         due: when it was due.
     """
     results = [one for one in all_results if not one.is_withdrawn]
@@ -124,7 +124,7 @@ def render_class(title: str, all_results: Sequence[Record], due: datetime | None
         most=f"{most_points(results):g}",
         facts=_facts(scored, results),
         bars=_bars(map(_share, scored)),
-        exercises=[_exercise_row(exercise, scored) for exercise in ids],
+        exercises=[_exercise_row(exercise, scored, catalogue) for exercise in ids],
         compared=len(scored) >= ENOUGH_TO_COMPARE,
         students=[_student_row(one) for one in results],
         is_late=any(map(late_in_brief, results)),
@@ -180,7 +180,7 @@ def _bars(shares: Iterable[float]) -> list[tuple[str, int, float]]:
     ]
 
 
-def _exercise_row(exercise: str, scored: Sequence[Record]) -> ExerciseRow:
+def _exercise_row(exercise: str, scored: Sequence[Record], catalogue: Catalogue) -> ExerciseRow:
     pairs = [(submission, one) for submission in scored for one in submission.exercises if one.exercise == exercise]
     judged = [(submission, one) for submission, one in pairs if one.points is not None]
     points = [one.points or 0.0 for _, one in judged]
@@ -188,13 +188,13 @@ def _exercise_row(exercise: str, scored: Sequence[Record]) -> ExerciseRow:
     most = max((one.max_points for _, one in judged), default=0)
     return ExerciseRow(
         exercise,
-        _title(exercise),
+        _title(exercise, catalogue),
         most,
         sum(one.outcome is Outcome.PASSED for _, one in judged),
         len(judged),
         100 * statistics.fmean(points) / most if points and most else 0.0,
         _correlation(points, rest),
-        _mistakes(exercise, [one for _, one in judged]),
+        _mistakes(exercise, [one for _, one in judged], catalogue),
     )
 
 
@@ -205,26 +205,26 @@ def _correlation(points: Sequence[float], rest: Sequence[float]) -> str:
     return f"{statistics.correlation(points, rest):.2f}".replace("-", "−")
 
 
-def _mistakes(exercise: str, results: Iterable[ExerciseRecord]) -> list[Mistake]:
+def _mistakes(exercise: str, results: Iterable[ExerciseRecord], catalogue: Catalogue) -> list[Mistake]:
     """What went wrong: first the known mistakes, by name, then all else by its outcome; the most frequent first."""
     failed = Counter((one.outcome, one.misconception) for one in results if one.outcome is not Outcome.PASSED)
     most_frequent = sorted(failed.items(), key=lambda item: (item[0][1] is None, -item[1]))
     return [
-        Mistake(misconception or str(outcome), _message(exercise, misconception), students)
+        Mistake(misconception or str(outcome), _message(exercise, misconception, catalogue), students)
         for (outcome, misconception), students in most_frequent[:MOST_MISTAKES]
     ]
 
 
-def _title(exercise: str) -> str:
+def _title(exercise: str, catalogue: Catalogue) -> str:
     with contextlib.suppress(UnknownName):
-        return exercises.find(exercise).title
+        return catalogue.find(exercise).title
     return ""
 
 
-def _message(exercise: str, misconception: str | None) -> str:
+def _message(exercise: str, misconception: str | None, catalogue: Catalogue) -> str:
     """The sentence that the author of a known mistake reads; empty where there is none."""
     with contextlib.suppress(UnknownName):
-        known = exercises.find(exercise).misconceptions
+        known = catalogue.find(exercise).misconceptions
         return next((mistake.message for mistake in known if mistake.id == misconception), "")
     return ""
 

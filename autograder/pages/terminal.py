@@ -20,8 +20,8 @@ from autograder.gradebook.record import Change, ExerciseRecord, Record, Standing
 from autograder.gradebook.results import ClassResult, Grading
 from autograder.pages.deadlines import late_in_brief
 from autograder.words import MOST_NAMES, count
-from course_lib import exercises
 from course_lib.checking import Outcome
+from course_lib.exercises.catalogue import Catalogue
 
 ENOUGH_FOR_A_PACE = 20
 """The fewest submissions whose pace says something: before, it is that of opening the first box."""
@@ -225,16 +225,15 @@ def _which(results: list[ExerciseRecord], submission: Record) -> str:
     return f": {', '.join(names)}"
 
 
-def exercise_records(lesson: str | None) -> list[dict[str, Any]]:
-    """The exercises as JSON records, all or those of one lesson.
+def exercise_records(catalogue: Catalogue, lesson: str | None) -> list[dict[str, Any]]:
+    """A course's exercises as JSON records, all or those of one lesson.
 
     Raises:
         BadInput: there is no such lesson.
     """
-    found = [exercise for exercise in exercises.all() if lesson in (None, exercise.lesson)]
-    if not found:
-        known = ", ".join(sorted({exercise.lesson for exercise in exercises.all()}))
-        raise BadInput(f"no exercises in lesson {lesson!r}; there are: {known}")
+    if lesson is not None and lesson not in catalogue.modules:
+        raise BadInput(f"no exercises in lesson {lesson!r}; there are: {', '.join(catalogue.modules)}")
+    found = catalogue.all() if lesson is None else catalogue.of_lesson(lesson)
     return [
         {
             "id": exercise.id,

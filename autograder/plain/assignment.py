@@ -18,13 +18,14 @@ from typing import Any, Literal
 import nbformat
 from sqlalchemy import Connection
 
-from autograder.course.course import CONFIG_NAME, Course
+from autograder.course.course import Course
 from autograder.course.semester import SEMESTER_NAME
 from autograder.errors import BadInput
 from autograder.gradebook.lesson import GradedCell, LessonRows
 from autograder.limits import Limits
 from autograder.plain.rows import NotebookRows, read
 from autograder.repair.text import plain
+from course_lib.exercises.catalogue import CONFIG_NAME
 
 CELL_SECONDS = 30.0
 """nbgrader's own limit on a cell, where a course sets none."""

@@ -14,7 +14,7 @@ from autograder.intake.submission import Submission
 from autograder.repair.matching import Matching
 from autograder.repair.release import Release, exercise_of, grade_id_of, tags_of
 from autograder.repair.text import marker, plain
-from course_lib import exercises
+from course_lib.exercises.catalogue import Catalogue
 
 FEW, MOST = 0.25, 0.5
 """With at most this much of its own lesson, and more than this much of another, a notebook is the other lesson's.
@@ -23,13 +23,14 @@ Both are parts of a lesson's exercises. A student may need a function or two of 
 """
 
 
-def require_lesson(submission: Submission, release: Release, lesson: str) -> None:
+def require_lesson(submission: Submission, release: Release, lesson: str, catalogue: Catalogue) -> None:
     """Refuse a notebook of another lesson, or of none.
 
     Args:
         submission: what was handed in.
         release: the lesson as it was released.
         lesson: the lesson's name.
+        catalogue: the exercises of this lesson and the course's others.
 
     Raises:
         Unreadable: it is another lesson's notebook, or has nothing of the lesson: no cell, and no answer's name.
@@ -39,7 +40,7 @@ def require_lesson(submission: Submission, release: Release, lesson: str) -> Non
     if len(wanted & named) > FEW * len(wanted):
         return
     if len(wanted & named | _answered(submission, release)) <= FEW * len(wanted):
-        other = _mostly(named, lesson)
+        other = _mostly(named, lesson, catalogue)
         if other:
             raise Unreadable(f"This is the notebook of {other}, not of {lesson}: submit {lesson}.ipynb instead.")
     if not submission.cells:
@@ -93,10 +94,10 @@ def _seems_defined(name: str, submission: Submission) -> bool:
     return any(pattern.search(cell.source) for cell in submission.cells)
 
 
-def _mostly(named: set[str], lesson: str) -> str:
+def _mostly(named: set[str], lesson: str, catalogue: Catalogue) -> str:
     """The other lesson that most of these exercises are from; empty where there is none."""
-    for other in exercises.LESSONS:
-        own = {exercise.id for exercise in exercises.of_lesson(other)}
+    for other in catalogue.modules:
+        own = {exercise.id for exercise in catalogue.of_lesson(other)}
         if other != lesson and len(own & named) > MOST * len(own):
             return other
     return ""

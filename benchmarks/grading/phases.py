@@ -97,7 +97,7 @@ def where_the_time_goes(course: Course) -> Iterator[Row]:
     keys, clock = AnswerKeys(course.secret()), Clock()
     with (
         Zygote(withheld(), choose_level()) as zygote,
-        GradebookWriter(course.gradebook, course.course_id) as gradebook,
+        GradebookWriter(course.root / "gradebook.db", course.course_id) as gradebook,
     ):
         gradebook.ensure_assignment(LESSON, released.notebook)
         for folder in folders(course):
@@ -142,7 +142,9 @@ def _graded(repaired: Repaired, zygote: Zygote, keys: AnswerKeys, student: str, 
         with clock.time("box: open and close"):
             box.close()
 
-    return grade_cells(repaired.cells, open_box, lambda exercise: keys.key(exercise, student), zygote.limits)
+    return grade_cells(
+        repaired.cells, exercises.COURSE, open_box, lambda exercise: keys.key(exercise, student), zygote.limits
+    )
 
 
 def levels_to_compare() -> list[Level]:

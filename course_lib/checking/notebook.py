@@ -132,12 +132,12 @@ def progress(lesson: str | None = None) -> ProgressMap | None:
     if find_spec("course_lib.exercises") is None:
         print("There is no progress to show here.")
         return None
-    from course_lib.exercises import UnknownName
+    from course_lib.exercises.catalogue import UnknownName, UnusableExercises
     from course_lib.learner.progress_map import progress_map
 
     try:
         return progress_map(lesson)
-    except UnknownName as error:
+    except (UnknownName, UnusableExercises) as error:
         print(f"{error}")
         return None
 
@@ -214,11 +214,12 @@ def new_kernel(exercise: Exercise) -> Verdict:
 
 def _is_blank(exercise: Exercise, namespace: Mapping[str, Value]) -> bool:
     """Whether a notebook holds nothing of an exercise's lesson, neither an answer nor what its cells import."""
-    from course_lib import exercises
+    from course_lib.learner.at_hand import catalogue_at_hand
 
-    if running_shell() is None or exercise.lesson not in exercises.LESSONS:
+    catalogue = catalogue_at_hand()
+    if running_shell() is None or exercise.lesson not in catalogue.modules:
         return False
-    answers = {each.name for each in exercises.of_lesson(exercise.lesson)}
+    answers = {each.name for each in catalogue.of_lesson(exercise.lesson)}
     return not (answers | _IMPORTED) & namespace.keys()
 
 

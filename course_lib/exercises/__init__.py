@@ -1,22 +1,18 @@
-"""The exercises: a folder for each lesson, a file for each exercise, each of them data, found here by id.
+"""The course's exercises: a folder for each lesson, a file for each exercise, each of them data, found here by id.
 
     from course_lib import exercises
     exercises.find("attention.scaled_dot_product").points
 
 A lesson's folder is imported when somebody first asks for it. To add an exercise, read
-`course_lib/exercises/attention/scale.py`; to add a lesson, name its folder in `LESSONS`.
+`course_lib/exercises/attention/scale.py`; to add a lesson, name its folder in `LESSONS`. Another course names its own
+in `nbgrader_config.py` (`course_lib/exercises/catalogue.py`).
 """
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from course_lib.checking.exercise import Exercise
+from course_lib.exercises.catalogue import Catalogue, UnknownName
 
 LESSONS = {
     "00_words_in_a_bag": "course_lib.exercises.words_in_a_bag",
@@ -91,94 +87,22 @@ WRITTEN = {
 """Tasks that are answered in prose, with their points: a person reads them, and they are no `Exercise`."""
 
 
-class UnknownName(KeyError):
-    """There is no exercise, or no lesson, of this name.
+COURSE = Catalogue(LESSONS, titles=TITLES, packages=PACKAGES, seconds=SECONDS, written=WRITTEN)
+"""What a course has that names no exercises of its own."""
 
-    Attributes:
-        message: says so, and what was perhaps meant.
-        near: the names that are similar.
-    """
+all, find, named, of_lesson, written_in = COURSE.all, COURSE.find, COURSE.named, COURSE.of_lesson, COURSE.written_in
 
-    def __init__(self, message: str, near: list[str]) -> None:
-        self.message, self.near = message, near
-        super().__init__(message)
-
-    def __str__(self) -> str:
-        """The message itself; a KeyError would put it in quotes."""
-        return self.message
-
-
-def all() -> list[Exercise]:
-    """Every exercise, in lesson order."""
-    return [exercise for lesson in LESSONS for exercise in of_lesson(lesson)]
-
-
-def of_lesson(lesson: str) -> list[Exercise]:
-    """A lesson's exercises, in its own order.
-
-    Args:
-        lesson: the folder's name, such as "01_attention".
-
-    Raises:
-        UnknownName: no lesson has this name.
-    """
-    if lesson not in LESSONS and lesson in TITLES:
-        raise UnknownName(
-            f"lesson {lesson!r} is not in this edition of the course; there are {', '.join(LESSONS)}.", []
-        )
-    if lesson not in LESSONS:
-        near = difflib.get_close_matches(lesson, LESSONS, n=3, cutoff=_SIMILAR)
-        meant = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(LESSONS)}."
-        raise UnknownName(f"no lesson {lesson!r}; {meant}", near)
-    return list(import_module(LESSONS[lesson]).EXERCISES)
-
-
-def named(names: Iterable[str]) -> list[Exercise]:
-    """The exercises of these names, each once: a lesson stands for all its exercises.
-
-    Args:
-        names: lessons and exercises' ids.
-
-    Raises:
-        UnknownName: there is no exercise, or no lesson, of one of these names.
-    """
-    found = (exercise for name in names for exercise in (of_lesson(name) if "." not in name else [find(name)]))
-    return list({exercise.id: exercise for exercise in found}.values())
-
-
-def find(exercise_id: str) -> Exercise:
-    """The exercise of this id. Only its own lesson is imported: the name before the dot says which.
-
-    Args:
-        exercise_id: such as "attention.scaled_dot_product", of lesson "01_attention".
-
-    Raises:
-        UnknownName: no exercise has this id.
-    """
-    for lesson in TITLES | LESSONS:
-        if lesson.partition("_")[2] == exercise_id.partition(".")[0]:
-            for exercise in of_lesson(lesson):
-                if exercise.id == exercise_id:
-                    return exercise
-    raise _unknown(exercise_id)
-
-
-def written_in(lesson: str) -> dict[str, int]:
-    """A lesson's tasks that a person reads, with their points."""
-    return {name: points for name, points in WRITTEN.items() if name.partition(".")[0] == lesson.partition("_")[2]}
-
-
-_SIMILAR = 0.5
-"""How similar a name must be to one that was asked for, from 0 to 1, to be offered in its place."""
-
-
-def _unknown(name: str) -> UnknownName:
-    """What to say to somebody who asks for an exercise by a name that is no exercise's id."""
-    if name in WRITTEN:
-        said = "is read by a person: it has no check, no hints and no solution here. Write your answer into its cell."
-        return UnknownName(f"{name} {said}", [name])
-    known = all()
-    called = [exercise.id for exercise in known if name in (exercise.name, exercise.id.partition(".")[2])]
-    near = called or difflib.get_close_matches(name, [exercise.id for exercise in known], n=3, cutoff=_SIMILAR)
-    meant = f"did you mean {' or '.join(near)}?" if near else "an id looks like attention.scores."
-    return UnknownName(f"no exercise {name!r}; {meant}", near)
+__all__ = [
+    "COURSE",
+    "LESSONS",
+    "PACKAGES",
+    "SECONDS",
+    "TITLES",
+    "WRITTEN",
+    "UnknownName",
+    "all",
+    "find",
+    "named",
+    "of_lesson",
+    "written_in",
+]

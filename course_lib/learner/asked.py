@@ -6,8 +6,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from course_lib import exercises
 from course_lib.checking.last_run import running_shell
+from course_lib.exercises.catalogue import UnknownName, UnusableExercises
+from course_lib.learner.at_hand import catalogue_at_hand
 
 if TYPE_CHECKING:
     from course_lib.checking.exercise import Exercise
@@ -23,20 +24,24 @@ def asked_for(name: object, call: str) -> Exercise | None:
     wanted = name if isinstance(name, str) else str(getattr(name, "__name__", ""))
     if wanted:
         try:
-            return exercises.find(wanted)
-        except exercises.UnknownName as unknown:
+            return catalogue_at_hand().find(wanted)
+        except UnknownName as unknown:
             listed = "" if unknown.near else f" {_of_this_lesson()}"
-            print(f"{_NOTHING[call]}: {unknown}{listed}")
+            print(f"{NOTHING[call]}: {unknown}{listed}")
+            return None
+        except UnusableExercises as problem:
+            print(f"{NOTHING[call]}, which is not your fault: {problem}.")
             return None
     print(_which(call))
     return None
 
 
-_NOTHING = {
+NOTHING = {
     "check": "Nothing was checked",
     "hint": "No hint was opened",
     "solution": "No solution is shown",
 }
+"""What has come of a call for which there is no exercise."""
 
 
 def lesson_at_hand() -> str:
@@ -46,11 +51,11 @@ def lesson_at_hand() -> str:
     places = [Path.cwd().name] if running_shell() is not None else []
     script = getattr(sys.modules["__main__"], "__file__", None)
     places += [Path(script).stem] if script else []
-    return next((place for place in places if place in exercises.LESSONS), progress_map().detailed.lesson)
+    return next((place for place in places if place in catalogue_at_hand().modules), progress_map().detailed.lesson)
 
 
 def _of_this_lesson() -> str:
-    listed = ", ".join(exercise.id for exercise in exercises.of_lesson(lesson_at_hand()))
+    listed = ", ".join(exercise.id for exercise in catalogue_at_hand().of_lesson(lesson_at_hand()))
     return f"This lesson has {listed}."
 
 
@@ -60,6 +65,6 @@ def _which(call: str) -> str:
     shown = progress_map(lesson_at_hand()).detailed
     exercise = shown.next or shown.exercises[0]
     return (
-        f"{_NOTHING[call]}: name the exercise, as it stands below its heading. "
+        f"{NOTHING[call]}: name the exercise, as it stands below its heading. "
         f'For “{exercise.title}” that is {call}("{exercise.id}").'
     )

@@ -54,9 +54,10 @@ def _references(missing: list[str], names: Names) -> Names:
     """The references of those that are answers, in one lesson where several have an exercise of this name."""
     if not missing:
         return {}
-    from course_lib import exercises
+    from course_lib.learner.at_hand import catalogue_at_hand
 
-    lessons = [exercises.of_lesson(lesson) for lesson in exercises.LESSONS]
+    catalogue = catalogue_at_hand()
+    lessons = [catalogue.of_lesson(lesson) for lesson in catalogue.modules]
     asked = [lesson for lesson in lessons if {exercise.name for exercise in lesson} & set(missing)]
     here = max(asked, key=lambda lesson: sum(exercise.name in names for exercise in lesson), default=[])
     found = {exercise.name: _own(exercise) for exercise in here if exercise.name in missing}

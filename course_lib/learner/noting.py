@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from course_lib import exercises
 from course_lib.checking.exercise import Exercise
 from course_lib.checking.last_run import running_shell
 from course_lib.checking.observation import Outcome
 from course_lib.checking.verdict import Verdict
+from course_lib.learner.at_hand import catalogue_at_hand
 from course_lib.learner.hints import unopened
 from course_lib.learner.kept_answers import keep_answer
 from course_lib.learner.progress_file import History, ProgressFile, progress_file
@@ -47,7 +47,7 @@ def _closing(verdict: Verdict, kept: ProgressFile) -> Iterator[str]:
         yield "You had this right before, and that still counts."
     if verdict.outcome not in _NO_ATTEMPT and history.failures >= _STUCK:
         yield from _offered(verdict.exercise, history)
-    if verdict.exercise.lesson in exercises.LESSONS:  # a course may have others
+    if verdict.exercise.lesson in catalogue_at_hand().modules:
         yield lesson_progress(verdict.exercise.lesson, histories, kept.path.parent).sentence()
     yield from kept.news()
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from course_lib.checking.render import STYLE
+from course_lib.learner.at_hand import catalogue_at_hand
 from course_lib.learner.progress_file import History, ProgressFile, progress_file
 
 if TYPE_CHECKING:
@@ -58,9 +59,7 @@ class LessonProgress:
     @property
     def written(self) -> int:
         """How many tasks more it has that a person reads."""
-        from course_lib import exercises
-
-        return len(exercises.written_in(self.lesson))
+        return len(catalogue_at_hand().written_in(self.lesson))
 
     @property
     def next(self) -> Exercise | None:
@@ -165,22 +164,20 @@ def progress_map(lesson: str | None = None, kept: ProgressFile | None = None, pa
     Raises:
         LookupError: there is no such lesson.
     """
-    from course_lib import exercises
-
+    catalogue = catalogue_at_hand()
     if lesson is not None:
-        exercises.of_lesson(lesson)
+        catalogue.of_lesson(lesson)
     kept = kept or progress_file()
     histories = kept.read()
-    lessons = tuple(lesson_progress(name, histories, kept.path.parent, page) for name in exercises.LESSONS)
+    lessons = tuple(lesson_progress(name, histories, kept.path.parent, page) for name in catalogue.modules)
     chosen = max(lessons, key=lambda each: each.last) if lesson is None else _named(lessons, lesson)
     return ProgressMap(lessons, chosen, " ".join(filter(None, [kept.problem, kept.damage])))
 
 
 def title_of(lesson: str) -> str:
-    """A lesson's number and what it is called: "07 GPT"."""
-    from course_lib import exercises
-
-    return f"{lesson.partition('_')[0]} {exercises.TITLES[lesson]}"
+    """A lesson's number, where it has one, and what it is called: "07 GPT"."""
+    number, title = lesson.partition("_")[0], catalogue_at_hand().title(lesson)
+    return f"{number} {title}" if number.isdigit() else title
 
 
 def lesson_progress(
@@ -194,11 +191,9 @@ def lesson_progress(
         folder: the learner's folder, in which the notebooks may be.
         page: as for `progress_map`.
     """
-    from course_lib import exercises
-
     notebook = folder / lesson / f"{lesson}.ipynb"
     link = Path(os.path.relpath(notebook, page)).as_posix() if notebook.is_file() else None
-    return LessonProgress(lesson, tuple(exercises.of_lesson(lesson)), histories, link)
+    return LessonProgress(lesson, tuple(catalogue_at_hand().of_lesson(lesson)), histories, link)
 
 
 def _named(lessons: tuple[LessonProgress, ...], name: str) -> LessonProgress:

@@ -57,6 +57,7 @@ def grade(
 ) -> Graded:
     return grade_cells(
         cells,
+        exercises.COURSE,
         open_box=functools.partial(lambda seconds, bench: zygote.open_box(seconds=seconds, limits=limits, bench=bench)),
         key_for=lambda exercise: AnswerKey(exercise, PUBLIC_SEED),
         limits=limits,

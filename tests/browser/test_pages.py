@@ -75,7 +75,9 @@ def class_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
         return record(f"student-{number:03}-of-the-class", "01_attention", outcomes)
 
     path = tmp_path_factory.mktemp("class") / "class.html"
-    path.write_text(render_class("Lesson 01 · Attention", [submission(number) for number in range(CLASS)]))
+    path.write_text(
+        render_class("Lesson 01 · Attention", [submission(number) for number in range(CLASS)], exercises.COURSE)
+    )
     return path
 
 

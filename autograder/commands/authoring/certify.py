@@ -30,14 +30,15 @@ def _run(options: argparse.Namespace) -> int:
     from autograder.certify import certify, print_table
     from autograder.course.course import Course
     from autograder.course.given import released_stubs
-    from course_lib import exercises
+    from course_lib.exercises.catalogue import UnknownName
 
     course = Course.find(options.course)
     stubs = released_stubs(course.release_notebook(lesson) for lesson in course.lessons())
     try:
-        certificates = certify(exercises.named(options.names) if options.names else exercises.all(), stubs)
-    except exercises.UnknownName as problem:
+        exercises = course.exercises.named(options.names) if options.names else course.exercises.all()
+    except UnknownName as problem:
         raise BadInput(str(problem)) from None
+    certificates = certify(exercises, stubs)
     if options.json:
         write_json(options.json, [certificate.record() for certificate in certificates])
     if options.json != "-":

@@ -20,8 +20,9 @@ def add(commands: Commands) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     from autograder.pages.terminal import exercise_records, print_exercises
+    from course_lib.learner.at_hand import catalogue_at_hand
 
-    records = exercise_records(options.lesson)
+    records = exercise_records(catalogue_at_hand(), options.lesson)
     if options.json:
         write_json(options.json, records)
     if options.json != "-":

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from autograder.commands.adding import Commands, add_json, add_level, weakest_level
+from autograder.commands.adding import Commands, add_json, add_level, known_exercises, weakest_level
 from autograder.commands.statuses import DONE, FAILED
 from autograder.commands.writing import write_json
-from course_lib.learner.references import REFERENCES
 
 
 def add(commands: Commands) -> None:
@@ -21,7 +20,7 @@ def add(commands: Commands) -> None:
         slow="starting a box",
     )
     named = check.add_argument("exercise", metavar="EXERCISE_ID", help="such as attention.scaled_dot_product")
-    named.completer = lambda **_asked: list(REFERENCES)  # type: ignore[attr-defined]
+    named.completer = lambda **_asked: known_exercises()  # type: ignore[attr-defined]
     check.add_argument("file", metavar="FILE.py[:NAME]", help="the answer, and its name if it has another")
     check.add_argument("--visible-only", action="store_true", help="only the cases that students see")
     add_level(check)
@@ -30,8 +29,10 @@ def add(commands: Commands) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     from autograder.grading.single import check_file
+    from course_lib.learner.at_hand import catalogue_at_hand
 
-    verdict, level = check_file(options.exercise, options.file, options.visible_only, weakest_level(options))
+    level = weakest_level(options)
+    verdict, level = check_file(catalogue_at_hand(), options.exercise, options.file, options.visible_only, level)
     if options.json:
         write_json(options.json, {**verdict.record(), "level": level.name})
     if options.json != "-":

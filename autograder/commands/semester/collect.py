@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import get_args
 from zoneinfo import ZoneInfo
 
-from autograder.commands.adding import Commands, add_json
+from autograder.commands.adding import Commands, add_json, known_lessons
 from autograder.commands.statuses import DONE, FAILED
 from autograder.commands.writing import write_json
 from autograder.console import output_console
 from autograder.intake.delivered import Platform
-from course_lib.exercises import LESSONS
 
 
 def add(commands: Commands) -> None:
@@ -29,7 +28,7 @@ def add(commands: Commands) -> None:
         "--from", dest="platform", choices=get_args(Platform), help="where it comes from (default: told from its names)"
     )
     lesson = collect.add_argument("--lesson", metavar="LESSON", help="such as 01_attention (default: told from names)")
-    lesson.completer = lambda **_asked: list(LESSONS)  # type: ignore[attr-defined]
+    lesson.completer = lambda **_asked: known_lessons()  # type: ignore[attr-defined]
     collect.add_argument(
         "--roster",
         type=Path,

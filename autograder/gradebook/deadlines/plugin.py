@@ -10,9 +10,10 @@ import math
 import sys
 from collections.abc import Callable
 
-from autograder.course.course import CONFIG_NAME, Course
+from autograder.course.course import Course
 from autograder.errors import BadInput
 from autograder.gradebook.deadlines.lateness import Plugin
+from course_lib.exercises.catalogue import CONFIG_NAME
 
 _SECTIONS = ("AssignLatePenalties", "LateSubmissionPlugin")
 

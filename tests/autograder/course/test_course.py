@@ -77,7 +77,7 @@ def test_folders_and_gradebook_follow_nbgraders_settings(tmp_path: Path) -> None
         ('c.Katze.repository = "https://github.com/a/b"\n', "OWNER/NAME"),
         ('c.Katze.repository = "a/b\\n%pip install c"\n', "OWNER/NAME"),
         ("c.CourseDirectory.release_directory = 3\n", "release_directory must be a string"),
-        ('c.CourseDirectory.db_url = "postgresql://host/grades"\n', "sqlite:///FILE"),
+        ('c.CourseDirectory.db_url = "mysql://ada:secret@host/grades"\n', r"must be sqlite:///FILE or .* not 'mysql://ada:\*\*\*@"),
         ("1 / 0\n", "ZeroDivisionError"),
         ("def (\n", "SyntaxError"),
     ],
@@ -154,10 +154,11 @@ def test_limits_are_read_and_exercises_that_do_not_exist_are_told(tmp_path: Path
     )
     assert course.limits.submission_seconds == 120
     assert course.exercise_limits["attention.scores"].call_seconds == 20
-    course.require_exercises({"attention.scores": 1, "attention.scale": 2}.__getitem__)
-    with pytest.raises(BadInput, match=r"no exercise 'attention\.scores'; see `katze exercises`"):
-        course.require_exercises({"attention.scale": 2}.__getitem__)
+    course.require_exercises()
     hash(course)
+    misspelt = make_course(tmp_path, 'c.Katze.exercise_limits = {"attention.score": {"call_seconds": 20}}\n')
+    with pytest.raises(BadInput, match=r"no exercise 'attention\.score'; see `katze exercises`"):
+        misspelt.require_exercises()
     with pytest.raises(BadInput, match=r"c\.Katze\.limits: there is no limit 'seconds'"):
         make_course(tmp_path / "other", 'c.Katze.limits = {"seconds": 120}\n')
 

@@ -62,7 +62,7 @@ def test_what_is_read_is_counted(cell: NotebookNode, minutes: Minutes) -> None:
 
 def test_a_long_lesson_is_divided_at_the_heading_next_to_its_middle() -> None:
     cells = lesson(60, 65)
-    tell_times("77_naps", cells)
+    tell_times(0, cells)
     assert (
         "| 2 | a longer one | 2 | 65 |\n\n**How long.** About 2 hours 5 minutes: 0 minutes to read, 125 for the "
         "exercises. For two evenings, stop before section 2.\n\nStuck?"
@@ -73,14 +73,14 @@ def test_a_long_lesson_is_divided_at_the_heading_next_to_its_middle() -> None:
 
 def test_a_short_one_is_not() -> None:
     cells = lesson(10, 20)
-    tell_times("77_naps", cells)
+    tell_times(0, cells)
     assert "About 30 minutes: 0 minutes to read, 30 for the exercises.\n" in cells[0].source
     assert "tonight" not in cells[3].source
 
 
 def test_what_was_told_can_be_taken_out_again() -> None:
     cells = lesson(60, 65)
-    tell_times("77_naps", cells)
+    tell_times(0, cells)
     assert [without_times(cell.source) for cell in cells] == [cell.source for cell in lesson(60, 65)]
 
 

@@ -367,7 +367,7 @@ WHOLE_ANSWER = '    """Twice x."""\n    ### BEGIN SOLUTION\n'
         ('"points": 3', '"points": 1', "toy-double-check gives 1 point, but the exercise has 3 points; mend "),
         (', "points": 3', "", "toy-double-check gives no points, but the exercise has 3 points; mend "),
         ('"points": 3', '"points": "4"', "toy-double-check gives '4' points, but the exercise has 3 points; mend "),
-        ("toy-double-check", "toy-triple-check", "has no toy.triple in this lesson"),
+        ("toy-double-check", "toy-triple-check", "this lesson.s exercises have no toy.triple"),
         (
             'nbgrader={"grade_id": "toy-double-check"',
             'tags=["x"] other={"a": "b"',
@@ -428,7 +428,7 @@ def test_a_check_before_its_answer_is_bad_input(course: Course) -> None:
 def test_every_exercise_of_the_lesson_must_be_there_and_no_other(course: Course) -> None:
     with pytest.raises(BadInput, match="the exercise toy.absent has no cell with grade_id 'toy-absent-answer'"):
         release(course, exercises=[toy(), toy("absent")])
-    with pytest.raises(BadInput, match="has no toy.double in this lesson"):
+    with pytest.raises(BadInput, match="exercises have no toy.double"):
         release(course, exercises=[toy(lesson="02_other")])
 
 

@@ -19,7 +19,6 @@ from autograder.course.semester import (
     utc,
 )
 from autograder.errors import BadInput
-from course_lib import exercises
 
 LESSONS = ("01_attention", "02_masking")
 DUE = "due = 2026-11-20T18:00:00+01:00"
@@ -248,7 +247,7 @@ class TestOnACourse:
 
     def test_an_exercise_must_exist(self, tmp_path: Path) -> None:
         known = '[exercises."attention.scores"]\ndrop = true\n[exercises."attention.why_scale"]\ndrop = true\n'
-        self.course(tmp_path, known).require_exercises(exercises.find)
+        self.course(tmp_path, known).require_exercises()
         misspelt = self.course(tmp_path, '[exercises."attention.score"]\ndrop = true')
         with pytest.raises(BadInput, match=r"course.toml: exercises: .*'attention.score'.*attention.scores"):
-            misspelt.require_exercises(exercises.find)
+            misspelt.require_exercises()

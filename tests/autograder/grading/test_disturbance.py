@@ -57,7 +57,11 @@ def grade(zygote: Zygote, cells: list[Cell], seconds: float = 60.0) -> Graded:
         return zygote.open_box(seconds=left, bench=bench)
 
     return grade_cells(
-        cells, open_box, lambda exercise: AnswerKey(exercise, PUBLIC_SEED), Limits(submission_seconds=seconds)
+        cells,
+        exercises.COURSE,
+        open_box,
+        lambda exercise: AnswerKey(exercise, PUBLIC_SEED),
+        Limits(submission_seconds=seconds),
     )
 
 

@@ -99,7 +99,7 @@ def grade(cells: list[Cell], log: list[str] | None = None, seconds: float = 60.0
     def key_for(exercise: Exercise) -> AnswerKey:
         return AnswerKey(exercise, PUBLIC_SEED)
 
-    return grade_cells(cells, open_box, key_for, Limits(submission_seconds=seconds), **options)
+    return grade_cells(cells, exercises.COURSE, open_box, key_for, Limits(submission_seconds=seconds), **options)
 
 
 def outcomes(graded: Graded) -> dict[str, tuple[str, float | None]]:
@@ -332,7 +332,7 @@ def test_what_a_box_has_used_up_the_next_one_does_not_have() -> None:
         yield box
 
     cells = [code("raise Hang  # 1"), code("raise Hang  # 2"), code("raise Hang  # 3"), *answer(SCORES, RIGHT_SCORES)]
-    graded = grade_cells(cells, open_box, lambda exercise: AnswerKey(exercise, PUBLIC_SEED), Limits())
+    graded = grade_cells(cells, exercises.COURSE, open_box, lambda exercise: AnswerKey(exercise, PUBLIC_SEED), Limits())
     assert left == [60.0, 35.0, 10.0]
     assert outcomes(graded) == {SCORES: ("timed_out", 0)}
 
@@ -348,7 +348,7 @@ def test_a_grade_says_whether_a_busy_machine_may_have_spoiled_it(starved: bool) 
         yield opened[-1]
 
     cells = [code("raise Hang"), *answer(SCORES, RIGHT_SCORES)]
-    graded = grade_cells(cells, open_box, lambda exercise: AnswerKey(exercise, PUBLIC_SEED), Limits())
+    graded = grade_cells(cells, exercises.COURSE, open_box, lambda exercise: AnswerKey(exercise, PUBLIC_SEED), Limits())
     assert len(opened) == 2
     assert graded.starved is starved
 

@@ -30,7 +30,7 @@ LOST = exercise_record(SCALE, None, 1, Outcome.UNREADABLE)
 
 
 def page(results: Sequence[Record]) -> BeautifulSoup:
-    return BeautifulSoup(render_class("Lesson 01 · Attention", results), "html.parser")
+    return BeautifulSoup(render_class("Lesson 01 · Attention", results, exercises.COURSE), "html.parser")
 
 
 def text(tag: Tag) -> str:

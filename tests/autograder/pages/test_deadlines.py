@@ -14,6 +14,7 @@ from autograder.pages.class_report import render_class
 from autograder.pages.deadlines import late_in_brief, moment_in_words, told_to_instructor, told_to_student
 from autograder.pages.feedback import render_feedback
 from course_lib.checking import Outcome
+from course_lib.exercises import COURSE
 from tests.autograder.records import exercise_record, record
 
 LESSON = "01_attention"
@@ -107,7 +108,7 @@ def test_the_report_has_the_due_date_the_late_and_those_who_withdrew() -> None:
     gone = replace(submission("zoe"), is_withdrawn=True)
     late = submission("ben", 26 * 3600)
     soup = BeautifulSoup(
-        render_class("Lesson 01", [submission("ada"), late, submission("cem", None), gone], DUE), "html.parser"
+        render_class("Lesson 01", [submission("ada"), late, submission("cem", None), gone], COURSE, DUE), "html.parser"
     )
     said = " ".join(soup.get_text(" ").split())
     assert "submissions 3 " in said
@@ -120,9 +121,9 @@ def test_the_report_has_the_due_date_the_late_and_those_who_withdrew() -> None:
 
 
 def test_a_report_without_deadlines_has_no_column_for_them() -> None:
-    page = render_class("Lesson 01", [record("ada", LESSON, (exercise_record("a.b", 1, 1, Outcome.PASSED),))])
+    page = render_class("Lesson 01", [record("ada", LESSON, (exercise_record("a.b", 1, 1, Outcome.PASSED),))], COURSE)
     assert "late" not in BeautifulSoup(page, "html.parser").get_text()
 
 
 def test_a_report_of_a_class_that_has_all_withdrawn_is_a_page() -> None:
-    assert "not counted: ada." in render_class("Lesson 01", [replace(submission("ada"), is_withdrawn=True)])
+    assert "not counted: ada." in render_class("Lesson 01", [replace(submission("ada"), is_withdrawn=True)], COURSE)

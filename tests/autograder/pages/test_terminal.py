@@ -11,6 +11,7 @@ from autograder.gradebook.record import Change, HandGrade, Record, Standing
 from autograder.gradebook.results import ClassResult, Grading
 from autograder.pages.terminal import exercise_records, print_class, print_exercises
 from course_lib.checking import Outcome
+from course_lib.exercises import COURSE
 from tests.autograder.records import exercise_record, record
 
 PASSED = exercise_record("attention.scores", 2.0, 2, Outcome.PASSED)
@@ -182,7 +183,7 @@ def test_changes_that_are_alike_are_told_once_and_the_exceptions_one_by_one() ->
 
 def test_every_exercise_is_listed() -> None:
     out = io.StringIO()
-    records = exercise_records(None)
+    records = exercise_records(COURSE, None)
     print_exercises(records, Console(file=out, width=80))
     for one in records:
         assert str(one["id"]) in out.getvalue()

@@ -11,6 +11,7 @@ from autograder.demo.student import read_answers
 from autograder.errors import Unreadable
 from autograder.intake.submission import Submission, read_notebook
 from autograder.repair import Release, is_of, require_lesson
+from course_lib.exercises import COURSE
 from tests.autograder.answered_lesson import LESSON, RELEASED, ROOT, Notebook, filled, graded, released
 from tests.autograder.repair.test_manglings import MANGLED, Mangle, code, in_one_cell, only_answers, stripped
 from tests.autograder.repair.test_manglings import stripped_of_markers_too as bare
@@ -38,7 +39,7 @@ def read(notebook: Notebook) -> Submission:
 
 def refusal(notebook: Notebook, release: Release = RELEASE, lesson: str = LESSON) -> str:
     with pytest.raises(Unreadable) as refused:
-        require_lesson(read(notebook), release, lesson)
+        require_lesson(read(notebook), release, lesson, COURSE)
     return refused.value.reason
 
 
@@ -72,7 +73,7 @@ def test_honest_work_belongs_to_its_lesson_however_mangled(case: str) -> None:
     mangle, _ = MANGLED[case]
     notebook = filled()
     submission = read(mangle(notebook) or notebook)
-    require_lesson(submission, RELEASE, LESSON)
+    require_lesson(submission, RELEASE, LESSON, COURSE)
     assert is_of(submission, RELEASE)
 
 
@@ -81,7 +82,7 @@ def test_all_answers_in_another_lesson_s_notebook_are_graded(mangle: Mangle) -> 
     notebook, own = other(), filled()
     mangle(own)
     notebook["cells"] += own["cells"]
-    require_lesson(read(notebook), RELEASE, LESSON)
+    require_lesson(read(notebook), RELEASE, LESSON, COURSE)
 
 
 def test_one_answer_alone_is_graded_and_so_is_the_lesson_s_text_alone() -> None:
@@ -91,10 +92,10 @@ def test_one_answer_alone_is_graded_and_so_is_the_lesson_s_text_alone() -> None:
         "from helpers import scale_scores",
         "globals()['scale_scores'] = max",
     ):
-        require_lesson(read({"cells": [code(source)], "nbformat": 4}), RELEASE, LESSON)
+        require_lesson(read({"cells": [code(source)], "nbformat": 4}), RELEASE, LESSON, COURSE)
     text_alone = released()
     text_alone["cells"] = [cell for cell in text_alone["cells"] if not cell["metadata"].get("nbgrader")]
-    require_lesson(read(text_alone), RELEASE, LESSON)
+    require_lesson(read(text_alone), RELEASE, LESSON, COURSE)
     assert is_of(read(text_alone), RELEASE)
 
 

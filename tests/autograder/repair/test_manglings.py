@@ -515,7 +515,11 @@ def assert_full_points(folder: Path, zygote: Zygote, said: tuple[str, ...]) -> N
     }
     assert points == FULL
     found = grade_cells(
-        repaired.cells, lambda seconds, bench: zygote.open_box(seconds=seconds, bench=bench), key_for, Limits()
+        repaired.cells,
+        exercises.COURSE,
+        lambda seconds, bench: zygote.open_box(seconds=seconds, bench=bench),
+        key_for,
+        Limits(),
     )
     earned = {name: verdict.points for name, verdict in found.verdicts.items()}
     assert earned == FULL, (repaired.repairs, [verdict.text() for verdict in found.verdicts.values() if verdict.note])

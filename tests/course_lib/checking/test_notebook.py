@@ -9,8 +9,8 @@ from functools import partial
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
-from course_lib import exercises
 from course_lib.checking import Outcome, Verdict, check, progress
+from course_lib.exercises.catalogue import Catalogue
 from course_lib.learner import watch
 from course_lib.learner.kept_answers import kept_at
 from course_lib.learner.progress_file import progress_file
@@ -20,7 +20,7 @@ from tests.course_lib.checking.samples import DOUBLE
 
 @pytest.fixture
 def shell(monkeypatch: pytest.MonkeyPatch) -> Iterator[InteractiveShell]:
-    monkeypatch.setattr(exercises, "find", lambda exercise_id: DOUBLE)
+    monkeypatch.setattr(Catalogue, "find", lambda catalogue, exercise_id: DOUBLE)
     instance = InteractiveShell.instance()
     yield instance
     InteractiveShell.clear_instance()

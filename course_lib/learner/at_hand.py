@@ -1,0 +1,37 @@
+"""The exercises that are meant here: those of the course in whose folder a notebook, a script or a terminal is."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from course_lib.exercises import COURSE
+from course_lib.exercises.catalogue import CONFIG_NAME, Catalogue, own_catalogue
+
+
+def catalogue_at_hand(*places: Path) -> Catalogue:
+    """The exercises of the nearest course: of the folder from here upwards that has an `nbgrader_config.py`.
+
+    Where that names none, and where there is none, they are those of `course_lib.exercises`.
+
+    Args:
+        places: where to start, the first that is in a course; by default the folder that this runs in, then the
+            script's.
+
+    Raises:
+        UnusableExercises: the course's setting cannot be used.
+    """
+    for place in places or _here():
+        for folder in (place, *place.parents):
+            if (folder / CONFIG_NAME).is_file():
+                return own_catalogue(folder / CONFIG_NAME) or COURSE
+    return COURSE
+
+
+def _here() -> list[Path]:
+    script = getattr(sys.modules["__main__"], "__file__", None)
+    places = [Path(script).resolve().parent] if script else []
+    try:
+        return [Path.cwd(), *places]
+    except FileNotFoundError:  # it has been removed
+        return places

@@ -1,0 +1,50 @@
+"""Whose exercises a notebook, a script or a terminal asks for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from course_lib.checking import check
+from course_lib.exercises import COURSE
+from course_lib.learner.at_hand import catalogue_at_hand
+from tests.course_lib.exercises.test_catalogue import course
+
+
+@pytest.fixture
+def deep(tmp_path: Path) -> Path:
+    folder = tmp_path / "work" / "01_ols"
+    folder.mkdir(parents=True)
+    return folder
+
+
+def test_the_nearest_course_is_meant(deep: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(deep)
+    assert catalogue_at_hand() is COURSE
+    found = course(tmp_path, 'EXERCISES = (exercise("ols.slope"),)')
+    assert catalogue_at_hand() == found == catalogue_at_hand(Path("/"), deep)
+    (deep / "nbgrader_config.py").write_text("c = get_config()")  # a course of its own, which names none
+    assert catalogue_at_hand() is COURSE
+
+
+def test_a_notebook_s_check_is_the_course_s(deep: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    course(tmp_path, 'EXERCISES = (exercise("ols.slope"),)')
+    monkeypatch.chdir(deep)
+    monkeypatch.setenv("KATZE_WORK", str(tmp_path))
+    verdict = check("ols.slope", lambda x, y: 2.0)
+    assert verdict is not None
+    assert verdict.passed
+    assert "01 Ols is complete: 1 of 1 exercises" in verdict.text()
+
+
+def test_exercises_that_cannot_be_used_are_nobody_s_fault_but_their_author_s(
+    deep: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    course(tmp_path, "1 / 0")
+    monkeypatch.chdir(deep)
+    assert check("ols.slope") is None
+    assert capsys.readouterr().out == (
+        "Nothing was checked, which is not your fault: ols_exercises cannot be imported: ZeroDivisionError: division "
+        "by zero (ols_exercises.py, line 15).\n"
+    )
