@@ -21,14 +21,21 @@ WAITING = re.compile(r"This cell is waiting for|Nothing to show yet")
 FIGURE = re.compile(r'<img class="katze-figure" alt="([^"]*)"')
 
 
-def unfinished(notebook: NotebookNode, leaned_on: tuple[str, ...] = ()) -> NotebookNode:
+def unfinished(
+    notebook: NotebookNode, leaned_on: tuple[str, ...] = (), cut_short: tuple[tuple[str, str], ...] = ()
+) -> NotebookNode:
     """The notebook with stubs for answers. Demo cells that use none of the student's functions are left out.
 
     Args:
         notebook: a lesson with its solutions.
         leaned_on: lines of such demo cells as stay, since other cells go on with what they measure.
+        cut_short: what says how long something is trained, and what stands there instead: how well a model learns is
+            seen where the solutions are run.
     """
     stubs = copy.deepcopy(notebook)
+    for long, short in cut_short:
+        (cell,) = (cell for cell in stubs.cells if long in cell.source)
+        cell.source = cell.source.replace(long, short)
     for cell in stubs.cells:
         cell.source = re.sub(
             r"( *)### BEGIN SOLUTION.*?### END SOLUTION", r"\1raise NotImplementedError()", cell.source, flags=re.S
@@ -64,12 +71,13 @@ class ExecutedLesson:
     Attributes:
         lesson: the lesson's folder.
         pictures: how many pictures it shows at least.
-        leaned_on: see `unfinished`.
+        leaned_on, cut_short: see `unfinished`.
     """
 
     lesson: str
     pictures = 4
     leaned_on: tuple[str, ...] = ()
+    cut_short: tuple[tuple[str, str], ...] = ()
 
     def test_the_solutions_get_full_marks(self, solved: NotebookNode) -> None:
         expected = {f"{e.id.replace('.', '-')}-check": float(e.points) for e in exercises.of_lesson(self.lesson)}
@@ -95,7 +103,7 @@ class ExecutedLesson:
         assert not any("image/png" in output.get("data", {}) for output in outputs)
 
     def test_an_unfinished_notebook_runs_to_its_end(self, tmp_path: Path) -> None:
-        notebook = execute_notebook(unfinished(read_lesson(self.lesson), self.leaned_on), tmp_path)
+        notebook = execute_notebook(unfinished(read_lesson(self.lesson), self.leaned_on, self.cut_short), tmp_path)
         assert set(points(notebook).values()) == {0.0}
         demos = [cell for cell in notebook.cells if "when_ready" in cell.source]
         assert demos
