@@ -24,7 +24,7 @@ from autograder.gradebook.standings import is_withdrawn
 from autograder.grading.submission import SLOTS
 from autograder.pages.deadlines import told_to_student
 from autograder.pages.terminal import colour_of, standing_in_words
-from autograder.platforms.collected import read_collected
+from autograder.platforms.collected import Delivery, read_collected, told_of_late_ones
 from autograder.words import count
 from course_lib.checking import Outcome
 from course_lib.checking.verdict import AGAIN
@@ -48,7 +48,7 @@ def story_of(course: Course, student: str, lesson: str) -> dict[str, Any]:
         runs = store.runs(connection)
         by_hand = store.by_hand(connection, lesson, student).get(student, ())
         [record] = with_lateness(course, connection, lesson, [replace(found, by_hand=by_hand)])
-        late = record.lateness
+        late, collected = record.lateness, _collected(course, lesson, student)
         order = {one.exercise: place for place, one in enumerate(record.exercises)}
         return {
             "student": student,
@@ -65,7 +65,8 @@ def story_of(course: Course, student: str, lesson: str) -> dict[str, Any]:
             "deadline": told_to_student(record),
             "deadline_is_written": late.is_written,
             "is_withdrawn": is_withdrawn(course, lesson, student),
-            "collected": _collected(course, lesson, student),
+            "is_late_without_time": bool(collected and collected.is_late_without_time) and not late.handed_in,
+            "collected": asdict(collected) if collected else None,
             "notebook_sha256": record.notebook,
             "digest": record.digest,
             "repairs": list(record.repairs),
@@ -108,11 +109,10 @@ def _unknown(course: Course, student: str, lesson: str, known: Mapping[str, Reco
     return f"{ascii(student)} has no graded submission to {lesson}; {hint}"
 
 
-def _collected(course: Course, lesson: str, student: str) -> dict[str, Any] | None:
+def _collected(course: Course, lesson: str, student: str) -> Delivery | None:
     """Where the submission came from that lies there now, and which others do not count; None if nothing says so."""
     with contextlib.suppress(BadInput):
-        delivery = read_collected(course, lesson).students.get(student)
-        return asdict(delivery) if delivery else None
+        return read_collected(course, lesson).students.get(student)
     return None
 
 
@@ -207,6 +207,8 @@ def _print_facts(tale: Mapping[str, Any], console: Console) -> None:
         if fact:
             grid.add_row(Text(name, "dim"), Text(_printable(fact)))
     deadline = [*tale["deadline"]]
+    if tale["is_late_without_time"]:
+        deadline += told_of_late_ones(tale["lesson"], [tale["student"]])
     if not tale["deadline_is_written"]:
         deadline.append(f"This is not on the feedback page yet: run `katze grade {tale['lesson']}`.")
     for name, lines in (

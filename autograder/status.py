@@ -11,16 +11,20 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+from sqlalchemy import Connection
 
 from autograder.course.course import Course
 from autograder.gradebook import store
 from autograder.gradebook.changes.frozen import read_frozen
+from autograder.gradebook.deadlines.terms import with_lateness
 from autograder.gradebook.file import read_only
-from autograder.gradebook.record import HandGrade, Record
+from autograder.gradebook.record import Record
+from autograder.gradebook.standings import is_withdrawn
+from autograder.grading.by_hand import outdated_pages
 from autograder.grading.digests import fingerprints
 from autograder.intake.misplaced import misplaced
 from autograder.intake.submission import list_submissions, refused_submissions
-from autograder.platforms.collected import read_collected
+from autograder.platforms.collected import read_collected, told_of_late_ones
 from autograder.platforms.give_back import PLATFORMS
 from autograder.platforms.returned import read_returned
 from autograder.words import count, some
@@ -39,6 +43,9 @@ class LessonStatus:
         to_grade: the students whose submission is new, or is another than was graded.
         no_score: those who were graded and have no score: a person has to look.
         by_hand: those with a written answer that nobody has read yet.
+        stale: those for whom deadlines, or points by hand, have changed since penalties and pages were written.
+        marked_late: those that the platform calls late, and nobody knows by how much.
+        withdrawn: those who were graded, and whose submission is no longer there.
         frozen: since when nothing grades it any more; empty where it may be graded.
         returned: how many pages were given back.
         changed_since: the students whose page is another than was given back.
@@ -55,6 +62,9 @@ class LessonStatus:
     to_grade: tuple[str, ...] = ()
     no_score: tuple[str, ...] = ()
     by_hand: tuple[str, ...] = ()
+    stale: tuple[str, ...] = ()
+    marked_late: tuple[str, ...] = ()
+    withdrawn: tuple[str, ...] = ()
     frozen: str = ""
     returned: int = 0
     changed_since: tuple[str, ...] = ()
@@ -88,6 +98,8 @@ class LessonStatus:
             return f"katze log {self.no_score[0]} {self.lesson}"
         if self.by_hand:
             return "jupyter lab (Nbgrader > Formgrader)"
+        if self.stale:
+            return f"katze grade {self.lesson}"
         if self.returned < self.graded or self.changed_since:
             changed = " --changed" if self.returned else ""
             return f"katze return {self.lesson} --for {self.back_to or 'folder'}{changed}"
@@ -120,25 +132,33 @@ def status_of(course: Course, lessons: Sequence[str] = ()) -> list[LessonStatus]
 
 @dataclass(frozen=True)
 class _Graded:
-    """What the gradebook has of a lesson: by student its records and what people give; and since when it is frozen."""
+    """What the gradebook has of a lesson: by student what counts, complete; and since when it is frozen."""
 
     records: Mapping[str, Record] = field(default_factory=dict)
-    by_hand: Mapping[str, tuple[HandGrade, ...]] = field(default_factory=dict)
     frozen: str = ""
 
 
 def _graded(course: Course) -> dict[str, _Graded]:
-    """For each lesson its records, and what a person has to do with them; nothing before anything was graded."""
+    """What the gradebook has of each lesson; nothing before anything was graded."""
     if not course.gradebook.is_file() or course.gradebook.stat().st_size == 0:
         return {}
     with read_only(course.gradebook) as connection:
         frozen = read_frozen(connection)
         return {
-            lesson: _Graded(
-                store.records(connection, lesson), store.by_hand(connection, lesson), frozen.get(lesson, "")
-            )
+            lesson: _Graded(_records(course, connection, lesson), frozen.get(lesson, ""))
             for lesson in store.graded_lessons(connection)
         }
+
+
+def _records(course: Course, connection: Connection, lesson: str) -> dict[str, Record]:
+    """The records of those who are in the gradebook, with what people give and what being late costs."""
+    cells, listed = store.by_hand(connection, lesson), store.known_students(connection)
+    records = [
+        replace(record, by_hand=cells.get(student, ()))
+        for student, record in store.counted(connection, lesson).items()
+        if student in listed
+    ]
+    return {one.student: one for one in with_lateness(course, connection, lesson, records)}
 
 
 def _of_lesson(course: Course, lesson: str, graded: _Graded) -> LessonStatus:
@@ -146,7 +166,9 @@ def _of_lesson(course: Course, lesson: str, graded: _Graded) -> LessonStatus:
     if not course.submitted.is_dir():
         return LessonStatus(lesson, released, due)
     records = graded.records
-    returned, platforms = read_returned(course, lesson), _platforms(course, lesson)
+    returned, deliveries = read_returned(course, lesson), read_collected(course, lesson).students
+    platforms = sorted({one.platform for one in deliveries.values()})
+    terms = course.semester.lesson(lesson)
     handed_in = dict(list_submissions(course.submitted, lesson))
     to_grade = [
         student
@@ -155,11 +177,7 @@ def _of_lesson(course: Course, lesson: str, graded: _Graded) -> LessonStatus:
         or records[student].void
         or records[student].digest != fingerprints.of_submission(folder)
     ]
-    current = {
-        student: replace(records[student], by_hand=graded.by_hand.get(student, ()))
-        for student in handed_in
-        if student not in to_grade
-    }
+    current = {student: records[student] for student in handed_in if student not in to_grade}
     return LessonStatus(
         lesson,
         released,
@@ -169,6 +187,16 @@ def _of_lesson(course: Course, lesson: str, graded: _Graded) -> LessonStatus:
         to_grade=tuple(to_grade),
         no_score=tuple(student for student, record in current.items() if record.total is None),
         by_hand=tuple(student for student, record in current.items() if record.waiting),
+        stale=_stale(course, lesson, current),
+        marked_late=tuple(
+            student
+            for student, record in current.items()
+            if record.lateness.is_unknown
+            and student in deliveries
+            and deliveries[student].is_late_without_time
+            and student not in terms.extensions
+        ),
+        withdrawn=tuple(student for student in records if is_withdrawn(course, lesson, student)),
         frozen=graded.frozen,
         returned=len(returned.pages),
         changed_since=tuple(returned.changed(course)),
@@ -178,9 +206,15 @@ def _of_lesson(course: Course, lesson: str, graded: _Graded) -> LessonStatus:
     )
 
 
-def _platforms(course: Course, lesson: str) -> list[str]:
-    """Where the submissions to a lesson were collected from."""
-    return sorted({one.platform for one in read_collected(course, lesson).students.values()})
+def _stale(course: Course, lesson: str, current: Mapping[str, Record]) -> tuple[str, ...]:
+    """Those whose penalty is not written as it is, and those whose page, where they have one, shows other points."""
+    if not current:
+        return ()
+    with_page = [record for record in current.values() if "feedback" in record.files]
+    outdated = {*outdated_pages(course, lesson, with_page)}
+    return tuple(
+        student for student, record in current.items() if student in outdated or not record.lateness.is_written
+    )
 
 
 def print_status(found: Sequence[LessonStatus], console: Console) -> None:
@@ -213,6 +247,13 @@ def _to_see_to(one: LessonStatus) -> list[str]:
         lines.append(f"no score: {some(one.no_score)}; `katze log STUDENT {one.lesson}` says why.")
     if one.by_hand:
         lines.append(f"{count(len(one.by_hand), 'student')} with written answers that nobody has read yet.")
+    if one.stale:
+        brings = f"`katze grade {one.lesson}` brings that to penalties and pages, and grades nothing for it"
+        lines.append(f"deadlines or points by hand have changed for {some(one.stale)}; {brings}.")
+    lines += [line.removeprefix(f"{one.lesson}: ") for line in told_of_late_ones(one.lesson, one.marked_late)]
+    if one.withdrawn:
+        exported = "`katze export` leaves them out, and with --withdrawn does not"
+        lines.append(f"{count(len(one.withdrawn), 'submission')} withdrawn: {some(one.withdrawn)}; {exported}.")
     if one.frozen and one.to_grade:
         lines.append(f"frozen, so {some(one.to_grade)} will not be graded; `katze thaw {one.lesson}` lets them.")
     if one.changed_since:

@@ -12,6 +12,8 @@
     late = { policy = "cap", cap = 80 }  # cap: percent of the lesson's points that a late submission can reach
     [lessons.01_attention.extensions]
     ada = 2026-11-27T18:00:00+01:00
+    [lessons.01_attention.handed_in]     # where the submission says nothing, or says it wrongly
+    ben = 2026-11-21T09:30:00+01:00
     [exercises."attention.scores"]
     drop = true                          # or full_credit, extra_credit, never_lower
     accept = ["sha256:…", "accepted/scores.py"]
@@ -76,12 +78,14 @@ class LessonTerms:
         weight: its share in the total, next to those of the other lessons.
         late: what becomes of late submissions.
         extensions: when single students have to hand in instead, by their ids.
+        handed_in: when single students have handed in, whatever their submissions say, by their ids.
     """
 
     due: datetime | None = None
     weight: float = 1.0
     late: Late = Late()
     extensions: Mapping[str, datetime] = field(default_factory=dict, hash=False)
+    handed_in: Mapping[str, datetime] = field(default_factory=dict, hash=False)
 
     def due_for(self, student: str) -> datetime | None:
         """When a student has to hand in: an extension counts in place of the due date."""
@@ -217,18 +221,25 @@ _EXAMPLE = {"per_day": 10, "cap": 80}
 
 
 def _lesson(where: str, settings: Any, default: Late) -> LessonTerms:
-    _check_names(where, _table(where, settings), ("due", "weight", "late", "extensions"), "setting")
+    _check_names(where, _table(where, settings), ("due", "weight", "late", "extensions", "handed_in"), "setting")
     due = _moment(f"{where}.due", settings["due"]) if "due" in settings else None
-    extensions = {}
-    for student, until in _table(f"{where}.extensions", settings.get("extensions", {})).items():
-        place = f'{where}.extensions."{student}"'
-        extensions[student] = _moment(place, until)
-        if due is None:
-            raise _fault(place, f"extends nothing: the lesson has no due date; add {where}.due")
-        if extensions[student] < due:
-            raise _fault(place, f"is before the due date, {due.isoformat()}; an extension is the later one of the two")
+    extensions, handed_in = (
+        _moments(f"{where}.{name}", settings.get(name, {})) for name in ("extensions", "handed_in")
+    )
+    for name, moments in (("extensions", extensions), ("handed_in", handed_in)):
+        if moments and due is None:
+            raise _fault(f"{where}.{name}", f"is of no use: the lesson has no due date; add {where}.due")
+    for student, until in extensions.items():
+        if due is not None and until < due:
+            said = f"is before the due date, {due.isoformat()}; an extension is the later one of the two"
+            raise _fault(f'{where}.extensions."{student}"', said)
     weight = _number(f"{where}.weight", settings.get("weight", 1.0))
-    return LessonTerms(due, weight, _late(f"{where}.late", settings.get("late", {}), default), extensions)
+    return LessonTerms(due, weight, _late(f"{where}.late", settings.get("late", {}), default), extensions, handed_in)
+
+
+def _moments(where: str, settings: Any) -> dict[str, datetime]:
+    """Times by student."""
+    return {student: _moment(f'{where}."{student}"', time) for student, time in _table(where, settings).items()}
 
 
 def _exercise(name: str, settings: Any, root: Path) -> ExerciseTerms:

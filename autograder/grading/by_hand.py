@@ -66,7 +66,7 @@ def bring_to_pages(assignment: Assignment, file: GradebookFile, students: Collec
         return ByHand()
     records = _complete_records(assignment, file, students)
     with file.begin() as connection:
-        odd = terms.warnings_about_extensions(assignment.course, connection, assignment.lesson)
+        odd = terms.warnings_about_students(assignment.course, connection, assignment.lesson)
         notices = (*odd, *told_of_kept(assignment.lesson, records.values()))
         if not assignment.feedback:
             return ByHand(records, notices=notices)
@@ -132,11 +132,12 @@ def outdated_pages(course: Course, lesson: str, records: Iterable[Record]) -> li
     """
     with read_only(course.gradebook) as connection:
         written = store.pages(connection, lesson)
+        is_frozen = lesson in read_frozen(connection)
     return [
         record.student
         for record in records
         if record.student not in written
-        or written[record.student].by_hand != _digest(record)
+        or _is_changed(written[record.student].by_hand, _digest(record), is_frozen)
         or _is_another(course.feedback / record.student / lesson / f"{lesson}.html", written[record.student])
     ]
 

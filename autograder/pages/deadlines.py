@@ -73,7 +73,10 @@ def told_to_instructor(lesson: str, results: Sequence[Record]) -> Iterator[str]:
     """
     unknown = [one.student for one in results if one.lateness.is_unknown]
     if unknown:
-        yield f"{lesson}: nobody knows when it was handed in, so it counts as in time: {some(unknown)}."
+        yield (
+            f"{lesson}: nobody knows when it was handed in, so it counts as in time: {some(unknown)}. "
+            f"[lessons.{lesson}.handed_in] in {SEMESTER_NAME} says when."
+        )
     lost = [one for one in results if one.lateness.penalty]
     if lost:
         points = count(sum(one.lateness.penalty for one in lost), "point")

@@ -20,7 +20,14 @@ from autograder.errors import BadInput, Unreadable
 from autograder.intake.archives import is_zip, unzipped
 from autograder.intake.delivered import Platform, letters_of, names_a_submission, platform_of
 from autograder.intake.handed_in import topics_in
-from autograder.platforms.collected import Collected, Delivery, OlderDelivery, read_collected, write_collected
+from autograder.platforms.collected import (
+    Collected,
+    Delivery,
+    OlderDelivery,
+    read_collected,
+    told_of_late_ones,
+    write_collected,
+)
 from autograder.platforms.delivering import Delivering, Staged, delivering
 from autograder.platforms.download import Download, Refused, opened_download
 from autograder.platforms.readers.canvas import read_canvas
@@ -152,8 +159,19 @@ def collect(
             if not roster.people and platform in _WITHOUT_A_ROSTER:
                 collection.remarks.append(f"No roster: {_WITHOUT_A_ROSTER[platform]} (docs/collecting.md).")
             _Run(course, download.name, roster, zone, delivery, collection).take(by_lesson)
+    collection.remarks += _late_ones(collection.rows, course)
     collection.rows.sort(key=lambda row: (row.lesson, row.student, row.title))
     return collection
+
+
+def _late_ones(rows: Sequence[Row], course: Course) -> Iterator[str]:
+    """Who is late, and nobody knows by how much, unless the course says so."""
+    by_lesson: dict[str, list[str]] = defaultdict(list)
+    for row in rows:
+        if row.late and not row.handed_in and row.student not in course.semester.lesson(row.lesson).handed_in:
+            by_lesson[row.lesson].append(row.student)
+    for lesson, students in sorted(by_lesson.items()):
+        yield from told_of_late_ones(lesson, sorted(filter(None, students)))
 
 
 # What it is --------------------------------------------------------------------------------------------------

@@ -7,13 +7,15 @@ gave out.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from autograder.course.course import Course
+from autograder.course.semester import SEMESTER_NAME
 from autograder.platforms.kept import read_kept, write_kept
+from autograder.words import some
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,24 @@ class Delivery:
     rank: int = 0
     extra: Mapping[str, str] = field(default_factory=dict)
     others: tuple[OlderDelivery, ...] = ()
+
+    @property
+    def is_late_without_time(self) -> bool:
+        """Whether the platform calls it late and does not say when it came."""
+        return bool(self.late) and not self.handed_in
+
+
+def told_of_late_ones(lesson: str, students: Sequence[str]) -> list[str]:
+    """That a platform calls these late and does not say when they came, and what follows; nothing where it is nobody.
+
+    How late something is cannot be told from that, so it costs nothing until somebody says when it came.
+    """
+    if not students:
+        return []
+    return [
+        f"{lesson}: marked late, and nobody knows when it came, so it counts as in time: {some(students)}; "
+        f"[lessons.{lesson}.handed_in] in {SEMESTER_NAME} says when."
+    ]
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,8 +12,10 @@ import pytest
 from autograder.cli import main
 from autograder.course.course import Course
 from autograder.grading.batch import grade_lesson
+from autograder.platforms.collected import Collected, Delivery, write_collected
 from autograder.platforms.returned import Returned, ReturnedPage, digest_of, page_of, write_returned
 from autograder.status import LessonStatus, status_of
+from tests.autograder import small_gradebook
 from tests.autograder.small_class import BY_NAME, LESSON, hand_in, make_course
 
 
@@ -98,3 +101,47 @@ def test_pages_given_back_are_counted_and_those_that_have_changed_since_are_name
     stale = ReturnedPage("folder", "0" * 64, "2026-11-20T18:00:00+00:00")
     write_returned(course, Returned(LESSON, {"ada": page, "gus": stale}))
     assert (of(course).returned, of(course).changed_since) == (2, ("gus",))
+
+
+@pytest.fixture
+def due(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
+    """A class that was graded before there was a deadline; nothing has been handed in again."""
+    monkeypatch.setattr("autograder.grading.digests.fingerprints.of_submission", lambda _folder: "d")
+    course = small_gradebook.make_course(tmp_path)
+    small_gradebook.grade(course, {"ada": 18, "ben": 18}, at=small_gradebook.LATE)
+    small_gradebook.grade(course, {"cem": 18, "dov": 18, "eve": 18}, at="")
+    return course
+
+
+def test_penalties_that_a_deadline_has_made_stale_are_counted_until_they_are_written(
+    due: Course, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert of(due).stale == ()
+    course = small_gradebook.set_terms(due, small_gradebook.LINEAR_TERMS)
+    stale = replace(of(course), by_hand=())
+    assert (stale.stale, stale.next) == (("ada", "ben", "cem", "dov", "eve"), f"katze grade {LESSON}")
+    assert main(["status", LESSON, "--course", str(course.root)]) == 0
+    assert f"have changed for ada, ben, cem, dov, eve; `katze grade {LESSON}` brings" in capsys.readouterr().out
+    small_gradebook.bring_up_to_date(course)
+    assert of(course).stale == ()
+
+
+def test_one_that_a_platform_calls_late_is_named_until_somebody_says_how_late(due: Course) -> None:
+    came = {
+        name: Delivery(name, "canvas", "s.zip", (f"{name}_LATE_1_2_x.ipynb",), late=True) for name in ("ada", "cem")
+    }
+    came |= {"dov": replace(came["cem"], student="dov"), "eve": Delivery("eve", "canvas", "s.zip", ("e_3_4_x.ipynb",))}
+    write_collected(due, Collected(LESSON, came))
+    assert of(due).marked_late == ()  # nothing is due
+    course = small_gradebook.set_terms(due, small_gradebook.LINEAR_TERMS)
+    assert of(course).marked_late == ("cem", "dov")
+    more = f"[lessons.{LESSON}.handed_in]\ncem = {small_gradebook.DUE}\n"
+    more += f"[lessons.{LESSON}.extensions]\ndov = {small_gradebook.DUE}\n"
+    assert of(small_gradebook.set_terms(course, small_gradebook.LINEAR_TERMS + more)).marked_late == ()
+
+
+def test_what_was_withdrawn_is_counted(due: Course, capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.rmtree(due.submitted / "ben" / LESSON)
+    assert (of(due).withdrawn, of(due).collected) == (("ben",), 4)
+    assert main(["status", LESSON, "--course", str(due.root)]) == 0
+    assert f"{LESSON}: 1 submission withdrawn: ben; `katze export` leaves them out" in capsys.readouterr().out

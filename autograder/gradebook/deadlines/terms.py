@@ -74,7 +74,9 @@ def with_lateness(course: Course, connection: Connection, lesson: str, records: 
             continue
         if terms.due is not None:
             points = None if record.void else record.earned
-            late = lateness_of(terms, record.student, row.handed_in, points, record.most, plugin)
+            late = lateness_of(
+                terms, record.student, _handed_in(terms, record.student, row), points, record.most, plugin
+            )
             late = replace(late, is_written=_is_written(terms, record.student, late.penalty, row, before))
         elif before is not None:  # written for a due date that is not set any more, unless nbgrader has come since
             taken_back = before.penalty == row.penalty
@@ -85,6 +87,11 @@ def with_lateness(course: Course, connection: Connection, lesson: str, records: 
             late = replace(_as_it_stands(row, before, record), is_kept=True)
         found.append(replace(record, lateness=late))
     return found
+
+
+def _handed_in(terms: LessonTerms, student: str, row: _Row) -> datetime | None:
+    """When a student handed in, in UTC and without a zone: as `course.toml` has it, else as the submission says."""
+    return utc(terms.handed_in[student]) if student in terms.handed_in else row.handed_in
 
 
 def _as_it_stands(row: _Row, before: _Written | None, record: Record) -> Lateness:
@@ -240,13 +247,14 @@ def _add_event(connection: Connection, record: Record, before: float) -> None:
     connection.execute(insert(EVENT).values(run=run.scalar_subquery(), **values))
 
 
-def warnings_about_extensions(course: Course, connection: Connection, lesson: str) -> list[str]:
-    """Who has an extension in `course.toml` and has never handed anything in: perhaps the id is misspelt."""
+def warnings_about_students(course: Course, connection: Connection, lesson: str) -> list[str]:
+    """Who has a date of their own in `course.toml` and has never handed anything in: perhaps the id is misspelt."""
     folders = course.submitted.iterdir() if course.submitted.is_dir() else ()
     known = {*connection.scalars(select(STUDENT.c.id)), *(folder.name for folder in folders)}
-    said = []
-    for student in sorted(course.semester.lesson(lesson).extensions.keys() - known):
-        near = difflib.get_close_matches(student, known, n=1)
-        meant = f": did you mean {near[0]}?" if near else "; check the id"
-        said.append(f"{SEMESTER_NAME}: {lesson} has an extension for {student}, who has handed in nothing{meant}")
+    terms, said = course.semester.lesson(lesson), []
+    for named, students in (("an extension", terms.extensions), ("a time", terms.handed_in)):
+        for student in sorted(students.keys() - known):
+            near = difflib.get_close_matches(student, known, n=1)
+            meant = f": did you mean {near[0]}?" if near else "; check the id"
+            said.append(f"{SEMESTER_NAME}: {lesson} has {named} for {student}, who has handed in nothing{meant}")
     return said

@@ -39,6 +39,8 @@ late = {{ policy = "none" }}
 [lessons.01_attention.extensions]
 ada = 2026-11-27T18:00:00+01:00
 "Łukasz, ben" = 2026-11-20T17:00:01Z
+[lessons.01_attention.handed_in]
+ben = 2026-11-21T09:30:00+01:00
 [lessons.02_masking]
 late = {{ at_most = 20, grace = "2 hours" }}
 [exercises."attention.scores"]
@@ -72,6 +74,7 @@ def test_everything_can_be_set(tmp_path: Path) -> None:
         2,
         Late("none", timedelta(minutes=15)),
         semester.lesson("01_attention").extensions,
+        {"ben": at("2026-11-21T09:30:00+01:00")},
     )
     assert semester.lesson("01_attention").extensions == {
         "ada": at("2026-11-27T18:00:00+01:00"),
@@ -160,7 +163,12 @@ def test_times_are_compared_on_one_clock() -> None:
         ),
         (
             "[lessons.01_attention.extensions]\nada = 2026-11-27T18:00:00Z",
-            "extends nothing: the lesson has no due date; add lessons.01_attention.due",
+            "is of no use: the lesson has no due date; add lessons.01_attention.due",
+        ),
+        (f"{LESSON}[lessons.01_attention.handed_in]\nada = 5", 'lessons.01_attention.handed_in."ada" must be a date'),
+        (
+            "[lessons.01_attention.handed_in]\nada = 2026-11-27T18:00:00Z",
+            "lessons.01_attention.handed_in is of no use: the lesson has no due date; add lessons.01_attention.due",
         ),
         ("exercises = 5", "exercises must be a table"),
         (

@@ -82,7 +82,8 @@ def test_the_instructor_is_told_of_what_is_unknown_lost_and_not_written() -> Non
     stale = submission("cem", 3600)
     stale = replace(stale, lateness=replace(stale.lateness, is_written=False))
     assert [*told_to_instructor(LESSON, [submission("ada"), submission("ben", None), stale])] == [
-        "01_attention: nobody knows when it was handed in, so it counts as in time: ben.",
+        "01_attention: nobody knows when it was handed in, so it counts as in time: ben. "
+        "[lessons.01_attention.handed_in] in course.toml says when.",
         "01_attention: 2 points taken off for being late: cem.",
         "01_attention: deadlines or points have changed since the feedback pages and nbgrader's tables were written, "
         "for cem: run `katze grade 01_attention`, which grades nothing for it.",

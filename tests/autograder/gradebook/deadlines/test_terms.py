@@ -207,6 +207,21 @@ def test_in_a_frozen_lesson_what_was_written_stands(course: Course) -> None:
     assert course.gradebook.read_bytes() == before
 
 
+def test_a_time_in_the_terms_counts_in_place_of_the_submission_s_and_where_it_has_none(course: Course) -> None:
+    grade(course, {"cem": 18}, at="")
+    times = f"[lessons.{LESSON}.handed_in]\nben = {DUE}\ncem = 2026-11-20T19:00:00+01:00\n"
+    course = set_terms(course, LINEAR_TERMS + times)
+    by_name = {one.student: one for one in standings(course, [LESSON])[LESSON]}
+    assert (by_name["ben"].total, by_name["cem"].total) == (18, 16)
+    assert not by_name["cem"].lateness.is_unknown
+    bring_up_to_date(course)
+    assert (told(course)[2], told(course, "cem")[2]) == (None, 2)
+    course = set_terms(course, LINEAR_TERMS)
+    assert {one.student: one.total for one in standings(course, [LESSON])[LESSON]} == {"ada": 18, "ben": 14, "cem": 18}
+    bring_up_to_date(course)
+    assert (told(course)[2], told(course, "cem")[2]) == (4, None)
+
+
 # --- nbgrader's plugin
 
 
