@@ -7,7 +7,6 @@ Boxes, checks, hidden inputs and the gradebook are real.
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -47,30 +46,32 @@ RIGHT = {
 Answers = Mapping[str, str]
 
 
-def shorten(patch: pytest.MonkeyPatch) -> None:
-    """Leave only those exercises in their lessons, for as long as the patch holds."""
-    from course_lib.exercises import attention, masking, positions
-
-    for module, names in zip((attention, masking, positions), KEPT.values(), strict=True):
-        patch.setattr(module, "EXERCISES", tuple(one for one in module.EXERCISES if one.id in names))
-
-
 def make_course(folder: Path) -> Course:
     """The course, with the short lessons released and nothing handed in."""
-    folder.mkdir()
-    shutil.copy(ROOT / "nbgrader_config.py", folder)
-    for lesson in KEPT:
+    modules = folder / "short"
+    modules.mkdir(parents=True)
+    for lesson, kept in KEPT.items():
+        topic = lesson.partition("_")[2]
+        lines = (
+            f"from course_lib.exercises import {topic}",
+            f"EXERCISES = tuple(one for one in {topic}.EXERCISES if one.id in {kept})",
+            f"WRITTEN = {exercises.COURSE.written_in(lesson)}",
+        )
+        (modules / f"{topic}.py").write_text("\n".join(lines))
         whole = json.loads((ROOT / "notebooks" / lesson / f"{lesson}.ipynb").read_text(encoding="utf-8"))
         place = folder / "notebooks" / lesson / f"{lesson}.ipynb"
         place.parent.mkdir(parents=True)
         place.write_text(json.dumps({**whole, "cells": [cell for cell in whole["cells"] if _is_kept(cell, lesson)]}))
+    config = (ROOT / "nbgrader_config.py").read_text(encoding="utf-8")
+    listed = {lesson: f"short.{lesson.partition('_')[2]}" for lesson in KEPT}
+    (folder / "nbgrader_config.py").write_text(f"{config}\nc.Katze.exercises = {listed}\n", encoding="utf-8")
     return Course.find(folder)
 
 
 def _is_kept(cell: Mapping[str, Any], lesson: str) -> bool:
     grade_id = cell["metadata"].get("nbgrader", {}).get("grade_id", "")
     if grade_id:
-        kept = (*KEPT[lesson], *exercises.written_in(lesson))
+        kept = (*KEPT[lesson], *exercises.COURSE.written_in(lesson))
         return grade_id.rpartition("-")[0].replace("-", ".", 1) in kept
     return "".join(cell["source"]).startswith("import math\n")  # what the answers need
 
@@ -91,7 +92,9 @@ class OneZygote:
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self._zygote: Zygote | None = None
-        self._withheld = {name for lesson in KEPT for one in exercises.of_lesson(lesson) for name in one.withheld}
+        self._withheld = {
+            name for lesson in KEPT for one in exercises.COURSE.of_lesson(lesson) for name in one.withheld
+        }
         patch.setattr(batch, "Zygote", self._begin)
 
     def _begin(self, _withheld: object, *arguments: Any, **more: Any) -> OneZygote:

@@ -28,7 +28,6 @@ from tests.semester.course import (
     OneZygote,
     make_course,
     notebook,
-    shorten,
 )
 
 NAMED = ("ada", "bea", "ben", "cem", "dov", "fay", "gil", "hal", "ida", "jon", "kim", "Łukasz Nowak")
@@ -206,7 +205,6 @@ def exchange(semester: Semester, files: Mapping[str, bytes], day: int) -> str:
 
 
 def test_a_whole_semester(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    shorten(monkeypatch)
     boxes = OneZygote(monkeypatch)
     try:
         semester = Semester(make_course(tmp_path / "course"), tmp_path, capsys)
