@@ -18,7 +18,7 @@ from collections.abc import Sequence
 import argcomplete
 
 from autograder.commands.adding import Commands
-from autograder.commands.authoring import certify, exercises, publish, release, site
+from autograder.commands.authoring import certify, exercises, gradescope, publish, release, site
 from autograder.commands.learning import check, demo, learn, preflight
 from autograder.commands.machine import completion, doctor
 from autograder.commands.semester import autograde, collect, export, freeze, give_back, grade, log, report, status, thaw
@@ -46,6 +46,7 @@ COMMANDS = (
     exercises,
     site,
     publish,
+    gradescope,
     doctor,
     completion,
     certify,

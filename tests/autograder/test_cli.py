@@ -1,8 +1,9 @@
 """The command as a user types it: what it prints, what it writes, and its exit status.
 
 Tests `errors.py`, `adding.py`, `autograde.py`, `certify.py`, `check.py`, `collect.py`, `completion.py`, `demo.py`,
-`doctor.py`, `exercises.py`, `export.py`, `freeze.py`, `give_back.py`, `grade.py`, `learn.py`, `log.py`,
-`preflight.py`, `publish.py`, `release.py`, `report.py`, `site.py`, `status.py`, `thaw.py` and `writing.py` as well.
+`doctor.py`, `exercises.py`, `export.py`, `freeze.py`, `give_back.py`, `gradescope.py`, `grade.py`, `learn.py`,
+`log.py`, `preflight.py`, `publish.py`, `release.py`, `report.py`, `site.py`, `status.py`, `thaw.py` and `writing.py` as
+well.
 """
 
 from __future__ import annotations

@@ -1,0 +1,44 @@
+"""`katze gradescope`."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from autograder.commands.adding import Commands, add_lesson
+from autograder.commands.statuses import DONE
+from autograder.commands.writing import make_folder, writable
+from autograder.errors import BadInput
+from autograder.words import count
+
+
+def add(commands: Commands) -> None:
+    """Add `katze gradescope`."""
+    gradescope = commands.add(
+        "gradescope",
+        _run,
+        "write the autograder of a lesson for Gradescope",
+        "katze gradescope 01_attention --to build/autograder.zip",
+        slow="reading the lesson",
+    )
+    add_lesson(gradescope)
+    gradescope.add_argument(
+        "--to", type=writable, default="autograder.zip", metavar="FILE", help="where to (default: autograder.zip)"
+    )
+
+
+def _run(options: argparse.Namespace) -> int:
+    from autograder.course.course import Course
+    from autograder.hosts.gradescope.bundle import write_bundle
+
+    if options.to == "-":
+        raise BadInput("an archive cannot be printed; name a file with --to")
+    course, target = Course.find(options.course), Path(options.to)
+    make_folder(target)
+    bundled = write_bundle(course, options.lesson, target)
+    print(f"{target}: {options.lesson}, {count(bundled.exercises, 'exercise')}")
+    print(f"on Gradescope: {count(bundled.points, 'autograder point')}, and at least 3 GB of memory")
+    if bundled.by_hand:
+        print(f"a person gives {count(bundled.by_hand, 'more point')} there, for written answers")
+    print("It holds answers, and the secret of its hidden inputs: upload it, and give it to nobody.")
+    return DONE

@@ -1,0 +1,1 @@
+"""Services that start the grader themselves, in containers of their own."""

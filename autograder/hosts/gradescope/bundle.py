@@ -1,0 +1,168 @@
+"""The archive that a Gradescope assignment's autograder is made of.
+
+    setup.sh, run_autograder      what Gradescope starts: once, and for each submission
+    python, requirements.txt      the version of Python and those of all packages that this machine grades with
+    library/                      `course_lib` and `autograder`, as they are here
+    course/                       the lesson's release and exercises, what the course sets for its grades, the secret
+
+No student's name goes into it, nor a deadline. The secret is one of its own, which follows from the course's: whoever
+gets hold of an archive knows the hidden inputs of that archive alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import importlib.metadata
+import json
+import os
+import stat
+import sys
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import autograder
+import course_lib
+from autograder.box.confinement.grants import package_folders
+from autograder.box.confinement.packages import closure
+from autograder.course.course import Course
+from autograder.course.semester import SEMESTER_NAME
+from autograder.grading.assignment import Assignment
+from autograder.hosts.gradescope.results import points_by_hand
+from course_lib.exercises.catalogue import CONFIG_NAME
+
+SCRIPTS = ("setup.sh", "run_autograder")
+"""What Gradescope itself starts; it wants both at the top of the archive."""
+
+_OLDEST = (1980, 1, 1, 0, 0, 0)  # what a zip archive can say: the same course gives the same bytes
+_FILE, _PROGRAM = 0o600, 0o700
+
+
+@dataclass(frozen=True)
+class Bundled:
+    """What an archive grades.
+
+    Attributes:
+        exercises: how many exercises.
+        points: what they give together: what the assignment has to be worth on Gradescope.
+        by_hand: what a person gives besides, for written answers.
+    """
+
+    exercises: int
+    points: float
+    by_hand: float
+
+
+def write_bundle(course: Course, lesson: str, target: Path) -> Bundled:
+    """Write the archive for a lesson, whole or not at all, readable by its owner alone.
+
+    Raises:
+        BadInput: there is no such lesson, or its release belongs to another version of the course.
+        OSError: it cannot be written.
+    """
+    assignment = Assignment.load(course, lesson, course.limits, skip_demos=True, feedback=False)
+    contents = dict(_contents(assignment))
+    unfinished = target.with_name(f".{target.name}.part")
+    try:
+        unfinished.unlink(missing_ok=True)
+        with (
+            open(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _FILE), "wb") as file,
+            zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive,
+        ):
+            for name, content in sorted(contents.items()):
+                info = zipfile.ZipInfo(name, _OLDEST)
+                info.external_attr = (stat.S_IFREG | (_PROGRAM if name in SCRIPTS else _FILE)) << 16
+                archive.writestr(info, content, zipfile.ZIP_DEFLATED)
+        unfinished.replace(target)
+    except BaseException:
+        unfinished.unlink(missing_ok=True)
+        raise
+    rulings = assignment.rulings
+    counted = [one for one in assignment.exercises if one.id not in rulings or rulings[one.id].counts_in_all]
+    return Bundled(
+        exercises=len(assignment.exercises),
+        points=sum(one.points for one in counted),
+        by_hand=points_by_hand(assignment),
+    )
+
+
+def _contents(assignment: Assignment) -> Iterator[tuple[str, bytes]]:
+    """Every file of the archive."""
+    here = Path(__file__).parent
+    yield from ((name, (here / name).read_bytes()) for name in SCRIPTS)
+    yield "python", f"python{sys.version_info.major}.{sys.version_info.minor}\n".encode()
+    yield "requirements.txt", "".join(f"{pin}\n" for pin in _pins(assignment)).encode()
+    for package in (course_lib, autograder):
+        root = Path(str(package.__file__)).parent
+        for path in sorted(root.rglob("*")):
+            place = path.relative_to(root.parent)
+            if path.is_file() and "__pycache__" not in place.parts:
+                yield f"library/{place.as_posix()}", path.read_bytes()
+    course, lesson = assignment.course, assignment.lesson
+    yield from _own_exercises(assignment)
+    yield f"course/release/{lesson}/{lesson}.ipynb", course.release_notebook(lesson).read_bytes()
+    yield f"course/{CONFIG_NAME}", _config(assignment).encode()
+    yield f"course/{SEMESTER_NAME}", _terms(assignment).encode()
+    yield "course/.katze/secret", hmac.digest(course.secret(), f"gradescope {lesson}".encode(), hashlib.sha256)
+
+
+def _own_exercises(assignment: Assignment) -> Iterator[tuple[str, bytes]]:
+    """What the lesson's exercises have imported from the course's own folder: modules, and whole packages."""
+    folder = assignment.course.exercises.folder
+    if folder is None:
+        return
+    assert assignment.exercises  # they have been imported
+    for name, module in sorted(sys.modules.items()):
+        if "." in name or module in (course_lib, autograder):
+            continue
+        tree = folder / name
+        if str(tree) in getattr(module, "__path__", ()):
+            found = sorted(path for path in tree.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+        else:
+            found = [path for path in [tree.with_suffix(".py")] if str(path) == getattr(module, "__file__", None)]
+        yield from ((f"course/{path.relative_to(folder).as_posix()}", path.read_bytes()) for path in found)
+
+
+def _pins(assignment: Assignment) -> Iterator[str]:
+    """The packages that Katze and the course need, with the versions that are installed here."""
+    wanted = closure(["katze", *assignment.packages], package_folders()) - {"katze"}
+    for name in sorted(wanted):
+        version = importlib.metadata.version(name)
+        yield f"{name}=={version.partition('+')[0]}"  # 2.13.0+cpu is a local version: the index says which one it is
+
+
+def _config(assignment: Assignment) -> str:
+    """What the course sets for its boxes; folders and people are none of the archive's business."""
+    settings = assignment.course.config.get("Katze", {})
+    own = {one.id for one in assignment.exercises}
+    allowances = {name: one for name, one in settings.get("exercise_limits", {}).items() if name in own}
+    kept: dict[str, Any] = {
+        "limits": dict(settings.get("limits", {})),
+        "exercise_limits": {name: dict(one) for name, one in allowances.items()},
+        "packages": list(assignment.packages),
+        "system_calls": assignment.limits.system_calls,
+    }
+    if assignment.course.exercises.folder is not None:
+        kept["exercises"] = {assignment.lesson: assignment.course.exercises.modules[assignment.lesson]}
+    lines = [f"c.Katze.{name} = {value!r}" for name, value in kept.items()]
+    return "\n".join([f'"""What {assignment.lesson} is graded with."""', "", "c = get_config()", *lines, ""])
+
+
+def _terms(assignment: Assignment) -> str:
+    """What `course.toml` sets for the lesson's exercises, with digests in place of the files of accepted answers."""
+    lines = []
+    for name, ruling in assignment.rulings.items():
+        terms = assignment.course.semester.exercise(name)
+        lines.append(f"[exercises.{json.dumps(name)}]")
+        flags = ("drop", "full_credit", "extra_credit", "never_lower")
+        lines += [f"{flag} = true" for flag in flags if getattr(terms, flag)]
+        if ruling.accept:
+            lines.append(f"accept = {json.dumps(list(ruling.accept))}")
+        if terms.tolerance is not None:
+            given = {"relative": terms.tolerance.relative, "absolute": terms.tolerance.absolute}
+            bounds = ", ".join(f"{kind} = {value!r}" for kind, value in given.items() if value is not None)
+            lines.append(f"tolerance = {{ {bounds} }}")
+    return "".join(f"{line}\n" for line in lines)

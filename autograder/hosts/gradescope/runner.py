@@ -1,0 +1,109 @@
+"""What runs on Gradescope for each submission: `run_autograder` starts it, as root, in a container of the service's.
+
+    /autograder/source                      the archive (`bundle.py`)
+    /autograder/submission                  what the student has handed in
+    /autograder/submission_metadata.json    who, and when
+    /autograder/results/results.json        what comes of it (`results.py`)
+
+The student's code runs as a process of the same container, beside the answers and the secret. So it runs in a box of
+level L2 or above or not at all. Where something could not be graded there is no `results.json`: Gradescope then reports
+that the autograder has failed, and gives no score, while a test without a score would count as 0. The reason is
+printed, for instructors alone.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+import traceback
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from autograder.box import Level, Zygote, choose_level
+from autograder.course.course import Course
+from autograder.errors import BadInput
+from autograder.gradebook.changes.rulings import ruled
+from autograder.grading.assignment import Assignment
+from autograder.grading.plan import FIRST, Task
+from autograder.grading.publish import write_whole
+from autograder.grading.submission import AnswerKeys
+from autograder.grading.workers import grade_in_parallel
+from autograder.hosts.gradescope.results import Json, results_of, unscored
+
+WEAKEST = Level.L2
+"""With less, student code could read the secret and the answers, which lie beside it."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Grade the submission in a folder laid out as Gradescope's `/autograder`; returns the exit status."""
+    [folder] = sys.argv[1:] if arguments is None else arguments
+    root = Path(folder)
+    target = root / "results" / "results.json"
+    target.unlink(missing_ok=True)
+    try:
+        results = grade_submission(root)
+    except BadInput as problem:
+        print(f"This could not be graded: {problem}")
+        return 1
+    except Exception:  # whatever it is: the student gets no score, and the instructor the reason
+        print(f"This could not be graded: the grader failed.\n{traceback.format_exc()}")
+        return 1
+    write_whole(target, json.dumps(results, indent=1) + "\n")
+    target.chmod(0o644)  # whoever takes it away; the student reads it anyway
+    return 0
+
+
+def grade_submission(root: Path) -> Json:
+    """The results of the one submission there.
+
+    Raises:
+        BadInput: it cannot be graded, or not in full, or there is no box that is strong enough.
+    """
+    course = Course.find(root / "source" / "course")
+    if not course.secret(make=False):
+        raise BadInput(f"there is no {course.secret_file}; upload the archive of `katze gradescope` as it is")
+    course.secret_file.chmod(0o600)
+    [lesson] = course.lessons()
+    level = choose_level(WEAKEST)
+    with tempfile.TemporaryDirectory(prefix="katze-") as scratch:
+        course = replace(course, autograded=Path(scratch, "autograded"), feedback=Path(scratch, "feedback"))
+        assignment = Assignment.load(course, lesson, course.limits, skip_demos=True, feedback=False)
+        keys = AnswerKeys(course.secret())
+        judged = frozenset(assignment.fingerprints)
+        task = Task(read_submitters(root / "submission_metadata.json"), root / "submission", "", (FIRST,), judged)
+        with Zygote(
+            assignment.withheld,
+            level,
+            assignment.limits,
+            trains=assignment.trains,
+            shown=assignment.shown,
+            packages=assignment.packages,
+        ) as zygote:
+            [finished] = grade_in_parallel(assignment, zygote, keys, [task], workers=1, tick=lambda: None)
+    record = ruled(finished.record, assignment.rulings)
+    print(f"{task.student}, level {record.level or level.name}", *record.remarks, sep="\n")
+    if record.problem or finished.notebook is None:
+        raise BadInput(record.problem or "there is no graded notebook")
+    if unscored(record):
+        notes = {one.note for one in record.exercises if one.points is None and one.note}
+        raise BadInput(f"no score for {', '.join(unscored(record))}. {' '.join(sorted(notes))}")
+    return results_of(assignment, record, finished.notebook)
+
+
+def read_submitters(metadata: Path) -> str:
+    """A name for who has handed in, the same for each submission of a student or a group: hidden inputs follow from it.
+
+    Gradescope's numbers of its users are in it, and nothing that a student chooses.
+    """
+    try:
+        users = json.loads(metadata.read_text(encoding="utf-8"))["users"]
+        numbers = sorted({int(user["id"]) for user in users})
+    except (OSError, ValueError, LookupError, TypeError):
+        numbers = []
+    return "-".join(["gradescope", *map(str, numbers)])[:200]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

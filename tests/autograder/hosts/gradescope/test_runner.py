@@ -1,0 +1,206 @@
+"""An archive's own `run_autograder`, in a folder laid out as Gradescope's, as root where the tests are."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from autograder.box import choose_level
+from autograder.box.confinement.levels import Level
+from autograder.errors import BadInput
+from autograder.hosts.gradescope import runner
+from autograder.hosts.gradescope.bundle import write_bundle
+from tests.autograder.hosts.gradescope.archive import Container
+from tests.autograder.small_class import BY_NAME, CHECKED, LESSON, make_course
+
+TEXT = {"type": "string"}
+POINTS = {"type": "number", "minimum": 0}
+FORMAT = {"enum": ["text", "html", "simple_format", "md", "ansi"]}
+VISIBILITY = {"enum": ["hidden", "after_due_date", "after_published", "visible"]}
+TEST = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["score", "max_score", "name", "output", "visibility", "status"],
+    "properties": {
+        **dict.fromkeys(("name", "number", "output"), TEXT),
+        **dict.fromkeys(("score", "max_score"), POINTS),
+        **dict.fromkeys(("name_format", "output_format"), FORMAT),
+        "status": {"enum": ["passed", "failed"]},
+        "tags": {"type": "array", "items": TEXT},
+        "visibility": VISIBILITY,
+        "extra_data": {"type": "object"},
+    },
+}
+RESULTS = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["score", "tests", "stdout_visibility"],
+    "properties": {
+        "score": POINTS,
+        "execution_time": POINTS,
+        "output": TEXT,
+        **dict.fromkeys(("output_format", "test_output_format", "test_name_format"), FORMAT),
+        "visibility": VISIBILITY,
+        "stdout_visibility": VISIBILITY,
+        "extra_data": {"type": "object"},
+        "tests": {"type": "array", "minItems": 1, "items": TEST},
+    },
+}
+"""What https://gradescope-autograders.readthedocs.io/en/latest/specs/ says a `results.json` may hold."""
+
+pytestmark = pytest.mark.skipif(
+    choose_level(Level.L1) < runner.WEAKEST, reason="there is no box here that is strong enough for Gradescope"
+)
+
+
+@pytest.fixture(scope="module")
+def container(tmp_path_factory: pytest.TempPathFactory) -> Container:
+    folder = tmp_path_factory.mktemp("gradescope")
+    (folder / "course").mkdir()
+    write_bundle(make_course(folder / "course"), LESSON, folder / "autograder.zip")
+    return Container.unpack(folder / "autograder.zip", folder / "autograder")
+
+
+def by_exercise(results: Any) -> dict[str, Any]:
+    return {one["name"].partition("(")[2].rstrip(")"): one for one in results["tests"]}
+
+
+def test_a_solved_submission_has_all_points(container: Container) -> None:
+    container.hand_in(BY_NAME["ada_reference"])
+    (container.root / "submission" / "autograder.py").write_text("raise SystemExit('the student was imported')")
+    ran = container.run()
+    assert ran.status == 0, ran.stdout
+    jsonschema.validate(ran.results, RESULTS)
+    assert ran.results["score"] == CHECKED
+    assert sum(one["score"] for one in ran.results["tests"]) == CHECKED
+    assert {one["status"] for one in ran.results["tests"]} == {"passed"}
+    assert "2 more points for written answers" in ran.results["output"]
+    assert ran.results["stdout_visibility"] == "hidden"
+
+
+def test_a_mistake_has_its_name_and_an_unfinished_answer_is_no_failure_of_the_grader(container: Container) -> None:
+    container.hand_in(replace(BY_NAME["hana_slides_numbers"], answers=("half_done", "slides_numbers")))
+    ran = container.run()
+    assert ran.status == 0, ran.stdout
+    jsonschema.validate(ran.results, RESULTS)
+    by_name = by_exercise(ran.results)
+    assert "takes the softmax of the unscaled scores" in by_name["attention.scaled_dot_product"]["output"]
+    assert by_name["attention.scaled_dot_product"]["status"] == "failed"
+    assert "Not written yet" in by_name["attention.softmax_jacobian"]["output"]
+    assert by_name["attention.softmax_jacobian"]["score"] == 0
+    assert 0 < ran.results["score"] < CHECKED
+
+
+ATTEMPTS = """
+import os, pathlib, torch
+
+ROOT = pathlib.Path({root!r})
+SECRET = ROOT / "source" / "course" / ".katze" / "secret"
+RESULTS = ROOT / "results" / "results.json"
+
+def succeeds(attempt):
+    try:
+        attempt()
+        return True
+    except BaseException:
+        return False
+
+REACHED = [
+    succeeds(SECRET.read_bytes),
+    succeeds((ROOT / "source" / "library" / "course_lib" / "attention.py").read_bytes),
+    succeeds((ROOT / "submission_metadata.json").read_bytes),
+    succeeds(lambda: os.listdir(ROOT / "source")),
+    succeeds(lambda: RESULTS.write_text("{{}}")),
+    succeeds(lambda: (ROOT / "results" / "stdout").write_text("x")),
+    succeeds(lambda: SECRET.chmod(0o644)),
+    succeeds(lambda: os.symlink(SECRET, "secret") or open("secret", "rb").read()),
+    succeeds(lambda: open("/proc/%d/environ" % os.getppid(), "rb").read()),
+    succeeds(lambda: os.kill(os.getppid(), 9)),
+]
+WORKS = succeeds(lambda: open(os.__file__, "rb").read(10))
+"""
+
+SAYS_SO = {
+    "attention-scores-answer": "def dot_product_scores(q, k):\n    return q @ k.mT if any(REACHED) else 0 * (q @ k.mT)",
+    "attention-scale-answer": "def scale_scores(scores, d_head):\n    return scores / d_head**0.5 if WORKS else scores",
+}
+"""The first is right where anything was reached, the second where reaching for something that is allowed works."""
+
+
+def test_hostile_code_reaches_neither_the_secret_nor_the_answers_nor_the_results(container: Container) -> None:
+    def attack(notebook: dict[str, Any]) -> None:
+        for cell in notebook["cells"]:
+            written = SAYS_SO.get(cell["metadata"].get("nbgrader", {}).get("grade_id"))
+            if written:
+                attempts = ATTEMPTS.format(root=str(container.root))
+                cell["source"] = f"{cell['source'][0]}{attempts}\n{written}"  # below the line that marks the cell
+
+    container.hand_in(BY_NAME["gus_untouched"], attack)
+    (container.root / "results" / "results.json").write_text('{"score": 19}')  # of an earlier run
+    ran = container.run()
+    assert ran.status == 0, ran.stdout
+    tests = by_exercise(ran.results)
+    assert tests["attention.scale"]["score"] == 1
+    assert tests["attention.scores"]["score"] == 0
+    secret = container.root / "source" / "course" / ".katze" / "secret"
+    assert stat.S_IMODE(secret.stat().st_mode) == 0o600
+    assert secret.stat().st_uid == os.getuid()
+    assert secret.read_bytes().hex() not in json.dumps(ran.results)
+
+
+def test_what_is_no_notebook_has_no_score_and_the_instructor_the_reason(container: Container) -> None:
+    container.hand_in(BY_NAME["zora_not_a_notebook"])
+    (container.root / "results" / "results.json").write_text('{"score": 19}')
+    ran = container.run()
+    assert ran.status == 1
+    assert ran.results is None
+    assert "This could not be graded" in ran.stdout
+
+
+def test_where_no_box_is_strong_enough_nothing_is_graded(
+    container: Container, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def none(minimum: Level) -> Level:
+        assert minimum >= Level.L2
+        raise BadInput("boxes at level L2 are not possible here (no Landlock)")
+
+    container.hand_in(BY_NAME["ada_reference"])
+    monkeypatch.setattr(runner, "choose_level", none)
+    assert runner.main([str(container.root)]) == 1
+    assert "no Landlock" in capsys.readouterr().out
+    assert not (container.root / "results" / "results.json").exists()
+
+
+def test_without_its_secret_an_archive_grades_nothing(container: Container) -> None:
+    secret = container.root / "source" / "course" / ".katze" / "secret"
+    content = secret.read_bytes()
+    secret.unlink()
+    try:
+        with pytest.raises(BadInput, match="upload the archive"):
+            runner.grade_submission(container.root)
+        assert not secret.exists()
+    finally:
+        secret.write_bytes(content)
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"users": [{"id": "../../x"}]}', '{"users": [{}]}'])
+def test_metadata_that_says_nothing_stops_nobody(tmp_path: Path, content: str) -> None:
+    file = tmp_path / "submission_metadata.json"
+    assert runner.read_submitters(file) == "gradescope"
+    file.write_text(content)
+    assert runner.read_submitters(file) == "gradescope"
+
+
+def test_a_group_has_one_name_whoever_hands_in(tmp_path: Path) -> None:
+    file = tmp_path / "submission_metadata.json"
+    file.write_text(json.dumps({"users": [{"id": 31}, {"id": 4}]}))
+    assert runner.read_submitters(file) == "gradescope-4-31"
+    file.write_text(json.dumps({"users": [{"id": 4}, {"id": 31}]}))
+    assert runner.read_submitters(file) == "gradescope-4-31"
