@@ -22,6 +22,7 @@ from rich.table import Table
 
 from autograder import machine
 from autograder.console import output_console
+from autograder.course.address import Address
 from autograder.course.course import Course
 from autograder.errors import BadInput
 from autograder.limits import size
@@ -300,17 +301,19 @@ def _of_course(folder: Path | None) -> list[Finding]:
     return found
 
 
-def _problem_of(gradebook: Path) -> str:
+def _problem_of(gradebook: Address) -> str:
     """Why `katze grade` would refuse this gradebook, in its own words; empty where it would not."""
-    if not os.access(gradebook.parent, os.W_OK):
+    if isinstance(gradebook, Path) and not os.access(gradebook.parent, os.W_OK):
         return f"{gradebook.parent}, the gradebook's folder, cannot be written by this user"
     if sys.platform == "win32":
         return ""  # nothing is graded there, and the file's lock cannot be taken
-    from autograder.gradebook.file import check_gradebook, check_room
+    from autograder.gradebook.access import check_gradebook
+    from autograder.gradebook.file import check_room
 
     try:
         check_gradebook(gradebook)
-        check_room(gradebook.parent)
+        if isinstance(gradebook, Path):
+            check_room(gradebook.parent)
     except BadInput as refusal:
         return str(refusal)
     return ""

@@ -15,9 +15,9 @@ from sqlalchemy import Connection
 
 from autograder.course.course import Course
 from autograder.gradebook import store
+from autograder.gradebook.access import is_new, read_only
 from autograder.gradebook.changes.frozen import read_frozen
 from autograder.gradebook.deadlines.terms import with_lateness
-from autograder.gradebook.file import read_only
 from autograder.gradebook.record import Record
 from autograder.gradebook.standings import is_withdrawn
 from autograder.grading.by_hand import outdated_pages
@@ -140,7 +140,7 @@ class _Graded:
 
 def _graded(course: Course) -> dict[str, _Graded]:
     """What the gradebook has of each lesson; nothing before anything was graded."""
-    if not course.gradebook.is_file() or course.gradebook.stat().st_size == 0:
+    if is_new(course.gradebook):
         return {}
     with read_only(course.gradebook) as connection:
         frozen = read_frozen(connection)

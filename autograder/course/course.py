@@ -19,6 +19,7 @@ from pathlib import Path
 from traitlets.config.loader import Config, PyFileConfigLoader
 
 import course_lib
+from autograder.course.address import DEFAULT_URL, Address, address_from
 from autograder.course.semester import SEMESTER_NAME, Semester, read_semester
 from autograder.course.settings import exercises_from, limits_from, packages_from, shows_solutions_from
 from autograder.errors import BadInput
@@ -46,7 +47,7 @@ class Course:
         submitted: submissions, as `<student>/<lesson>/<lesson>.ipynb`.
         autograded: graded notebooks, in the same layout.
         feedback: feedback, in the same layout.
-        gradebook: nbgrader's database.
+        gradebook: nbgrader's database: a file, or a database on a server.
         limits: what each submission may use.
         exercise_limits: what single exercises may use instead, by id.
         packages: that boxes have besides their own, by lesson; those under "" are for all lessons.
@@ -66,7 +67,7 @@ class Course:
     submitted: Path
     autograded: Path
     feedback: Path
-    gradebook: Path
+    gradebook: Address
     limits: Limits
     exercise_limits: Mapping[str, Allowance] = field(hash=False)
     packages: Mapping[str, tuple[str, ...]] = field(hash=False)
@@ -233,12 +234,11 @@ def _revision(root: Path, config: Config) -> str:
     return value
 
 
-def _gradebook(root: Path, config: Config) -> Path:
-    url = _setting(config, "CourseDirectory", "db_url", "sqlite:///gradebook.db")
-    kind, separator, path = url.partition(":///")
-    if kind != "sqlite" or not separator or not path:
-        raise BadInput(f"{root / CONFIG_NAME}: c.CourseDirectory.db_url must be sqlite:///FILE, not {url!r}")
-    return root / path
+def _gradebook(root: Path, config: Config) -> Address:
+    try:
+        return address_from(root, _setting(config, "CourseDirectory", "db_url", DEFAULT_URL))
+    except BadInput as problem:
+        raise BadInput(f"{root / CONFIG_NAME}: {problem}") from None
 
 
 def _create_secret(path: Path) -> None:

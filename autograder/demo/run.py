@@ -160,7 +160,7 @@ def _report_places(course: Course, console: Console) -> None:
     page.write_text(class_page(course, lesson), encoding="utf-8")
     again = [_katze(), "grade", lesson, "--course", _near(course.root), "--student", SHOWN]
     for what, place in (
-        ("gradebook", _near(course.gradebook)),
+        ("gradebook", _near(course.root / "gradebook.db")),
         ("the class on a page", _near(page)),
         ("one student's feedback", _near(course.feedback / SHOWN / lesson / f"{lesson}.html")),
         ("the same student's notebook", _near(course.submitted / SHOWN / lesson / f"{lesson}.ipynb")),

@@ -11,7 +11,17 @@ from nbgrader.utils import compute_checksum
 from sqlalchemy import Connection, bindparam, insert, select, update
 
 from autograder.gradebook.lesson import LessonRows
-from autograder.gradebook.tables import ANSWER, COMMENT, GRADE, STUDENT, SUBMISSION, SUBMITTED, new_id, upsert
+from autograder.gradebook.tables import (
+    ANSWER,
+    COMMENT,
+    GRADE,
+    STUDENT,
+    SUBMISSION,
+    SUBMITTED,
+    inserting,
+    new_id,
+    upsert,
+)
 from autograder.intake.timestamps import moment
 
 _UPDATE_GRADE = (
@@ -33,7 +43,7 @@ def save_grades(
 ) -> None:
     """Write one graded submission; see `GradebookWriter.record`."""
     texts = _checksums(notebook)
-    connection.execute(insert(STUDENT).prefix_with("OR IGNORE").values(id=student))
+    connection.execute(inserting(connection, STUDENT).values(id=student).on_conflict_do_nothing())
     submission = _submission(connection, lesson, student, moment(timestamp))
     _write_grades(connection, lesson, submission, scores, texts)
     _write_comments(connection, lesson, submission, texts, problem)
@@ -74,6 +84,7 @@ def _write_grades(
         select(GRADE, ANSWER.c.checksum)
         .outerjoin(ANSWER, ANSWER.c.grade_id == GRADE.c.id)
         .where(GRADE.c.notebook_id == submitted, GRADE.c.cell_id.in_(lesson.grades))  # by the index, not a scan
+        .with_for_update(of=GRADE)
     )
     known = {row.cell_id: row for row in rows}
     new, changed, answers = [], [], []
@@ -102,11 +113,9 @@ def _write_grades(
             changed.append({"row": grade_id, "score": score, "review": review})
         if cell.solution:
             answers.append({"grade_id": grade_id, "checksum": text})
-    for statement, values in (
-        (insert(GRADE), new),
-        (_UPDATE_GRADE, changed),
-        (insert(ANSWER).prefix_with("OR REPLACE"), answers),
-    ):
+    answer = inserting(connection, ANSWER)
+    answer = answer.on_conflict_do_update(index_elements=["grade_id"], set_={"checksum": answer.excluded.checksum})
+    for statement, values in ((insert(GRADE), new), (_UPDATE_GRADE, changed), (answer, answers)):
         if values:
             connection.execute(statement, values)
 

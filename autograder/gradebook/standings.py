@@ -14,8 +14,8 @@ from sqlalchemy import Connection
 from autograder.course.course import Course
 from autograder.errors import BadInput
 from autograder.gradebook import store
+from autograder.gradebook.access import read_only
 from autograder.gradebook.deadlines.terms import with_lateness
-from autograder.gradebook.file import read_only
 from autograder.gradebook.record import SET_ASIDE, HandGrade, Record
 from course_lib.checking import Outcome
 

@@ -16,8 +16,10 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Select,
+    String,
     TableClause,
     and_,
+    cast,
     delete,
     exists,
     func,
@@ -28,7 +30,6 @@ from sqlalchemy import (
     text,
     update,
 )
-from sqlalchemy.dialects import sqlite
 
 from autograder.gradebook.changes.rulings import Rulings, read_rulings, ruled
 from autograder.gradebook.record import (
@@ -60,6 +61,7 @@ from autograder.gradebook.tables import (
     STUDENT,
     SUBMISSION,
     SUBMITTED,
+    inserting,
 )
 from course_lib.checking import Outcome
 
@@ -75,7 +77,8 @@ _OF_A_CASE = [field.name for field in fields(CaseRecord)]
 
 def begin_run(connection: Connection, run: RunRecord) -> int:
     """Write down that a run has begun; returns its number."""
-    return int(connection.execute(insert(RUN).values(started=_now(), **vars(run))).lastrowid)
+    values = {**vars(run), "forced": int(run.forced), "started": _now()}
+    return int(connection.execute(insert(RUN).values(**values).returning(RUN.c.id)).scalar_one())
 
 
 def end_run(connection: Connection, run: int) -> None:
@@ -143,7 +146,7 @@ def _save_submission(connection: Connection, run: int, record: Record) -> int:
         **{name: getattr(record, name) for name in _OF_A_RECORD},
         **{name: _json(getattr(record, name)) for name in ("repairs", "remarks", "files", "imports")},
     }
-    statement = sqlite.insert(GRADED).values(lesson=record.lesson, student=record.student, **values)
+    statement = inserting(connection, GRADED).values(lesson=record.lesson, student=record.student, **values)
     statement = statement.on_conflict_do_update(index_elements=["lesson", "student"], set_=values)
     return int(connection.execute(statement.returning(GRADED.c.id)).scalar_one())
 
@@ -161,7 +164,13 @@ def _save_exercises(connection: Connection, run: int, submission: int, record: R
         own = {name: getattr(one, name) for name in _OF_AN_EXERCISE}
         exercises.append({"submission": submission, "number": number, "run": run, **own})
         cases += [
-            {"submission": submission, "exercise": one.exercise, "number": place, **vars(case)}
+            {
+                "submission": submission,
+                "exercise": one.exercise,
+                "number": place,
+                **vars(case),
+                "hidden": int(case.hidden),
+            }
             for place, case in enumerate(one.cases)
         ]
     for table, rows in ((EXERCISE, exercises), (CASE, cases)):
@@ -176,7 +185,7 @@ def _conditions_id(connection: Connection, conditions: Conditions) -> int:
         "versions": _json(conditions.versions),
         "settings": _json(conditions.settings),
     }
-    connection.execute(insert(CONDITIONS).prefix_with("OR IGNORE").values(**values))
+    connection.execute(inserting(connection, CONDITIONS).values(**values).on_conflict_do_nothing())
     return int(connection.execute(select(CONDITIONS.c.id).filter_by(**values)).scalar_one())
 
 
@@ -212,7 +221,7 @@ def add_event(
         points=total,
         max_points=record.max_points,
     )
-    event = int(connection.execute(statement).lastrowid)
+    event = int(connection.execute(statement.returning(EVENT.c.id)).scalar_one())
     _save_changes(connection, event, changes)
 
 
@@ -248,7 +257,7 @@ def records(connection: Connection, lesson: str, student: str | None = None) -> 
         .order_by(EXERCISE.c.submission, EXERCISE.c.number)
     ):
         own = {name: row._mapping[name] for name in _OF_AN_EXERCISE if name in row._mapping}
-        one = ExerciseRecord(**{**own, "outcome": Outcome(row.outcome)})
+        one = ExerciseRecord(**{**own, "outcome": Outcome(row.outcome), "max_points": _whole(row.max_points)})
         exercises.setdefault(row.submission, []).append(one)
     rows = connection.execute(_whatever_is_in(GRADED).where(*which).order_by(GRADED.c.student))
     return {
@@ -325,8 +334,14 @@ def history(connection: Connection, lesson: str, student: str) -> list[tuple[dic
     for event in events:
         rows = connection.execute(select(CHANGE).where(CHANGE.c.event == event.id).order_by(CHANGE.c.exercise))
         changes = [Change(row[1], _standing(*row[2:5]), _standing(*row[5:8])) for row in rows]
-        found.append(({**event._mapping, "why": json.loads(event.why)}, changes))
+        told = {**event._mapping, "why": json.loads(event.why), "max_points": _whole(event.max_points)}
+        found.append((told, changes))
     return found
+
+
+def _whole(number: float) -> float:
+    """A number that is whole as such, as a file keeps it; a server has it as a fraction."""
+    return int(number) if number == int(number) else number
 
 
 def _standing(outcome: str | None, points: float | None, misconception: str | None) -> Standing | None:
@@ -341,18 +356,19 @@ def by_hand(connection: Connection, lesson: str, student: str | None = None) -> 
     with_grade, task, beside = CELL_TABLES["GradeCell"], CELL_TABLES["TaskCell"], CELL.alias()
     same = (beside.c.notebook_id == CELL.c.notebook_id, beside.c.name == CELL.c.name)
     is_answer = exists(select(beside.c.id).where(*same, beside.c.type == "SolutionCell"))
-    written = or_(is_answer, task.c.id.is_not(None), with_grade.c.cell_type == "markdown")
+    written = or_(is_answer, task.c.id.is_not(None), cast(with_grade.c.cell_type, String) == "markdown")
     touched = or_(
         and_(written, GRADE.c.id.is_not(None)),
         GRADE.c.manual_score.is_not(None),
         GRADE.c.extra_credit.is_not(None),
-        GRADE.c.needs_manual_grade == 1,
+        GRADE.c.needs_manual_grade.is_(True),
         COMMENT.c.manual_comment != "",
     )
     rows = connection.execute(
         select(
             SUBMISSION.c.student_id.label("student"),
             CELL.c.name.label("cell"),
+            CELL.c.type.label("kind"),
             NOTEBOOK.c.name.label("notebook"),
             written.label("written"),
             GRADE,
@@ -369,13 +385,12 @@ def by_hand(connection: Connection, lesson: str, student: str | None = None) -> 
         .outerjoin(GRADE, and_(GRADE.c.cell_id == CELL.c.id, GRADE.c.notebook_id == SUBMITTED.c.id))
         .outerjoin(COMMENT, and_(COMMENT.c.cell_id == CELL.c.id, COMMENT.c.notebook_id == SUBMITTED.c.id))
         .where(ASSIGNMENT.c.name == lesson, touched, *([] if student is None else [SUBMISSION.c.student_id == student]))
-        .order_by(SUBMISSION.c.student_id, NOTEBOOK.c.name, CELL.c.name, CELL.c.type)
     )
     found: dict[str, dict[tuple[str, str], HandGrade]] = {}
     shares = {}
     if inspect(connection).has_table(SHARE.name):  # not in a gradebook of an earlier version
         shares = {share.grade_id: share for share in connection.execute(select(SHARE))}
-    for row in rows:
+    for row in sorted(rows, key=lambda row: (row.student, row.notebook, row.cell, row.kind)):  # not as the server sorts
         share = shares.get(row.id)
         cells, key = found.setdefault(row.student, {}), (row.notebook, row.cell)
         comment = row.manual_comment or (cells[key].comment if key in cells else "")

@@ -10,11 +10,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import Connection, DateTime, Interval, TableClause, column, insert, select, table, update
+from sqlalchemy import Connection, DateTime, Interval, String, TableClause, column, insert, select, table, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+_IN_LISTS = ("cell", "cell_id", "exercise", "name")
+"""Columns that are looked for in lists: of an empty one, PostgreSQL must know of what it is empty."""
 
 
 def _table(name: str, columns: str) -> TableClause:
-    return table(name, *map(column, columns.split()))
+    return table(name, *(column(name, String() if name in _IN_LISTS else None) for name in columns.split()))
 
 
 COURSE = _table("course", "id")
@@ -65,11 +69,29 @@ CHANGE = _table(
     "katze_change",
     "event exercise before_outcome before_points before_misconception after_outcome after_points after_misconception",
 )
+OUR_TABLES = (
+    *(ANSWER, RUN, CONDITIONS, GRADED, EXERCISE, CASE, EVENT, CHANGE),
+    *(TERMS, RULING, FROZEN, KEPT, WORTH, SHARE),
+)
+"""All of ours but the one that says their version, each after those that its rows refer to."""
+
+EVERY_TABLE = (
+    *(COURSE, ASSIGNMENT, NOTEBOOK, CELL, SOURCE, STUDENT, SUBMISSION, SUBMITTED, GRADE, COMMENT),
+    *CELL_TABLES.values(),
+    *(NBGRADER_VERSION, OUR_VERSION, *OUR_TABLES),
+)
 
 
 def new_id() -> str:
     """An id for a row, of nbgrader's kind."""
     return uuid4().hex
+
+
+def inserting(connection: Connection, table: TableClause) -> sqlite.Insert | postgresql.Insert:
+    """An insert that may say what to do about a row that is there already, in the words of this database."""
+    if connection.dialect.name == "postgresql":
+        return postgresql.insert(table)
+    return sqlite.insert(table)
 
 
 def add(connection: Connection, table: TableClause, **values: Any) -> str:

@@ -18,16 +18,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from sqlalchemy import insert
-
 from autograder.gradebook import store
 from autograder.gradebook.changes.recount import recount, written_scores
 from autograder.gradebook.changes.rulings import Rulings
 from autograder.gradebook.file import GradebookFile
 from autograder.gradebook.grades import save_grades, withhold_grades
+from autograder.gradebook.held import HeldGradebook
 from autograder.gradebook.lesson import LessonRows, save_lesson
 from autograder.gradebook.record import Change, Record, RunRecord
-from autograder.gradebook.tables import COURSE
+from autograder.gradebook.tables import COURSE, inserting
 
 DEFAULT_COURSE = "default_course"
 """nbgrader's name for a course without one; its preprocessors use it whatever the settings say."""
@@ -61,7 +60,7 @@ class GradebookWriter:
     none. No connection is open between two calls, so that the process may fork at any such moment.
     """
 
-    def __init__(self, gradebook: Path | GradebookFile, course_id: str = "") -> None:
+    def __init__(self, gradebook: Path | HeldGradebook, course_id: str = "") -> None:
         """Nothing happens before the gradebook is entered.
 
         Args:
@@ -86,8 +85,8 @@ class GradebookWriter:
         try:
             self._file.prepare()
             with self._file.begin() as connection:
-                for name in {DEFAULT_COURSE, self.course_id}:
-                    connection.execute(insert(COURSE).prefix_with("OR IGNORE").values(id=name))
+                for name in sorted({DEFAULT_COURSE, self.course_id}):  # each run in the same order
+                    connection.execute(inserting(connection, COURSE).values(id=name).on_conflict_do_nothing())
         except BaseException:
             self.__exit__(None, None, None)
             raise

@@ -25,9 +25,11 @@ from autograder.box.confinement.selftest import default_level
 from autograder.course.course import Course
 from autograder.errors import DISK_FULL, BadInput, Interrupted
 from autograder.gradebook import store
+from autograder.gradebook.access import hold, is_new, look
 from autograder.gradebook.changes.frozen import read_frozen
 from autograder.gradebook.changes.rulings import ruled
-from autograder.gradebook.file import GradebookFile, check_room, look
+from autograder.gradebook.file import check_room
+from autograder.gradebook.held import HeldGradebook
 from autograder.gradebook.record import SET_ASIDE, Record, RunRecord
 from autograder.gradebook.results import ClassResult, Grading
 from autograder.grading.assignment import Assignment
@@ -94,10 +96,10 @@ def grade_lesson(
         resources.callback(boxes.close)
         if (force or _looks_changed(course, submissions)) and not _is_frozen(course, lesson):
             boxes.begin()  # they warm up while the rest is found out
-        with GradebookFile(course.gradebook) as file:
+        with hold(course.gradebook, lesson) as book:
             _warn_of_an_empty_gradebook(assignment, console)
             course.secret()  # made before anything follows from it
-            recorded = read_recorded(file, lesson)
+            recorded = read_recorded(book, lesson)
             plan = make_plan(assignment, submissions, recorded, find_weakest(level, min_level), force)
             done = _Done()
             if recorded.frozen:
@@ -105,9 +107,9 @@ def grade_lesson(
                 plan = plan.without_tasks()
             elif plan.tasks or assignment.rulings != recorded.rulings:
                 check_places(course, feedback)
-                done = _grade(assignment, plan, file, boxes, force, console)
-            records = _collect_records(assignment, plan, file, done)
-            given = bring_to_pages(assignment, file, records.keys())
+                done = _grade(assignment, plan, book, boxes, force, console)
+            records = _collect_records(assignment, plan, book, done)
+            given = bring_to_pages(assignment, book, records.keys())
             prepare_release(course, lesson, records.values())
             list_in_formgrader(assignment)
     return ClassResult(
@@ -117,7 +119,7 @@ def grade_lesson(
         seconds=time.perf_counter() - start,
         gradings=done.gradings,
         refused=_list_refused(assignment) if students is None else (),
-        notices=(*file.notices, *done.notices, *given.notices),
+        notices=(*book.notices, *done.notices, *given.notices),
         pages=given.pages,
         due_pages=given.due_pages,
         replaced_pages=given.replaced_pages,
@@ -140,11 +142,11 @@ class _Done:
     notices: list[str] = field(default_factory=list)
 
 
-def read_recorded(file: GradebookFile, lesson: str) -> Recorded:
+def read_recorded(book: HeldGradebook, lesson: str) -> Recorded:
     """What the gradebook holds of a lesson; it may be empty, or lack our tables."""
-    if not file.has_records():
+    if not book.has_records():
         return Recorded()
-    with file.begin() as connection:
+    with book.begin() as connection:
         return Recorded.read(connection, lesson)
 
 
@@ -166,12 +168,12 @@ def frozen_in_words(lesson: str, since: str, plan: Plan, force: bool) -> str:
     return f"{lesson} is frozen since {since}: nothing is graded{waits}; to grade, run `katze thaw {lesson}`"
 
 
-def _collect_records(assignment: Assignment, plan: Plan, file: GradebookFile, done: _Done) -> dict[str, Record]:
+def _collect_records(assignment: Assignment, plan: Plan, book: HeldGradebook, done: _Done) -> dict[str, Record]:
     """The records of all submissions of the plan, by student, as they stand at the end of the run."""
     wanted = {record.student for record in plan.unchanged} | done.gradings.keys()
     if not wanted:
         return {}
-    with file.begin() as connection:
+    with book.begin() as connection:
         records = store.counted(connection, assignment.lesson)
     return {student: record for student, record in records.items() if student in wanted} | done.unrecorded
 
@@ -238,19 +240,20 @@ class _Boxes:
 
 def _looks_changed(course: Course, submissions: Sequence[tuple[str, Path]]) -> bool:
     """Whether anything was handed in since the gradebook was written: a guess, to begin early with what takes time."""
-    if not course.gradebook.is_file():
+    if not isinstance(course.gradebook, Path) or not course.gradebook.is_file():
         return True
     written = course.gradebook.stat().st_mtime
     return any(folder.stat().st_mtime > written for _, folder in submissions)
 
 
 def _warn_of_an_empty_gradebook(assignment: Assignment, console: Console) -> None:
-    """Say that grades may have been lost, where the gradebook is an empty file next to graded notebooks."""
+    """Say that grades may have been lost, where the gradebook is there and empty, next to graded notebooks."""
     course, lesson = assignment.course, assignment.lesson
-    path = course.gradebook
-    if path.is_file() and path.stat().st_size == 0 and any(course.autograded.glob(f"*/{lesson}/{lesson}.ipynb")):
+    address = course.gradebook
+    is_there = not isinstance(address, Path) or address.is_file()
+    if is_there and is_new(address) and any(course.autograded.glob(f"*/{lesson}/{lesson}.ipynb")):
         console.print(
-            f"the gradebook {path} is empty, though {course.autograded.name}/ holds graded notebooks: everything is "
+            f"the gradebook {address} is empty, though {course.autograded.name}/ holds graded notebooks: everything is "
             "graded anew; points given by hand come back only with a copy of the gradebook",
             highlight=False,
             markup=False,
@@ -305,7 +308,7 @@ def select_submissions(course: Course, lesson: str, students: Sequence[str] | No
 def _grade(
     assignment: Assignment,
     plan: Plan,
-    file: GradebookFile,
+    book: HeldGradebook,
     boxes: _Boxes,
     force: bool,
     console: Console,
@@ -321,7 +324,7 @@ def _grade(
             boxes.begin()
         from autograder.gradebook.writer import GradebookWriter  # takes a second, while the zygote warms up
 
-        gradebook = resources.enter_context(GradebookWriter(file, assignment.course.course_id))
+        gradebook = resources.enter_context(GradebookWriter(book, assignment.course.course_id))
         done.notices += gradebook.ensure_assignment(lesson, assignment.release.notebook, assignment.rulings)
         workers = min(boxes.workers, len(plan.tasks))
         run = gradebook.begin_run(_run(assignment, boxes, workers, force, len(plan.tasks)))

@@ -13,9 +13,10 @@ from pathlib import Path
 
 from autograder.course.course import Course
 from autograder.gradebook import store
+from autograder.gradebook.access import read_only
 from autograder.gradebook.changes.frozen import read_frozen
 from autograder.gradebook.deadlines import terms
-from autograder.gradebook.file import GradebookFile, read_only
+from autograder.gradebook.held import HeldGradebook
 from autograder.gradebook.record import Record, WrittenPage
 from autograder.grading.assignment import Assignment
 from autograder.grading.plan import written_files
@@ -49,23 +50,23 @@ class ByHand:
         return record if found is None else replace(record, by_hand=found.by_hand, lateness=found.lateness)
 
 
-def bring_to_pages(assignment: Assignment, file: GradebookFile, students: Collection[str]) -> ByHand:
+def bring_to_pages(assignment: Assignment, book: HeldGradebook, students: Collection[str]) -> ByHand:
     """Bring nbgrader's tables up to date with the deadlines, and write the pages of these students anew where points
     or comments given by hand, or what they say about the deadline, are not on them yet, and where they are not what was
     written.
 
     Args:
         assignment: the lesson; without feedback no page is written.
-        file: the gradebook.
+        book: the gradebook.
         students: whom to look at.
 
     Raises:
         BadInput: nbgrader's plugin for late penalties cannot be used; the grades are recorded without its penalties.
     """
-    if not file.has_records():
+    if not book.has_records():
         return ByHand()
-    records = _complete_records(assignment, file, students)
-    with file.begin() as connection:
+    records = _complete_records(assignment, book, students)
+    with book.begin() as connection:
         odd = terms.warnings_about_students(assignment.course, connection, assignment.lesson)
         notices = (*odd, *told_of_kept(assignment.lesson, records.values()))
         if not assignment.feedback:
@@ -81,8 +82,8 @@ def bring_to_pages(assignment: Assignment, file: GradebookFile, students: Collec
     ]
     files = {student: rewrite_feedback(assignment, records[student]) for student in (*changed, *replaced)}
     if files:
-        file.prepare()
-        with file.begin() as connection:
+        book.prepare()
+        with book.begin() as connection:
             for student, made in files.items():
                 if made is not None:
                     record = replace(records[student], files={**records[student].files, **made})
@@ -99,10 +100,10 @@ def bring_to_pages(assignment: Assignment, file: GradebookFile, students: Collec
     )
 
 
-def _complete_records(assignment: Assignment, file: GradebookFile, students: Collection[str]) -> dict[str, Record]:
+def _complete_records(assignment: Assignment, book: HeldGradebook, students: Collection[str]) -> dict[str, Record]:
     """The records of these students with what was given by hand and what being late costs, which is written as well."""
     course, lesson = assignment.course, assignment.lesson
-    with file.begin() as connection:
+    with book.begin() as connection:
         cells = store.by_hand(connection, lesson)
         found = [
             replace(record, by_hand=cells.get(student, ()))
@@ -112,8 +113,8 @@ def _complete_records(assignment: Assignment, file: GradebookFile, students: Col
         records = terms.with_lateness(course, connection, lesson, found)
         is_written = terms.is_due_date_written(course, connection, lesson)
     if not is_written or not all(record.lateness.is_written for record in records):
-        file.prepare()
-        with file.begin() as connection:
+        book.prepare()
+        with book.begin() as connection:
             terms.write(course, connection, lesson, records)
         records = [replace(record, lateness=replace(record.lateness, is_written=True)) for record in records]
     return {record.student: record for record in records}

@@ -14,12 +14,14 @@ from typing import Any
 from autograder.box import Level, Limits
 from autograder.course.course import Course
 from autograder.errors import BadInput
+from autograder.gradebook import access
 from autograder.gradebook.changes.rulings import Ruling, ruled
-from autograder.gradebook.file import look
 from autograder.gradebook.record import Record
 from autograder.grading.assignment import Assignment
 from autograder.grading.batch import find_weakest, frozen_in_words, select_submissions
 from autograder.grading.plan import Recorded, Task, make_plan
+
+_COPIED = "gradebook.db"
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,7 @@ def preview_lesson(
     course.require_exercises()
     assignment = Assignment.load(course, lesson, limits or course.limits, skip_demos, feedback)
     submissions = select_submissions(course, lesson, students)
-    with look(course.gradebook) as connection:
+    with access.look(course.gradebook) as connection:
         recorded = Recorded() if connection is None else Recorded.read(connection, lesson)
     plan = make_plan(assignment, submissions, recorded, find_weakest(None, min_level), force)
     if recorded.frozen:
@@ -137,7 +139,7 @@ def copied(course: Course, lesson: str) -> Iterator[Course]:
         other = replace(
             course,
             root=root,
-            gradebook=root / "gradebook.db",
+            gradebook=root / _COPIED,
             source=root / "source",
             autograded=root / "autograded",
             feedback=root / "feedback",
@@ -153,12 +155,7 @@ def _copy(course: Course, other: Course, lesson: str) -> None:
     if course.secret_file.exists():
         other.secret_file.parent.mkdir()
         shutil.copyfile(course.secret_file, other.secret_file)
-    if course.gradebook.is_file() and course.gradebook.stat().st_size:
-        with (
-            contextlib.closing(sqlite3.connect(f"{course.gradebook.as_uri()}?mode=ro", uri=True)) as source,
-            contextlib.closing(sqlite3.connect(other.gradebook)) as target,
-        ):
-            source.backup(target)
+    access.copy(course.gradebook, other.root / _COPIED)
     for plugin in course.root.glob("*.py"):  # nbgrader's, for late penalties, and what it imports
         shutil.copyfile(plugin, other.root / plugin.name)
     for before, now in ((course.autograded, other.autograded), (course.feedback, other.feedback)):

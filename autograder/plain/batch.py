@@ -24,9 +24,10 @@ from autograder.box import Level, Zygote, choose_level, describe
 from autograder.course.course import Course
 from autograder.errors import BadInput, Interrupted
 from autograder.gradebook import store
+from autograder.gradebook.access import hold, is_new
 from autograder.gradebook.changes.frozen import read_frozen
 from autograder.gradebook.deadlines import terms
-from autograder.gradebook.file import GradebookFile
+from autograder.gradebook.held import HeldGradebook
 from autograder.gradebook.lesson import LessonRows
 from autograder.gradebook.record import SET_ASIDE, Conditions, ExerciseRecord, Record, RunRecord
 from autograder.gradebook.results import ClassResult, Grading
@@ -86,21 +87,21 @@ def grade_assignment(
     with tell_plainly():
         released(course, name)
         submissions = select_submissions(course, name, students)
-        if not course.gradebook.is_file():
+        if is_new(course.gradebook):
             raise BadInput(
                 f"there is no gradebook {course.gradebook}; run `nbgrader generate_assignment {name}`, then this again"
             )
-        with GradebookFile(course.gradebook) as file:
-            with file.begin() as connection:
+        with hold(course.gradebook, name) as book:
+            with book.begin() as connection:
                 assignment = PlainAssignment.load(course, name, feedback, connection)
             course_files = files.of_course(course, name)
             conditions = conditions_of(assignment, course_files)
-            plan = make_plan(assignment, conditions, submissions, file, find_weakest(level, min_level), force)
-            frozen = _frozen(file, name)
+            plan = make_plan(assignment, conditions, submissions, book, find_weakest(level, min_level), force)
+            frozen = _frozen(book, name)
             if frozen:
-                file.notices.append(frozen_in_words(name, frozen, plan, force))
+                book.notices.append(frozen_in_words(name, frozen, plan, force))
                 plan = plan.without_tasks()
-            run = _Run(assignment, conditions, course_files, file, plan, force, workers)
+            run = _Run(assignment, conditions, course_files, book, plan, force, workers)
             if plan.tasks:
                 check_places(course, feedback)
                 chosen = level or choose_level(min_level)
@@ -118,16 +119,16 @@ def grade_assignment(
         seconds=time.perf_counter() - start,
         gradings=run.gradings,
         refused=_refused(assignment, conditions) if students is None else (),
-        notices=tuple(file.notices),
+        notices=tuple(book.notices),
         pages=tuple(run.pages),
         stale_pages=tuple(run.stale_pages),
         command="katze autograde",
     )
 
 
-def _frozen(file: GradebookFile, name: str) -> str:
+def _frozen(book: HeldGradebook, name: str) -> str:
     """Since when the assignment is frozen; empty where it is not."""
-    with file.begin() as connection:
+    with book.begin() as connection:
         return read_frozen(connection).get(name, "")
 
 
@@ -146,7 +147,7 @@ class _Run:
     assignment: PlainAssignment
     conditions: Conditions
     course_files: dict[str, Path]
-    file: GradebookFile
+    book: HeldGradebook
     plan: Plan
     force: bool
     workers: int
@@ -170,8 +171,8 @@ class _Run:
                     Zygote((), level, self.assignment.limits, channels=workers, trains=False, all_packages=True)
                 )
             )
-            self.file.prepare()
-            with self.file.begin() as connection:
+            self.book.prepare()
+            with self.book.begin() as connection:
                 run = store.begin_run(connection, self._described(workers))
                 if self.force:
                     self._set_aside(connection, run)
@@ -189,7 +190,7 @@ class _Run:
                     f"stopped: {len(self.gradings)} of {len(tasks)} done, and recorded; run `katze autograde {name}` "
                     "to go on"
                 ) from None
-            with self.file.begin() as connection:
+            with self.book.begin() as connection:
                 store.end_run(connection, run)
 
     def _described(self, workers: int) -> RunRecord:
@@ -239,7 +240,7 @@ class _Run:
     def _write(self, run: int, finished: PlainFinished) -> Grading:
         record, task = finished.record, finished.task
         contents = {name: notebook.content for name, notebook in finished.graded.items()}
-        with self.file.begin() as connection:
+        with self.book.begin() as connection:
             rows.save(connection, self._rows, record, contents, finished.problems)
             changes = store.save(connection, run, record, task.why)
         first = task.earlier is None
@@ -248,9 +249,9 @@ class _Run:
     def records(self) -> dict[str, Record]:
         """The records of all submissions of the plan, as they stand, with what was given by hand."""
         wanted = {record.student for record in self.plan.unchanged} | self.gradings.keys()
-        if not self.file.has_records():
+        if not self.book.has_records():
             return {}
-        with self.file.begin() as connection:
+        with self.book.begin() as connection:
             found = store.records(connection, self.assignment.name)
             by_hand = store.by_hand(connection, self.assignment.name)
             complete = terms.with_lateness(
@@ -263,9 +264,9 @@ class _Run:
 
     def bring_to_pages(self) -> None:
         """Write pages anew where points or comments that people have given are not on them yet; nothing is run."""
-        if not self.assignment.feedback or not self.file.has_records():
+        if not self.assignment.feedback or not self.book.has_records():
             return
-        with self.file.begin() as connection:
+        with self.book.begin() as connection:
             written = store.pages(connection, self.assignment.name)
             penalties = rows.penalties(connection, self.assignment.name)
         changed = {}
@@ -279,8 +280,8 @@ class _Run:
                     changed[student] = (replace(record, files={**record.files, **made}), now)
                     self.pages.append(student)
         if changed:
-            self.file.prepare()
-            with self.file.begin() as connection:
+            self.book.prepare()
+            with self.book.begin() as connection:
                 for record, now in changed.values():
                     store.save_page(connection, record, now)
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from nbgrader.api import Gradebook
 
+from autograder.course.address import url_of
 from autograder.course.course import Course
 from autograder.gradebook.deadlines.plugin import plugin_of
 
@@ -17,7 +18,7 @@ def write_penalties(course: Course, assignment: str, students: Sequence[str]) ->
         BadInput: the course's plugin cannot be used; the grades are recorded, without its penalties.
     """
     plugin = plugin_of(course)
-    with Gradebook(f"sqlite:///{course.gradebook}", course.course_id or "default_course") as gradebook:
+    with Gradebook(url_of(course.gradebook), course.course_id or "default_course") as gradebook:
         if gradebook.find_assignment(assignment).duedate is None:
             return
         for student in students:

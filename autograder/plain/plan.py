@@ -17,7 +17,7 @@ from pathlib import Path
 import course_lib
 from autograder.box import Level
 from autograder.gradebook import store
-from autograder.gradebook.file import GradebookFile
+from autograder.gradebook.held import HeldGradebook
 from autograder.gradebook.record import Conditions, Record
 from autograder.grading.digests import fingerprints
 from autograder.grading.plan import (
@@ -64,15 +64,15 @@ def make_plan(
     assignment: PlainAssignment,
     conditions: Conditions,
     submissions: Sequence[tuple[str, Path]],
-    file: GradebookFile,
+    book: HeldGradebook,
     weakest: Level,
     force: bool = False,
 ) -> Plan:
     """Compare what is there with what was recorded. Nothing is written."""
     records: Mapping[str, Record] = {}
     overwritten: set[str] = set()
-    if file.has_records():
-        with file.begin() as connection:
+    if book.has_records():
+        with book.begin() as connection:
             records = store.records(connection, assignment.name)
             overwritten = rows.overwritten(connection, assignment.name, records)
     tasks, unchanged = [], []

@@ -22,15 +22,15 @@ def add(commands: Commands) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     from autograder.course.course import Course
+    from autograder.gradebook.access import hold
     from autograder.gradebook.changes.frozen import freeze
-    from autograder.gradebook.file import GradebookFile
 
     course = Course.find(options.course)
-    with GradebookFile(course.gradebook) as file:
-        if not freeze(file, options.lesson):
+    with hold(course.gradebook, options.lesson) as book:
+        if not freeze(book, options.lesson):
             course.release_notebook(options.lesson)  # a misspelt lesson is answered with those that there are
             raise BadInput(f"nothing of {options.lesson} has been graded yet; run `katze grade {options.lesson}`")
-    for notice in file.notices:
+    for notice in book.notices:
         print(notice)
     print(
         f"{options.lesson} is frozen: `katze grade` leaves its grades as they are until `katze thaw {options.lesson}`"

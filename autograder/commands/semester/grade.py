@@ -97,7 +97,8 @@ def conclude_run(course: Course, run: ClassResult, options: argparse.Namespace) 
     """Name what a run has written, write its records where `--json` says, and return the exit status."""
     if run.gradings:
         written = [course.gradebook, course.autograded, *([] if options.no_feedback else [course.feedback])]
-        print("written:", ", ".join(os.path.relpath(path) for path in written))
+        shown = (os.path.relpath(one) if isinstance(one, os.PathLike) else str(one) for one in written)
+        print("written:", ", ".join(shown))
     if options.json:
         write_json(options.json, run.records())
     return status_of_run(run)

@@ -16,14 +16,14 @@ def add(commands: Commands) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     from autograder.course.course import Course
+    from autograder.gradebook.access import hold
     from autograder.gradebook.changes.frozen import thaw
-    from autograder.gradebook.file import GradebookFile
 
     course = Course.find(options.course)
-    with GradebookFile(course.gradebook) as file:
-        if not thaw(file, options.lesson):
+    with hold(course.gradebook, options.lesson) as book:
+        if not thaw(book, options.lesson):
             raise BadInput(f"{options.lesson} is not frozen")
-    for notice in file.notices:
+    for notice in book.notices:
         print(notice)
     print(f"{options.lesson} is thawed: `katze grade {options.lesson}` grades what has changed")
     return DONE

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from sqlalchemy import Connection, delete, insert, inspect, select
+from sqlalchemy import Connection, delete, inspect, select
 
 from autograder.gradebook import store
-from autograder.gradebook.file import GradebookFile
-from autograder.gradebook.tables import FROZEN
+from autograder.gradebook.held import HeldGradebook
+from autograder.gradebook.tables import FROZEN, inserting
 
 
 def read_frozen(connection: Connection) -> dict[str, str]:
@@ -18,23 +18,23 @@ def read_frozen(connection: Connection) -> dict[str, str]:
     return {row.lesson: row.since for row in connection.execute(select(FROZEN).order_by(FROZEN.c.lesson))}
 
 
-def freeze(file: GradebookFile, lesson: str) -> bool:
+def freeze(book: HeldGradebook, lesson: str) -> bool:
     """Freeze a lesson; whether anything of it has been graded, without which there is nothing to freeze."""
-    if not file.has_records():
+    if not book.has_records():
         return False
-    file.prepare()
-    with file.begin() as connection:
+    book.prepare()
+    with book.begin() as connection:
         if lesson not in store.graded_lessons(connection):
             return False
         since = datetime.now(UTC).isoformat(timespec="seconds")
-        connection.execute(insert(FROZEN).prefix_with("OR IGNORE").values(lesson=lesson, since=since))
+        connection.execute(inserting(connection, FROZEN).values(lesson=lesson, since=since).on_conflict_do_nothing())
         return True
 
 
-def thaw(file: GradebookFile, lesson: str) -> bool:
+def thaw(book: HeldGradebook, lesson: str) -> bool:
     """Thaw a lesson; whether it was frozen."""
-    if not file.has_records():
+    if not book.has_records():
         return False
-    file.prepare()
-    with file.begin() as connection:
+    book.prepare()
+    with book.begin() as connection:
         return bool(connection.execute(delete(FROZEN).where(FROZEN.c.lesson == lesson)).rowcount)

@@ -77,6 +77,7 @@ def keep(connection: Connection, lesson: str, row_id: str, cell: str, worth: flo
         .join(SUBMITTED, SUBMITTED.c.id == GRADE.c.notebook_id)
         .join(SUBMISSION, SUBMISSION.c.id == SUBMITTED.c.assignment_id)
         .where(GRADE.c.cell_id == row_id, or_(GRADE.c.manual_score.is_not(None), GRADE.c.extra_credit.is_not(None)))
+        .with_for_update(of=GRADE)
     ):
         found[row.student_id] = {"grade_id": row.id, "points": row.manual_score, "extra_credit": row.extra_credit}
     comments = (
@@ -137,7 +138,7 @@ def _restore_points(connection: Connection, kept: Any, cell: str, submitted: str
     """Give a student's points back, unless a person has given others since; returns the row's id."""
     where = (GRADE.c.cell_id == cell, GRADE.c.notebook_id == submitted)
     values = {"manual_score": kept.points, "extra_credit": kept.extra_credit, "needs_manual_grade": False}
-    known = connection.execute(select(GRADE).where(*where)).first()
+    known = connection.execute(select(GRADE).where(*where).with_for_update()).first()
     if known is None:
         row = {"id": kept.grade_id, "cell_id": cell, "notebook_id": submitted, "auto_score": None}
         connection.execute(insert(GRADE).values(**row, **values))
@@ -167,7 +168,7 @@ def share_out(connection: Connection, grade: str, before: float, now: float) -> 
     """The same for one grade. It is counted from what the person gave, so that points that change and change back
     leave no trace.
     """
-    score = connection.scalar(select(GRADE.c.manual_score).where(GRADE.c.id == grade))
+    score = connection.scalar(select(GRADE.c.manual_score).where(GRADE.c.id == grade).with_for_update())
     if score is None or before == now:
         return False
     known = connection.execute(select(SHARE).where(SHARE.c.grade_id == grade)).first()

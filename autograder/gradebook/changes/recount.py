@@ -60,6 +60,7 @@ def _rescore(connection: Connection, submitted: str | None, row: str, cell: Grad
         select(GRADE.c.id, GRADE.c.manual_score, ANSWER.c.checksum)
         .outerjoin(ANSWER, ANSWER.c.grade_id == GRADE.c.id)
         .where(GRADE.c.notebook_id == submitted, GRADE.c.cell_id == row)
+        .with_for_update(of=GRADE)
     ).first()
     if grade is None:
         return

@@ -16,7 +16,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sqlalchemy import Connection, ScalarSelect, delete, func, insert, inspect, select, update
-from sqlalchemy.dialects import sqlite
 
 from autograder.course.course import Course
 from autograder.course.semester import SEMESTER_NAME, LessonTerms, utc
@@ -24,7 +23,17 @@ from autograder.gradebook.changes.frozen import read_frozen
 from autograder.gradebook.deadlines.lateness import Lateness, lateness_of
 from autograder.gradebook.deadlines.plugin import plugin_of
 from autograder.gradebook.record import Record
-from autograder.gradebook.tables import ASSIGNMENT, EVENT, GRADED, NOTEBOOK, STUDENT, SUBMISSION, SUBMITTED, TERMS
+from autograder.gradebook.tables import (
+    ASSIGNMENT,
+    EVENT,
+    GRADED,
+    NOTEBOOK,
+    STUDENT,
+    SUBMISSION,
+    SUBMITTED,
+    TERMS,
+    inserting,
+)
 
 LATE_PENALTY = "late penalty"
 """What happens to a grade when its penalty changes, for its history."""
@@ -134,7 +143,7 @@ def _rows(connection: Connection, lesson: str) -> dict[str, _Row]:
         .join(SUBMISSION, SUBMISSION.c.assignment_id == ASSIGNMENT.c.id)
         .join(SUBMITTED, SUBMITTED.c.assignment_id == SUBMISSION.c.id)
         .where(ASSIGNMENT.c.name == lesson)
-        .group_by(SUBMISSION.c.id)
+        .group_by(SUBMISSION.c.id, ASSIGNMENT.c.id)
     )
     return {student: _Row(*row) for student, *row in found}
 
@@ -222,7 +231,7 @@ def _submission(lesson: str, student: str) -> ScalarSelect[Any]:
 
 
 def _remember(connection: Connection, lesson: str, student: str, written: _Written) -> None:
-    statement = sqlite.insert(TERMS).values(lesson=lesson, student=student, **vars(written))
+    statement = inserting(connection, TERMS).values(lesson=lesson, student=student, **vars(written))
     statement = statement.on_conflict_do_update(index_elements=["lesson", "student"], set_=vars(written))
     connection.execute(statement)
 

@@ -13,7 +13,7 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder.gradebook import store
-from autograder.gradebook.file import read_only
+from autograder.gradebook.access import read_only
 from autograder.gradebook.writer import GradebookWriter
 from tests.autograder.gradebook.toy_lesson import CHECK, LESSON, SCORES, WRITTEN, answered, points_of, release
 

@@ -17,9 +17,10 @@ from nbgrader.api import Gradebook
 from autograder.course.course import Course
 from autograder.errors import BadInput
 from autograder.gradebook import store
+from autograder.gradebook.access import read_only
 from autograder.gradebook.changes.frozen import freeze
 from autograder.gradebook.deadlines.terms import is_due_date_written
-from autograder.gradebook.file import GradebookFile, read_only
+from autograder.gradebook.file import GradebookFile
 from autograder.gradebook.record import Record
 from autograder.gradebook.standings import standings
 from tests.autograder.small_gradebook import (

@@ -1,0 +1,305 @@
+"""A gradebook in PostgreSQL: several runs may have it at a time, each another lesson.
+
+A run holds one connection, and writes through that alone. The lock on its lesson is the connection's: it ends with it,
+so that nothing is written without the lock. What two lessons share, such as the row of a student, is written by
+statements of which any number may run at once; what formgrader may change meanwhile is read `FOR UPDATE`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import socket
+from collections.abc import Iterator
+
+from sqlalchemy import Connection, Engine, create_engine, func, inspect, make_url, select, text
+from sqlalchemy.exc import DataError, DBAPIError, IntegrityError
+from sqlalchemy.pool import NullPool
+
+from autograder.course.address import Server
+from autograder.errors import BadInput
+from autograder.gradebook import schema
+from autograder.gradebook.held import (
+    HeldGradebook,
+    add_nbgrader_tables,
+    brought_up_to_date,
+    check_versions,
+    read_versions,
+)
+from autograder.gradebook.tables import ASSIGNMENT, EVERY_TABLE, NBGRADER_VERSION
+
+WAIT_SECONDS = 30
+"""How long to wait for another program, such as formgrader, to finish its own writing."""
+
+_CONNECT_SECONDS = 10
+_KEEPALIVE_SECONDS = 60  # between two submissions, so that no firewall takes the connection for dead
+_LOCKS = 0x4B61747A  # "Katz": the first half of the key of each of our locks
+_ALL_TABLES = 0
+_BY_ONE_SUBMISSION = (DataError, IntegrityError)
+"""What can be wrong with the rows of one submission, and with no other's."""
+
+
+class GradebookServer(HeldGradebook):
+    """A gradebook on a server, of which this run has one lesson.
+
+    Attributes:
+        server: its address.
+        lesson: the lesson.
+    """
+
+    def __init__(self, server: Server, lesson: str) -> None:
+        """Nothing happens before it is entered.
+
+        Args:
+            server: its address; the database must exist.
+            lesson: what no other run may have at the same time.
+        """
+        super().__init__()
+        self.server = server
+        self.lesson = lesson
+
+    def _take(self, resources: contextlib.ExitStack) -> None:
+        with _told(self.server):
+            self._connection = resources.enter_context(_engine(self.server).connect())
+            resources.enter_context(_left_to_this_process(self._connection))
+        with self.begin() as connection:
+            self._lock(connection)
+        with self.begin() as connection:
+            _check(self.server, connection)
+
+    def _lock(self, connection: Connection) -> None:
+        """Take the lock on the lesson, which ends with the connection; or say who has it."""
+        key = _number(self.lesson)
+        connection.exec_driver_sql(f"SET lock_timeout = '{WAIT_SECONDS}s'")
+        if not connection.scalar(select(func.pg_try_advisory_lock(_LOCKS, key))):
+            owner = connection.scalar(_OWNER, {"locks": _LOCKS, "key": key}) or "process unknown"
+            raise BadInput(
+                f"another run is grading {self.lesson} into {self.server} ({owner}); wait until it has finished, then "
+                "run this again"
+            )
+
+    def is_new(self) -> bool:
+        """Whether the database has none of nbgrader's tables yet."""
+        with self.begin() as connection:
+            return _is_empty(connection)
+
+    def prepare(self) -> None:
+        """Make the tables where there are none, and bring ours up to date, in one transaction: all of it, or nothing.
+
+        Raises:
+            BadInput: it cannot be done; the gradebook is as it was.
+        """
+        with self.begin() as connection:
+            connection.execute(select(func.pg_advisory_xact_lock(_LOCKS, _ALL_TABLES)))
+            found = schema.version(connection)
+            if _is_empty(connection):
+                add_nbgrader_tables(connection)
+                found = schema.LATEST
+            schema.migrate(connection)
+        if found < schema.LATEST:
+            before = "no copy was made: `pg_dump` makes one"
+            self.notices.append(brought_up_to_date(str(self.server), found, before))
+
+    @contextlib.contextmanager
+    def begin(self) -> Iterator[Connection]:
+        """One transaction. Its failures are told in one line, except those that are one submission's."""
+        with _told(self.server):
+            if self._connection.invalidated:  # it would connect anew, without the lock
+                raise BadInput(_cannot(self.server, _ENDED))
+            with self._connection.begin():
+                yield self._connection
+
+
+_OWNER = text("""
+    SELECT application_name FROM pg_locks JOIN pg_stat_activity USING (pid)
+    WHERE locktype = 'advisory' AND granted AND classid = CAST(:locks AS oid) AND objid = CAST(:key AS oid)
+    AND pg_locks.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+""")
+
+
+def reading_server(server: Server) -> Engine:
+    """An engine for looking at a gradebook as it is at one moment, while others write it. Nothing can be written."""
+    return _engine(server).execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+
+
+def check_server(server: Server) -> None:
+    """Refuse a gradebook that cannot be used; one that is still to be made can be. Nothing is written.
+
+    Raises:
+        BadInput: nobody answers or lets this user in, it may not be written, or it is of another version of nbgrader or
+            of Katze.
+    """
+    with _told(server), _engine(server).begin() as connection:
+        _check(server, connection)
+
+
+def is_new_server(server: Server) -> bool:
+    """Whether there is a database without a gradebook in it.
+
+    Raises:
+        BadInput: nobody answers, or lets this user in.
+    """
+    with _told(server), reading_server(server).connect() as connection:
+        return _is_empty(connection)
+
+
+def _is_empty(connection: Connection) -> bool:
+    found = inspect(connection)
+    return not any(found.has_table(table.name) for table in (ASSIGNMENT, NBGRADER_VERSION))
+
+
+def _check(server: Server, connection: Connection) -> None:
+    found = connection.execute(_SETTINGS).one()
+    if found.encoding != "UTF8":
+        raise BadInput(
+            f"the database of {server} is encoded in {found.encoding}; make one with `createdb --encoding UTF8 "
+            "--template template0`"
+        )
+    if found.read_only == "on":
+        raise BadInput(_cannot(server, _READ_ONLY))
+    if _is_empty(connection):
+        if not found.may_create:
+            raise BadInput(
+                f"{found.name} may not make tables in {server}; run there, as the owner of the database, "
+                f"`GRANT CREATE ON SCHEMA {found.schema or 'public'} TO {found.name}`"
+            )
+        return
+    barred = connection.scalars(_BARRED, {"names": [table.name for table in EVERY_TABLE]}).first()
+    if barred:
+        raise BadInput(
+            f"{found.name} may not read and write the table {barred} of {server}; let all instructors act as one role "
+            "(docs/postgres.md)"
+        )
+    check_versions(server, *read_versions(connection))
+
+
+_SETTINGS = text("""
+    SELECT current_setting('server_encoding') AS encoding, current_setting('transaction_read_only') AS read_only,
+        current_user AS name, current_schema() AS schema,
+        coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS may_create
+""")
+
+_BARRED = text("""
+    SELECT name FROM unnest(CAST(:names AS text[])) AS name WHERE to_regclass(name) IS NOT NULL AND NOT (
+        has_table_privilege(to_regclass(name), 'SELECT') AND has_table_privilege(to_regclass(name), 'INSERT')
+        AND has_table_privilege(to_regclass(name), 'UPDATE') AND has_table_privilege(to_regclass(name), 'DELETE')
+    )
+""")
+
+
+# --- the connection
+
+
+def _engine(server: Server) -> Engine:
+    """An engine that keeps no connection, and says on the server whose connections these are."""
+    url = make_url(server.url).set(drivername="postgresql+psycopg")
+    ours = {
+        "application_name": f"process {os.getpid()} on {socket.gethostname()[:40]}",
+        "connect_timeout": _CONNECT_SECONDS,
+        "keepalives_idle": _KEEPALIVE_SECONDS,
+    }
+    asked = {name: value for name, value in ours.items() if name not in url.query}
+    try:
+        return create_engine(url, poolclass=NullPool, connect_args=asked)
+    except ImportError:
+        raise BadInput(
+            f"{server} needs a driver that is not installed; get it with: pip install 'katze[postgres]'"
+        ) from None
+
+
+@contextlib.contextmanager
+def _left_to_this_process(connection: Connection) -> Iterator[None]:
+    """Leave a connection to this process alone: were it open in a fork as well, the server would not see this one end,
+    and keep its lock.
+    """
+    driver = connection.connection.driver_connection
+    assert driver is not None
+    handle = driver.fileno()
+    _held.add(handle)
+    try:
+        yield
+    finally:
+        _held.discard(handle)
+
+
+_held: set[int] = set()
+"""The descriptors of this process's connections."""
+
+
+def _let_go_in_child() -> None:
+    """Put nothing in their place, so that no child says good-bye to the server in its parent's name."""
+    if _held:
+        nothing = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+        for handle in _held:
+            os.dup2(nothing, handle, inheritable=False)
+        os.close(nothing)
+    _held.clear()
+
+
+os.register_at_fork(after_in_child=_let_go_in_child)
+
+
+def _number(lesson: str) -> int:
+    """The second half of the key of a lesson's lock, from 1 to 2^31 - 1."""
+    return int.from_bytes(hashlib.sha256(lesson.encode()).digest()[:4]) % (2**31 - 1) + 1
+
+
+# --- what it says
+
+
+@contextlib.contextmanager
+def _told(server: Server) -> Iterator[None]:
+    try:
+        yield
+    except _BY_ONE_SUBMISSION:
+        raise
+    except DBAPIError as error:
+        raise BadInput(advice_on_server(server, error)) from error
+
+
+_ENDED = "the server has ended the connection: run this again; what was recorded stays"
+_READ_ONLY = "it may only be read: name the server that is written, not a copy of it"
+_BUSY = "another program is writing it: close it (formgrader?), then run this again"
+
+_BY_CODE = {
+    "55P03": _BUSY,
+    "40P01": _BUSY,
+    "53100": "the server's disk is full: make room and run this again; what was recorded stays",
+    "53300": "the server has no connection left: run this again later, or raise its max_connections",
+    "25006": _READ_ONLY,
+    "42501": "this user may not do that: let all instructors act as one role (docs/postgres.md)",
+}
+
+_BY_TEXT = (
+    ("password authentication failed", "the server refuses the password: check it in db_url, or in ~/.pgpass"),
+    ("no password supplied", "the server asks for a password: write it into ~/.pgpass"),
+    ("pg_hba.conf", "the server lets nobody in like this: see its pg_hba.conf"),
+    ('database ".*" does not exist', "there is no such database: make it with `createdb`"),
+    ('role ".*" does not exist', "there is no such user: make it with `createuser`"),
+)
+"""What a server says that lets nobody in, in English: in another language, its own words are told."""
+
+
+def advice_on_server(server: Server, error: DBAPIError) -> str:
+    """One line for what PostgreSQL says, with the next step."""
+    code, said = getattr(error.orig, "sqlstate", None), str(error.orig)
+    if code in _BY_CODE:
+        return _cannot(server, _BY_CODE[code])
+    if error.connection_invalidated:
+        return _cannot(server, _ENDED)
+    for pattern, then in _BY_TEXT:
+        if re.search(pattern, said):
+            return _cannot(server, then)
+    if code is None and "FATAL" not in said:
+        return _cannot(server, f"no server answers there: check its address, and that it runs ({_first_line(said)})")
+    return _cannot(server, _first_line(said))
+
+
+def _first_line(said: str) -> str:
+    return said.strip().partition("\n")[0]
+
+
+def _cannot(server: Server, then: str) -> str:
+    return f"cannot use the gradebook {server}: {then}"

@@ -1,0 +1,399 @@
+"""A gradebook in PostgreSQL: each run another lesson, all of them in one database; refused where it cannot be used.
+
+Tests `access.py` and `held.py` as well.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+from collections.abc import Callable
+from multiprocessing.synchronize import Barrier
+from pathlib import Path
+from typing import Any
+
+import pytest
+from nbgrader.api import Gradebook
+from sqlalchemy import insert, inspect, select
+from sqlalchemy.exc import DBAPIError
+
+from autograder.course.address import Server, address_from
+from autograder.errors import BadInput
+from autograder.gradebook import access, schema, server, store
+from autograder.gradebook.access import check_gradebook, hold, is_new, look, read_only
+from autograder.gradebook.record import CaseRecord, Conditions, ExerciseRecord, Record, RunRecord
+from autograder.gradebook.tables import EVERY_TABLE, RULING
+from autograder.gradebook.writer import Entry, GradebookWriter
+from course_lib.checking import Outcome
+from tests import postgres
+from tests.autograder.gradebook.toy_lesson import CHECK, LESSON, SCORES, WRITTEN, ZERO, answered, release
+from tests.autograder.plain_rows import plain_rows
+from tests.postgres import ADMIN, PASSWORD, TEAM, Cluster
+
+NEXT = "02_toy"
+STUDENTS = [f"student_{number}" for number in range(12)]
+
+
+@pytest.fixture
+def ada(cluster: Cluster, database: str) -> Server:
+    """The gradebook as its first instructor has it."""
+    return cluster.server(database, "ada")
+
+
+@pytest.fixture
+def ben(cluster: Cluster, database: str) -> Server:
+    """The same gradebook as another has it."""
+    return cluster.server(database, "ben")
+
+
+def recorded(lesson: str, student: str, points: float = 3.0, **more: Any) -> Record:
+    case = CaseRecord("a case", "core", True, Outcome.PASSED, "", 0.5)
+    checked = ExerciseRecord("toy.double", CHECK, "f", 2**62, "L2", Outcome.PASSED, points, 3, None, "", (case,))
+    half = ExerciseRecord("toy.zero", ZERO, "f", 0, "L2", Outcome.WRONG, 0.0, 0.5, "off_by_one", "No.")
+    record = Record(student, lesson, "d", "n", "", 7, Conditions("r", "s", {"b": "2"}, {"a": 1}), (checked, half))
+    return Record(**{**vars(record), **more})
+
+
+def grade(address: Server | Path, lesson: str, students: list[str], ready: Callable[[], object] = bool) -> None:
+    """What a run does with a gradebook, with a lesson of no boxes."""
+    with hold(address, lesson) as book:
+        ready()
+        with GradebookWriter(book, "toy") as writer:
+            writer.ensure_assignment(lesson, release())
+            run = writer.begin_run(RunRecord(lesson, "host", "Linux", 1, "boxes at level L2", False, len(students)))
+            for student in students:
+                record = recorded(lesson, student)
+                entry = Entry(run, record, ("not graded before",))
+                writer.record(student, lesson, answered(), SCORES, "2026-11-20 10:00:00 UTC", "", entry)
+            writer.end_run(run)
+
+
+def tables_in(cluster: Cluster, database: str) -> set[str]:
+    with cluster.connect(database) as connection:
+        found = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
+        return {str(name) for (name,) in found}
+
+
+# --- made, read, copied
+
+
+def test_looking_at_an_empty_database_makes_nothing(cluster: Cluster, ada: Server, database: str) -> None:
+    check_gradebook(ada)
+    assert is_new(ada)
+    with look(ada) as connection:
+        assert connection is None
+    with hold(ada, LESSON) as book:
+        assert book.is_new()
+        assert not book.has_records()
+    with pytest.raises(BadInput, match="no records of this Katze yet"), read_only(ada):
+        pass
+    assert tables_in(cluster, database) == set()
+
+
+def test_nbgrader_goes_on_from_a_gradebook_that_was_made_here(ada: Server, ben: Server) -> None:
+    grade(ada, LESSON, ["zoe"])
+    with Gradebook(ben.url, "toy") as book:  # would look for alembic, had the database no tables
+        found = book.find_submission(LESSON, "zoe")
+        assert (found.score, found.max_score, found.needs_manual_grade) == (3.0, 6.0, True)
+        assert found.timestamp.isoformat() == "2026-11-20T10:00:00"
+
+
+def test_our_tables_are_the_same_as_in_a_file(ada: Server, tmp_path: Path) -> None:
+    columns = []
+    for address in (ada, tmp_path / "gradebook.db"):
+        with hold(address, LESSON) as book:
+            book.prepare()
+            book.prepare()
+            with book.begin() as connection:
+                found = inspect(connection)
+                named = {
+                    table.name: [column["name"] for column in found.get_columns(table.name)] for table in EVERY_TABLE
+                }
+                columns.append(named)
+        assert book.notices == []
+    assert columns[0] == columns[1]
+
+
+def test_a_record_is_read_as_it_was_written(ada: Server, tmp_path: Path) -> None:
+    record = recorded(LESSON, "zoe", remarks=("a\x00b",), files={"feedback": ("ab", 12)}, imports={"x": "y"})
+    found = []
+    for address in (ada, tmp_path / "gradebook.db"):
+        grade(address, LESSON, ["zoe"])
+        with hold(address, LESSON) as book, book.begin() as connection:
+            run = store.begin_run(connection, RunRecord(LESSON, "host", "Linux", 1, "", True, 1))
+            assert store.save(connection, run, record, ("again",)) == ()
+            kept = store.records(connection, LESSON)
+            cases = store.cases(connection, LESSON, "zoe")
+            story = [({**event, "at": ""}, changes) for event, changes in store.history(connection, LESSON, "zoe")]
+            found.append((kept, cases, story, store.by_hand(connection, LESSON), repr((kept, cases, story))))
+    assert found[0] == found[1]
+    assert found[0][0]["zoe"].exercises[0].seed == 2**62
+
+
+def test_lists_are_in_the_order_of_a_file(ada: Server, tmp_path: Path) -> None:
+    names = ["b", "B", "a_1", "A", "a1", "é", "a-1", "_"]
+    found = []
+    for address in (ada, tmp_path / "gradebook.db"):
+        grade(address, LESSON, names)
+        with hold(address, LESSON) as book, book.begin() as connection:
+            connection.execute(insert(RULING), [{"lesson": LESSON, "exercise": name, "ruling": "{}"} for name in names])
+            ruled = connection.scalars(select(RULING.c.exercise).order_by(RULING.c.exercise)).all()
+            found.append((list(store.records(connection, LESSON)), list(store.by_hand(connection, LESSON)), ruled))
+    assert found[0] == found[1]
+
+
+def test_a_copy_in_a_file_has_every_row(ada: Server, tmp_path: Path) -> None:
+    for address in (ada, tmp_path / "gradebook.db"):
+        grade(address, LESSON, STUDENTS[:2])
+    with Gradebook(ada.url, "toy") as book:
+        points = book.find_grade(WRITTEN, LESSON, LESSON, STUDENTS[0])
+        points.manual_score, points.needs_manual_grade = 1.5, False
+        book.find_comment(WRITTEN, LESSON, LESSON, STUDENTS[0]).manual_comment = "Good."
+        book.db.commit()
+    access.copy(ada, tmp_path / "copy.db")
+    with Gradebook(f"sqlite:///{tmp_path / 'copy.db'}", "toy") as book:
+        assert book.find_submission(LESSON, STUDENTS[0]).score == 4.5
+    with Gradebook(f"sqlite:///{tmp_path / 'gradebook.db'}", "toy") as book:
+        points = book.find_grade(WRITTEN, LESSON, LESSON, STUDENTS[0])
+        points.manual_score, points.needs_manual_grade = 1.5, False
+        book.find_comment(WRITTEN, LESSON, LESSON, STUDENTS[0]).manual_comment = "Good."
+        book.db.commit()
+    assert plain_rows(tmp_path / "copy.db") == plain_rows(tmp_path / "gradebook.db")
+
+
+def test_nothing_is_copied_of_what_is_not_there(ada: Server, tmp_path: Path) -> None:
+    for address in (ada, tmp_path / "gradebook.db"):
+        access.copy(address, tmp_path / "copy.db")
+    assert list(tmp_path.iterdir()) == []
+
+
+# --- several at once
+
+
+def in_processes(*works: Callable[[Barrier], None]) -> list[int | None]:
+    """Do these at the same time, each in a process of its own; returns how they ended."""
+    context = multiprocessing.get_context("fork")
+    barrier = context.Barrier(len(works))
+    processes = [context.Process(target=work, args=(barrier,)) for work in works]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    return [process.exitcode for process in processes]
+
+
+def test_two_instructors_grade_two_lessons_at_once(ada: Server, ben: Server, tmp_path: Path) -> None:
+    """From an empty database, with the same students in another order; and again, when all is there."""
+
+    def of(address: Server, lesson: str, students: list[str]) -> Callable[[Barrier], None]:
+        return lambda barrier: grade(address, lesson, students, barrier.wait)
+
+    for _ in range(2):
+        ended = in_processes(of(ada, LESSON, STUDENTS), of(ben, NEXT, STUDENTS[::-1]))
+        assert ended == [0, 0]
+        for lesson in (LESSON, NEXT):
+            grade(tmp_path / "gradebook.db", lesson, STUDENTS)
+        copy = tmp_path / "copy.db"
+        access.copy(ada, copy)
+        assert plain_rows(copy) == plain_rows(tmp_path / "gradebook.db")
+        copy.unlink()
+
+
+def test_one_lesson_is_one_run_s_at_a_time(ada: Server, ben: Server) -> None:
+    with hold(ada, LESSON):
+        said = (
+            rf"another run is grading {LESSON} into {ben} \(process {os.getpid()} on .*\); wait until it has finished"
+        )
+        with pytest.raises(BadInput, match=said), hold(ben, LESSON):
+            pass
+        with hold(ben, NEXT):
+            pass
+    with hold(ben, LESSON):
+        pass
+
+
+def test_a_killed_run_gives_its_lesson_back_though_its_children_live(ada: Server, ben: Server) -> None:
+    context = multiprocessing.get_context("fork")
+    told, says = context.Pipe()
+
+    def hold_and_fork(says: Any) -> None:
+        with hold(ada, LESSON) as book:
+            child = os.fork()
+            if not child:
+                signal.pause()
+            book.prepare()  # the connection is this process's still
+            says.send(child)
+            signal.pause()
+
+    process = context.Process(target=hold_and_fork, args=(says,))
+    process.start()
+    child = told.recv()
+    try:
+        process.kill()
+        process.join()
+        assert any(is_free(ben) for _ in range(1000))
+    finally:
+        os.kill(child, signal.SIGKILL)
+
+
+def is_free(address: Server) -> bool:
+    try:
+        with hold(address, LESSON):
+            return True
+    except BadInput:
+        return False
+
+
+def test_a_child_s_end_leaves_the_connection_alone(ada: Server) -> None:
+    with hold(ada, LESSON) as book:
+        book.prepare()
+        child = os.fork()
+        if not child:
+            book.__exit__(None, None, None)
+            os._exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+        assert book.has_records()
+
+
+def test_nothing_is_written_once_the_lock_is_lost(cluster: Cluster, database: str, ada: Server, ben: Server) -> None:
+    ends = f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{database}'"
+    with hold(ada, LESSON) as book:
+        book.prepare()
+        cluster.administer(ends)
+        for _ in range(2):
+            with pytest.raises(BadInput, match="the server has ended the connection: run this again"):
+                book.prepare()
+        with hold(ben, LESSON) as other:
+            assert other.has_records()
+
+
+def test_formgrader_s_points_are_neither_lost_nor_waited_for_without_end(
+    ada: Server, ben: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grade(ada, LESSON, ["zoe"])
+    monkeypatch.setattr(server, "WAIT_SECONDS", 1)
+    with Gradebook(ben.url, "toy") as formgrader, hold(ada, LESSON) as book, GradebookWriter(book, "toy") as writer:
+        writer.ensure_assignment(LESSON, release())
+        points = formgrader.find_grade(WRITTEN, LESSON, LESSON, "zoe")
+        points.manual_score, points.needs_manual_grade = 2.0, False
+        formgrader.db.flush()  # and not committed
+        with pytest.raises(BadInput, match="another program is writing it: close it"):
+            writer.record("zoe", LESSON, answered(), SCORES)
+        formgrader.db.commit()
+        writer.record("zoe", LESSON, answered(), SCORES)
+        formgrader.db.expire_all()
+        assert formgrader.find_submission(LESSON, "zoe").score == 5.0
+        assert not formgrader.find_submission(LESSON, "zoe").needs_manual_grade
+
+
+def test_what_is_wrong_with_one_submission_is_not_told_of_the_gradebook(ada: Server) -> None:
+    with hold(ada, LESSON) as book, GradebookWriter(book, "toy") as writer:
+        writer.ensure_assignment(LESSON, release())
+        with pytest.raises(DBAPIError, match="NUL"):
+            writer.record("zoe", LESSON, answered(), SCORES, problem="A\x00B")
+        writer.record("zoe", LESSON, answered(), SCORES, problem="AB")
+
+
+# --- versions
+
+
+def test_a_step_that_fails_leaves_the_version_before(
+    cluster: Cluster, ada: Server, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grade(ada, LESSON, ["zoe"])
+    before = tables_in(cluster, database)
+    more = ("CREATE TABLE katze_more (id INTEGER PRIMARY KEY, x REAL)",)
+    monkeypatch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, (*more, "CREATE TABLE katze_run (again INTEGER)")))
+    monkeypatch.setattr(schema, "LATEST", schema.LATEST + 1)
+    with pytest.raises(BadInput, match="already exists"), hold(ada, LESSON) as book:
+        book.prepare()
+    assert tables_in(cluster, database) == before
+
+    monkeypatch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS[:-1], more))
+    with hold(ada, LESSON) as book:
+        book.prepare()
+    assert book.notices == [
+        f"the gradebook {ada} was brought from version {schema.LATEST - 1} of Katze's tables to version "
+        f"{schema.LATEST}; no copy was made: `pg_dump` makes one"
+    ]
+    assert tables_in(cluster, database) == before | {"katze_more"}
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        ("UPDATE alembic_version SET version_num = '724cde206c17'", "older nbgrader.*nbgrader db upgrade"),
+        ("UPDATE alembic_version SET version_num = 'ffffffffffff'", "newer nbgrader"),
+        ("DELETE FROM alembic_version", "not a complete gradebook"),
+        ("UPDATE katze_schema SET version = 99", "newer Katze .version 99.*update Katze"),
+    ],
+)
+def test_a_gradebook_of_another_version_is_refused(
+    cluster: Cluster, database: str, ada: Server, change: str, match: str
+) -> None:
+    with hold(ada, LESSON) as book:
+        book.prepare()
+    cluster.administer(change, database=database)
+    refused(ada, match)
+
+
+# --- what cannot be used
+
+
+def refused(address: Server, match: str) -> None:
+    for use in (check_gradebook, lambda address: hold(address, LESSON).__enter__()):
+        with pytest.raises(BadInput, match=match) as raised:
+            use(address)
+        assert "\n" not in str(raised.value)
+        assert PASSWORD not in str(raised.value)
+        assert address.url not in str(raised.value)
+
+
+def test_a_server_that_does_not_answer_is_refused(cluster: Cluster, database: str) -> None:
+    nowhere = cluster.url(database).replace(postgres.quote(str(cluster.folder)), "/nowhere")
+    for url in (nowhere, "postgresql+psycopg://ada:x@127.0.0.1:9/nlp", "postgresql://ada:x@nowhere.invalid/nlp"):
+        address = address_from(cluster.folder, url)
+        assert isinstance(address, Server)
+        refused(address, "no server answers there: check its address, and that it runs")
+        with pytest.raises(BadInput, match="no server answers there"), look(address):
+            pass
+
+
+def test_who_is_not_let_in_is_told_why(cluster: Cluster, database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    refused(cluster.server(database, password="wrong"), "refuses the password.*~/.pgpass")
+    refused(cluster.server("nowhere"), "no such database.*createdb")
+    address = address_from(cluster.folder, cluster.url(database).replace(f":{postgres.quote(PASSWORD, safe='')}", ""))
+    assert isinstance(address, Server)
+    monkeypatch.setenv("PGPASSFILE", "/nowhere")
+    refused(address, "asks for a password.*~/.pgpass")
+    kept = cluster.folder / "pgpass"
+    kept.write_text(f"{cluster.folder}:*:*:ada:{PASSWORD.replace(':', chr(92) + ':')}\n")
+    kept.chmod(0o600)
+    monkeypatch.setenv("PGPASSFILE", str(kept))
+    check_gradebook(address)
+
+
+def test_without_the_driver_it_is_said_how_to_get_it(ada: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    refused(ada, "driver that is not installed.*pip install 'katze\\[postgres\\]'")
+
+
+def test_who_may_not_write_is_told_what_to_grant(cluster: Cluster, ada: Server, database: str) -> None:
+    closed = cluster.server(cluster.create(f"{database}_admin", ADMIN))
+    refused(closed, "ada may not make tables.*GRANT CREATE ON SCHEMA public TO ada")
+    with hold(ada, LESSON) as book:
+        book.prepare()
+    cluster.administer(f"REVOKE UPDATE ON katze_run FROM {TEAM}", database=database)
+    refused(ada, f"{TEAM} may not read and write the table katze_run")
+    cluster.administer(f'ALTER DATABASE "{database}" SET default_transaction_read_only TO on')
+    refused(ada, "it may only be read")
+
+
+def test_a_database_that_cannot_hold_every_letter_is_refused(cluster: Cluster, database: str) -> None:
+    old = f"{database}_old"
+    cluster.administer(
+        f"CREATE DATABASE \"{old}\" TEMPLATE template0 ENCODING LATIN1 LOCALE 'C' LOCALE_PROVIDER libc OWNER {TEAM}"
+    )
+    refused(cluster.server(old), "encoded in LATIN1.*--encoding UTF8")
