@@ -9,7 +9,7 @@ READY := $(VENV)/.ready
 AS_ROOT := $(if $(filter-out 0,$(shell id -u)),sudo)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test browser lint format clean
+.PHONY: help setup demo test browser postgres lint format clean
 
 help:  ## Say what can be made.
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,6 +39,10 @@ test: lint  ## Run every check: style, types, release drift, tests, certificate.
 browser:  ## Install the browser that tests drive, where there is none (Debian and its relatives).
 	@command -v chromium || command -v chromium-browser || command -v google-chrome \
 	    || { $(AS_ROOT) apt-get update && $(AS_ROOT) apt-get install --yes chromium; }
+
+postgres:  ## Install the PostgreSQL that tests start, where there is none (Debian and its relatives).
+	@ls /usr/lib/postgresql/*/bin/initdb 2>/dev/null || command -v initdb \
+	    || { $(AS_ROOT) apt-get update && $(AS_ROOT) apt-get install --yes --no-install-recommends postgresql; }
 
 lint: setup  ## Check style and types.
 	$(BIN)/ruff check .
