@@ -96,6 +96,19 @@ def smoothed_cross_entropy(
     return mean if ignored is None else torch.where((expected != ignored).any(), mean, 0.0)
 
 
+def lowest_smoothed(size: int, smoothing: float, spread: Spread = "all") -> float:
+    """What `smoothed_cross_entropy` is at least, in nats: the entropy of its target.
+
+    Args:
+        size: how many words there are.
+        smoothing, spread: as for `smoothed_cross_entropy`.
+    """
+    other = smoothing / (size if spread == "all" else size - 1)
+    target = torch.full((size,), other, dtype=torch.float64)
+    target[0] = 1 - (size - 1) * other
+    return float(torch.special.entr(target).sum())
+
+
 def shift_right(
     target: Int[Tensor, "batch words"],
 ) -> tuple[Int[Tensor, "batch words-1"], Int[Tensor, "batch words-1"]]:

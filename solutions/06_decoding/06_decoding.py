@@ -59,7 +59,7 @@ from course_lib.attention import scaled_dot_product_attention
 from course_lib.checking import check, hint, progress, solution
 from course_lib.decoding.continuation import continuation
 from course_lib.models import GPT, GPTConfig, Transformer, TransformerConfig
-from course_lib.objectives.losses import translation_loss
+from course_lib.objectives.losses import lowest_smoothed, translation_loss
 from course_lib.text.batches import translation_data
 from course_lib.text.tokenization import END_ID, START_ID, WordVocabulary
 from course_lib.toys.grammar import Sentence, is_held_out, random_clause
@@ -134,7 +134,9 @@ for steps in (BEGINNER, TRAINED):
         )
     models[steps].eval()
     show.prediction(called, losses_in_the_end[called], result.losses[-1], " nats")
-show.loss_curve(result.losses, title="loss in nats, with label smoothing of 0.1")
+show.loss_curve(
+    result.losses, title="loss in nats, with label smoothing of 0.1", floor=lowest_smoothed(len(german), 0.1)
+)
 
 # %% [markdown]
 # And this is the step function of a translator for one English sentence. The encoder reads the sentence once, when the

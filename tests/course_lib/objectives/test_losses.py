@@ -11,8 +11,10 @@ from torch.testing import assert_close
 
 from course_lib.models import GPT, GPTConfig, Transformer, TransformerConfig
 from course_lib.objectives.losses import (
+    Spread,
     cross_entropy,
     language_model_loss,
+    lowest_smoothed,
     packed_loss,
     shift_right,
     smoothed_cross_entropy,
@@ -54,6 +56,23 @@ def test_the_known_factor_is_between_them() -> None:
     others = smoothed_cross_entropy(LOGITS, EXPECTED, 0.1, "others")
     assert_close(others, smoothed_cross_entropy(LOGITS, EXPECTED, 0.1 * 11 / 10, "all"))
     assert others != smoothed_cross_entropy(LOGITS, EXPECTED, 0.1, "all")
+
+
+@pytest.mark.parametrize("spread", ["all", "others"])
+def test_no_scores_cost_less_than_the_smoothed_target_itself(spread: Spread) -> None:
+    lowest = lowest_smoothed(11, 0.1, spread)
+    scores = LOGITS[:1, :1].double().requires_grad_()
+    descent = torch.optim.LBFGS([scores], max_iter=100, line_search_fn="strong_wolfe")
+
+    def cost() -> torch.Tensor:
+        descent.zero_grad()
+        loss = smoothed_cross_entropy(scores, EXPECTED[:1, :1], 0.1, spread)
+        loss.backward()
+        return loss
+
+    assert cost().item() > lowest + 0.1
+    descent.step(cost)
+    assert cost().item() == pytest.approx(lowest, abs=1e-5)
 
 
 def test_what_is_ignored_changes_nothing() -> None:
