@@ -72,10 +72,13 @@ def draw_stacks(encoder: Stack, decoder: Stack, into: int) -> Figure:
     """The figure that `stacks` shows.
 
     Raises:
-        ValueError: the decoder has no such layer.
+        ValueError: the decoder has no such layer; a residual connection goes around what is below a stack.
     """
     if not 0 <= into < len(decoder.layers):
         raise ValueError(f"the decoder has layers 0 to {len(decoder.layers) - 1}, none with the number {into}")
+    for stack in (encoder, decoder):
+        if stack.layers[0].residual:
+            raise ValueError(f"{stack.title}: no layer is below {stack.layers[0].name}, for an arrow to go round")
     tallest = max(len(encoder.layers), len(decoder.layers))
     width = 2 * _BESIDE + 2 * _WIDTH + _BETWEEN
     height = _BELOW + tallest * (_HEIGHT + _GAP) + _ABOVE

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from matplotlib.patches import FancyBboxPatch
@@ -46,3 +48,10 @@ def test_the_memory_ends_at_its_reader() -> None:
 def test_a_reader_that_is_not_there(into: int) -> None:
     with pytest.raises(ValueError, match="the decoder has layers 0 to 2, none with the number"):
         draw_stacks(ENCODER, DECODER, into)
+
+
+def test_the_first_layer_has_nothing_below_that_an_arrow_could_go_round() -> None:
+    first, *others = DECODER.layers
+    wrong = replace(DECODER, layers=[replace(first, residual=True), *others])
+    with pytest.raises(ValueError, match=f"no layer is below {first.name}, for an arrow to go round"):
+        draw_stacks(ENCODER, wrong, into=1)
