@@ -73,7 +73,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.print_help(sys.stderr)
         return MISUSED
     if options.command in commands.slow and sys.stderr.isatty():  # importing torch takes seconds: nobody should wonder
-        print(f"katze: {commands.slow[options.command]} ...", file=sys.stderr)
+        slow = commands.slow[options.command]
+        print(f"katze: {slow if isinstance(slow, str) else slow(options)} ...", file=sys.stderr)
     try:
         status: int = options.run(options)
     except (BadInput, UnusableExercises) as problem:

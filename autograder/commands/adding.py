@@ -17,22 +17,26 @@ if TYPE_CHECKING:
 Run = Callable[[argparse.Namespace], int]
 """What a command does; returns its exit status (`statuses.py`)."""
 
+Slow = str | Callable[[argparse.Namespace], str]
+"""What a command says at once, or what it says by its options."""
+
 
 class Commands:
     """The commands of `katze`, as they are added.
 
     Attributes:
-        slow: what is said at once by those that need a while before they have something to tell.
+        slow: what is said at once by those that need a while before they have something to tell; of one, it may
+            depend on its options.
         examples: one line a command that shows its use.
     """
 
     def __init__(self, parser: argparse.ArgumentParser) -> None:
         self._added = parser.add_subparsers(title="commands", metavar="COMMAND")
-        self.slow: dict[str, str] = {}
+        self.slow: dict[str, Slow] = {}
         self.examples: dict[str, str] = {}
 
     def add(
-        self, name: str, run: Run, summary: str, example: str, *, course: bool = True, slow: str = ""
+        self, name: str, run: Run, summary: str, example: str, *, course: bool = True, slow: Slow = ""
     ) -> argparse.ArgumentParser:
         """Add a command; returns what its own arguments are added to.
 

@@ -11,10 +11,11 @@ import json
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
@@ -100,9 +101,51 @@ def class_page(course: Course, lesson: str) -> str:
     Raises:
         BadInput: there is no gradebook, or nothing of the lesson has been graded.
     """
-    [results] = standings(course, [lesson], withdrawn=True).values()
-    title = lesson_title(json.loads(course.release_notebook(lesson).read_bytes()))
-    return render_class(title or lesson, results, course.exercises, course.semester.lesson(lesson).due)
+    results = _results(course, lesson)
+    return render_class(_title_of(course, lesson), results, course.exercises, course.semester.lesson(lesson).due)
+
+
+def class_record(course: Course, lesson: str) -> dict[str, Any]:
+    """What the page tells, as JSON data.
+
+    Raises:
+        BadInput: there is no gradebook, or nothing of the lesson has been graded.
+    """
+    everyone, due = _results(course, lesson), course.semester.lesson(lesson).due
+    results, scored, exercises = _counted(everyone)
+    return {
+        "lesson": lesson,
+        "title": _title_of(course, lesson),
+        "due": due.isoformat() if due else None,
+        "max_points": most_points(results),
+        "exercises": [asdict(_exercise_row(exercise, scored, course.exercises)) for exercise in exercises],
+        "students": [
+            {
+                "student": one.student,
+                "points": one.total,
+                "max_points": one.max_total,
+                "late_penalty": one.lateness.penalty,
+                "not_right": _student_row(one).not_right,
+            }
+            for one in results
+        ],
+        "remarks": _remarks(everyone),
+    }
+
+
+def _results(course: Course, lesson: str) -> list[Record]:
+    return standings(course, [lesson], withdrawn=True)[lesson]
+
+
+def _title_of(course: Course, lesson: str) -> str:
+    return lesson_title(json.loads(course.release_notebook(lesson).read_bytes())) or lesson
+
+
+def _counted(everyone: Sequence[Record]) -> tuple[list[Record], list[Record], list[str]]:
+    """Those who are not withdrawn, those of them who have a score, and the exercises of the lesson."""
+    results = [one for one in everyone if not one.is_withdrawn]
+    scored = [one for one in results if one.total is not None]
+    return results, scored, list(dict.fromkeys(one.exercise for submission in results for one in submission.exercises))
 
 
 def render_class(title: str, all_results: Sequence[Record], catalogue: Catalogue, due: datetime | None = None) -> str:
@@ -114,9 +157,7 @@ def render_class(title: str, all_results: Sequence[Record], catalogue: Catalogue
         catalogue: the course's exercises, with their titles and the messages of their mistakes.
         due: when it was due.
     """
-    results = [one for one in all_results if not one.is_withdrawn]
-    scored = [one for one in results if one.total is not None]
-    ids = dict.fromkeys(one.exercise for submission in results for one in submission.exercises)
+    results, scored, exercises = _counted(all_results)
     return _template().render(
         title=title,
         css=Markup(feedback_css()),
@@ -124,7 +165,7 @@ def render_class(title: str, all_results: Sequence[Record], catalogue: Catalogue
         most=f"{most_points(results):g}",
         facts=_facts(scored, results),
         bars=_bars(map(_share, scored)),
-        exercises=[_exercise_row(exercise, scored, catalogue) for exercise in ids],
+        exercises=[_exercise_row(exercise, scored, catalogue) for exercise in exercises],
         compared=len(scored) >= ENOUGH_TO_COMPARE,
         students=[_student_row(one) for one in results],
         is_late=any(map(late_in_brief, results)),

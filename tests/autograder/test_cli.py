@@ -27,6 +27,7 @@ import pytest
 from autograder.box import choose_level
 from autograder.cli import main, make_parser
 from autograder.commands.authoring import certify
+from autograder.commands.semester import grade
 from autograder.gradebook.writer import GradebookWriter
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -488,3 +489,15 @@ def test_a_slow_command_says_something_at_once_on_a_terminal(
     monkeypatch.setattr(type(sys.stderr), "isatty", lambda self: True, raising=False)
     assert main(["certify"]) == 0
     assert capsys.readouterr().err == "katze: trying every answer ...\n"
+
+
+def test_a_dry_run_starts_no_boxes_and_does_not_say_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(grade, "_run", lambda options: 0)
+    monkeypatch.setattr(type(sys.stderr), "isatty", lambda self: True, raising=False)
+    for options, said in (([], "starting the boxes"), (["--dry-run"], "comparing")):
+        assert main(["grade", LESSON, *options]) == 0
+        assert capsys.readouterr().err == f"katze: {said} ...\n"
+    assert main(["grade", LESSON, "--dry-run", "--run"]) == 0
+    assert capsys.readouterr().err == "katze: starting the boxes ...\n"

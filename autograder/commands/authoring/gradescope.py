@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from autograder.commands.adding import Commands, add_lesson
+from autograder.commands.adding import Commands, add_json, add_lesson
 from autograder.commands.statuses import DONE
-from autograder.commands.writing import make_folder, writable
+from autograder.commands.writing import make_folder, writable, write_json
 from autograder.errors import BadInput
 from autograder.words import count
 
@@ -25,6 +25,7 @@ def add(commands: Commands) -> None:
     gradescope.add_argument(
         "--to", type=writable, default="autograder.zip", metavar="FILE", help="where to (default: autograder.zip)"
     )
+    add_json(gradescope)
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -36,6 +37,11 @@ def _run(options: argparse.Namespace) -> int:
     course, target = Course.find(options.course), Path(options.to)
     make_folder(target)
     bundled = write_bundle(course, options.lesson, target)
+    if options.json:
+        told = {"exercises": bundled.exercises, "points": bundled.points, "points_by_hand": bundled.by_hand}
+        write_json(options.json, {"lesson": options.lesson, **told, "written": [str(target)]})
+    if options.json == "-":
+        return DONE
     print(f"{target}: {options.lesson}, {count(bundled.exercises, 'exercise')}")
     print(f"on Gradescope: {count(bundled.points, 'autograder point')}, and at least 3 GB of memory")
     if bundled.by_hand:

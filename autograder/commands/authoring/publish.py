@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import secrets
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from autograder.commands.adding import Commands
+from autograder.commands.adding import Commands, add_json
 from autograder.commands.statuses import DONE, FAILED
+from autograder.commands.writing import write_json
 from autograder.errors import BadInput
 from autograder.words import count
 
@@ -45,6 +47,7 @@ def add(commands: Commands) -> None:
     publish.add_argument(
         "--check", action="store_true", help="write nothing; compare every verdict, and search DIR for answers"
     )
+    add_json(publish)
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -53,49 +56,60 @@ def _run(options: argparse.Namespace) -> int:
 
     course = Course.find(options.course)
     if options.check:
-        return _check(course, options.folder)
+        return _check(course, options)
     if not options.lessons:
         raise BadInput("name the lessons that go into the edition: --lessons 00 01")
     plan = plan_edition(course, options.lessons, options.closed, options.withhold)
     place = Place(options.repository, options.revision)
     recorded = publish(course, options.folder.absolute(), plan, place)
-    _tell(options.folder, plan, recorded)
+    remarks = list(_remarks(plan, recorded))
+    if options.json:
+        exercises = [one.exercise for one in recorded]
+        told = {"lessons": plan.lessons, "exercises": exercises, "remarks": remarks, "written": [str(options.folder)]}
+        write_json(options.json, told)
+    if options.json != "-":
+        print(f"{options.folder}: {count(len(plan.lessons), 'lesson')}, {count(len(recorded), 'exercise')}")
+        for line in remarks:
+            print(line)
     return DONE
 
 
-def _tell(folder: Path, plan: Plan, recorded: list[Recorded]) -> None:
-    """What was written, and what should be known about it."""
-    print(f"{folder}: {count(len(plan.lessons), 'lesson')}, {count(len(recorded), 'exercise')}")
+def _remarks(plan: Plan, recorded: list[Recorded]) -> Iterator[str]:
+    """What should be known about what was written, a line each."""
     for module, lessons in plan.withheld.items():
-        print(f"left out: {module}, for {' and '.join(lessons)}")
+        yield f"left out: {module}, for {' and '.join(lessons)}"
     for lesson, modules in plan.without.items():
-        print(f"demos of {lesson} that use {', '.join(modules)} say that it is missing")
+        yield f"demos of {lesson} that use {', '.join(modules)} say that it is missing"
     others: dict[str, list[str]] = {}
     for module, lessons in plan.open.items():
         others.setdefault(lessons[0], []).append(module)
     for lesson, names in others.items():
         number = lesson.partition("_")[0]
-        print(f"still to be read: {', '.join(names)}, although {lesson} asks for it (--withhold {number})")
+        yield f"still to be read: {', '.join(names)}, although {lesson} asks for it (--withhold {number})"
     for one in recorded:
         for name, calls in one.calls.items():
             told = f"of {name} {count(calls, 'call')} are known; others are checked in the full course only"
-            print(f"{one.exercise}: {told}")
+            yield f"{one.exercise}: {told}"
         for name in one.left_out:
-            print(f"{one.exercise}: {name!r} is the same for every seed, and confirms no mistake here")
+            yield f"{one.exercise}: {name!r} is the same for every seed, and confirms no mistake here"
 
 
-def _check(course: Course, folder: Path) -> int:
+def _check(course: Course, options: argparse.Namespace) -> int:
     from autograder.course.given import released_stubs
     from autograder.edition.leaks import find_leaks
     from autograder.edition.publish import closed_in, lessons_in
     from autograder.edition.verdicts import compare_lesson, summary
 
+    folder: Path = options.folder
     lessons = lessons_in(folder)
     released = {lesson: course.release_notebook(lesson) for lesson in lessons}
     stubs = released_stubs(released.values())
     compared = [one for lesson in lessons for one in compare_lesson(folder, lesson, stubs)]
     leaks = find_leaks(folder, released, secrets.randbits(64), closed_in(folder))
-    for line in [*summary(compared), *leaks]:
-        print(line)
-    print(f"searched for answers, solutions and hidden cases: {count(len(leaks), 'finding')}")
+    if options.json:
+        write_json(options.json, {"lessons": lessons, "verdicts": summary(compared), "findings": leaks, "written": []})
+    if options.json != "-":
+        for line in [*summary(compared), *leaks]:
+            print(line)
+        print(f"searched for answers, solutions and hidden cases: {count(len(leaks), 'finding')}")
     return FAILED if leaks or any(one.other for one in compared) else DONE

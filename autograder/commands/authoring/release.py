@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import sys
 
-from autograder.commands.adding import Commands
+from autograder.commands.adding import Commands, add_json
 from autograder.commands.statuses import DONE, FAILED
+from autograder.commands.writing import write_json
 
 
 def add(commands: Commands) -> None:
@@ -20,6 +21,7 @@ def add(commands: Commands) -> None:
     )
     release.add_argument("lessons", nargs="*", metavar="LESSON", help="such as 01_attention (default: all)")
     release.add_argument("--check", action="store_true", help="change nothing; fail if the release is out of date")
+    add_json(release)
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -29,10 +31,17 @@ def _run(options: argparse.Namespace) -> int:
     course = Course.find(options.course)
     if options.check:
         drift = check_release(course, options.lessons or None)
-        for line in drift:
-            print(line, file=sys.stderr)
-        print("the release is out of date: run `katze release`" if drift else "the release is up to date")
+        if options.json:
+            write_json(options.json, {"drift": drift, "written": []})
+        if options.json != "-":
+            for line in drift:
+                print(line, file=sys.stderr)
+            print("the release is out of date: run `katze release`" if drift else "the release is up to date")
         return FAILED if drift else DONE
-    for path in release(course, options.lessons or None):
-        print(path)
+    written = [str(path) for path in release(course, options.lessons or None)]
+    if options.json:
+        write_json(options.json, {"drift": [], "written": written})
+    if options.json != "-":
+        for path in written:
+            print(path)
     return DONE

@@ -6,8 +6,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from autograder.commands.adding import Commands, add_workers
+from autograder.commands.adding import Commands, add_json, add_workers
 from autograder.commands.statuses import DONE
+from autograder.commands.writing import write_json
 from autograder.errors import BadInput
 
 
@@ -22,6 +23,7 @@ def add(commands: Commands) -> None:
     )
     site.add_argument("folder", type=Path, metavar="DIR", help="where to, such as build/site")
     add_workers(site)
+    add_json(site)
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -31,7 +33,12 @@ def _run(options: argparse.Namespace) -> int:
         from autograder.site.build import build_site
     except ModuleNotFoundError as missing:
         raise BadInput(f"{missing.name} is not installed; get it with: pip install 'katze[site]'") from None
+    index, remarks = options.folder / "index.html", []
     for line in build_site(Course.find(options.course), options.folder, options.workers):
         print(line, file=sys.stderr)
-    print(f"written: {options.folder / 'index.html'}")
+        remarks.append(line)
+    if options.json:
+        write_json(options.json, {"remarks": remarks, "written": [str(index)]})
+    if options.json != "-":
+        print(f"written: {index}")
     return DONE

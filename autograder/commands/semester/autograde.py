@@ -41,5 +41,6 @@ def _run(options: argparse.Namespace) -> int:
         feedback=not options.no_feedback,
         force=options.force,
     )
-    print_class(run)
+    if options.json != "-":
+        print_class(run)
     return conclude_run(course, run, options)

@@ -6,9 +6,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from autograder.commands.adding import Commands
+from autograder.commands.adding import Commands, add_json
 from autograder.commands.statuses import DONE
-from autograder.commands.writing import writable, write
+from autograder.commands.writing import writable, write, write_json
 
 
 def add(commands: Commands) -> None:
@@ -52,6 +52,7 @@ def add(commands: Commands) -> None:
     export.add_argument(
         "--withdrawn", action="store_true", help="export submissions that are no longer there all the same"
     )
+    add_json(export)
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -70,11 +71,20 @@ def _run(options: argparse.Namespace) -> int:
         deadlines=options.deadlines,
         withdrawn=options.withdrawn,
     )
-    write(options.to, made.table.content())
-    for remark in made.remarks:
-        print(remark, file=sys.stderr)
-    if options.to != "-":
-        print(f"written: {options.to}")
+    is_data_printed = options.json == "-"
+    if not (options.to == "-" and is_data_printed):
+        write(options.to, made.table.content())
+    if options.json:
+        written = [options.to] if options.to != "-" else []
+        write_json(
+            options.json,
+            {"headings": made.table.headings, "rows": made.table.rows, "remarks": made.remarks, "written": written},
+        )
+    if not is_data_printed:
+        for remark in made.remarks:
+            print(remark, file=sys.stderr)
+        if options.to != "-":
+            print(f"written: {options.to}")
     return DONE
 
 

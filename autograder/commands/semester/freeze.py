@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from autograder.commands.adding import Commands, add_lesson
+from autograder.commands.adding import Commands, add_json, add_lesson
 from autograder.commands.statuses import DONE
+from autograder.commands.writing import write_json
 from autograder.errors import BadInput
 
 
@@ -18,6 +19,7 @@ def add(commands: Commands) -> None:
         "katze freeze 01_attention",
     )
     add_lesson(freeze)
+    add_json(freeze)
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -30,9 +32,10 @@ def _run(options: argparse.Namespace) -> int:
         if not freeze(book, options.lesson):
             course.release_notebook(options.lesson)  # a misspelt lesson is answered with those that there are
             raise BadInput(f"nothing of {options.lesson} has been graded yet; run `katze grade {options.lesson}`")
-    for notice in book.notices:
-        print(notice)
-    print(
-        f"{options.lesson} is frozen: `katze grade` leaves its grades as they are until `katze thaw {options.lesson}`"
-    )
+    if options.json:
+        write_json(options.json, {"lesson": options.lesson, "frozen": True, "notices": list(book.notices)})
+    if options.json != "-":
+        stand = f"`katze grade` leaves its grades as they are until `katze thaw {options.lesson}`"
+        for line in (*book.notices, f"{options.lesson} is frozen: {stand}"):
+            print(line)
     return DONE

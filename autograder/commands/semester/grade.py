@@ -25,7 +25,7 @@ def add(commands: Commands) -> None:
         _run,
         "grade the submissions to a lesson",
         "katze grade 01_attention --workers 4",
-        slow="starting the boxes",
+        slow=lambda options: "comparing" if options.dry_run and not options.on_a_copy else "starting the boxes",
     )
     add_lesson(grade)
     grade.add_argument("--student", action="append", metavar="ID", help="only this student (may be repeated)")
@@ -82,7 +82,8 @@ def _run(options: argparse.Namespace) -> int:
             print(NOTHING_WRITTEN)
         return status_of_run(run)
     run = grade_lesson(course, options.lesson, workers=options.workers, **wanted)
-    print_class(run)
+    if options.json != "-":
+        print_class(run)
     lost = misplaced(course, options.lesson)
     if lost:
         where = course.submitted / "STUDENT" / options.lesson
@@ -95,7 +96,7 @@ def _run(options: argparse.Namespace) -> int:
 
 def conclude_run(course: Course, run: ClassResult, options: argparse.Namespace) -> int:
     """Name what a run has written, write its records where `--json` says, and return the exit status."""
-    if run.gradings:
+    if run.gradings and options.json != "-":
         written = [course.gradebook, course.autograded, *([] if options.no_feedback else [course.feedback])]
         shown = (os.path.relpath(one) if isinstance(one, os.PathLike) else str(one) for one in written)
         print("written:", ", ".join(shown))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from autograder.commands.adding import Commands, add_lesson
+from autograder.commands.adding import Commands, add_json, add_lesson
 from autograder.commands.statuses import DONE
-from autograder.commands.writing import writable, write
+from autograder.commands.writing import writable, write, write_json
 
 
 def add(commands: Commands) -> None:
@@ -20,13 +20,18 @@ def add(commands: Commands) -> None:
     )
     add_lesson(report)
     report.add_argument("file", type=writable, metavar="FILE.html", help="where to (-: print it)")
+    add_json(report)
 
 
 def _run(options: argparse.Namespace) -> int:
     from autograder.course.course import Course
-    from autograder.pages.class_report import class_page
+    from autograder.pages.class_report import class_page, class_record
 
-    write(options.file, class_page(Course.find(options.course), options.lesson).encode())
-    if options.file != "-":
+    course, is_data_printed = Course.find(options.course), options.json == "-"
+    if not (options.file == "-" and is_data_printed):
+        write(options.file, class_page(course, options.lesson).encode())
+    if options.json:
+        write_json(options.json, class_record(course, options.lesson))
+    if options.file != "-" and not is_data_printed:
         print(f"written: {options.file}")
     return DONE

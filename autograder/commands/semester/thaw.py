@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import argparse
 
-from autograder.commands.adding import Commands, add_lesson
+from autograder.commands.adding import Commands, add_json, add_lesson
 from autograder.commands.statuses import DONE
+from autograder.commands.writing import write_json
 from autograder.errors import BadInput
 
 
 def add(commands: Commands) -> None:
     """Add `katze thaw`."""
-    add_lesson(commands.add("thaw", _run, "let a frozen lesson be graded again", "katze thaw 01_attention"))
+    thaw = commands.add("thaw", _run, "let a frozen lesson be graded again", "katze thaw 01_attention")
+    add_lesson(thaw)
+    add_json(thaw)
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -23,7 +26,10 @@ def _run(options: argparse.Namespace) -> int:
     with hold(course.gradebook, options.lesson) as book:
         if not thaw(book, options.lesson):
             raise BadInput(f"{options.lesson} is not frozen")
-    for notice in book.notices:
-        print(notice)
-    print(f"{options.lesson} is thawed: `katze grade {options.lesson}` grades what has changed")
+    if options.json:
+        write_json(options.json, {"lesson": options.lesson, "frozen": False, "notices": list(book.notices)})
+    if options.json != "-":
+        thawed = f"{options.lesson} is thawed: `katze grade {options.lesson}` grades what has changed"
+        for line in (*book.notices, thawed):
+            print(line)
     return DONE

@@ -77,7 +77,10 @@ def test_folders_and_gradebook_follow_nbgraders_settings(tmp_path: Path) -> None
         ('c.Katze.repository = "https://github.com/a/b"\n', "OWNER/NAME"),
         ('c.Katze.repository = "a/b\\n%pip install c"\n', "OWNER/NAME"),
         ("c.CourseDirectory.release_directory = 3\n", "release_directory must be a string"),
-        ('c.CourseDirectory.db_url = "mysql://ada:secret@host/grades"\n', r"must be sqlite:///FILE or .* not 'mysql://ada:\*\*\*@"),
+        (
+            'c.CourseDirectory.db_url = "mysql://ada:secret@host/grades"\n',
+            r"must be sqlite:///FILE or .* not 'mysql://ada:\*\*\*@",
+        ),
         ("1 / 0\n", "ZeroDivisionError"),
         ("def (\n", "SyntaxError"),
     ],

@@ -1,0 +1,127 @@
+"""What commands tell as data, and what they would do: each has `--json` and `--dry-run`, or a reason why not."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autograder.cli import main, make_parser
+from autograder.course.course import Course
+from tests.autograder.small_gradebook import CHECKED, LATE, LESSON, LINEAR_TERMS, MOST, grade, make_course
+
+WITHOUT_JSON: Mapping[str, str] = {
+    "completion": "prints a program for the shell",
+    "demo": "shows what the other commands print",
+    "learn": "ends in JupyterLab",
+}
+
+WRITES_NOTHING = "writes nothing into the course"
+A_PLACE_OF_ITS_OWN = "writes only where it is told to"
+WITHOUT_DRY_RUN: Mapping[str, str] = {
+    **dict.fromkeys(("status", "log", "exercises", "check", "certify", "doctor", "completion"), WRITES_NOTHING),
+    **dict.fromkeys(
+        ("export", "report", "preflight", "gradescope", "publish", "site", "demo", "learn"), A_PLACE_OF_ITS_OWN
+    ),
+    "release": "its --check is one",
+    "autograde": "is for plain courses, and has none",
+    "freeze": "katze thaw takes it back",
+    "thaw": "katze freeze takes it back",
+}
+
+
+def commands() -> dict[str, argparse.ArgumentParser]:
+    parser, _ = make_parser()
+    [added] = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+    return dict(added.choices)
+
+
+def without(option: str) -> set[str]:
+    return {name for name, parser in commands().items() if option not in parser._option_string_actions}
+
+
+def test_every_command_tells_as_data_what_it_tells_or_says_why_not() -> None:
+    assert without("--json") == WITHOUT_JSON.keys()
+
+
+def test_every_command_that_changes_a_course_has_a_dry_run_or_says_why_not() -> None:
+    assert without("--dry-run") == WITHOUT_DRY_RUN.keys()
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Course:
+    """A class that is due: ada in time, ben late by two days begun, zoe without a score."""
+    course = make_course(tmp_path, LINEAR_TERMS)
+    grade(course, {"ada": 18, "zoe": None})
+    grade(course, {"ben": 9}, at=LATE)
+    return course
+
+
+@pytest.fixture
+def told(course: Course, capsys: pytest.CaptureFixture[str]) -> Any:
+    """What a command prints with `--json`: nothing but data."""
+
+    def tell(*arguments: str) -> Any:
+        assert main([*arguments, "--course", str(course.root), "--json"]) == 0
+        captured = capsys.readouterr()
+        assert captured.err == ""
+        return json.loads(captured.out)
+
+    return tell
+
+
+def test_export(course: Course, told: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    found = told("export")
+    assert (found["headings"], found["rows"]) == (["student", LESSON], [["ada", "18"], ["ben", "5"], ["zoe", ""]])
+    assert f"{LESSON}: no score, so nothing is written: zoe." in found["remarks"]
+    assert found["written"] == []
+    table, data = course.root / "grades.csv", course.root / "grades.json"
+    assert told("export", "--to", str(table)) == {**found, "written": [str(table)]}
+    assert [*csv.reader(table.read_text().splitlines())] == [found["headings"], *found["rows"]]
+    assert main(["export", "--course", str(course.root), "--json", str(data)]) == 0
+    assert capsys.readouterr().out.splitlines() == table.read_text().splitlines()
+    assert json.loads(data.read_text()) == found
+
+
+def test_report(course: Course, told: Any) -> None:
+    found = told("report", LESSON, "-")
+    assert {name: found[name] for name in ("lesson", "due", "max_points")} == {
+        "lesson": LESSON,
+        "due": "2026-11-20T18:00:00+01:00",
+        "max_points": MOST,
+    }
+    assert [(one["student"], one["points"], one["late_penalty"]) for one in found["students"]] == [
+        ("ada", 18, 0),
+        ("ben", 5, 4),
+        ("zoe", None, 0),
+    ]
+    [exercise] = found["exercises"]
+    assert (exercise["exercise"], exercise["max_points"], exercise["judged"]) == ("attention.scores", CHECKED, 2)
+    page = course.root / "report.html"
+    assert told("report", LESSON, str(page)) == found
+    assert "<h1>The class</h1>" in page.read_text()
+
+
+def test_freeze_and_thaw(told: Any) -> None:
+    assert told("freeze", LESSON) == {"lesson": LESSON, "frozen": True, "notices": []}
+    assert told("thaw", LESSON) == {"lesson": LESSON, "frozen": False, "notices": []}
+
+
+def test_release(course: Course, told: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    lesson = course.solutions / "99_notes" / "99_notes.py"
+    lesson.parent.mkdir(parents=True)
+    lesson.write_text("# %% [markdown]\n# # Notes\n")
+    check = ["release", "99_notes", "--check", "--json", "--course", str(course.root)]
+    assert main(check) == 1
+    missing = json.loads(capsys.readouterr().out)
+    assert (len(missing["drift"]), missing["written"]) == (1, [])
+    assert told("release", "99_notes") == {
+        "drift": [],
+        "written": [str(course.release / "99_notes" / "99_notes.ipynb")],
+    }
+    assert told("release", "99_notes", "--check") == {"drift": [], "written": []}
