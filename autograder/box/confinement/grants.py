@@ -48,7 +48,8 @@ def open_grants(
     grants = [_grant(path, landlock.READ_TREE) for path in trees]
     grants += [_grant(path, landlock.LIST_TREE) for path in {*standard_library(), *packages} if path.is_dir()]
     grants += [_grant(Path(path), landlock.READ_FILE) for path in _SOURCES]
-    return [*grants, _grant(Path("/dev/null"), landlock.USE_DEVICE)]
+    grants.append(_grant(Path("/dev/null"), landlock.USE_DEVICE))
+    return list(dict.fromkeys(grants))  # each once: its descriptor is closed once
 
 
 _grant = functools.cache(landlock.grant)
@@ -110,8 +111,9 @@ def is_permitted(entry: Path, wanted: Collection[str] | None) -> bool:
 
 
 def library_folders() -> list[Path]:
-    """The folders that may hold shared libraries."""
-    return [Path(name) for name in (*_LIBRARY_FOLDERS, f"{sys.base_prefix}/lib") if os.path.isdir(name)]
+    """The folders that may hold shared libraries. A Python of the system's own has its among the others."""
+    names = dict.fromkeys((*_LIBRARY_FOLDERS, f"{sys.base_prefix}/lib"))
+    return [Path(name) for name in names if os.path.isdir(name)]
 
 
 def _entries(folder: Path) -> Iterator[Path]:

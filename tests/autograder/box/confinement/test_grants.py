@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import sysconfig
 from pathlib import Path
 
@@ -59,3 +60,13 @@ def test_a_file_is_granted_no_right_of_folders(tmp_path: Path) -> None:
         grant = landlock.grant(path, landlock.READ_TREE)
         os.close(grant.descriptor)
         assert grant.rights == rights
+
+
+@pytest.mark.parametrize("prefix", ["/usr", "/usr/local"])
+def test_a_python_of_the_system_s_own_grants_nothing_twice(prefix: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "base_prefix", prefix)  # its libraries are among the system's
+    folders = grants.library_folders()
+    assert Path(prefix, "lib") in folders
+    assert len(folders) == len(set(folders))
+    descriptors = [grant.descriptor for grant in grants.open_grants([])]
+    assert len(descriptors) == len(set(descriptors))
