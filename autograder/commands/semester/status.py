@@ -18,12 +18,16 @@ def add(commands: Commands) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
+    from autograder.course.address import Server
     from autograder.course.course import Course
     from autograder.status import print_status, status_of
 
-    found = status_of(Course.find(options.course), options.lessons)
+    course = Course.find(options.course)
+    found = status_of(course, options.lessons)
     if options.json:
         write_json(options.json, [one.record() for one in found])
     if options.json != "-":
         print_status(found, output_console())
+        if isinstance(course.gradebook, Server):
+            print(f"gradebook: {course.gradebook}")
     return DONE
