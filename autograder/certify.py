@@ -7,9 +7,11 @@ visible cases alone, and each misconception be named by its own id; no two at on
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -33,6 +35,7 @@ from course_lib.checking import (
 from course_lib.checking.compare import floating_dtypes, result_difference
 from course_lib.checking.exercise import Value
 from course_lib.checking.judge import observe_cases
+from course_lib.exercises.catalogue import UnusableExercises
 
 SEEDS = (PUBLIC_SEED, 1, 2)
 """Seeds of the hidden cases for which a certificate must hold; any others must do as well."""
@@ -41,7 +44,7 @@ MIN_CORRECT = 3
 """Right answers that an exercise needs besides its reference."""
 
 MIN_MISCONCEPTIONS = 6
-"""Known mistakes that an exercise needs, unless `FEWER_EXIST` says why not."""
+"""Known mistakes that an exercise needs, unless its `few_mistakes` says why not."""
 
 MIN_HIDDEN = 3
 """Hidden cases that an exercise needs."""
@@ -54,9 +57,6 @@ FRESH = range(2**64, 2**64 + 20)
 
 MOST_KNOWN = 0.5
 """The share of those that the table may hold: an empty sequence, say, is the same for all seeds."""
-
-FEWER_EXIST: Mapping[str, str] = {}
-"""Exercises with fewer misconceptions, by id, and the reason."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def certify(exercises: Iterable[Exercise], stubs: Mapping[str, str], seeds: Sequ
         stubs: the code of each released answer cell, by exercise id (see `released_stubs`).
         seeds: of the hidden cases; everything must hold for each of them.
     """
-    return [_certificate(exercise, stubs.get(exercise.id), seeds) for exercise in exercises]
+    return [_tried(exercise, stubs.get(exercise.id), seeds) for exercise in exercises]
 
 
 def print_table(certificates: Sequence[Certificate], console: Console) -> None:
@@ -125,6 +125,19 @@ def print_table(certificates: Sequence[Certificate], console: Console) -> None:
     for certificate in certificates:
         for failure in certificate.failures:
             console.print(f"{certificate.exercise.id}: {failure}", markup=False, highlight=False)
+
+
+def _tried(exercise: Exercise, stub: str | None, seeds: Sequence[int]) -> Certificate:
+    """The certificate of an exercise; one that fails where its cases cannot be made, or its reference does not work."""
+    try:
+        return _certificate(exercise, stub, seeds)
+    except Exception as error:  # cases and reference are programs of the course's: they may fail in any way
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        place = "" if isinstance(error, UnusableExercises) else f" ({Path(where.filename).name}, line {where.lineno})"
+        said = str(error).removeprefix(f"{exercise.id}: ")
+        known = len(exercise.misconceptions)
+        failure = f"{'' if not place else f'{type(error).__name__}: '}{said}{place}"
+        return Certificate(exercise, (1 + len(exercise.correct), 0), (known, 0, 0), False, (failure,))
 
 
 def _certificate(exercise: Exercise, stub: str | None, seeds: Sequence[int]) -> Certificate:
@@ -165,8 +178,11 @@ def _make_up(exercise: Exercise) -> Iterator[str]:
     """What is missing from the exercise itself."""
     if len(exercise.correct) < MIN_CORRECT:
         yield f"has {len(exercise.correct)} correct answers besides the reference; at least {MIN_CORRECT} are needed"
-    if len(exercise.misconceptions) < MIN_MISCONCEPTIONS and exercise.id not in FEWER_EXIST:
-        yield f"has {len(exercise.misconceptions)} misconceptions; at least {MIN_MISCONCEPTIONS} are needed"
+    if len(exercise.misconceptions) < MIN_MISCONCEPTIONS and not exercise.few_mistakes:
+        yield (
+            f"has {len(exercise.misconceptions)} misconceptions; at least {MIN_MISCONCEPTIONS} are needed, or a reason "
+            "in `few_mistakes`"
+        )
     ids = [misconception.id for misconception in exercise.misconceptions]
     yield from (f"has two misconceptions called {name}" for name in sorted(set(ids)) if ids.count(name) > 1)
 

@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+import numpy
 import torch
 from torch import Tensor
 
@@ -26,6 +27,7 @@ from autograder.box.frames import (
     fits,
     require,
 )
+from course_lib.checking.arrays import Array, can_be_kept, kept
 from course_lib.checking.exercise import Callback, Case, Value, is_key
 from course_lib.checking.observation import Foreign, Observation, Outcome, Raised, gradient_names
 
@@ -118,6 +120,10 @@ class Encoder:
             return {"items": [[self._dict_key(key), self.value(item, depth + 1)] for key, item in value.items()]}
         if kind is Foreign:
             return {"foreign": clean(value.type_name)[:MAX_NAME]}
+        if kind is numpy.ndarray and can_be_kept(value):
+            value, kind = kept(value), Array
+        if kind is Array:
+            return {"array": self._tensor(value.tensor())}
         if isinstance(value, Tensor):
             return self._tensor(value)
         if kind is Callback:
@@ -193,6 +199,10 @@ class Decoder:
             return {name: self.value(item, depth + 1) for name, item in content.items()}
         if tag == "items":
             return self._items(content, depth)
+        if tag == "array":
+            stored = self.tensor(content)
+            require(type(stored) is Tensor and stored.dtype != torch.bfloat16, "an array of what numpy does not know")
+            return Array.of(stored)
         if tag == "float":
             require(type(content) is str and content in _FLOATS, "an invalid float")
             return _FLOATS[content]

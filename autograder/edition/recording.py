@@ -19,6 +19,7 @@ from torch import Tensor
 
 from autograder.errors import BadInput
 from course_lib.checking.answer_key import AnswerKey, CalledCases
+from course_lib.checking.arrays import Array
 from course_lib.checking.exercise import Callback, Case, Exercise, Misconception, Value
 from course_lib.checking.observation import Foreign, Observation, Raised, observe
 from course_lib.checking.ready_made import ReadyMade
@@ -183,6 +184,8 @@ class _Pack:
             return {type(value).__name__: [self.value(item) for item in value]}
         if isinstance(value, dict):
             return {"dict": [[self.value(key), self.value(item)] for key, item in value.items()]}
+        if isinstance(value, Array):
+            return {"array": self._tensor(value.tensor())}
         if isinstance(value, Tensor):
             return self._tensor(value)
         if isinstance(value, torch.dtype):

@@ -11,8 +11,8 @@ from functools import cached_property
 from typing import Protocol
 
 from course_lib.checking.compare import OF_DTYPE, Tolerance
-from course_lib.checking.exercise import Case, Exercise, Misconception
-from course_lib.checking.observation import Observation, Outcome, observe
+from course_lib.checking.exercise import Case, Exercise, Misconception, Value
+from course_lib.checking.observation import Foreign, Observation, Outcome, foreign_in, observe, with_article
 from course_lib.checking.recorded.reading import RecordedExercise
 
 PROBE_SEEDS = (1706, 3762, 2017)
@@ -56,11 +56,14 @@ class CalledCases:
     @cached_property
     def expected(self) -> list[Observation]:
         """What the reference does, case by case."""
+        for case in self.cases:
+            _require_plain(self.exercise, f"{case.name!r} passes", [*case.args, *case.kwargs.values()])
         observations = [observe(self.exercise.reference, case) for case in self.cases]
         for case, observation in zip(self.cases, observations, strict=True):
             if not (is_refusal(case, observation) if case.refused else observation.returned):
                 ends = f"does not refuse {case.name!r}" if observation.returned else f"fails on {case.name!r}"
-                raise ValueError(f"{self.exercise.id}: the reference {ends}: {observation.raised}")
+                raise _unusable(f"{self.exercise.id}: the reference {ends}: {observation.raised}")
+            _require_plain(self.exercise, f"on {case.name!r} the reference returns", [observation.value])
         return observations
 
     def mistaken(self, misconception: Misconception, number: int) -> Observation:
@@ -132,6 +135,23 @@ class AnswerKey:
     def expected(self) -> list[Observation]:
         """What the reference does, case by case."""
         return self.shown.expected + self.kept.expected
+
+
+def _require_plain(exercise: Exercise, where: str, values: Sequence[Value]) -> None:
+    """Refuse a value that cannot cross from a box: it could be compared with nothing."""
+    for value in values:
+        foreign = value.type_name if isinstance(value, Foreign) else foreign_in(value)
+        if foreign:
+            raise _unusable(
+                f"{exercise.id}: {where} {with_article(foreign)}, which cannot be compared; use numbers, text, arrays, "
+                "tensors, and lists, tuples and dicts of those"
+            )
+
+
+def _unusable(problem: str) -> Exception:
+    from course_lib.exercises.catalogue import UnusableExercises
+
+    return UnusableExercises(problem)
 
 
 def _and_again(cases: Sequence[Case]) -> list[Case]:

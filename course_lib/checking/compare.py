@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from course_lib.checking.arrays import Array
 from course_lib.checking.exercise import Case, Value
 from course_lib.checking.observation import Foreign, Observation, argument_name, gradient_names, with_article
 
@@ -175,6 +176,8 @@ def difference(
 
 def _way_to_a_copy(argument: Value) -> str:
     """What to do in place of changing such an argument."""
+    if isinstance(argument, Array):
+        return "work on a copy (x.copy()). x -= y, x[...] = y, x.sort() and out=x change x itself."
     if isinstance(argument, Tensor):
         return (
             "work on a copy (x.clone()). x -= y, x[...] = y and operations with a trailing underscore change x itself."
@@ -253,7 +256,7 @@ def value_difference(expected: Value, actual: Value, where: str, strict: Strictn
             Kind.TYPE,
             _several_values(expected, actual, where)
             or f"{_sentence(where)} should be {_type_phrase(expected)}, but it is {_type_phrase(actual)}"
-            f"{_way_to_a_number(expected, actual)}{_way_to_a_tensor(expected, actual)}.",
+            f"{_way_to_a_number(expected, actual)}{_way_to_a_tensor(expected, actual) or _way_out(expected, actual)}.",
             expected=_type_phrase(expected),
             actual=_type_phrase(actual),
         )
@@ -302,13 +305,32 @@ def _way_to_a_tensor(expected: Value, actual: Value) -> str:
     """How what came back stays the tensor that was asked for; empty where it is something else."""
     if not isinstance(expected, Tensor):
         return ""
-    if isinstance(actual, Foreign) and actual.type_name == "numpy.ndarray":
+    if expected.numel() == 1 and isinstance(actual, (bool, int, float)):
+        return ": leave out .item(), float(...) or int(...)"
+    if isinstance(expected, Array):
+        return ": its .numpy() is one" if isinstance(actual, Tensor) else ""
+    if isinstance(actual, Array):
         return ": compute with torch's functions, or turn it into a tensor with torch.from_numpy(...)"
     if isinstance(actual, Foreign) and actual.type_name.startswith("torch.Tensor ("):
         return _way_to_a_plain_tensor(actual.type_name)
-    if expected.numel() == 1 and isinstance(actual, (bool, int, float)):
-        return ": leave out .item(), float(...) or int(...)"
     return ""
+
+
+def _way_out(expected: Value, actual: Value) -> str:
+    """What to return in place of something that cannot leave the box; empty where it can."""
+    if not isinstance(actual, Foreign):
+        return ""
+    name = actual.type_name
+    if name.startswith("numpy.ndarray of complex") or name.removeprefix("numpy.").startswith("complex"):
+        return ", and complex numbers are not compared: return the real part, or real and imaginary part apart"
+    if name.startswith("numpy.ndarray of "):
+        return ": give it numbers of one kind, with .astype(float), .astype(int) or .astype(bool)"
+    if name.startswith("numpy.") and isinstance(expected, Array):
+        return ": numpy.asarray(...) makes one of it"
+    if name.startswith("pandas."):
+        return ": its .to_numpy() is an array, and .to_dict() or .tolist() is plain"
+    plain = "a tensor" if isinstance(expected, Tensor) and not isinstance(expected, Array) else _type_phrase(expected)
+    return f", which cannot be compared: return {plain}, made of numbers, text, lists, tuples, dicts, arrays or tensors"
 
 
 def _way_to_a_plain_tensor(described: str) -> str:
@@ -346,13 +368,14 @@ def _several_values(expected: Value, actual: Value, where: str) -> str:
     if not isinstance(actual, (tuple, list)) or isinstance(expected, (tuple, list, dict)) or not actual:
         return ""
     if isinstance(expected, Tensor) and _only_numbers(actual):
-        kind = type(actual).__name__
+        kind, way = type(actual).__name__, "numpy.array" if isinstance(expected, Array) else "torch.tensor"
         return (
-            f"{_sentence(where)} should be a torch.Tensor, but it is a {kind} of numbers: torch.tensor(...) makes one."
+            f"{_sentence(where)} should be {_type_phrase(expected)}, but it is a {kind} of numbers: {way}(...) makes "
+            "one."
         )
     together = _tensors_to_put_together(expected, actual)
     if together:
-        return f"{_sentence(where)} should be one torch.Tensor, but it is {together}."
+        return f"{_sentence(where)} should be one {_type_phrase(expected).removeprefix('a ')}, but it is {together}."
     many = f"{len(actual)} values" if len(actual) > 1 else f"a {type(actual).__name__} around one value"
     told = f"{_sentence(where)} should be {_type_phrase(expected)} alone, but your answer returns {many}"
     for place, item in enumerate(actual[:_ITEMS_TRIED]):
@@ -370,16 +393,22 @@ def _tensors_to_put_together(expected: Value, actual: list[Value] | tuple[Value,
     if not isinstance(expected, Tensor) or not all(map(_only_tensors, actual)):
         return ""
     first, kind = actual[0], type(actual).__name__
+    is_array = isinstance(expected, Array)
+    parts, stack, cat = (
+        ("array", "numpy.stack(...)", "numpy.concatenate(...)")
+        if is_array
+        else ("tensor", "torch.stack(...)", "torch.cat(...)")
+    )
     shapes = {tuple(item.shape) if isinstance(item, Tensor) else None for item in actual}
     if expected.ndim > 0 and shapes == {tuple(expected.shape[1:])} and len(actual) == len(expected):
-        return f"a {kind} of {len(actual)} tensor{'s' if len(actual) > 1 else ''}: torch.stack(...) makes one of them"
+        return f"a {kind} of {len(actual)} {parts}{'s' if len(actual) > 1 else ''}: {stack} makes one of them"
     if kind == "tuple" or len(actual) == 1 or any(_same_value(expected, item) for item in actual[:_ITEMS_TRIED]):
         return ""
     if all(isinstance(item, Tensor) for item in actual):
         same = len(shapes) == 1 and expected.ndim == first.ndim + 1
-        way = "torch.stack(...)" if same else "torch.stack(...) or torch.cat(...)"
-        return f"a list of {len(actual)} tensors: put them together with {way}"
-    return f"a list of {len(actual)} tensors, numbers or lists of them: put them together with torch.stack(...)"
+        way = stack if same else f"{stack} or {cat}"
+        return f"a list of {len(actual)} {parts}s: put them together with {way}"
+    return f"a list of {len(actual)} {parts}s, numbers or lists of them: put them together with {stack}"
 
 
 def _same_value(expected: Value, actual: Value) -> bool:
@@ -444,6 +473,12 @@ def _single_precision(expected: Tensor, actual: Tensor, wrong: Tensor) -> str:
     error = (expected - actual).abs()[wrong].max().item() / largest
     if not _SINGLE[0] <= error <= _SINGLE[1]:  # nor where it is NaN
         return ""
+    if isinstance(expected, Array):
+        return (
+            " The numbers agree to only about 7 digits. Were they computed in single precision somewhere "
+            "(numpy.float32)? Compute in the dtype of the inputs. Or does your answer add a small number (1e-8) where "
+            "none is asked for?"
+        )
     return (
         " The numbers agree to only about 7 digits. Were they computed in single precision somewhere (torch.float32, "
         "which torch.tensor(...) makes of Python's floats)? Compute in the dtype of the inputs. Or does your answer "
@@ -512,6 +547,8 @@ def _sentence(where: str) -> str:
 
 
 def _type_phrase(value: Value) -> str:
+    if isinstance(value, Array):
+        return "a numpy.ndarray"
     if isinstance(value, Tensor):
         return "a torch.Tensor"
     if isinstance(value, Foreign):

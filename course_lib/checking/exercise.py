@@ -18,12 +18,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from course_lib.checking.arrays import given, kept
 from course_lib.checking.ready_made import ReadyMade
 
 Value = Any
-"""Plain data that can cross from a box: None, bool, int, float, str, Tensor, and lists, tuples
-and dicts of those. A dict's keys are strings, or tuples of strings (see `is_key`).
-Among the arguments of a case there may be a `Callback` as well."""
+"""Plain data that can cross from a box: None, bool, int, float, str, Tensor, numpy's arrays of numbers, and lists,
+tuples and dicts of those. A dict's keys are strings, or tuples of strings (see `is_key`).
+Among the arguments of a case there may be a `Callback` as well. In a `Case` and in what is observed an array is an
+`Array` (see `arrays.py`)."""
 
 CaseMaker = Callable[[torch.Generator, bool], Iterable["Case"]]
 """`cases(generator, hidden)`: the visible cases (`hidden=False`) or the hidden ones, drawn from the generator."""
@@ -86,7 +88,7 @@ class Callback:
         if _numbers([*args, *kwargs.values()]) > self.most_numbers:
             raise CallRefused(f"{self.name} was given more than {self.most_numbers} numbers at once")
         with torch.no_grad():
-            return self.function(*args, **kwargs)
+            return kept(self.function(*given(tuple(args)), **given(dict(kwargs))))
 
 
 def _numbers(value: Value) -> int:
@@ -124,6 +126,8 @@ class Case:
             numbers of many magnitudes are side by side and each is computed without cancellation.
         again: 0 in a first call; else how often it is made again. Before that, a class is called with other tensors,
             which differ each time.
+
+    Numpy's arrays among the arguments are copied, and kept as `Array`; the answer is given arrays.
     """
 
     name: str
@@ -139,6 +143,11 @@ class Case:
     secret: bool = False
     entrywise: bool = False
     again: int = 0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "args", kept(self.args))
+        object.__setattr__(self, "kwargs", kept(self.kwargs))
+        object.__setattr__(self, "construct", kept(self.construct))
 
     def once_more(self) -> list[Case]:
         """The same call, to be made again: what is right must be right again. A class can keep things in two ways."""
@@ -254,6 +263,7 @@ class Exercise:
         entrywise: what each of its cases says, see `Case.entrywise`.
         memorisable: why a table of some thousand inputs could hold all hidden ones, such as "Its whole input is one
             small number"; empty where none could.
+        few_mistakes: why fewer mistakes are known than a certificate asks for; empty where it need not say.
     """
 
     id: str
@@ -278,6 +288,7 @@ class Exercise:
     listed_pairs: tuple[Pair, ...] = ()
     entrywise: bool = False
     memorisable: str = ""
+    few_mistakes: str = ""
 
     def __post_init__(self) -> None:
         if not self.parts:

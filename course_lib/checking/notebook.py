@@ -47,8 +47,9 @@ def check(exercise_id: str = "", answer: Callable[..., Value] | None = None, *, 
         hidden: run the hidden cases as well, with a public seed.
 
     Returns:
-        The verdict, which shows itself when it is the last value of a cell. None where there is no such exercise,
-        which a printed sentence says, and inside the grader's box, where the grader checks from outside.
+        The verdict, which shows itself when it is the last value of a cell. None where there is no such exercise, or
+        none that can be used, which a printed sentence says, and inside the grader's box, where the grader checks from
+        outside.
 
     Raises:
         KeyboardInterrupt: somebody has stopped it; the message says where the answer was.
@@ -56,8 +57,8 @@ def check(exercise_id: str = "", answer: Callable[..., Value] | None = None, *, 
     if find_spec("course_lib.exercises") is None:
         print("This check is left to the grader, which runs it outside the notebook.")
         return None
-    from course_lib.learner.asked import asked_for
-    from course_lib.learner.noting import noted
+    from course_lib.exercises.catalogue import UnusableExercises
+    from course_lib.learner.asked import NOTHING, asked_for
 
     exercise = asked_for(exercise_id, "check")
     if exercise is None:
@@ -65,6 +66,16 @@ def check(exercise_id: str = "", answer: Callable[..., Value] | None = None, *, 
     if hidden and isinstance(exercise, RecordedExercise):
         print("Hidden cases are in the full course only: these are the visible ones.")
         hidden = False
+    try:
+        return _checked(exercise, answer, hidden)
+    except UnusableExercises as problem:
+        print(f"{NOTHING['check']}, which is not your fault: {problem}.")
+        return None
+
+
+def _checked(exercise: Exercise, answer: Callable[..., Value] | None, hidden: bool) -> Verdict:
+    from course_lib.learner.noting import noted
+
     namespace, cells = _notebook()
     if answer is not None:
         return noted(_verdict(exercise, answer, cells, hidden), [])
@@ -223,8 +234,8 @@ def _is_blank(exercise: Exercise, namespace: Mapping[str, Value]) -> bool:
     return not (answers | _IMPORTED) & namespace.keys()
 
 
-_IMPORTED = {"show", "torch"}
-"""What the first cells of every lesson import."""
+_IMPORTED = {"show", "torch", "np", "numpy"}
+"""What the first cells of a lesson import: one of these."""
 
 
 def did_not_run(exercise: Exercise, raised: Raised) -> Verdict:

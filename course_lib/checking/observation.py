@@ -24,6 +24,7 @@ import numpy
 import torch
 from torch import Tensor, nn
 
+from course_lib.checking.arrays import Array, array_name, can_be_kept, given, kept
 from course_lib.checking.exercise import Callback, Case, NotRecorded, Value, is_key
 from course_lib.checking.trap import RuleBroken, Trap
 
@@ -326,6 +327,8 @@ def _gradients(result: Value, wanted: list[Tensor]) -> tuple[Tensor | None, ...]
 
 def _fresh(value: Value, trap: Trap | None = None, unknown: list[str] | None = None) -> Value:
     """A copy that shares nothing with `value`; `clone` keeps a transposed memory layout. A callback can be called."""
+    if isinstance(value, Array):
+        return given(value)
     if isinstance(value, Tensor):
         return value.detach().clone()
     if isinstance(value, (list, tuple)):
@@ -358,11 +361,21 @@ def _callable(callback: Callback, trap: Trap | None, unknown: list[str] | None) 
     return call
 
 
+def foreign_in(value: Value) -> str:
+    """The type of the first thing in an argument of a case that cannot cross; empty if all can."""
+    if isinstance(value, (Callback, Array)):
+        return ""
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else None
+    return _foreign(_plain(value)) if inside is None else next(filter(None, map(foreign_in, inside)), "")
+
+
 def _argument(callback: Callback, value: Value) -> Value:
     plain = _plain(value)
     foreign = _foreign(plain)
     if foreign:
-        raise TypeError(f"{callback.name} takes tensors, numbers, text, and lists and dicts of those, not a {foreign}")
+        raise TypeError(
+            f"{callback.name} takes tensors, arrays, numbers, text, and lists and dicts of those, not a {foreign}"
+        )
     return plain
 
 
@@ -377,6 +390,8 @@ def _foreign(value: Value) -> str:
 def _identical(old: Value, new: Value) -> bool:
     if isinstance(old, Callback):
         return True  # nothing of it is the answer's to change
+    if isinstance(old, Array):
+        return isinstance(new, numpy.ndarray) and can_be_kept(new) and _identical(old.tensor(), kept(new).tensor())
     if isinstance(old, Tensor):
         return (
             isinstance(new, Tensor)
@@ -413,6 +428,8 @@ def _plain(value: Value) -> Value:
     kind = type(value)
     if kind is Tensor or kind is nn.Parameter:
         return Tensor.detach(value).clone()
+    if kind is numpy.ndarray and can_be_kept(value):
+        return kept(value)
     if value is None or _is_one_of(kind, (bool, int, float, str)):
         return value
     for numpys, python in _NUMPYS:
@@ -425,6 +442,8 @@ def _plain(value: Value) -> Value:
         if all(map(is_key, keys)):
             return dict(zip(keys, map(_plain, value.values()), strict=True))
         return Foreign("dict whose keys are not all strings or tuples of strings")
+    if kind is numpy.ndarray:
+        return Foreign(array_name(value))
     return Foreign(f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.").removeprefix("__main__."))
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 import torch
 from torch import Tensor
 
+from course_lib.checking.arrays import Array
 from course_lib.checking.compare import Difference, Kind, Strictness, wrong_entries
 from course_lib.checking.exercise import Case, Value
 from course_lib.checking.observation import argument_name
@@ -77,9 +78,10 @@ def _of_shapes(expected: Tensor, actual: Tensor, alike: Alike) -> Iterator[str]:
     wanted, got = list(expected.shape), list(actual.shape)
     if expected.numel() == actual.numel() and alike(expected.flatten(), actual.flatten()):
         if len(got) > len(wanted) and actual.squeeze().shape == expected.squeeze().shape:
+            ways = "a keepdims=True or a reshape" if isinstance(expected, Array) else "a keepdim=True or an unsqueeze"
             yield (
-                "The numbers are right. There is a dimension of size 1 too many: is a keepdim=True or an unsqueeze too "
-                "many, or an index [...] missing?"
+                f"The numbers are right. There is a dimension of size 1 too many: is {ways} too many, or an index "
+                "[...] missing?"
             )
         elif len(got) < len(wanted) and actual.squeeze().shape == expected.squeeze().shape:
             yield (
@@ -120,7 +122,7 @@ def _transposed(expected: Tensor, actual: Tensor, alike: Alike) -> Iterator[str]
     pairs = sorted(((a, b) for a in dims for b in dims if a < b), reverse=True)
     for first, second in pairs:
         if min(expected.shape[first], expected.shape[second]) > 1 and alike(expected, actual.transpose(first, second)):
-            way = f"transpose({first}, {second})"
+            way = f"{'swapaxes' if isinstance(expected, Array) else 'transpose'}({first}, {second})"
             yield f"The numbers are right, but dimensions {first} and {second} are exchanged: {way} of yours is right."
 
 

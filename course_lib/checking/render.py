@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from course_lib.checking.arrays import Array
 from course_lib.checking.compare import Difference, Kind, short_repr
 from course_lib.checking.exercise import CORE, Callback, Case, Exercise, Value
 from course_lib.checking.observation import ENDINGS, Foreign, Outcome, argument_name, with_article
@@ -375,6 +376,9 @@ def call_text(exercise: Exercise, case: Case) -> str:
 def _brief(value: Value) -> str:
     if isinstance(value, Callback):
         return value.name
+    if isinstance(value, Array):
+        kind = "" if value.dtype == torch.float64 else f"{str(value.dtype).removeprefix('torch.')} "
+        return f"{kind}array{list(value.shape)}"
     if isinstance(value, Tensor):
         kind = "" if value.dtype == torch.float32 else f"{str(value.dtype).removeprefix('torch.')} "
         return f"{kind}tensor{list(value.shape)}"

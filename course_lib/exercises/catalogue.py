@@ -57,7 +57,7 @@ class UnknownName(KeyError):
         return self.message
 
 
-class UnusableExercises(Exception):
+class UnusableExercises(ValueError):
     """A course's exercises cannot be used; the message is a sentence to whoever wrote them."""
 
 

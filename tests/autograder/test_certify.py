@@ -108,11 +108,18 @@ class TestFails:
         assert found.misconceptions == (WRONG + 1, WRONG, WRONG)
         assert found.failures == ("the misconception right is accepted: add a case that shows it to be wrong",)
 
+    def test_when_its_reference_or_its_cases_do_not_work(self) -> None:
+        broken = certificate(reference=lambda scores, d_head: {1.0})
+        assert "returns a set, which cannot be compared; use numbers" in broken.failures[0]
+        assert (broken.correct[1], broken.stub_rejected) == (0, False)
+        [failure] = certificate(cases=lambda generator, hidden: 1 / 0).failures
+        assert failure.startswith("ZeroDivisionError: division by zero (test_certify.py, line ")
+
     def test_when_there_is_too_little(self) -> None:
         found = certificate(correct=SCALE.correct[:2], misconceptions=SCALE.misconceptions[:5])
         assert found.failures == (
             "has 2 correct answers besides the reference; at least 3 are needed",
-            "has 5 misconceptions; at least 6 are needed",
+            "has 5 misconceptions; at least 6 are needed, or a reason in `few_mistakes`",
         )
 
     def test_when_two_misconceptions_share_an_id(self) -> None:

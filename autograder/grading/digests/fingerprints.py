@@ -22,6 +22,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy
 import torch
 
 from autograder.course.colab import INSTALL
@@ -37,7 +38,7 @@ FOLDER_DEPTH = 5
 FOLDER_BYTES = 200_000_000
 """Bytes of a submission that are read; beyond them, only size and time of the last change count."""
 
-_UNGRADED_FIELDS = {"lesson", "title", "statement", "minutes", "section", "source", "correct"}
+_UNGRADED_FIELDS = {"lesson", "title", "statement", "minutes", "section", "source", "correct", "few_mistakes"}
 """What an exercise says to readers and to its certificate; grading does not look at it."""
 
 _APART = {"points", "parts", "misconceptions"}
@@ -169,6 +170,8 @@ class _Walk:
             self.text("set", *sorted(self._apart(item) for item in value))
         elif isinstance(value, torch.Tensor):
             self._tensor(value)
+        elif isinstance(value, numpy.ndarray):
+            self._array(value)
         elif isinstance(value, enum.Enum):
             self.text("enum", kind.__qualname__, value.name)
         else:
@@ -184,6 +187,13 @@ class _Walk:
         numbers = value.detach().cpu().contiguous().reshape(-1)
         self.text("tensor", str(value.dtype), str(tuple(value.shape)), str(value.stride()), str(value.requires_grad))
         self.digest.update(numbers.view(torch.uint8).numpy().tobytes())
+
+    def _array(self, value: numpy.ndarray[Any, Any]) -> None:
+        self.text("array", str(value.dtype), str(value.shape), str(value.strides))
+        if value.dtype.hasobject:
+            self.value(value.tolist())
+        else:
+            self.digest.update(value.tobytes())
 
     def _once(self, value: Any) -> None:
         """Count an object whose parts may lead back to it."""

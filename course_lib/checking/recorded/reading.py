@@ -25,6 +25,7 @@ from typing import Any
 import torch
 from torch import Generator, Tensor
 
+from course_lib.checking.arrays import Array
 from course_lib.checking.compare import value_difference
 from course_lib.checking.exercise import Callback, Case, Exercise, Hint, Misconception, NotRecorded, Value
 from course_lib.checking.observation import Foreign, Observation, Outcome, Raised
@@ -266,6 +267,8 @@ class _Unpack:
                 stored = self._tensors[str(content)]
                 order = more[0][1] if more else range(stored.dim())
                 return stored.permute([order.index(dimension) for dimension in range(stored.dim())])
+            case "array":
+                return Array.of(self.value(content))
             case "callback":
                 return self._callbacks[content]
             case "dtype":

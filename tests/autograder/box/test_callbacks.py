@@ -155,7 +155,8 @@ class TestCallbacks:
             ("return step(torch.ones(11))", "CallRefused", "more than 10 numbers at once"),
             ("return step([torch.ones(6), torch.ones(6)])", "CallRefused", "more than 10 numbers at once"),
             ("return step(object())", "TypeError", "not a object"),
-            ("import numpy; return step([numpy.ones(2)])", "TypeError", "not a numpy.ndarray"),
+            ("import numpy; return step([numpy.ones(11)])", "CallRefused", "more than 10 numbers at once"),
+            ("import numpy; return step([numpy.ones(2, complex)])", "TypeError", "not a numpy.ndarray of complex128"),
         ],
     )
     def test_calls_are_limited_alike_in_the_box_and_in_a_notebook(

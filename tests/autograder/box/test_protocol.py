@@ -6,6 +6,7 @@ import struct
 from dataclasses import replace
 from typing import Any
 
+import numpy
 import pytest
 import torch
 from hypothesis import given, settings
@@ -36,7 +37,8 @@ from autograder.box.protocol import (
     encode_observation,
 )
 from course_lib import exercises
-from course_lib.checking import Exercise
+from course_lib.checking import Exercise, arrays
+from course_lib.checking.arrays import Array, kept
 from course_lib.checking.exercise import Case
 from course_lib.checking.observation import Foreign, Observation, Outcome, Raised
 
@@ -136,6 +138,22 @@ def test_a_transposed_tensor_arrives_transposed() -> None:
     arrived = Decoder(frame.tensors).value(frame.header["value"])
     assert arrived.shape == (4, 2, 3)
     assert not arrived.is_contiguous()
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int64", "float16", "float64"])
+def test_an_array_arrives_as_one_in_its_order_in_memory(dtype: str) -> None:
+    array = numpy.arange(24).reshape(2, 3, 4).astype(dtype).transpose(2, 0, 1)[::-1]
+    encoder = Encoder()
+    frame = across({"value": encoder.value([array, kept(array)])}, encoder)
+    for arrived in Decoder(frame.tensors).value(frame.header["value"]):
+        assert type(arrived) is Array
+        assert numpy.array_equal(arrays.given(arrived), array)
+        assert not arrived.is_contiguous()
+
+
+def test_an_array_of_what_numpy_does_not_know_is_refused() -> None:
+    with pytest.raises(ProtocolError, match="what numpy does not know"):
+        Decoder([torch.ones(2, dtype=torch.bfloat16)]).value({"array": {"tensor": 0}})
 
 
 def test_a_tensor_that_occurs_twice_arrives_twice() -> None:
@@ -288,6 +306,9 @@ def test_no_bytes_do_more_than_be_refused(header: bytes, payload: bytes) -> None
         {"set": []},
         {"foreign": 3},
         {"foreign": "x" * 1000},
+        {"array": 0},
+        {"array": {"list": []}},
+        {"array": {"array": {"tensor": 0}}},
         {"tensor": 1},
         {"tensor": -1},
         {"tensor": True},

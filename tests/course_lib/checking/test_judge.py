@@ -4,12 +4,14 @@ Tests `answer_key.py`, `exercise.py` and `verdict.py` as well.
 """
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
 from torch import Tensor, nn
 
 from course_lib.checking import AnswerKey, Case, Exercise, Misconception, Observation, Outcome, Verdict, judge, observe
+from course_lib.exercises.catalogue import UnusableExercises
 from tests.course_lib.checking.samples import DOUBLE, SCALE, Scale
 
 
@@ -266,6 +268,29 @@ def test_a_reference_that_fails_is_an_error_of_the_exercise() -> None:
 
     with pytest.raises(ValueError, match=r"sample\.double: the reference fails"):
         verdict_on(broken, replace(DOUBLE, reference=broken))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            {"reference": lambda x: {1.0}},
+            "on 'a vector' the reference returns a set, which cannot be compared; use num",
+        ),
+        (
+            {"cases": lambda *_: [Case("a set", ({1.0},))]},
+            "'a set' passes a set, which cannot be compared; use numbers",
+        ),
+        (
+            {"cases": lambda *_: [Case("in a list", ([1, 2j],))]},
+            "'in a list' passes a complex, which cannot be compared",
+        ),
+    ],
+)
+def test_what_cannot_cross_is_the_exercise_s_fault(change: dict[str, Any], said: str) -> None:
+    cases = {"cases": lambda *_: [Case("a vector", (torch.ones(3),))]}
+    with pytest.raises(UnusableExercises, match=f"^sample.double: {said}"):
+        verdict_on(lambda x: {2.0}, replace(DOUBLE, **{**cases, **change}))
 
 
 def test_parts_must_add_up() -> None:

@@ -238,10 +238,10 @@ def test_numpys_scalars_come_back_as_pythons(box: Box) -> None:
     box.run_cell(
         "import numpy\ndef f():\n"
         "    x = numpy.array([0.25, 0.5])\n"
-        "    return [numpy.array(list('BEA'))[1], x.max(), x.argmax(), x[0] > 0, x]"
+        "    return [numpy.array(list('BEA'))[1], x.max(), x.argmax(), x[0] > 0, x.astype(object)]"
     )
     [seen] = box.observe_cases("f", [Case("no arguments")], hidden=False)
-    assert seen.value == ["E", 0.5, 1, True, Foreign("numpy.ndarray")]
+    assert seen.value == ["E", 0.5, 1, True, Foreign("numpy.ndarray of object")]
     assert [type(item) for item in seen.value] == [str, float, int, bool, Foreign]
 
 
