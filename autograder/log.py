@@ -17,8 +17,8 @@ from autograder.console import output_console
 from autograder.course.course import Course
 from autograder.errors import BadInput
 from autograder.gradebook import store
-from autograder.gradebook.deadlines.terms import LATE_PENALTY, with_lateness
 from autograder.gradebook.access import read_only
+from autograder.gradebook.deadlines.terms import LATE_PENALTY, with_lateness
 from autograder.gradebook.record import CaseRecord, Change, ExerciseRecord, Record, Standing
 from autograder.gradebook.standings import is_withdrawn
 from autograder.grading.submission import SLOTS

@@ -6,8 +6,11 @@ import contextlib
 import json
 import shutil
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from autograder.course.course import Course
 from autograder.demo.student import Student
@@ -15,6 +18,8 @@ from autograder.demo.students import STUDENTS
 from autograder.gradebook.record import Record
 from autograder.gradebook.results import ClassResult
 from course_lib import exercises
+from course_lib.checking import Exercise
+from course_lib.exercises import attention, catalogue
 
 ROOT = Path(__file__).resolve().parents[2]
 LESSON = "01_attention"
@@ -25,6 +30,9 @@ CHECKED = sum(exercise.points for exercise in exercises.of_lesson(LESSON))
 
 MOST = CHECKED + 2
 """With its question in words."""
+
+NEARLY_SCALED = "def scale_scores(scores, d_head):\n    return scores / d_head**0.5 * 1.0005\n"
+"""An answer to attention.scale that is off by a little."""
 
 
 def make_course(folder: Path) -> Course:
@@ -82,3 +90,10 @@ def answer(course: Course, name: str, answers: dict[str, str]) -> Path:
         cell["source"] = answers.get(grade_id, cell["source"])
     path.write_text(json.dumps(notebook))
     return path
+
+
+def replace_exercise(patch: pytest.MonkeyPatch, name: str, change: Callable[[Exercise], Exercise]) -> None:
+    """Let an exercise of the lesson be another one, for as long as the patch holds."""
+    changed = [change(one) if one.id == name else one for one in attention.EXERCISES]
+    patch.setattr(attention, "EXERCISES", changed)
+    patch.setattr(catalogue, "_exercises", catalogue._exercises.__wrapped__)  # else it knows them from before

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,44 +17,23 @@ from autograder.course.course import Course
 from autograder.errors import BadInput
 from autograder.gradebook.results import ClassResult
 from autograder.gradebook.standings import standings
-from autograder.grading import assignment as assignment_module
 from autograder.grading import batch
 from autograder.grading.batch import grade_lesson
 from autograder.log import story_of
 from autograder.pages.class_report import class_page
 from autograder.pages.export import export
-from course_lib.checking import Exercise
-from course_lib.exercises import attention
-from tests.autograder.small_class import BY_NAME, CHECKED, LESSON, answer, by_student, hand_in, make_course, why
+from tests.autograder.small_class import CHECKED, LESSON, by_student, replace_exercise, why
 
-STUDENTS = ("ada_reference", "hana_slides_numbers", "zora_not_a_notebook")
 ALL = 17
 """What ada has; hana has 11, with nothing for attention.scale, which is worth 1; zora could not be read."""
 
-NEARLY = "def scale_scores(scores, d_head):\n    return scores / d_head**0.5 * 1.0005\n"
-
-
-@pytest.fixture(autouse=True)
-def versions(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(assignment_module, "_versions", lambda assignment: {"Katze": "1"})
-
-
-@pytest.fixture(scope="module")
-def graded(tmp_path_factory: pytest.TempPathFactory) -> Course:
-    """A graded class; ben's answer to attention.scale is off by a little."""
-    course = make_course(tmp_path_factory.mktemp("course"))
-    for name in STUDENTS:
-        hand_in(course, name, BY_NAME[name])
-    answer(course, "ben", {"attention-scale-answer": NEARLY, "attention-why_scale-written": "So that it learns."})
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(assignment_module, "_versions", lambda assignment: {"Katze": "1"})
-        grade_lesson(course, LESSON, workers=2)
-    return course
+pytestmark = pytest.mark.usefixtures("steady_versions")
 
 
 @pytest.fixture
-def course(graded: Course, tmp_path: Path) -> Course:
-    shutil.copytree(graded.root, tmp_path / "course")
+def course(graded_class: Course, tmp_path: Path) -> Course:
+    """A graded class; ben's answer to attention.scale is off by a little."""
+    shutil.copytree(graded_class.root, tmp_path / "course")
     return Course.find(tmp_path / "course")
 
 
@@ -183,11 +161,6 @@ class TestByArithmetic:
         assert_all_agree(course, back)
 
 
-def replaced(monkeypatch: pytest.MonkeyPatch, change: Callable[[Exercise], Exercise]) -> None:
-    changed = [change(one) if one.id == "attention.scale" else one for one in attention.EXERCISES]
-    monkeypatch.setattr(attention, "EXERCISES", changed)
-
-
 def test_a_tolerance_judges_its_exercise_anew_and_no_other(course: Course) -> None:
     wider = decide(course, "tolerance = { relative = 1e-3 }")
     judged = grade_lesson(wider, LESSON, workers=2)
@@ -205,7 +178,9 @@ def test_never_lower_keeps_what_a_submission_had_and_not_what_another_one_had(
     def unscaled(scores: torch.Tensor, d_head: int) -> torch.Tensor:
         return scores.clone()
 
-    replaced(monkeypatch, lambda one: dataclasses.replace(one, reference=unscaled, misconceptions=()))
+    replace_exercise(
+        monkeypatch, "attention.scale", lambda one: dataclasses.replace(one, reference=unscaled, misconceptions=())
+    )
     keeping = decide(course, "never_lower = true")
     again = grade_lesson(keeping, LESSON, workers=2)
     assert "ada_reference" in again.gradings

@@ -21,27 +21,13 @@ from autograder.grading import batch
 from tests.autograder.gradebook.earlier import bring_back
 from tests.autograder.small_class import BY_NAME, CHECKED, LESSON, hand_in, make_course
 
-
-@pytest.fixture(autouse=True)
-def versions(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(assignment_module, "_versions", lambda assignment: {"Katze": "1"})
-
-
-@pytest.fixture(scope="module")
-def graded(tmp_path_factory: pytest.TempPathFactory) -> Course:
-    course = make_course(tmp_path_factory.mktemp("course"))
-    for name in ("ada", "ben"):
-        hand_in(course, name)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(assignment_module, "_versions", lambda assignment: {"Katze": "1"})
-        batch.grade_lesson(course, LESSON, workers=2)
-    return course
+pytestmark = pytest.mark.usefixtures("steady_versions")
 
 
 @pytest.fixture
-def course(graded: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
+def course(graded_class: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
     """A copy of it, and the current directory. Nobody can grade in it: there are no boxes."""
-    shutil.copytree(graded.root, tmp_path / "course")
+    shutil.copytree(graded_class.root, tmp_path / "course")
     monkeypatch.chdir(tmp_path / "course")
     monkeypatch.setattr(batch, "Zygote", None)
     return Course.find(tmp_path / "course")
@@ -79,23 +65,22 @@ class TestDryRun:
         ]
 
     def test_it_says_who_and_why(self, course: Course, capsys: pytest.CaptureFixture[str]) -> None:
-        assert dry_run(course, capsys).splitlines()[0] == f"{LESSON}: 0 submissions to grade, 2 unchanged"
-        hand_in(course, "ben", BY_NAME["hana_slides_numbers"])
+        assert dry_run(course, capsys).splitlines()[0] == f"{LESSON}: 0 submissions to grade, 4 unchanged"
+        hand_in(course, "ada_reference", BY_NAME["hana_slides_numbers"])
         hand_in(course, "eve")
         (course.root / "course.toml").write_text('[exercises."attention.scores"]\ntolerance = { relative = 1e-3 }\n')
         found = json.loads(dry_run(course, capsys, "--json"))
         exercises = {task["student"]: task.pop("exercises") for task in found["to_grade"]}
+        wider = ["attention.scores: its tolerance the exercise's -> 0.001 of the largest number"]
         assert found["to_grade"] == [
-            {
-                "student": "ada",
-                "why": ["attention.scores: its tolerance the exercise's -> 0.001 of the largest number"],
-                "points": 17.0,
-            },
-            {"student": "ben", "why": ["handed in again"], "points": 17.0},
+            {"student": "ada_reference", "why": ["handed in again"], "points": 17.0},
+            {"student": "ben", "why": wider, "points": 0.0},
             {"student": "eve", "why": ["not graded before"], "points": None},
+            {"student": "hana_slides_numbers", "why": wider, "points": 11.0},
+            {"student": "zora_not_a_notebook", "why": wider, "points": None},
         ]
-        assert exercises["ada"] == ["attention.scores"]
-        assert len(exercises["ben"]) == len(exercises["eve"]) > 1
+        assert exercises["ben"] == ["attention.scores"]
+        assert len(exercises["ada_reference"]) == len(exercises["eve"]) > 1
 
     def test_it_says_whose_points_would_count_otherwise(
         self, course: Course, capsys: pytest.CaptureFixture[str]
@@ -103,16 +88,21 @@ class TestDryRun:
         (course.root / "course.toml").write_text('[exercises."attention.scores"]\ndrop = true\n')
         out = dry_run(course, capsys)
         assert "to be counted anew, attention.scores: dropped\n" in out
-        assert f"  17 of {CHECKED} points -> 15 of {CHECKED - 2} points: ada, ben\n" in out
+        assert f"  17 of {CHECKED} points -> 15 of {CHECKED - 2} points: ada_reference\n" in out
         found = json.loads(dry_run(course, capsys, "--json"))
         assert found["decided"] == ["attention.scores: dropped"]
-        assert [one["student"] for one in found["counted_anew"]] == ["ada", "ben"]
+        assert [one["student"] for one in found["counted_anew"]] == [
+            "ada_reference",
+            "ben",
+            "hana_slides_numbers",
+            "zora_not_a_notebook",
+        ]
 
     def test_a_gradebook_of_an_earlier_version_is_read_as_it_is(
         self, course: Course, capsys: pytest.CaptureFixture[str]
     ) -> None:
         bring_back(course.gradebook, 3)
-        assert "0 submissions to grade, 2 unchanged" in dry_run(course, capsys)
+        assert "0 submissions to grade, 4 unchanged" in dry_run(course, capsys)
 
     def test_what_would_stop_a_run_stops_a_dry_one(self, course: Course, capsys: pytest.CaptureFixture[str]) -> None:
         assert main(["grade", LESSON, "--dry-run", "--student", "nobody"]) == MISUSED
@@ -126,7 +116,7 @@ class TestDryRun:
         monkeypatch.undo()
         monkeypatch.setattr(assignment_module, "_versions", lambda assignment: {"Katze": "1"})
         monkeypatch.chdir(course.root)
-        hand_in(course, "ben", BY_NAME["hana_slides_numbers"])
+        hand_in(course, "ada_reference", BY_NAME["hana_slides_numbers"])
         (course.root / "accepted.py").write_text("def f(): pass")
         (course.root / "course.toml").write_text(
             '[exercises."attention.scores"]\ndrop = true\n[exercises."attention.scale"]\naccept = ["accepted.py"]\n'
@@ -142,7 +132,7 @@ class TestFrozen:
     def test_nothing_is_graded_until_it_is_thawed(self, course: Course, capsys: pytest.CaptureFixture[str]) -> None:
         assert main(["freeze", LESSON]) == DONE
         assert f"until `katze thaw {LESSON}`" in capsys.readouterr().out
-        hand_in(course, "ben", BY_NAME["hana_slides_numbers"])
+        hand_in(course, "ada_reference", BY_NAME["hana_slides_numbers"])
         (course.root / "course.toml").write_text('[exercises."attention.scores"]\ndrop = true\n')
         for arguments in ([], ["--dry-run"]):
             assert main(["grade", LESSON, *arguments]) == DONE
@@ -156,20 +146,21 @@ class TestFrozen:
                 capsys.readouterr().err
             )
         with Gradebook(f"sqlite:///{course.gradebook}") as book:
-            assert {one.student.id: one.score for one in book.assignment_submissions(LESSON)} == {"ada": 17, "ben": 17}
+            scores = {one.student.id: one.score for one in book.assignment_submissions(LESSON)}
+        assert (scores["ada_reference"], scores["hana_slides_numbers"]) == (17, 11)
         assert main(["thaw", LESSON]) == DONE
         capsys.readouterr()
-        assert "  handed in again: ben\n" in dry_run(course, capsys)
+        assert "  handed in again: ada_reference\n" in dry_run(course, capsys)
 
     def test_points_by_hand_reach_the_pages_of_a_frozen_lesson(self, course: Course) -> None:
         assert main(["freeze", LESSON]) == DONE
         with Gradebook(f"sqlite:///{course.gradebook}") as book:
-            grade = book.find_grade("attention-why_scale-written", LESSON, LESSON, "ada")
+            grade = book.find_grade("attention-why_scale-written", LESSON, LESSON, "ada_reference")
             grade.manual_score, grade.needs_manual_grade = 1.5, False
             book.db.commit()
         graded = batch.grade_lesson(course, LESSON)
-        assert (graded.gradings, graded.pages) == ({}, ("ada",))
-        assert "<strong>18.5</strong>" in (course.feedback / "ada" / LESSON / f"{LESSON}.html").read_text()
+        assert (graded.gradings, graded.pages) == ({}, ("ada_reference",))
+        assert "<strong>18.5</strong>" in (course.feedback / "ada_reference" / LESSON / f"{LESSON}.html").read_text()
 
     def test_only_what_was_graded_can_be_frozen_and_only_what_is_frozen_thawed(
         self, course: Course, capsys: pytest.CaptureFixture[str]

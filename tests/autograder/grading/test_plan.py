@@ -22,8 +22,7 @@ from autograder.grading.batch import grade_lesson, read_recorded
 from autograder.grading.plan import FIRST, FORCED, LEFT_UNDONE, OVERWRITTEN, SUBMITTED_AGAIN, Plan, make_plan
 from autograder.intake.submission import list_submissions
 from course_lib.checking import Exercise
-from course_lib.exercises import attention
-from tests.autograder.small_class import BY_NAME, LESSON, by_student, hand_in, make_course, rows, why
+from tests.autograder.small_class import BY_NAME, LESSON, by_student, hand_in, make_course, replace_exercise, rows, why
 
 Pinned = dict[str, str]
 VERSIONS = {"Katze": "1", "torch": "2.13", "checks": "a", "library": "b"}
@@ -77,11 +76,6 @@ def planned(
 
 def reasons(plan: Plan) -> set[tuple[str, ...]]:
     return {task.why for task in plan.tasks}
-
-
-def replaced(monkeypatch: pytest.MonkeyPatch, name: str, change: Callable[[Exercise], Exercise]) -> None:
-    changed = [change(one) if one.id == name else one for one in attention.EXERCISES]
-    monkeypatch.setattr(attention, "EXERCISES", changed)
 
 
 def test_nothing_is_to_be_done_where_nothing_changed_even_at_another_place(course: Course) -> None:
@@ -212,7 +206,7 @@ def test_an_exercise_that_is_defined_anew_is_judged_alone(course: Course, monkey
     def unscaled(scores: torch.Tensor, d_head: int) -> torch.Tensor:
         return scores.clone()
 
-    replaced(
+    replace_exercise(
         monkeypatch, "attention.scale", lambda one: dataclasses.replace(one, reference=unscaled, misconceptions=())
     )
     again = grade_lesson(course, LESSON)
@@ -252,7 +246,7 @@ def test_a_limit_a_text_and_a_new_release_of_an_exercise_are_told_as_such(
         return dataclasses.replace(one, misconceptions=(dataclasses.replace(first, message="Otherwise."), *others))
 
     with monkeypatch.context() as patch:
-        replaced(patch, "attention.scale", reworded)
+        replace_exercise(patch, "attention.scale", reworded)
         assert reasons(planned(course)) == {("attention.scale: its texts",)}
     path = course.release_notebook(LESSON)
     path.write_text(path.read_text().replace("# katze: attention.scale answer", "# katze: attention.scale answer #"))
@@ -275,7 +269,7 @@ def test_where_the_notebook_was_edited_nothing_is_kept(course: Course, monkeypat
     path = course.autograded / "ada_reference" / LESSON / f"{LESSON}.ipynb"
     forged = path.read_text().replace("Right,", "Rigth,")
     path.write_text(forged)  # of the same size
-    replaced(monkeypatch, "attention.scale", lambda one: dataclasses.replace(one, misconceptions=()))
+    replace_exercise(monkeypatch, "attention.scale", lambda one: dataclasses.replace(one, misconceptions=()))
     assert by_student(grade_lesson(course, LESSON))["ada_reference"].points == 17
     assert "Rigth," not in path.read_text()
     runs = rows(
