@@ -1,0 +1,91 @@
+"""The settings for a JupyterHub: each is one that nbgrader and JupyterHub know, and they fit each other.
+
+JupyterHub is not among the packages that the tests install. Where it is there, its own classes are asked.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.exchange.default import Exchange
+from traitlets.config.loader import PyFileConfigLoader
+
+from autograder.cli import make_parser
+
+ROOT = Path(__file__).parents[1]
+FOLDER = ROOT / "docs" / "jupyterhub"
+PAGE = (ROOT / "docs" / "jupyterhub.md").read_text(encoding="utf-8")
+
+
+def load(path: Path) -> Any:
+    return PyFileConfigLoader(path.name, path=str(path.parent)).load_config()
+
+
+HUB, EVERYONE = load(FOLDER / "jupyterhub_config.py"), load(FOLDER / "nbgrader_config.py")
+
+
+def test_students_and_the_course_mean_the_same_course() -> None:
+    course = load(ROOT / "nbgrader_config.py").CourseDirectory.course_id
+    [service] = HUB.JupyterHub.services
+    assert service["name"] == EVERYONE.CourseDirectory.course_id == course
+    assert f"`/services/{course}/formgrader`" in PAGE
+
+
+def test_nbgrader_knows_every_setting() -> None:
+    known = {"CourseDirectory": CourseDirectory, "Exchange": Exchange}
+    for section, settings in EVERYONE.items():
+        assert settings.keys() <= known[section].class_traits(config=True).keys()
+    assert f"/srv/nbgrader/exchange && chmod 777 {EVERYONE.Exchange.root}" in PAGE
+
+
+def test_only_instructors_enter_the_course_and_nobody_its_account() -> None:
+    [service], [role] = HUB.JupyterHub.services, HUB.JupyterHub.load_roles
+    [group] = HUB.JupyterHub.load_groups
+    assert role["groups"] == [group]
+    assert role["scopes"] == [f"access:services!service={service['name']}"]
+    assert "users" not in role
+    assert {service["user"], "root"} <= HUB.Authenticator.blocked_users
+    assert service["cwd"].startswith(f"/home/{service['user']}/")
+    assert f"chmod 700 /home/{service['user']}" in PAGE
+
+
+def test_students_start_another_environment_than_the_one_that_grades() -> None:
+    [service] = HUB.JupyterHub.services
+    [grades], [starts] = service["command"], HUB.Spawner.cmd
+    assert Path(grades).is_relative_to(service["cwd"])
+    assert not Path(starts).is_relative_to(service["cwd"])
+    for command, path in ((grades, service["environment"]["PATH"]), (starts, HUB.Spawner.environment["PATH"])):
+        assert path.split(":")[0] == str(Path(command).parent)  # nbgrader looks for alembic there
+    assert f"python3 -m venv {Path(starts).parents[1]}" in PAGE
+
+
+def test_the_page_s_commands_are_understood() -> None:
+    commands = set(re.findall(r"`(katze grade [^`]*)`", PAGE))
+    assert commands
+    for command in commands:
+        make_parser()[0].parse_args(shlex.split(command)[1:])
+
+
+def test_jupyterhub_knows_every_setting() -> None:
+    app = pytest.importorskip("jupyterhub.app", reason="JupyterHub is not installed")
+    auth, spawner = pytest.importorskip("jupyterhub.auth"), pytest.importorskip("jupyterhub.spawner")
+    service = pytest.importorskip("jupyterhub.services.service")
+    scopes = pytest.importorskip("jupyterhub.scopes")
+    known = {
+        "JupyterHub": app.JupyterHub,
+        "Authenticator": auth.PAMAuthenticator,
+        "Spawner": spawner.LocalProcessSpawner,
+    }
+    assert HUB.keys() == known.keys()
+    for section, settings in HUB.items():
+        for name, value in settings.items():
+            known[section].class_traits(config=True)[name]._validate(known[section](), value)
+    for one in HUB.JupyterHub.services:
+        assert one.keys() <= service.Service.class_traits(input=True).keys()
+    for role in HUB.JupyterHub.load_roles:
+        assert {scope.partition("!")[0] for scope in role["scopes"]} <= scopes.scope_definitions.keys()
