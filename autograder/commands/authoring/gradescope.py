@@ -9,6 +9,7 @@ from autograder.commands.adding import Commands, add_json, add_lesson
 from autograder.commands.statuses import DONE
 from autograder.commands.writing import make_folder, writable, write_json
 from autograder.errors import BadInput
+from autograder.limits import size
 from autograder.words import count
 
 
@@ -43,7 +44,7 @@ def _run(options: argparse.Namespace) -> int:
     if options.json == "-":
         return DONE
     print(f"{target}: {options.lesson}, {count(bundled.exercises, 'exercise')}")
-    print(f"on Gradescope: {count(bundled.points, 'autograder point')}, and at least 3 GB of memory")
+    print(f"on Gradescope: {count(bundled.points, 'autograder point')}, and at least {size(bundled.memory)} of memory")
     if bundled.by_hand:
         print(f"a person gives {count(bundled.by_hand, 'more point')} there, for written answers")
     print("It holds answers, and the secret of its hidden inputs: upload it, and give it to nobody.")

@@ -39,6 +39,7 @@ SCRIPTS = ("setup.sh", "run_autograder")
 
 _OLDEST = (1980, 1, 1, 0, 0, 0)  # what a zip archive can say: the same course gives the same bytes
 _FILE, _PROGRAM = 0o600, 0o700
+_OWN_BYTES = 1 << 30  # for the grader, and for the process that boxes are forked from
 
 
 @dataclass(frozen=True)
@@ -49,11 +50,13 @@ class Bundled:
         exercises: how many exercises.
         points: what they give together: what the assignment has to be worth on Gradescope.
         by_hand: what a person gives besides, for written answers.
+        memory: bytes that the container has to have.
     """
 
     exercises: int
     points: float
     by_hand: float
+    memory: int
 
 
 def write_bundle(course: Course, lesson: str, target: Path) -> Bundled:
@@ -86,6 +89,7 @@ def write_bundle(course: Course, lesson: str, target: Path) -> Bundled:
         exercises=len(assignment.exercises),
         points=sum(one.points for one in counted),
         by_hand=points_by_hand(assignment),
+        memory=max(assignment.limits.memory_bytes, assignment.limits.memory_ceiling_bytes) + _OWN_BYTES,
     )
 
 

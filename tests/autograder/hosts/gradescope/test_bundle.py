@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
+import shlex
 import stat
 import subprocess
 import zipfile
@@ -12,13 +14,13 @@ from pathlib import Path
 
 import pytest
 
-from autograder.cli import main
+from autograder.cli import main, make_parser
 from autograder.course.course import SECRET_BYTES, Course
 from autograder.course.semester import SEMESTER_NAME
 from autograder.errors import BadInput
 from autograder.grading.assignment import Assignment
 from autograder.hosts.gradescope.bundle import SCRIPTS, write_bundle
-from tests.autograder.small_class import CHECKED, LESSON, MOST, make_course
+from tests.autograder.small_class import CHECKED, LESSON, MOST, ROOT, make_course
 
 TERMS = f"""
 [lessons.{LESSON}]
@@ -35,7 +37,7 @@ drop = true
 """
 
 CONFIG = """
-c.Katze.limits = {"call_seconds": 5}
+c.Katze.limits = {"call_seconds": 5, "memory_bytes": 3 << 30}
 c.Katze.exercise_limits = {"attention.scores": {"call_seconds": 7}, "masking.causal": {"call_seconds": 8}}
 c.Katze.packages = {"01_attention": ["sacrebleu"], "02_masking": ["jiwer"]}
 c.CourseDirectory.course_id = "the_private_course"
@@ -199,9 +201,19 @@ def test_the_command_says_what_to_set_there(course: Course, tmp_path: Path, caps
     arguments = ["gradescope", LESSON, "--course", str(course.root), "--to"]
     assert main([*arguments, str(tmp_path / "build" / "autograder.zip")]) == 0
     told = capsys.readouterr().out
-    assert f"{CHECKED - 1} autograder points" in told
+    assert f"{CHECKED - 1} autograder points, and at least 4 GB of memory" in told
     assert (tmp_path / "build" / "autograder.zip").is_file()
     assert main([*arguments, "-"]) == 2
+
+
+def test_the_page_s_commands_are_understood() -> None:
+    page = (ROOT / "docs" / "gradescope.md").read_text(encoding="utf-8")
+    commands = {f"katze {rest}" for rest in re.findall(r"^ {4}katze (.*)$", page, re.M)}
+    assert commands == {"katze gradescope 01_attention --to build/autograder.zip"}
+    commands |= {"katze collect download.zip --from gradescope"} & set(re.findall(r"`(katze [^`]*)`", page))
+    assert len(commands) == 2
+    for command in commands:
+        make_parser()[0].parse_args(shlex.split(command)[1:])
 
 
 def test_a_plain_assignment_is_refused_by_name(course: Course, tmp_path: Path) -> None:
