@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from autograder.gradebook.record import CaseRecord, ExerciseRecord, Record
+from autograder.gradebook.record import CaseRecord, Conditions, ExerciseRecord, Record
 from autograder.grading.assignment import Assignment
 from autograder.grading.plan import Task
 from autograder.grading.submission import AnswerKeys
@@ -104,7 +104,8 @@ def record_without_score(
         replace(_unscored(assignment, keys, task.student, one, outcome), stood=_stood(task, one.id))
         for one in assignment.exercises
     )
-    record = make_record(assignment, keys, task, exercises, problem=stable(problem))
+    slot = keys.slot(task.student)
+    record = make_record(task, assignment.lesson, assignment.conditions, exercises, slot=slot, problem=problem)
     return Finished(replace(task, judged=frozenset(assignment.fingerprints)), record)
 
 
@@ -139,11 +140,12 @@ def _unscored(
 
 
 def make_record(
-    assignment: Assignment,
-    keys: AnswerKeys,
     task: Task,
+    lesson: str,
+    conditions: Conditions,
     exercises: tuple[ExerciseRecord, ...],
     *,
+    slot: int = 0,
     notebook: str = "",
     handed_in: str = "",
     repairs: tuple[str, ...] = (),
@@ -154,10 +156,11 @@ def make_record(
     """The record of a submission. Its files and its time are added when they are known.
 
     Args:
-        assignment: the lesson.
-        keys: the answer keys, which know the student's slot.
         task: says what was handed in.
+        lesson: the lesson, or the plain assignment.
+        conditions: what its grades depend on.
         exercises: how each of them came out.
+        slot: which of the class's sets of hidden inputs the student got; 0 where there are none.
         notebook: SHA-256 of the notebook's file.
         handed_in: when.
         repairs: what was mended.
@@ -167,15 +170,15 @@ def make_record(
     """
     return Record(
         student=task.student,
-        lesson=assignment.lesson,
+        lesson=lesson,
         digest=task.digest,
         notebook=notebook,
         handed_in=handed_in,
-        slot=keys.slot(task.student),
-        conditions=assignment.conditions,
+        slot=slot,
+        conditions=conditions,
         exercises=exercises,
         repairs=repairs,
-        problem=problem,
+        problem=stable(problem),
         imports=imports,
         remarks=tuple(map(stable, filter(None, [*remarks, timestamps.fault(task.folder)]))),
     )

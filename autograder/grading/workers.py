@@ -271,12 +271,13 @@ def _grade(worker: _Worker, task: Task) -> Finished:
         allowances=assignment.course.exercise_limits,
     )
     record = make_record(
-        assignment,
-        worker.keys,
         task,
+        assignment.lesson,
+        assignment.conditions,
         record_judged(
             assignment, worker.keys, task, worker.zygote.level.name, graded.verdicts, answers.of_cells(repaired.cells)
         ),
+        slot=worker.keys.slot(task.student),
         notebook=submission.digest,
         handed_in=submission.timestamp,
         repairs=repaired.repairs,

@@ -15,10 +15,9 @@ from pathlib import Path
 
 from autograder.box import Zygote
 from autograder.errors import Unreadable
-from autograder.gradebook.record import Conditions, ExerciseRecord, Record
+from autograder.gradebook.record import Conditions, ExerciseRecord
 from autograder.grading.plan import Task
-from autograder.grading.recording import Finished, stable
-from autograder.intake import timestamps
+from autograder.grading.recording import Finished, make_record, stable
 from autograder.intake.submission import Submission, read_submission
 from autograder.limits import Limits
 from autograder.plain import files, publish
@@ -78,7 +77,7 @@ class PlainGrader:
             for notebook in self.assignment.notebooks
             for test in notebook.tests
         )
-        record = _made(self, task, exercises, problem=stable(problem))
+        record = make_record(task, self.assignment.name, self.conditions, exercises, problem=problem)
         return PlainFinished(task, record, problems=problems)
 
 
@@ -107,9 +106,10 @@ def _grade(grader: PlainGrader, channel: int, task: Task) -> PlainFinished:
             graded[master.name] = graded_notebook(master, repaired, ran)
             exercises += _judged(master, repaired, ran, grader.zygote.level.name, assignment.ignored_stderr)
             remarks += _remarks(master, repaired, ran)
-    record = _made(
-        grader,
+    record = make_record(
         task,
+        assignment.name,
+        grader.conditions,
         tuple(exercises),
         notebook=hashlib.sha256("".join(one.digest for one in read).encode()).hexdigest() if read else "",
         handed_in=next((one.timestamp for one in read), ""),
@@ -194,30 +194,3 @@ def _told(assignment: PlainAssignment, sentences: Mapping[str, tuple[str, ...]])
     """Sentences about notebooks, each with the name of its notebook in front."""
     names = [notebook.name for notebook in assignment.notebooks if notebook.name in sentences]
     return tuple(f"{name}.ipynb: {sentence}" for name in names for sentence in sentences[name])
-
-
-def _made(
-    grader: PlainGrader,
-    task: Task,
-    exercises: tuple[ExerciseRecord, ...],
-    *,
-    notebook: str = "",
-    handed_in: str = "",
-    repairs: tuple[str, ...] = (),
-    problem: str = "",
-    remarks: list[str] | None = None,
-) -> Record:
-    said = [*(remarks or []), timestamps.fault(task.folder)]
-    return Record(
-        student=task.student,
-        lesson=grader.assignment.name,
-        digest=task.digest,
-        notebook=notebook,
-        handed_in=handed_in,
-        slot=0,
-        conditions=grader.conditions,
-        exercises=exercises,
-        repairs=repairs,
-        problem=problem,
-        remarks=tuple(stable(line) for line in said if line),
-    )
