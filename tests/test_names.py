@@ -9,6 +9,7 @@ from course_lib import exercises
 from tests.test_imports import module_name, python_files
 
 SAME_MEANING = {
+    "add": "a command to `katze`, in the module of each",
     "main": "where a command begins",
     "progress_bar": "a bar in the terminal, of training steps or of submissions",
     "race": "what is measured, and `show`'s picture of it",
@@ -23,16 +24,11 @@ SAME_MEANING = {
 
 NEVER_SIDE_BY_SIDE = {
     "Kind": "`checking` knows kinds of differences, `exercises.common` kinds of inputs; neither leaves its room",
-    "Entry": "a line in the gradebook's history, a row of a platform's worksheet",
-    "Plan": "what to grade, what to give back, what to publish: each in its own wing",
+    "Plan": "what to grade, and what to publish",
     "Recorded": "what an earlier run has left, and what a class edition holds of an exercise",
     "StandIn": "for a package that a box lacks, and for a reference that a class edition lacks",
-    "add": "a command to `katze`, a row to the gradebook",
     "exercise_of": "a grade_id in the gradebook, a cell in the release",
     "look_up": "a word's vector, a word's synonyms",
-    "read": "the grades of a plain assignment, what a process has computed",
-    "share_out": "points among parts, submissions among workers",
-    "write": "words by a model, terms into the gradebook, a command's file",
 }
 """Names of two meanings in rooms that nobody enters together."""
 

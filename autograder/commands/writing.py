@@ -37,10 +37,10 @@ def make_folder(path: Path) -> None:
 
 def write_json(destination: str, content: Any) -> None:
     """Write JSON to a file, or to standard output where the destination is "-"."""
-    write(destination, (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode())
+    write_content(destination, (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode())
 
 
-def write(destination: str, content: bytes) -> None:
+def write_content(destination: str, content: bytes) -> None:
     """Write to a file, or to standard output where the destination is "-"."""
     if destination == "-":
         sys.stdout.write(content.decode().replace("\r\n", "\n"))

@@ -23,7 +23,7 @@ from autograder.gradebook.tables import (
     NOTEBOOK,
     SOURCE,
     WORTH,
-    add,
+    insert_row,
     upsert,
 )
 
@@ -136,7 +136,7 @@ def save_lesson(
     """Bring a lesson's rows up to date with its release; see `GradebookWriter.ensure_assignment`."""
     cells = _graded_cells(notebook, rulings)
     found = connection.scalar(select(ASSIGNMENT.c.id).where(ASSIGNMENT.c.name == lesson))
-    assignment = str(found) if found else add(connection, ASSIGNMENT, name=lesson, course_id=course_id)
+    assignment = str(found) if found else insert_row(connection, ASSIGNMENT, name=lesson, course_id=course_id)
     notebook_id = _notebook(connection, assignment, lesson, notebook)
     worth, moved = _read_worth(connection, lesson, notebook_id), HandGradesMoved()
     _remove_old_cells(connection, lesson, notebook_id, cells, worth, moved)

@@ -94,7 +94,7 @@ def inserting(connection: Connection, table: TableClause) -> sqlite.Insert | pos
     return sqlite.insert(table)
 
 
-def add(connection: Connection, table: TableClause, **values: Any) -> str:
+def insert_row(connection: Connection, table: TableClause, **values: Any) -> str:
     """Add a row; returns its id."""
     identity = new_id()
     connection.execute(insert(table).values(id=identity, **values))
@@ -107,7 +107,7 @@ def upsert(
     """The id of the row that `where` finds, with `values`; made from `key` and `values` where there is none."""
     found = connection.scalar(select(table.c.id).where(*where))
     if found is None:
-        return add(connection, table, **key, **values)
+        return insert_row(connection, table, **key, **values)
     if values:
         connection.execute(update(table).where(table.c.id == found).values(**values))
     return str(found)

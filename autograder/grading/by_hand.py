@@ -115,7 +115,7 @@ def _complete_records(assignment: Assignment, book: HeldGradebook, students: Col
     if not is_written or not all(record.lateness.is_written for record in records):
         book.prepare()
         with book.begin() as connection:
-            terms.write(course, connection, lesson, records)
+            terms.write_terms(course, connection, lesson, records)
         records = [replace(record, lateness=replace(record.lateness, is_written=True)) for record in records]
     return {record.student: record for record in records}
 

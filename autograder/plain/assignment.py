@@ -23,7 +23,7 @@ from autograder.course.semester import SEMESTER_NAME
 from autograder.errors import BadInput
 from autograder.gradebook.lesson import GradedCell, LessonRows
 from autograder.limits import Limits
-from autograder.plain.rows import NotebookRows, read
+from autograder.plain.rows import NotebookRows, read_notebooks
 from autograder.repair.text import plain
 from course_lib.exercises.catalogue import CONFIG_NAME
 
@@ -164,7 +164,7 @@ class PlainAssignment:
             BadInput: there is no such assignment, it cannot be graded here, or the gradebook knows another one.
         """
         _check_settings(course, name)
-        known = read(connection, name)
+        known = read_notebooks(connection, name)
         if not known:
             raise BadInput(
                 f"the gradebook {course.gradebook} does not know {name}; run `nbgrader generate_assignment {name}`, "

@@ -39,7 +39,7 @@ class NotebookRows:
     cells: Mapping[str, GradedCell]
 
 
-def read(connection: Connection, assignment: str) -> dict[str, NotebookRows]:
+def read_notebooks(connection: Connection, assignment: str) -> dict[str, NotebookRows]:
     """The notebooks of an assignment, by their names; nothing where the gradebook does not know it."""
     notebooks = connection.execute(
         select(NOTEBOOK.c.id, NOTEBOOK.c.name, ASSIGNMENT.c.id.label("assignment"))

@@ -28,7 +28,7 @@ from autograder.grading.digests import fingerprints
 from autograder.platforms.collected import Delivery, read_collected
 from autograder.platforms.page_names import leads_out, moodle_page_name, page_name
 from autograder.platforms.returned import Returned, ReturnedPage, digest_of, page_of, read_returned, write_returned
-from autograder.platforms.worksheet import Entry, Filled, fill
+from autograder.platforms.worksheet import Filled, WorksheetRow, fill
 from autograder.words import printable, some
 from course_lib.ground.files import put_in_place
 
@@ -61,7 +61,7 @@ class Page:
     most: float
     comment: str
     state: str
-    entry: Entry = field(repr=False)
+    entry: WorksheetRow = field(repr=False)
 
     def record(self) -> dict[str, Any]:
         """As JSON data."""
@@ -70,7 +70,7 @@ class Page:
 
 
 @dataclass(frozen=True)
-class Plan:
+class GoingBack:
     """What goes back, and what does not.
 
     Attributes:
@@ -86,7 +86,9 @@ class Plan:
     remarks: tuple[str, ...] = ()
 
 
-def plan(course: Course, lesson: str, platform: str, roster: Path | None = None, only_changed: bool = False) -> Plan:
+def plan(
+    course: Course, lesson: str, platform: str, roster: Path | None = None, only_changed: bool = False
+) -> GoingBack:
     """What of a lesson can go back; nothing is written.
 
     Args:
@@ -127,7 +129,7 @@ def plan(course: Course, lesson: str, platform: str, roster: Path | None = None,
     remarks += _not_final(
         course, lesson, [one for one in records if one.student in {p.student for p in pages.values()}]
     )
-    return Plan(lesson, platform, tuple(pages.values()), tuple(remarks))
+    return GoingBack(lesson, platform, tuple(pages.values()), tuple(remarks))
 
 
 def _people(course: Course, roster: Path | None) -> tuple[Roster, list[str]]:
@@ -180,7 +182,7 @@ def _page(
     assert record.total is not None
     comment = _comment(record)
     earlier = before.comment if before else ""
-    entry = Entry(
+    entry = WorksheetRow(
         student=record.student,
         number=delivery.number if delivery.platform == platform else person.numbers.get(platform, "") if person else "",
         ids=frozenset(filter(None, (record.student, delivery.id, person.id if person else ""))),
@@ -218,7 +220,7 @@ def _not_final(course: Course, lesson: str, records: Sequence[Record]) -> Iterat
         yield f"Handed in again since it was graded; `katze grade {lesson}` grades that: {some(again)}."
 
 
-def fill_worksheet(plan: Plan, worksheet: Path, scale: bool = False) -> Filled:
+def fill_worksheet(plan: GoingBack, worksheet: Path, scale: bool = False) -> Filled:
     """Points, and for Moodle comments, in a table that the platform has exported.
 
     Args:
@@ -237,7 +239,7 @@ def fill_worksheet(plan: Plan, worksheet: Path, scale: bool = False) -> Filled:
     return fill(worksheet, plan.platform, [page.entry for page in plan.pages], scale)
 
 
-def write_zip(plan: Plan, path: Path) -> None:
+def write_zip(plan: GoingBack, path: Path) -> None:
     """Write the pages into a zip, whole or not at all; one page at a time is in memory."""
     with put_in_place(path) as draft, zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as archive:
         for page in plan.pages:
@@ -247,7 +249,7 @@ def write_zip(plan: Plan, path: Path) -> None:
             archive.writestr(about, _read(page))
 
 
-def write_folder(plan: Plan, folder: Path) -> None:
+def write_folder(plan: GoingBack, folder: Path) -> None:
     """Write the pages into a folder, each into one of its student's."""
     for page in plan.pages:
         path = folder / page.name
@@ -264,7 +266,7 @@ def _read(page: Page) -> bytes:
     return content
 
 
-def remember(course: Course, plan: Plan, filled: Filled | None = None) -> None:
+def remember(course: Course, plan: GoingBack, filled: Filled | None = None) -> None:
     """Record that these pages have gone back."""
     before, now = read_returned(course, plan.lesson), datetime.now(UTC).isoformat(timespec="seconds")
     pages = dict(before.pages)
@@ -280,7 +282,7 @@ def _sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def default_place(course: Course, plan: Plan) -> Path:
+def default_place(course: Course, plan: GoingBack) -> Path:
     """Where what goes back is written, unless another place is asked for."""
     name = f"{plan.lesson}-{plan.platform}"
     return course.root / "build" / "return" / (name if plan.platform == "folder" else f"{name}.zip")

@@ -40,7 +40,7 @@ _HEADINGS: Mapping[str, Mapping[str, Sequence[str]]] = {
 
 
 @dataclass(frozen=True)
-class Entry:
+class WorksheetRow:
     """What is filled in for a student.
 
     Attributes:
@@ -81,7 +81,7 @@ class Filled:
     remarks: tuple[str, ...] = ()
 
 
-def fill(path: Path, platform: str, entries: Sequence[Entry], scale: bool = False) -> Filled:
+def fill(path: Path, platform: str, entries: Sequence[WorksheetRow], scale: bool = False) -> Filled:
     """Fill in a table that a platform has exported: Moodle's grading worksheet, or Gradescope's grades.
 
     Args:
@@ -170,7 +170,7 @@ def _key(role: str, cell: str) -> str:
     return digits.group().strip() if digits else ""
 
 
-def _row_of(entry: Entry, columns: Mapping[str, int], rows: Mapping[tuple[str, str], list[int]]) -> int | None:
+def _row_of(entry: WorksheetRow, columns: Mapping[str, int], rows: Mapping[tuple[str, str], list[int]]) -> int | None:
     """The one row that is a student's; None where there is none, or nobody can tell which."""
     asked = {"number": {entry.number}, "email": {entry.email}, "id": entry.ids}
     for role in columns:
@@ -181,7 +181,7 @@ def _row_of(entry: Entry, columns: Mapping[str, int], rows: Mapping[tuple[str, s
     return None
 
 
-def _points(path: Path, entry: Entry, most: str, scale: bool) -> str:
+def _points(path: Path, entry: WorksheetRow, most: str, scale: bool) -> str:
     """Points as a platform takes them, written as it writes those that can be had."""
     possible, points = _number(most), entry.points
     if possible is not None and possible != entry.most:

@@ -10,7 +10,7 @@ from nbgrader.api import Gradebook
 
 from autograder.course.course import Course
 from autograder.gradebook import store
-from autograder.gradebook.deadlines.terms import with_lateness, write
+from autograder.gradebook.deadlines.terms import with_lateness, write_terms
 from autograder.gradebook.file import GradebookFile
 from autograder.gradebook.record import Conditions, ExerciseRecord, Record, RunRecord
 from autograder.gradebook.writer import Entry, GradebookWriter
@@ -59,7 +59,7 @@ def grade(course: Course, points: dict[str, float | None], lesson: str = LESSON,
 def bring_up_to_date(course: Course, lesson: str = LESSON) -> None:
     """Write what follows from `course.toml` into nbgrader's tables, as `katze grade` does after grading."""
     with GradebookFile(course.gradebook) as file, file.begin() as connection:
-        write(course, connection, lesson, stand(course, connection, lesson))
+        write_terms(course, connection, lesson, stand(course, connection, lesson))
 
 
 def stand(course: Course, connection: Any, lesson: str = LESSON) -> list[Record]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from autograder.commands.adding import Commands, add_json
 from autograder.commands.statuses import DONE
-from autograder.commands.writing import writable, write, write_json
+from autograder.commands.writing import writable, write_content, write_json
 
 
 def add(commands: Commands) -> None:
@@ -73,7 +73,7 @@ def _run(options: argparse.Namespace) -> int:
     )
     is_data_printed = options.json == "-"
     if not (options.to == "-" and is_data_printed):
-        write(options.to, made.table.content())
+        write_content(options.to, made.table.content())
     if options.json:
         written = [options.to] if options.to != "-" else []
         write_json(

@@ -16,7 +16,7 @@ from autograder.errors import BadInput
 from autograder.words import count
 
 if TYPE_CHECKING:
-    from autograder.platforms.give_back import Plan
+    from autograder.platforms.give_back import GoingBack
 
 
 def add(commands: Commands) -> None:
@@ -111,7 +111,7 @@ def _check_place(to: Path, is_folder: bool) -> None:
         raise BadInput(str(error)) from None
 
 
-def _print(plan: Plan, is_dry: bool) -> None:
+def _print(plan: GoingBack, is_dry: bool) -> None:
     """A row for each page, where nothing is written; else how many there are."""
     from rich.table import Table
 

@@ -6,7 +6,7 @@ import argparse
 
 from autograder.commands.adding import Commands, add_json, add_lesson
 from autograder.commands.statuses import DONE
-from autograder.commands.writing import writable, write, write_json
+from autograder.commands.writing import writable, write_content, write_json
 
 
 def add(commands: Commands) -> None:
@@ -29,7 +29,7 @@ def _run(options: argparse.Namespace) -> int:
 
     course, is_data_printed = Course.find(options.course), options.json == "-"
     if not (options.file == "-" and is_data_printed):
-        write(options.file, class_page(course, options.lesson).encode())
+        write_content(options.file, class_page(course, options.lesson).encode())
     if options.json:
         write_json(options.json, class_record(course, options.lesson))
     if options.file != "-" and not is_data_printed:

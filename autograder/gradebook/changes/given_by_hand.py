@@ -125,7 +125,7 @@ def restore(connection: Connection, lesson: str, counting: Mapping[str, float]) 
         for cell in cells:
             if cell.type in ("GradeCell", "TaskCell") and (kept.points is not None or kept.extra_credit is not None):
                 grade = _restore_points(connection, kept, cell.id, submitted)
-                share_out(connection, grade, kept.worth, counting[kept.cell])
+                share_out_grade(connection, grade, kept.worth, counting[kept.cell])
             if cell.type in ("SolutionCell", "TaskCell") and kept.comment:
                 _restore_comment(connection, kept, cell.id, submitted)
         of_it = (KEPT.c.lesson == lesson, KEPT.c.cell == kept.cell, KEPT.c.student == kept.student)
@@ -161,10 +161,10 @@ def _restore_comment(connection: Connection, kept: Any, cell: str, submitted: st
 def share_out_cell(connection: Connection, cell: str, before: float, now: float) -> int:
     """Let the points that were given for a cell count in the same share of what it gives now; returns how many."""
     grades = connection.scalars(select(GRADE.c.id).where(GRADE.c.cell_id == cell, GRADE.c.manual_score.is_not(None)))
-    return sum(share_out(connection, grade, before, now) for grade in grades.all())
+    return sum(share_out_grade(connection, grade, before, now) for grade in grades.all())
 
 
-def share_out(connection: Connection, grade: str, before: float, now: float) -> bool:
+def share_out_grade(connection: Connection, grade: str, before: float, now: float) -> bool:
     """The same for one grade. It is counted from what the person gave, so that points that change and change back
     leave no trace.
     """

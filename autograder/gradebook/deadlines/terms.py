@@ -1,9 +1,9 @@
 """Deadlines and late penalties in nbgrader's tables, and what `course.toml` makes of them.
 
 nbgrader has a due date for each assignment, an extension for each submission, and a penalty for each submitted
-notebook; its formgrader and its export read them there. Where `course.toml` sets a due date, `write` brings all three
-up to date; what it has written is remembered, so that it can be taken back. Where it sets none, what nbgrader's own
-autograde or formgrader has written stands. In a lesson that is frozen, whatever was written stands.
+notebook; its formgrader and its export read them there. Where `course.toml` sets a due date, `write_terms` brings all
+three up to date; what it has written is remembered, so that it can be taken back. Where it sets none, what nbgrader's
+own autograde or formgrader has written stands. In a lesson that is frozen, whatever was written stands.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ def is_due_date_written(course: Course, connection: Connection, lesson: str) -> 
     return connection.scalar(select(ASSIGNMENT.c.duedate).where(ASSIGNMENT.c.name == lesson)) == utc(due)
 
 
-def write(course: Course, connection: Connection, lesson: str, records: Iterable[Record]) -> None:
+def write_terms(course: Course, connection: Connection, lesson: str, records: Iterable[Record]) -> None:
     """Bring nbgrader's tables up to date with `course.toml`, and write each change of a penalty into the history.
 
     Args:

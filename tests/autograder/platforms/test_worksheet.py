@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autograder.errors import BadInput
-from autograder.platforms.worksheet import Entry, _Cells, fill
+from autograder.platforms.worksheet import Filled, WorksheetRow, _Cells, fill
 
 MOODLE = (
     'Identifier,"Full name","Email address",Status,Grade,"Maximum grade","Last modified (submission)",'
@@ -31,11 +31,13 @@ GRADESCOPE = (
 )
 
 
-def entry(student: str, number: str = "", email: str = "", points: float = 17.5, comment: str = "") -> Entry:
-    return Entry(student, number, frozenset({student}), email, points, 19, comment)
+def entry(student: str, number: str = "", email: str = "", points: float = 17.5, comment: str = "") -> WorksheetRow:
+    return WorksheetRow(student, number, frozenset({student}), email, points, 19, comment)
 
 
-def filled(tmp_path: Path, text: str, platform: str, *entries: Entry, scale: bool = False, encoding: str = "utf-8"):  # type: ignore[no-untyped-def]
+def filled(
+    tmp_path: Path, text: str, platform: str, *entries: WorksheetRow, scale: bool = False, encoding: str = "utf-8"
+) -> tuple[Filled, str]:
     path = tmp_path / "exported.csv"
     path.write_bytes(text.encode(encoding))
     made = fill(path, platform, entries, scale)
@@ -65,7 +67,7 @@ def test_who_has_no_row_is_named_and_another_s_comment_stays(tmp_path: Path) -> 
         "Another comment stands in exported.csv, and stays: cy.",
     )
     assert text == worksheet.replace("007,-,,19.00", "007,-,17.5,19.00")
-    own = Entry("cy", "14", frozenset(), "", 1, 19, "<p>x</p>", lambda said: said == "by a colleague")
+    own = WorksheetRow("cy", "14", frozenset(), "", 1, 19, "<p>x</p>", lambda said: said == "by a colleague")
     assert filled(tmp_path, worksheet, "moodle", own)[1].endswith("-,-,<p>x</p>\r\n")
 
 
