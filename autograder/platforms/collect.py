@@ -405,6 +405,12 @@ class _Run:
                 if before
                 else OlderDelivery("", kept=kept)
             )
+        if result == "unchanged" and before is not None:  # this download may know less of it than an earlier one
+            newest = replace(
+                newest,
+                handed_in=newest.handed_in or _moment(before.handed_in),
+                late=before.late if newest.late is None else newest.late,
+            )
         self._row(newest, result, said, **facts)
         return Delivery(
             student=student.folder,
@@ -472,6 +478,10 @@ def _oldest_first(attempts: Sequence[Found]) -> list[Found]:
 
 def _iso(moment: datetime | None) -> str:
     return moment.astimezone(UTC).isoformat() if moment else ""
+
+
+def _moment(iso: str) -> datetime | None:
+    return datetime.fromisoformat(iso) if iso else None
 
 
 def _called(other: OlderDelivery) -> str:

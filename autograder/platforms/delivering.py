@@ -70,7 +70,9 @@ class Staged:
         if before == after:
             return "same"
         time = {timestamps.NAME: ""}
-        return "time" if {**before, **time} == {**after, **time} else "other"
+        if {**before, **time} != {**after, **time}:
+            return "other"
+        return "time" if timestamps.NAME in after else "same"  # what somebody knows of the time stays known
 
 
 class Delivering:
@@ -142,12 +144,8 @@ class Delivering:
         return kept
 
     def _put_time(self, staged: Staged) -> None:
-        stated = staged.folder / timestamps.NAME
-        if stated.exists():
-            with put_in_place(staged.place / timestamps.NAME) as draft:
-                draft.write_bytes(stated.read_bytes())
-        else:
-            (staged.place / timestamps.NAME).unlink()
+        with put_in_place(staged.place / timestamps.NAME) as draft:
+            draft.write_bytes((staged.folder / timestamps.NAME).read_bytes())
 
     def _keep(self, place: Path) -> str:
         """Move away what lies in a place."""

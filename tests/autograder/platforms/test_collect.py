@@ -435,6 +435,23 @@ def test_when_it_came_is_told_later_and_nothing_else_changes(course: Course, tmp
     assert handed_in(course)[f"ada/{LESSON}/timestamp.txt"] == b"2020-11-20 17:50:00.000000 UTC"
     assert not (course.root / ".katze" / "replaced").exists()
     assert own.exists()
+    [again] = collect(course, download).rows  # without the worksheet, which knew more
+    assert (again.result, again.handed_in) == ("unchanged", "2020-11-20T17:50:00+00:00")
+    assert handed_in(course)[f"ada/{LESSON}/timestamp.txt"] == b"2020-11-20 17:50:00.000000 UTC"
+    assert read_collected(course, LESSON).students["ada"].handed_in == again.handed_in
+
+
+def test_a_time_that_the_instructor_has_written_stays_until_something_else_comes(
+    course: Course, tmp_path: Path
+) -> None:
+    first = put(tmp_path / "1.zip", zipped({f"ada_LATE_1_10_{NAME}": A}))
+    told = collect(course, first).remarks
+    assert any("marked late, and nobody knows when it came, so it counts as in time: 1;" in remark for remark in told)
+    written = put(course.submitted / "1" / LESSON / "timestamp.txt", b"2020-11-20 17:50:00 UTC")
+    assert results(collect(course, first)) == {"1": "unchanged"}
+    assert written.exists()
+    collect(course, put(tmp_path / "2.zip", zipped({f"ada_1_11_{NAME}": B})))
+    assert not written.exists()
 
 
 def test_a_worksheet_of_another_assignment_says_nothing_of_this_one(course: Course, tmp_path: Path) -> None:
