@@ -7,16 +7,23 @@ from __future__ import annotations
 
 import csv
 import io
+import json
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import FrameLocator, expect
 
 from autograder.cli import main
 from autograder.course.course import Course
+from autograder.gradebook.access import hold
+from tests.autograder.gradebook import toy_lesson
 from tests.autograder.small_class import LESSON, MOST, answer, make_course
 from tests.browser.conftest import Visit
 from tests.browser.jupyter import TOKEN, choose, serving
+from tests.postgres import Cluster
 
 MATHJAX = "cdnjs.cloudflare.com"
 """Where formgrader's pages look for what sets their formulas; they can be graded without it."""
@@ -90,3 +97,39 @@ def test_a_written_answer_is_graded_in_formgrader_and_its_points_reach_page_and_
     assert main(["export", LESSON, "--course", str(course.root)]) == 0
     exported = list(csv.reader(io.StringIO(capsys.readouterr().out)))
     assert exported == [["student", LESSON], ["ada", "2"], ["ben", "0.5"]]
+
+
+@pytest.fixture
+def shared(cluster: Cluster, database: str, tmp_path: Path) -> Course:
+    """A course of one student, with a gradebook in PostgreSQL."""
+    url = cluster.url(database)
+    (tmp_path / "nbgrader_config.py").write_text(f"c = get_config()\nc.CourseDirectory.db_url = {url!r}\n")
+    course, lesson = Course.find(tmp_path), toy_lesson.LESSON
+    toy_lesson.grade(course.gradebook, lesson, ["zoe"])
+    for folder in (course.source / lesson, course.release / lesson, course.autograded / "zoe" / lesson):
+        folder.mkdir(parents=True)
+        (folder / f"{lesson}.ipynb").write_text(json.dumps(toy_lesson.answered() | {"nbformat_minor": 4}))
+    return course
+
+
+def test_formgrader_and_export_work_on_a_database_that_others_use(
+    visit: Visit, shared: Course, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    lesson = toy_lesson.LESSON
+    with serving("course", shared.root, tmp_path_factory.mktemp("home")) as root:
+        submissions = f"formgrader/gradebook/{lesson}/{lesson}"
+        page = visit(f"{root}login?next=/{submissions}&token={TOKEN}", in_vain=MATHJAX)
+        page.get_by_role("link", name="Submission #1").click()
+        cell = page.locator(".nbgrader_cell").filter(has=page.locator(f"#{toy_lesson.WRITTEN}"))
+        score = cell.locator(".score").first
+        expect(score).to_have_class("score tabbable needs_manual_grade")
+        with hold(shared.gradebook, lesson):
+            cell.get_by_role("button", name="Full credit").click()
+            expect(score).not_to_have_class("score tabbable needs_manual_grade")
+        page.goto(f"{root}{submissions}")
+        expect(page.get_by_role("row", name="Submission #1")).to_contain_text("5 / 6")
+    command = [Path(sys.executable).with_name("nbgrader"), "export"]
+    subprocess.run(command, cwd=shared.root, check=True, capture_output=True)
+    with (shared.root / "grades.csv").open(newline="") as file:
+        exported = [(row["student_id"], row["score"], row["max_score"]) for row in csv.DictReader(file)]
+    assert exported == [("zoe", "5.0", "6.0")]

@@ -23,12 +23,11 @@ from autograder.course.address import Server, address_from
 from autograder.errors import BadInput
 from autograder.gradebook import access, schema, server, store
 from autograder.gradebook.access import check_gradebook, hold, is_new, look, read_only
-from autograder.gradebook.record import CaseRecord, Conditions, ExerciseRecord, Record, RunRecord
+from autograder.gradebook.record import RunRecord
 from autograder.gradebook.tables import EVERY_TABLE, RULING
-from autograder.gradebook.writer import Entry, GradebookWriter
-from course_lib.checking import Outcome
+from autograder.gradebook.writer import GradebookWriter
 from tests import postgres
-from tests.autograder.gradebook.toy_lesson import CHECK, LESSON, SCORES, WRITTEN, ZERO, answered, release
+from tests.autograder.gradebook.toy_lesson import LESSON, SCORES, WRITTEN, answered, grade, recorded, release
 from tests.autograder.plain_rows import plain_rows
 from tests.postgres import ADMIN, PASSWORD, TEAM, Cluster
 
@@ -46,28 +45,6 @@ def ada(cluster: Cluster, database: str) -> Server:
 def ben(cluster: Cluster, database: str) -> Server:
     """The same gradebook as another has it."""
     return cluster.server(database, "ben")
-
-
-def recorded(lesson: str, student: str, points: float = 3.0, **more: Any) -> Record:
-    case = CaseRecord("a case", "core", True, Outcome.PASSED, "", 0.5)
-    checked = ExerciseRecord("toy.double", CHECK, "f", 2**62, "L2", Outcome.PASSED, points, 3, None, "", (case,))
-    half = ExerciseRecord("toy.zero", ZERO, "f", 0, "L2", Outcome.WRONG, 0.0, 0.5, "off_by_one", "No.")
-    record = Record(student, lesson, "d", "n", "", 7, Conditions("r", "s", {"b": "2"}, {"a": 1}), (checked, half))
-    return Record(**{**vars(record), **more})
-
-
-def grade(address: Server | Path, lesson: str, students: list[str], ready: Callable[[], object] = bool) -> None:
-    """What a run does with a gradebook, with a lesson of no boxes."""
-    with hold(address, lesson) as book:
-        ready()
-        with GradebookWriter(book, "toy") as writer:
-            writer.ensure_assignment(lesson, release())
-            run = writer.begin_run(RunRecord(lesson, "host", "Linux", 1, "boxes at level L2", False, len(students)))
-            for student in students:
-                record = recorded(lesson, student)
-                entry = Entry(run, record, ("not graded before",))
-                writer.record(student, lesson, answered(), SCORES, "2026-11-20 10:00:00 UTC", "", entry)
-            writer.end_run(run)
 
 
 def tables_in(cluster: Cluster, database: str) -> set[str]:

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
+
+from autograder.course.address import Address
+from autograder.gradebook.access import hold
+from autograder.gradebook.record import CaseRecord, Conditions, ExerciseRecord, Record, RunRecord
+from autograder.gradebook.writer import Entry, GradebookWriter
+from course_lib.checking import Outcome
 
 LESSON = "01_toy"
 CHECK, ZERO, WRITTEN = "toy-double-check", "toy-zero-check", "toy-why-written"
@@ -50,3 +57,25 @@ def points_of(notebook: dict[str, Any], grade_id: str) -> dict[str, Any]:
         if cell["metadata"].get("nbgrader", {}).get("grade_id") == grade_id
     )
     return found
+
+
+def recorded(lesson: str, student: str, points: float = 3.0, **more: Any) -> Record:
+    case = CaseRecord("a case", "core", True, Outcome.PASSED, "", 0.5)
+    checked = ExerciseRecord("toy.double", CHECK, "f", 2**62, "L2", Outcome.PASSED, points, 3, None, "", (case,))
+    half = ExerciseRecord("toy.zero", ZERO, "f", 0, "L2", Outcome.WRONG, 0.0, 0.5, "off_by_one", "No.")
+    record = Record(student, lesson, "d", "n", "", 7, Conditions("r", "s", {"b": "2"}, {"a": 1}), (checked, half))
+    return Record(**{**vars(record), **more})
+
+
+def grade(address: Address, lesson: str, students: list[str], ready: Callable[[], object] = bool) -> None:
+    """What a run does with a gradebook, with a lesson of no boxes."""
+    with hold(address, lesson) as book:
+        ready()
+        with GradebookWriter(book, "toy") as writer:
+            writer.ensure_assignment(lesson, release())
+            run = writer.begin_run(RunRecord(lesson, "host", "Linux", 1, "boxes at level L2", False, len(students)))
+            for student in students:
+                record = recorded(lesson, student)
+                entry = Entry(run, record, ("not graded before",))
+                writer.record(student, lesson, answered(), SCORES, "2026-11-20 10:00:00 UTC", "", entry)
+            writer.end_run(run)
