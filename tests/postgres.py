@@ -1,7 +1,7 @@
 """A PostgreSQL of the tests' own: made in a folder, reached by a socket there, gone with the process that started it.
 
 It is what Debian's package installs. Without it these tests are skipped, and fail where `KATZE_POSTGRES` is "required".
-Two instructors have names and passwords there, and act as one role, as `docs/postgres.md` sets it up.
+Two instructors have names and passwords there, and act as one role: by the statements of `docs/postgres.md`.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import os
 import pwd
+import re
 import shutil
 import signal
 import subprocess
@@ -21,7 +22,6 @@ from pathlib import Path
 from urllib.parse import quote
 
 import psycopg
-from psycopg import sql
 
 from autograder.course.address import Server, address_from
 
@@ -34,6 +34,8 @@ PASSWORD = "p@ss/word:1%"
 
 SECONDS_TO_WAIT = 120
 """How long it may take to begin, on the busiest machine."""
+
+PAGE = Path(__file__).parents[1] / "docs" / "postgres.md"
 
 _SPEED = ("fsync=off", "synchronous_commit=off", "full_page_writes=off", "autovacuum=off", "shared_buffers=16MB")
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
@@ -84,14 +86,9 @@ class Cluster:
         where = {"host": str(self.folder), "dbname": database, "user": ADMIN, "password": PASSWORD}
         return psycopg.connect(**where, autocommit=True)
 
-    def create(self, database: str, owner: str = TEAM) -> str:
-        """Make a database in which all instructors act as its owner; returns its name."""
-        names = {"database": sql.Identifier(database), "owner": sql.Identifier(owner)}
-        with self.connect("postgres") as connection:
-            connection.execute(sql.SQL("CREATE DATABASE {database} OWNER {owner}").format(**names))
-            for user in INSTRUCTORS if owner == TEAM else ():
-                acts = sql.SQL("ALTER ROLE {user} IN DATABASE {database} SET role TO {owner}")
-                connection.execute(acts.format(user=sql.Identifier(user), **names))
+    def create(self, database: str) -> str:
+        """Make a database for a course, in which all instructors act as its owner; returns its name."""
+        self.administer(*(one.replace("nlp", f'"{database}"') for one in statements()[1]))
         return database
 
 
@@ -134,7 +131,7 @@ def running() -> Iterator[Cluster]:
         try:
             cluster = Cluster(folder, process)
             _wait(cluster)
-            cluster.administer(f"CREATE ROLE {TEAM}", *map(_new_user, INSTRUCTORS))
+            cluster.administer(*(re.sub("PASSWORD '.*'", f"PASSWORD '{PASSWORD}'", one) for one in statements()[0]))
             yield cluster
         finally:
             process.send_signal(signal.SIGINT)  # its word for "now, in order"
@@ -143,8 +140,10 @@ def running() -> Iterator[Cluster]:
         shutil.rmtree(folder)
 
 
-def _new_user(name: str) -> str:
-    return f"CREATE ROLE {name} LOGIN PASSWORD '{PASSWORD}' IN ROLE {TEAM}"
+def statements() -> tuple[list[str], list[str]]:
+    """What the page has an administrator do, once, and for each course."""
+    roles, database = re.findall(r"```sql\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.S)
+    return roles.splitlines(), database.splitlines()
 
 
 def _end_with_parent() -> None:

@@ -29,7 +29,7 @@ from autograder.gradebook.writer import GradebookWriter
 from tests import postgres
 from tests.autograder.gradebook.toy_lesson import LESSON, SCORES, WRITTEN, answered, grade, recorded, release
 from tests.autograder.plain_rows import plain_rows
-from tests.postgres import ADMIN, PASSWORD, TEAM, Cluster
+from tests.postgres import PASSWORD, TEAM, Cluster
 
 NEXT = "02_toy"
 STUDENTS = [f"student_{number}" for number in range(12)]
@@ -358,8 +358,8 @@ def test_without_the_driver_it_is_said_how_to_get_it(ada: Server, monkeypatch: p
 
 
 def test_who_may_not_write_is_told_what_to_grant(cluster: Cluster, ada: Server, database: str) -> None:
-    closed = cluster.server(cluster.create(f"{database}_admin", ADMIN))
-    refused(closed, "ada may not make tables.*GRANT CREATE ON SCHEMA public TO ada")
+    cluster.administer(f'CREATE DATABASE "{database}_closed"')
+    refused(cluster.server(f"{database}_closed"), "ada may not make tables.*GRANT CREATE ON SCHEMA public TO ada")
     with hold(ada, LESSON) as book:
         book.prepare()
     cluster.administer(f"REVOKE UPDATE ON katze_run FROM {TEAM}", database=database)
