@@ -27,7 +27,7 @@ from autograder.box.frames import (
     fits,
     require,
 )
-from course_lib.checking.arrays import Array, can_be_kept, kept
+from course_lib.checking.arrays import Array, can_be_kept, keep_arrays
 from course_lib.checking.exercise import Callback, Case, Value, is_key
 from course_lib.checking.observation import Foreign, Observation, Outcome, Raised, gradient_names
 
@@ -121,7 +121,7 @@ class Encoder:
         if kind is Foreign:
             return {"foreign": clean(value.type_name)[:MAX_NAME]}
         if kind is numpy.ndarray and can_be_kept(value):
-            value, kind = kept(value), Array
+            value, kind = keep_arrays(value), Array
         if kind is Array:
             return {"array": self._tensor(value.tensor())}
         if isinstance(value, Tensor):

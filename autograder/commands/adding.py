@@ -62,7 +62,7 @@ class Commands:
 
 def add_lesson(parser: argparse.ArgumentParser) -> None:
     """The lesson that it is about."""
-    lesson = parser.add_argument("lesson", metavar="LESSON", help="such as 01_attention")
+    lesson = parser.add_argument("lesson", metavar="LESSON", help="such as 01_ols")
     lesson.completer = lambda **_asked: known_lessons()  # type: ignore[attr-defined]
 
 

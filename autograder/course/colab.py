@@ -11,7 +11,7 @@ from nbformat import NotebookNode
 import course_lib
 from autograder.course.course import Course
 from autograder.errors import BadInput
-from course_lib.exercises.catalogue import CONFIG_NAME
+from course_lib.exercises.catalogue import CONFIG_NAME, Catalogue
 
 BADGE = "katze-badge"
 """Tag and id of the first cell: the link to Colab, in words, since a picture from there is broken without a network."""
@@ -21,14 +21,6 @@ INSTALL = "katze-install"
 
 LACKING = ("jaxtyping==0.3.11", "wadler-lindig==0.1.8")
 """What `course_lib` imports and Colab does not have."""
-
-LACKING_FOR = {
-    "course_lib.evaluation": (
-        *("sacrebleu==2.6.0", "portalocker==4.4.2", "colorama==0.4.6"),
-        *("rouge-score==0.1.2", "jiwer==4.0.0", "rapidfuzz==3.14.6"),
-    ),
-}
-"""The same, for lessons that import from a package of `course_lib`: the metrics' libraries, with what these need."""
 
 _CELL = """\
 # @title What this notebook needs
@@ -61,32 +53,36 @@ course_lib.require_version("{version}")"""
 
 
 def opening_cells(course: Course, lesson: str, code: str) -> Iterator[NotebookNode]:
-    """The two cells that follow the settings `repository` and `revision`.
+    """The two cells that follow the settings `repository` and `revision`; none where a course has its own exercises,
+    which pip would not get.
 
     Args:
         course: whose notebook it is.
-        lesson: such as "01_attention".
+        lesson: such as "01_ols".
         code: the lesson's, which tells what it needs.
 
     Raises:
         BadInput: the course does not say where its repository is.
     """
+    if course.exercises.folder is not None:
+        return
     if not course.repository:
         raise BadInput(f'{course.root / CONFIG_NAME}: set c.Katze.repository = "OWNER/NAME": notebooks link to it')
     path = (course.release / lesson / f"{lesson}.ipynb").relative_to(course.root).as_posix()
     address = f"https://colab.research.google.com/github/{course.repository}/blob/main/{path}"
     yield nbformat.v4.new_markdown_cell(f"[Open in Colab]({address})", metadata={"tags": [BADGE]})
-    yield install_cell(f"katze @ git+https://github.com/{course.repository}@{course.revision}", code)
+    yield install_cell(f"katze @ git+https://github.com/{course.repository}@{course.revision}", code, course.exercises)
 
 
-def install_cell(library: str, code: str) -> NotebookNode:
+def install_cell(library: str, code: str, catalogue: Catalogue) -> NotebookNode:
     """The cell that gets a lesson what it needs.
 
     Args:
         library: where pip gets the course's library from.
         code: the lesson's.
+        catalogue: the course's, which knows what Colab lacks.
     """
-    needed = "\n".join(f'        "{package}",' for package in (library, *LACKING, *_lacking_for(code)))
+    needed = "\n".join(f'        "{package}",' for package in (library, *LACKING, *_lacking_for(code, catalogue)))
     folded = {"tags": [INSTALL], "jupyter": {"source_hidden": True}, "cellView": "form"}
     cell: NotebookNode = nbformat.v4.new_code_cell(
         _CELL.format(needed=needed, version=course_lib.__version__), metadata=folded
@@ -94,7 +90,7 @@ def install_cell(library: str, code: str) -> NotebookNode:
     return cell
 
 
-def _lacking_for(code: str) -> Iterator[str]:
-    for package, needed in LACKING_FOR.items():
+def _lacking_for(code: str, catalogue: Catalogue) -> Iterator[str]:
+    for package, needed in catalogue.lacking.items():
         if re.search(rf"^ *(?:from|import) {re.escape(package)}\b", code, re.MULTILINE):
             yield from needed

@@ -82,7 +82,7 @@ class Role:
     """What a graded cell is for.
 
     Attributes:
-        exercise: the exercise's id, such as "attention.scores".
+        exercise: the exercise's id, such as "ols.fit".
         kind: "answer" (the student's code), "check" (its grade) or "written" (prose, graded by hand).
     """
 
@@ -91,7 +91,7 @@ class Role:
 
     @classmethod
     def parse(cls, grade_id: str) -> Role | None:
-        """The role that a `grade_id` such as "attention-scores-answer" stands for; None for any other text."""
+        """The role that a `grade_id` such as "ols-fit-answer" stands for; None for any other text."""
         match = _GRADE_ID.fullmatch(grade_id)
         return cls(f"{match['module']}.{match['task']}", match["kind"]) if match else None
 

@@ -6,15 +6,15 @@
     policy = "linear"                    # "none", "linear", "cap" or "nbgrader"
     per_day = 10                         # linear: percent of the lesson's points for each day begun
     at_most = 50                         # linear: percent of the lesson's points that are lost at most
-    [lessons.01_attention]
+    [lessons.01_ols]
     due = 2026-11-20T18:00:00+01:00
     weight = 2
     late = { policy = "cap", cap = 80 }  # cap: percent of the lesson's points that a late submission can reach
-    [lessons.01_attention.extensions]
+    [lessons.01_ols.extensions]
     ada = 2026-11-27T18:00:00+01:00
-    [lessons.01_attention.handed_in]     # where the submission says nothing, or says it wrongly
+    [lessons.01_ols.handed_in]     # where the submission says nothing, or says it wrongly
     ben = 2026-11-21T09:30:00+01:00
-    [exercises."attention.scores"]
+    [exercises."ols.fit"]
     drop = true                          # or full_credit, extra_credit, never_lower
     accept = ["sha256:…", "accepted/scores.py"]
     tolerance = { relative = 1e-3, absolute = 1e-5 }

@@ -2,8 +2,8 @@
 
     c.Katze.exercises = {"01_ols": "ols_exercises"}  # a module in the course's folder for each lesson
     c.Katze.limits = {"submission_seconds": 120, "memory_bytes": 4 << 30}
-    c.Katze.exercise_limits = {"attention.scores": {"call_seconds": 20}}
-    c.Katze.packages = ["einops"]  # or for single lessons: {"01_attention": ["einops"]}
+    c.Katze.exercise_limits = {"ols.fit": {"call_seconds": 20}}
+    c.Katze.packages = ["einops"]  # or for single lessons: {"01_ols": ["einops"]}
     c.Katze.system_calls = "deny-list"
     c.Katze.solutions = False  # students cannot ask for the course's solutions
 

@@ -26,7 +26,7 @@ def is_reason(cell: NotebookNode) -> bool:
 
 
 def solved_pages(lesson: str, cells: Sequence[NotebookNode]) -> Iterator[tuple[str, str]]:
-    """The pages of a lesson by their names, such as "attention.scores.md".
+    """The pages of a lesson by their names, such as "ols.fit.md".
 
     Args:
         lesson: its name, for messages.

@@ -9,8 +9,8 @@ from __future__ import annotations
 import ast
 import inspect
 import json
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +18,8 @@ from IPython.core.inputtransformer2 import TransformerManager
 
 from autograder.edition.recording import same_inputs
 from autograder.edition.verdicts import recorded_exercises
-from course_lib import exercises
 from course_lib.checking.exercise import Case
+from course_lib.exercises.catalogue import Catalogue
 from course_lib.learner.solutions import SOLVED, Solution
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -28,11 +28,14 @@ _TELLING = 12
 """A body of fewer syntactic pieces, such as `return x + y`, is nobody's secret."""
 
 
-def find_leaks(folder: Path, released: Mapping[str, Path], seed: int, closed: Iterable[str] = ()) -> list[str]:
+def find_leaks(
+    folder: Path, catalogue: Catalogue, released: Mapping[str, Path], seed: int, closed: Iterable[str] = ()
+) -> list[str]:
     """What an edition gives away, in sentences.
 
     Args:
         folder: the edition's.
+        catalogue: the full course's exercises.
         released: the notebooks of its lessons as they are released; what a release gives away is its own matter.
         seed: of the hidden cases that are looked for, such as the grader's own.
         closed: lessons whose references and solutions may be there.
@@ -41,9 +44,9 @@ def find_leaks(folder: Path, released: Mapping[str, Path], seed: int, closed: It
     given = {shape for notebook in released.values() for code in _code_in(notebook) for shape in _shapes(code)}
     shapes = {shape: place for shape, place in _shapes_in(folder).items() if shape not in given}
     for lesson in released:
-        secret = {} if lesson in closed else _secret_shapes(lesson)
+        secret = {} if lesson in closed else _secret_shapes(catalogue, lesson)
         found += [f"{place} holds {secret[shape]}" for shape, place in shapes.items() if shape in secret]
-        found += list(_hidden_cases(folder, lesson, seed))
+        found += list(_hidden_cases(folder, catalogue, lesson, seed))
     solved = folder / "course_lib" / "learner" / "solved"
     found += [f"{path.relative_to(folder)} is a solution" for path in sorted(solved.rglob("*")) if path.is_file()]
     return found
@@ -69,18 +72,18 @@ def _code_in(path: Path) -> Iterator[ast.AST]:
                 yield ast.parse(TransformerManager().transform_cell("".join(cell["source"])))
 
 
-def _secret_shapes(lesson: str) -> dict[str, str]:
+def _secret_shapes(catalogue: Catalogue, lesson: str) -> dict[str, str]:
     """The shapes of a lesson's references, right and wrong answers and solutions, each with what it is."""
     found: dict[str, str] = {}
-    for exercise in exercises.of_lesson(lesson):
+    for exercise in catalogue.of_lesson(lesson):
         for shape in _shapes(_source_of(exercise.reference)):
             found[shape] = f"the reference of {exercise.id}"
         page = SOLVED / f"{exercise.id}.md"
         if page.is_file():
             code = ast.parse(Solution.read(page.read_text(encoding="utf-8")).code)
             found |= dict.fromkeys(_shapes(code), f"the solution of {exercise.id}")
-        module = import_module(exercise.cases.__module__)
-        if module.__name__.startswith(exercises.LESSONS[lesson]):  # what its file defines, right and wrong
+        module = sys.modules[exercise.cases.__module__]
+        if module.__name__.startswith(catalogue.modules[lesson]):  # what its file defines, right and wrong
             answers = dict.fromkeys(_shapes(ast.parse(inspect.getsource(module))), f"an answer to {exercise.id}")
             found = answers | found
     return found
@@ -146,10 +149,10 @@ class _Renamed(ast.NodeTransformer):
         return self.visit(ast.Assign([node.target], node.value))  # type: ignore[no-any-return]
 
 
-def _hidden_cases(folder: Path, lesson: str, seed: int) -> Iterator[str]:
+def _hidden_cases(folder: Path, catalogue: Catalogue, lesson: str, seed: int) -> Iterator[str]:
     """Hidden cases of a lesson that an edition knows by name or by what is passed in."""
-    full = {exercise.id: exercise for exercise in exercises.of_lesson(lesson)}
-    for recorded in recorded_exercises(folder, lesson):
+    full = {exercise.id: exercise for exercise in catalogue.of_lesson(lesson)}
+    for recorded in recorded_exercises(folder, catalogue, lesson):
         exercise, kept = full[recorded.id], recorded.recording
         shown, hidden = exercise.visible_cases(), exercise.hidden_cases(seed)
         named = {case.name for case in hidden} - {case.name for case in shown}

@@ -5,6 +5,9 @@ DIR/course_lib/                 the library without what these lessons withhold
 DIR/course_lib/exercises/       what their checks compare with, as data
 DIR/pyproject.toml, README.md   to install it, and to begin with
 DIR/edition.json                which lessons and files it has
+
+A course with exercises of its own gets no library: its modules of exercises, as data, and an `nbgrader_config.py` that
+names them take its place.
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ from autograder.course.course import Course
 from autograder.edition.library import ROOT, copy_modules, imported_by, kept_modules, needed_packages, write_absent
 from autograder.edition.recording import Recorded, write_lesson
 from autograder.errors import BadInput
-from course_lib import exercises
+from course_lib.exercises.catalogue import CONFIG_NAME, SETTING, Catalogue
 
 MANIFEST = "edition.json"
 """What an edition's folder is known by."""
@@ -80,12 +83,13 @@ def plan_edition(course: Course, lessons: Sequence[str], closed: Iterable[str], 
     Raises:
         BadInput: there is no such lesson, or a lesson needs what another one withholds.
     """
-    known = [lesson for lesson in exercises.LESSONS if lesson in course.lessons()]
+    catalogue = course.exercises
+    known = [lesson for lesson in catalogue.modules if lesson in course.lessons()]
     chosen = tuple(_lessons(lessons, known))
     over = tuple(_lessons(closed, chosen))
-    further = _lessons(besides, list(exercises.LESSONS))
+    further = _lessons(besides, list(catalogue.modules))
     withheld = _withheld_by(
-        lesson for lesson in exercises.LESSONS if lesson in (*chosen, *further) and lesson not in over
+        catalogue, [name for name in catalogue.modules if name in (*chosen, *further) and name not in over]
     )
     modules = kept_modules(withheld)
     without = {}
@@ -96,7 +100,7 @@ def plan_edition(course: Course, lessons: Sequence[str], closed: Iterable[str], 
         _require_none_needed(lesson, [name for name, needed in gone.items() if needed], withheld)
         if gone:
             without[lesson] = tuple(gone)
-    left = _withheld_by(lesson for lesson in exercises.LESSONS if lesson not in over)
+    left = _withheld_by(catalogue, [lesson for lesson in catalogue.modules if lesson not in over])
     open_ = {name: lessons for name, lessons in left.items() if name in modules}
     return Plan(chosen, over, withheld, open_, without, frozenset(modules))
 
@@ -112,11 +116,11 @@ def _lessons(names: Iterable[str], known: Sequence[str]) -> list[str]:
     return [lesson for lesson in known if lesson in found]
 
 
-def _withheld_by(lessons: Iterable[str]) -> dict[str, tuple[str, ...]]:
+def _withheld_by(catalogue: Catalogue, lessons: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """The modules that lessons withhold, each with those lessons."""
     found: dict[str, tuple[str, ...]] = {}
     for lesson in lessons:
-        for module in sorted({module for one in exercises.of_lesson(lesson) for module in one.withheld}):
+        for module in sorted({module for one in catalogue.of_lesson(lesson) for module in one.withheld}):
             found[module] = (*found.get(module, ()), lesson)
     return found
 
@@ -221,33 +225,45 @@ def _build(course: Course, target: Path, plan: Plan, place: Place) -> list[Recor
     for lesson in plan.lessons:
         shutil.copytree(course.release / lesson, home.release / lesson, ignore=shutil.ignore_patterns(".*"))
         _lead_here(home, lesson)
-    copy_modules(plan.modules, target / "course_lib")
-    write_absent(plan.withheld, target / "course_lib")
     recorded = []
     for lesson in plan.lessons:
-        package = target / "course_lib" / "exercises" / exercises.LESSONS[lesson].rpartition(".")[2]
+        package = target.joinpath(*course.exercises.modules[lesson].split("."))
         package.mkdir(parents=True)
         (package / "__init__.py").write_text(_PACKAGE.format(lesson=lesson), encoding="utf-8")
-        recorded += write_lesson(exercises.of_lesson(lesson), package)
+        recorded += write_lesson(course.exercises.of_lesson(lesson), package)
+    (target / ".gitignore").write_text(_MADE_BY_USE, encoding="utf-8")
+    if course.exercises.folder is None:
+        _write_library(course, target, plan, place)
+    else:
+        modules = {lesson: course.exercises.modules[lesson] for lesson in plan.lessons}
+        (target / CONFIG_NAME).write_text(_CONFIG.format(setting=SETTING, modules=modules), encoding="utf-8")
+        (target / "README.md").write_text(_own_readme(course, plan), encoding="utf-8")
+    return recorded
+
+
+def _write_library(course: Course, target: Path, plan: Plan, place: Place) -> None:
+    """Write what the course of `course_lib` has besides: the library, and how to install it."""
+    copy_modules(plan.modules, target / "course_lib")
+    write_absent(plan.withheld, target / "course_lib")
     for name in ("__init__.py", "catalogue.py"):
         shutil.copyfile(ROOT / "exercises" / name, target / "course_lib" / "exercises" / name)
     (target / "README.md").write_text(_readme(course, plan, place), encoding="utf-8")
     (target / "pyproject.toml").write_text(_pyproject(plan), encoding="utf-8")
-    (target / ".gitignore").write_text(_MADE_BY_USE, encoding="utf-8")
     if (course.root / "LICENSE").is_file():
         shutil.copyfile(course.root / "LICENSE", target / "LICENSE")
-    return recorded
 
 
 def _lead_here(home: Course, lesson: str) -> None:
     """Let a notebook install the library from the edition, and not from the full course."""
+    if home.exercises.folder is not None:
+        return  # it installs nothing
     path = home.release / lesson / f"{lesson}.ipynb"
     notebook = nbformat.read(path, as_version=4)
     code = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
     if home.repository:
         opening = {tag: cell for cell in opening_cells(home, lesson, code) for tag in cell.metadata["tags"]}
     else:  # a folder: the notebooks lie two levels below it
-        opening = {INSTALL: install_cell("../..", code)}
+        opening = {INSTALL: install_cell("../..", code, home.exercises)}
     kept = []
     for cell in notebook.cells:
         tag = next(iter({BADGE, INSTALL} & set(cell.metadata.get("tags", ()))), None)
@@ -272,11 +288,41 @@ EXERCISES = read_exercises(Path(__file__).parent)
 '''
 
 
-def _readme(course: Course, plan: Plan, place: Place) -> str:
-    listed = "\n".join(
-        f"- [{lesson.partition('_')[0]} {exercises.TITLES[lesson]}](notebooks/{lesson}/{lesson}.ipynb)"
+_CONFIG = '''"""Where the checks of these lessons find what they compare with."""
+
+c = get_config()
+{setting} = {modules!r}
+c.CourseDirectory.release_directory = "notebooks"
+'''
+
+
+def _own_readme(course: Course, plan: Plan) -> str:
+    return f"""# {course.course_id.capitalize() or "The course"}: the lessons of this class
+
+{_listed(course, plan)}
+
+Work in this folder, where the checks find what they compare with. Katze has to be installed.
+
+{_told_of_checks(course, plan)}"""
+
+
+def _listed(course: Course, plan: Plan) -> str:
+    return "\n".join(
+        f"- [{lesson.partition('_')[0]} {course.exercises.title(lesson)}](notebooks/{lesson}/{lesson}.ipynb)"
         for lesson in plan.lessons
     )
+
+
+def _told_of_checks(course: Course, plan: Plan) -> str:
+    first = course.exercises.of_lesson(plan.lessons[0])[0]
+    return f"""In a notebook, `check("{first.id}")` says whether an answer is right and, where it is
+a known mistake, which one. `hint(...)` opens one more hint with each call, and `progress()` shows how far you are. This
+edition knows what answers should return and not how it is computed. So `solution(...)` shows none, and what it cannot
+judge it leaves to the grading, and says so.
+"""
+
+
+def _readme(course: Course, plan: Plan, place: Place) -> str:
     get = (
         f"git clone https://github.com/{place.repository}\ncd {place.repository.partition('/')[2]}\n"
         if place.repository
@@ -285,7 +331,7 @@ def _readme(course: Course, plan: Plan, place: Place) -> str:
     title = course.course_id.capitalize() or "The course"
     return f"""# {title}: the lessons of this class
 
-{listed}
+{_listed(course, plan)}
 
 Python 3.11 or later is needed. Get the course, its library and Jupyter, and open a lesson:
 
@@ -296,11 +342,7 @@ jupyter lab notebooks
 
 After `pip install .` has been run again, restart the notebooks' kernels.
 
-In a notebook, `check("{exercises.of_lesson(plan.lessons[0])[0].id}")` says whether an answer is right and, where it is
-a known mistake, which one. `hint(...)` opens one more hint with each call, and `progress()` shows how far you are. This
-edition knows what answers should return and not how it is computed. So `solution(...)` shows none, and what it cannot
-judge it leaves to the grading, and says so.
-"""
+{_told_of_checks(course, plan)}"""
 
 
 def _pyproject(plan: Plan) -> str:

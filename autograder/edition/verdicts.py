@@ -12,9 +12,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from course_lib import exercises
 from course_lib.checking import AnswerKey, Exercise, Outcome, Verdict, judge, observe
 from course_lib.checking.recorded.reading import RecordedExercise, read_exercises
+from course_lib.exercises.catalogue import Catalogue
 
 Answer = Callable[..., Any]
 
@@ -36,10 +36,9 @@ class Compared:
     other: tuple[str, ...]
 
 
-def recorded_exercises(folder: Path, lesson: str) -> list[RecordedExercise]:
+def recorded_exercises(folder: Path, catalogue: Catalogue, lesson: str) -> list[RecordedExercise]:
     """The exercises of a lesson as the edition in a folder has them."""
-    package = exercises.LESSONS[lesson].partition(".")[2]
-    return read_exercises(folder / "course_lib" / Path(*package.split(".")))
+    return read_exercises(folder.joinpath(*catalogue.modules[lesson].split(".")))
 
 
 def known_answers(exercise: Exercise, stub: str | None = None) -> Iterator[tuple[str, Answer]]:
@@ -58,16 +57,17 @@ def known_answers(exercise: Exercise, stub: str | None = None) -> Iterator[tuple
         yield "the stub", namespace[exercise.name]
 
 
-def compare_lesson(folder: Path, lesson: str, stubs: Mapping[str, str]) -> Iterator[Compared]:
+def compare_lesson(folder: Path, catalogue: Catalogue, lesson: str, stubs: Mapping[str, str]) -> Iterator[Compared]:
     """The exercises of a lesson, each judged by the full course and by the edition in a folder.
 
     Args:
         folder: the edition's.
-        lesson: such as "01_attention".
+        catalogue: the full course's exercises.
+        lesson: such as "01_ols".
         stubs: the code of each released answer cell, by exercise id.
     """
-    full = {exercise.id: exercise for exercise in exercises.of_lesson(lesson)}
-    for recorded in recorded_exercises(folder, lesson):
+    full = {exercise.id: exercise for exercise in catalogue.of_lesson(lesson)}
+    for recorded in recorded_exercises(folder, catalogue, lesson):
         exercise = full.pop(recorded.id, None)
         if exercise is None:
             yield Compared(recorded.id, 0, (), ("the full course has no such exercise: publish the edition again",))

@@ -17,7 +17,7 @@ Moodle's `mod/assign/classes/downloader.php`, and before version 4.1 with an und
 CANVAS = re.compile(
     r"(?P<name>.+?)(?P<late>_LATE)?_(?P<number>\d+)_(?:(?P<file>\d+)_(?P<rest>.+)|(?P<kind>text|link)\.html)", re.S
 )
-"""A file's name, `lovelaceada_LATE_123_456_01_attention-1.ipynb`: 123 is the student, 456 the file.
+"""A file's name, `lovelaceada_LATE_123_456_01_ols-1.ipynb`: 123 is the student, 456 the file.
 
 Canvas's `lib/content_zipper.rb`.
 """
@@ -69,7 +69,7 @@ def platform_by_names(folders: Collection[str], files: Collection[str]) -> Platf
 
 
 def repository_of(name: str, lessons: Iterable[str]) -> tuple[str, str] | None:
-    """The lesson and the account that a repository of GitHub Classroom is named after: `01-attention-ada`.
+    """The lesson and the account that a repository of GitHub Classroom is named after: `01-ols-ada`.
 
     None where its name does not begin like a lesson's.
     """

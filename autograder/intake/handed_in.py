@@ -236,7 +236,7 @@ def _is_of(file: FileInside, lesson: str) -> bool:
 
 
 def topics_in(content: bytes) -> set[str]:
-    """What the cells of a notebook are about, such as "attention", by the same marks."""
+    """What the cells of a notebook are about, such as "ols", by the same marks."""
     return {(by_marker or by_id).decode() for by_marker, by_id in _MARKS.findall(content)}
 
 

@@ -20,7 +20,7 @@ def misplaced(course: Course, lesson: str) -> list[str]:
     """What in `submitted/` was meant for this lesson, or for one that can't be told; paths below it, sorted.
 
     A notebook or an archive outside all lessons' folders; a folder whose name is nearly the lesson's, as
-    `01-Attention` is nearly `01_attention`; and folders that are named as a platform names a submission.
+    `01-OLS` is nearly `01_ols`; and folders that are named as a platform names a submission.
     """
     if not course.submitted.is_dir():
         return []

@@ -152,7 +152,7 @@ def _print_changes(again: Mapping[str, Grading], console: Console) -> None:
 
 
 def _changed(change: Change) -> str:
-    """A change in one line; what stays the same is said once: "attention.scale: passed, 1 -> 3 points"."""
+    """A change in one line; what stays the same is said once: "ols.fit: passed, 1 -> 3 points"."""
     before, after = change.before, change.after
     if before and after and before.points is not None and replace(before, points=after.points) == after:
         return f"{change.exercise}: {_ending(after)}, {before.points:g} -> {_worth(after)}"

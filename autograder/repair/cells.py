@@ -27,7 +27,7 @@ class Cell:
     Attributes:
         kind: what it is for. Further copies of an answer are `CODE`, and so are cells that the release locks.
         source: what it says; markdown of the student is already sanitised.
-        exercise: the exercise that it belongs to, such as "attention.scores"; None for other cells. A further copy
+        exercise: the exercise that it belongs to, such as "ols.fit"; None for other cells. A further copy
             of an answer has it too.
         tags: the release's tags where it is a cell of the release; of the student's own tags, only `demo`.
         origin: "student" (as submitted), "release" (its text is the release's), "restored" (it was missing or

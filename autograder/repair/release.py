@@ -148,7 +148,7 @@ def flags_of(meta: Mapping[str, object]) -> set[str]:
 
 
 def exercise_of(grade_id: str) -> str:
-    """The exercise of a grade_id: attention-scores-check belongs to attention.scores."""
+    """The exercise of a grade_id: ols-fit-check belongs to ols.fit."""
     stem, _, last = grade_id.rpartition("-")
     return (stem if last in ("answer", "check", "written") else grade_id).replace("-", ".", 1)
 

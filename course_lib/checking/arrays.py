@@ -46,18 +46,27 @@ def array_name(array: numpy.ndarray[Any, Any]) -> str:
     return f"numpy.ndarray of {array.dtype}"
 
 
-def kept(value: Any) -> Any:
+def keep_arrays(value: Any) -> Any:
     """A value with a copy of each array as an `Array`; one that cannot be kept stays what it is."""
     if isinstance(value, numpy.ndarray):
         return Array.of(torch.from_numpy(value.copy(order="K"))) if can_be_kept(value) else value
-    return _inside(value, kept)
+    return _inside(value, keep_arrays)
 
 
-def given(value: Any) -> Any:
+def give_arrays(value: Any) -> Any:
     """A value with a numpy array for each `Array`, as a function is given it; the arrays are copies."""
     if isinstance(value, Array):
         return value.tensor().detach().numpy().copy(order="K")
-    return _inside(value, given)
+    return _inside(value, give_arrays)
+
+
+def numpy_generator(generator: torch.Generator) -> numpy.random.Generator:
+    """A generator of numpy's for the cases of an exercise; it depends on all that the one of torch's does.
+
+    Args:
+        generator: from which its 256 bits of seed are drawn.
+    """
+    return numpy.random.default_rng(torch.randint(2**32, (8,), generator=generator).tolist())
 
 
 def _inside(value: Any, change: Any) -> Any:

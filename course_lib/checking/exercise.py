@@ -18,7 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from course_lib.checking.arrays import given, kept
+from course_lib.checking.arrays import give_arrays, keep_arrays
 from course_lib.checking.ready_made import ReadyMade
 
 Value = Any
@@ -88,7 +88,7 @@ class Callback:
         if _numbers([*args, *kwargs.values()]) > self.most_numbers:
             raise CallRefused(f"{self.name} was given more than {self.most_numbers} numbers at once")
         with torch.no_grad():
-            return kept(self.function(*given(tuple(args)), **given(dict(kwargs))))
+            return keep_arrays(self.function(*give_arrays(tuple(args)), **give_arrays(dict(kwargs))))
 
 
 def _numbers(value: Value) -> int:
@@ -145,9 +145,9 @@ class Case:
     again: int = 0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "args", kept(self.args))
-        object.__setattr__(self, "kwargs", kept(self.kwargs))
-        object.__setattr__(self, "construct", kept(self.construct))
+        object.__setattr__(self, "args", keep_arrays(self.args))
+        object.__setattr__(self, "kwargs", keep_arrays(self.kwargs))
+        object.__setattr__(self, "construct", keep_arrays(self.construct))
 
     def once_more(self) -> list[Case]:
         """The same call, to be made again: what is right must be right again. A class can keep things in two ways."""

@@ -24,7 +24,7 @@ import numpy
 import torch
 from torch import Tensor, nn
 
-from course_lib.checking.arrays import Array, array_name, can_be_kept, given, kept
+from course_lib.checking.arrays import Array, array_name, can_be_kept, give_arrays, keep_arrays
 from course_lib.checking.exercise import Callback, Case, NotRecorded, Value, is_key
 from course_lib.checking.trap import RuleBroken, Trap
 
@@ -328,7 +328,7 @@ def _gradients(result: Value, wanted: list[Tensor]) -> tuple[Tensor | None, ...]
 def _fresh(value: Value, trap: Trap | None = None, unknown: list[str] | None = None) -> Value:
     """A copy that shares nothing with `value`; `clone` keeps a transposed memory layout. A callback can be called."""
     if isinstance(value, Array):
-        return given(value)
+        return give_arrays(value)
     if isinstance(value, Tensor):
         return value.detach().clone()
     if isinstance(value, (list, tuple)):
@@ -391,7 +391,9 @@ def _identical(old: Value, new: Value) -> bool:
     if isinstance(old, Callback):
         return True  # nothing of it is the answer's to change
     if isinstance(old, Array):
-        return isinstance(new, numpy.ndarray) and can_be_kept(new) and _identical(old.tensor(), kept(new).tensor())
+        return (
+            isinstance(new, numpy.ndarray) and can_be_kept(new) and _identical(old.tensor(), keep_arrays(new).tensor())
+        )
     if isinstance(old, Tensor):
         return (
             isinstance(new, Tensor)
@@ -429,7 +431,7 @@ def _plain(value: Value) -> Value:
     if kind is Tensor or kind is nn.Parameter:
         return Tensor.detach(value).clone()
     if kind is numpy.ndarray and can_be_kept(value):
-        return kept(value)
+        return keep_arrays(value)
     if value is None or _is_one_of(kind, (bool, int, float, str)):
         return value
     for numpys, python in _NUMPYS:

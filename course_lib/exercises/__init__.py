@@ -87,13 +87,23 @@ WRITTEN = {
 """Tasks that are answered in prose, with their points: a person reads them, and they are no `Exercise`."""
 
 
-COURSE = Catalogue(LESSONS, titles=TITLES, packages=PACKAGES, seconds=SECONDS, written=WRITTEN)
+LACKING = {
+    "course_lib.evaluation": (
+        *("sacrebleu==2.6.0", "portalocker==4.4.2", "colorama==0.4.6"),
+        *("rouge-score==0.1.2", "jiwer==4.0.0", "rapidfuzz==3.14.6"),
+    ),
+}
+"""What Colab does not have and lessons need that import from a package of `course_lib`: the metrics' libraries, with what
+these need."""
+
+COURSE = Catalogue(LESSONS, titles=TITLES, packages=PACKAGES, seconds=SECONDS, written=WRITTEN, lacking=LACKING)
 """What a course has that names no exercises of its own."""
 
 all, find, named, of_lesson, written_in = COURSE.all, COURSE.find, COURSE.named, COURSE.of_lesson, COURSE.written_in
 
 __all__ = [
     "COURSE",
+    "LACKING",
     "LESSONS",
     "PACKAGES",
     "SECONDS",

@@ -73,6 +73,7 @@ class Catalogue:
         seconds: how long a lesson's cells run, all together.
         written: tasks that a person reads, with their points, by their ids "lesson.task"; None where each module says
             which in `WRITTEN`.
+        lacking: what Colab does not have, for lessons that import from a package of `course_lib`, by that package.
     """
 
     modules: Mapping[str, str] = field(hash=False)
@@ -81,6 +82,7 @@ class Catalogue:
     packages: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
     seconds: Mapping[str, int] = field(default_factory=dict, hash=False)
     written: Mapping[str, int] | None = field(default=None, hash=False)
+    lacking: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
 
     def all(self) -> list[Exercise]:
         """Every exercise, in lesson order.

@@ -1,6 +1,6 @@
 """The grader's side: start a zygote, and open boxes.
 
-    with Zygote(withheld=("course_lib.attention",)) as zygote, zygote.open_box() as box:
+    with Zygote(withheld=()) as zygote, zygote.open_box() as box:
         result = box.run_cell("def dot_product_scores(q, k): return q @ k.mT")
         observation = box.observe("dot_product_scores", case)
 

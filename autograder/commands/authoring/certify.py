@@ -17,11 +17,11 @@ def add(commands: Commands) -> None:
         "certify",
         _run,
         "prove that every check accepts right answers and names wrong ones",
-        "katze certify 01_attention",
+        "katze certify 01_ols",
         slow="trying every answer",
     )
     certify.add_argument(
-        "names", nargs="*", metavar="NAME", help="lessons, or exercises such as attention.scores (default: all)"
+        "names", nargs="*", metavar="NAME", help="lessons, or exercises such as ols.fit (default: all)"
     )
     add_json(certify)
 

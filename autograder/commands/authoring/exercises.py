@@ -11,9 +11,7 @@ from autograder.commands.writing import write_json
 
 def add(commands: Commands) -> None:
     """Add `katze exercises`."""
-    listed = commands.add(
-        "exercises", _run, "list the exercises", "katze exercises --lesson 01_attention", course=False
-    )
+    listed = commands.add("exercises", _run, "list the exercises", "katze exercises --lesson 01_ols", course=False)
     listed.add_argument("--lesson", help="only those of this lesson")
     add_json(listed)
 

@@ -19,7 +19,7 @@ def add(commands: Commands) -> None:
         "gradescope",
         _run,
         "write the autograder of a lesson for Gradescope",
-        "katze gradescope 01_attention --to build/autograder.zip",
+        "katze gradescope 01_ols --to build/autograder.zip",
         slow="reading the lesson",
     )
     add_lesson(gradescope)

@@ -30,7 +30,7 @@ def add(commands: Commands) -> None:
         slow="reading the exercises",
     )
     publish.add_argument("folder", type=Path, metavar="DIR", help="where to: a new folder, or that of an earlier one")
-    publish.add_argument("--lessons", nargs="+", default=[], metavar="LESSON", help="such as 00, or 01_attention")
+    publish.add_argument("--lessons", nargs="+", default=[], metavar="LESSON", help="such as 00, or 01_ols")
     publish.add_argument(
         "--closed", nargs="+", default=[], metavar="LESSON", help="those of them whose answers may be read"
     )
@@ -104,8 +104,8 @@ def _check(course: Course, options: argparse.Namespace) -> int:
     lessons = lessons_in(folder)
     released = {lesson: course.release_notebook(lesson) for lesson in lessons}
     stubs = released_stubs(released.values())
-    compared = [one for lesson in lessons for one in compare_lesson(folder, lesson, stubs)]
-    leaks = find_leaks(folder, released, secrets.randbits(64), closed_in(folder))
+    compared = [one for lesson in lessons for one in compare_lesson(folder, course.exercises, lesson, stubs)]
+    leaks = find_leaks(folder, course.exercises, released, secrets.randbits(64), closed_in(folder))
     if options.json:
         write_json(options.json, {"lessons": lessons, "verdicts": summary(compared), "findings": leaks, "written": []})
     if options.json != "-":

@@ -16,10 +16,10 @@ def add(commands: Commands) -> None:
         "release",
         _run,
         "build the students' notebooks from the solutions",
-        "katze release 01_attention",
+        "katze release 01_ols",
         slow="reading the solutions",
     )
-    release.add_argument("lessons", nargs="*", metavar="LESSON", help="such as 01_attention (default: all)")
+    release.add_argument("lessons", nargs="*", metavar="LESSON", help="such as 01_ols (default: all)")
     release.add_argument("--check", action="store_true", help="change nothing; fail if the release is out of date")
     add_json(release)
 

@@ -15,11 +15,11 @@ def add(commands: Commands) -> None:
         "check",
         _run,
         "check one answer from a Python file, in a box",
-        "katze check attention.scaled_dot_product answer.py",
+        "katze check ols.fit answer.py",
         course=False,
         slow="starting a box",
     )
-    named = check.add_argument("exercise", metavar="EXERCISE_ID", help="such as attention.scaled_dot_product")
+    named = check.add_argument("exercise", metavar="EXERCISE_ID", help="such as ols.fit")
     named.completer = lambda **_asked: known_exercises()  # type: ignore[attr-defined]
     check.add_argument("file", metavar="FILE.py[:NAME]", help="the answer, and its name if it has another")
     check.add_argument("--visible-only", action="store_true", help="only the cases that students see")

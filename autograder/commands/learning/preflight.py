@@ -17,7 +17,7 @@ def add(commands: Commands) -> None:
         "preflight",
         _run,
         "look at a notebook as grading will, before it is submitted",
-        "katze preflight 01_attention.ipynb --run",
+        "katze preflight 01_ols.ipynb --run",
         course=False,
     )
     preflight.add_argument("file", type=Path, metavar="FILE.ipynb", help="the notebook that you want to submit")

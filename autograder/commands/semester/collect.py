@@ -27,7 +27,7 @@ def add(commands: Commands) -> None:
     collect.add_argument(
         "--from", dest="platform", choices=get_args(Platform), help="where it comes from (default: told from its names)"
     )
-    lesson = collect.add_argument("--lesson", metavar="LESSON", help="such as 01_attention (default: told from names)")
+    lesson = collect.add_argument("--lesson", metavar="LESSON", help="such as 01_ols (default: told from names)")
     lesson.completer = lambda **_asked: known_lessons()  # type: ignore[attr-defined]
     collect.add_argument(
         "--roster",

@@ -19,9 +19,7 @@ def add(commands: Commands) -> None:
         "write the grades as CSV, for a learning platform",
         "katze export --roster roster.csv --to grades.csv",
     )
-    export.add_argument(
-        "lessons", nargs="*", metavar="LESSON", help="such as 01_attention (default: all that are graded)"
-    )
+    export.add_argument("lessons", nargs="*", metavar="LESSON", help="such as 01_ols (default: all that are graded)")
     export.add_argument("--to", type=writable, default="-", metavar="FILE.csv", help="where to (default: print it)")
     export.add_argument(
         "--roster", type=Path, metavar="FILE.csv", help="the platform's own export: its rows are filled in"
@@ -92,5 +90,5 @@ def _heading(text: str) -> tuple[str, str]:
     """A lesson, and the heading of its column."""
     lesson, equals, heading = text.partition("=")
     if not (lesson and equals and heading):
-        raise argparse.ArgumentTypeError(f"{text!r} is not LESSON=NAME, such as 01_attention='Homework 1'")
+        raise argparse.ArgumentTypeError(f"{text!r} is not LESSON=NAME, such as 01_ols='Homework 1'")
     return lesson, heading

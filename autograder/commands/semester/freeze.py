@@ -16,7 +16,7 @@ def add(commands: Commands) -> None:
         "freeze",
         _run,
         "let the grades of a finished lesson stand: nothing in it is graded until it is thawed",
-        "katze freeze 01_attention",
+        "katze freeze 01_ols",
     )
     add_lesson(freeze)
     add_json(freeze)

@@ -25,7 +25,7 @@ def add(commands: Commands) -> None:
         "return",
         _run,
         "give the feedback pages back, under the names by which a platform knows its students",
-        "katze return 01_attention --for moodle",
+        "katze return 01_ols --for moodle",
         slow="reading the gradebook",
     )
     add_lesson(give_back)

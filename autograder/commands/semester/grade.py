@@ -24,7 +24,7 @@ def add(commands: Commands) -> None:
         "grade",
         _run,
         "grade the submissions to a lesson",
-        "katze grade 01_attention --workers 4",
+        "katze grade 01_ols --workers 4",
         slow=lambda options: "comparing" if options.dry_run and not options.on_a_copy else "starting the boxes",
     )
     add_lesson(grade)

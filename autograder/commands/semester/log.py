@@ -15,7 +15,7 @@ def add(commands: Commands) -> None:
         "log",
         _run,
         "tell the story of one grade: how it came about, and everything that changed it",
-        "katze log ada 01_attention",
+        "katze log ada 01_ols",
     )
     log.add_argument("student", metavar="STUDENT", help="the student's id")
     add_lesson(log)

@@ -15,7 +15,7 @@ def add(commands: Commands) -> None:
         "report",
         _run,
         "write a page about a graded class: points, exercises, mistakes, students",
-        "katze report 01_attention build/report.html",
+        "katze report 01_ols build/report.html",
         slow="reading the gradebook",
     )
     add_lesson(report)

@@ -13,7 +13,7 @@ from autograder.console import output_console
 def add(commands: Commands) -> None:
     """Add `katze status`."""
     status = commands.add("status", _run, "say how far each lesson has come, and what comes next", "katze status")
-    status.add_argument("lessons", nargs="*", metavar="LESSON", help="such as 01_attention (default: all)")
+    status.add_argument("lessons", nargs="*", metavar="LESSON", help="such as 01_ols (default: all)")
     add_json(status)
 
 

@@ -12,7 +12,7 @@ from autograder.errors import BadInput
 
 def add(commands: Commands) -> None:
     """Add `katze thaw`."""
-    thaw = commands.add("thaw", _run, "let a frozen lesson be graded again", "katze thaw 01_attention")
+    thaw = commands.add("thaw", _run, "let a frozen lesson be graded again", "katze thaw 01_ols")
     add_lesson(thaw)
     add_json(thaw)
 

@@ -72,7 +72,7 @@ Rulings = Mapping[str, Ruling]
 
 
 def exercise_of(cell: str) -> str:
-    """The exercise or the written task whose points a cell holds, by its grade_id: "attention-scores-check"."""
+    """The exercise or the written task whose points a cell holds, by its grade_id: "ols-fit-check"."""
     return cell.rpartition("-")[0].replace("-", ".", 1)
 
 

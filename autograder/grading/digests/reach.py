@@ -27,7 +27,7 @@ _IMPORTS_IT = re.compile(rf"\b(?:import|from)\s+{LIBRARY}\b")
 
 
 def mentioned(sources: Iterable[str]) -> frozenset[str]:
-    """What code names of the library, such as "course_lib.show" or "course_lib.text.texts.SentencePair".
+    """What code names of the library, such as "course_lib.show" or "course_lib.ground.tables.table".
 
     `LIBRARY` itself is among the names where code may reach anything: it hands the package on, imports by a name that
     it makes up, or cannot be read.

@@ -46,7 +46,7 @@ def read_exchange(download: Download) -> Iterator[Found]:
 
 
 def read_github(download: Download, lessons: Sequence[str]) -> Iterator[Found]:
-    """The submissions in folders, or archives, that are named after an assignment and an account: `01-attention-ada`.
+    """The submissions in folders, or archives, that are named after an assignment and an account: `01-ols-ada`.
 
     Args:
         download: what GitHub Classroom has cloned or offered.
@@ -98,7 +98,7 @@ def _common(names: Sequence[str]) -> str:
 
 
 def read_folder(download: Download, lessons: Sequence[str], zone: tzinfo | None) -> Iterator[Found]:
-    """The submissions in a folder for each student, or in a file for each, `ada.ipynb` or `ada_01_attention.ipynb`.
+    """The submissions in a folder for each student, or in a file for each, `ada.ipynb` or `ada_01_ols.ipynb`.
 
     In a student's folder one for each lesson may lie, and in that one for each attempt, with a time in its name.
 

@@ -38,7 +38,7 @@ from autograder.box.protocol import (
 )
 from course_lib import exercises
 from course_lib.checking import Exercise, arrays
-from course_lib.checking.arrays import Array, kept
+from course_lib.checking.arrays import Array, keep_arrays
 from course_lib.checking.exercise import Case
 from course_lib.checking.observation import Foreign, Observation, Outcome, Raised
 
@@ -144,10 +144,10 @@ def test_a_transposed_tensor_arrives_transposed() -> None:
 def test_an_array_arrives_as_one_in_its_order_in_memory(dtype: str) -> None:
     array = numpy.arange(24).reshape(2, 3, 4).astype(dtype).transpose(2, 0, 1)[::-1]
     encoder = Encoder()
-    frame = across({"value": encoder.value([array, kept(array)])}, encoder)
+    frame = across({"value": encoder.value([array, keep_arrays(array)])}, encoder)
     for arrived in Decoder(frame.tensors).value(frame.header["value"]):
         assert type(arrived) is Array
-        assert numpy.array_equal(arrays.given(arrived), array)
+        assert numpy.array_equal(arrays.give_arrays(arrived), array)
         assert not arrived.is_contiguous()
 
 

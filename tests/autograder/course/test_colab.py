@@ -13,8 +13,9 @@ import pytest
 from IPython.core.error import UsageError
 
 import course_lib
-from autograder.course.colab import LACKING, LACKING_FOR, opening_cells
+from autograder.course.colab import LACKING, opening_cells
 from autograder.course.course import Course
+from course_lib.exercises import COURSE
 
 ROOT = Path(__file__).parents[3]
 LESSON = "10_evaluation"
@@ -32,7 +33,7 @@ def needed(source: str) -> list[str]:
 
 def test_all_that_is_installed_is_pinned_as_the_project_pins_it() -> None:
     pins = {line.lower().replace("_", "-") for line in (ROOT / "constraints.txt").read_text().splitlines()}
-    assert {*LACKING, *(package for packages in LACKING_FOR.values() for package in packages)} <= pins
+    assert {*LACKING, *(package for packages in COURSE.lacking.values() for package in packages)} <= pins
     assert needed(install_cell()) == [
         f"katze @ git+https://github.com/katze-course/katze@v{course_lib.__version__}",
         *LACKING,

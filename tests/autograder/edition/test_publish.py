@@ -170,7 +170,7 @@ class TestTheFolder:
 
 class TestNothingIsGivenAway:
     def test_nothing_is_found(self, edition: Path, released: Mapping[str, Path]) -> None:
-        assert find_leaks(edition, released, SEED) == []
+        assert find_leaks(edition, exercises.COURSE, released, SEED) == []
 
     def test_nor_is_any_file_of_an_answer_there(self, edition: Path) -> None:
         names = {path.name for path in edition.rglob("*")}
@@ -202,7 +202,8 @@ class TestNothingIsGivenAway:
             (edition / name).parent.mkdir(parents=True, exist_ok=True)
             (edition / name).write_text(content)
         try:
-            open_, closed = find_leaks(edition, released, 1706), find_leaks(edition, released, SEED, [LESSON])
+            open_ = find_leaks(edition, exercises.COURSE, released, 1706)
+            closed = find_leaks(edition, exercises.COURSE, released, SEED, [LESSON])
         finally:
             for name in added:
                 (edition / name).unlink()

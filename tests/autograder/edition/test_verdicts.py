@@ -24,6 +24,7 @@ from course_lib import exercises
 from course_lib.checking import Callback, Case
 from course_lib.checking.recorded.reading import RecordedExercise, read_exercises
 from course_lib.checking.recorded.stand_ins import StandIn
+from course_lib.exercises.catalogue import Catalogue
 
 ROOT = Path(__file__).parents[3]
 SAMPLE = {
@@ -138,7 +139,7 @@ def test_a_lesson_is_compared_by_what_both_have(recorded: RecordedExercise, tmp_
     package = tmp_path / "course_lib" / "exercises" / "attention"
     package.mkdir(parents=True)
     write_lesson([replace(small(), id="attention.gone"), small()], package)
-    gone, scale, *lacking = compare_lesson(tmp_path, "01_attention", {})
+    gone, scale, *lacking = compare_lesson(tmp_path, exercises.COURSE, "01_attention", {})
     assert "no such exercise" in gone.other[0]
     assert scale.exercise == "attention.scale"
     assert scale.other == ()
@@ -164,7 +165,7 @@ def test_the_command_compares_and_searches(
     monkeypatch.setattr("autograder.edition.publish.lessons_in", lambda folder: ["01_attention"])
     monkeypatch.setattr("autograder.edition.publish.closed_in", lambda folder: [])
     scale = small()
-    monkeypatch.setattr(exercises, "of_lesson", lambda lesson: [scale])
+    monkeypatch.setattr(Catalogue, "of_lesson", lambda catalogue, lesson: [scale])
     package = tmp_path / "course_lib" / "exercises" / "attention"
     package.mkdir(parents=True)
     write_lesson([scale], package)

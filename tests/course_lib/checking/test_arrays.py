@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from course_lib.checking import AnswerKey, Callback, Case, Exercise, Outcome, Verdict, judge, observe
-from course_lib.checking.arrays import Array, given, kept
+from course_lib.checking.arrays import Array, give_arrays, keep_arrays
 
 X = numpy.array([[1.0, 2.0, 4.0], [3.0, -1.0, 0.0]])
 
@@ -97,11 +97,11 @@ def test_where_a_tensor_is_asked_for_an_array_is_none() -> None:
 
 def test_arrays_come_back_from_within() -> None:
     value = {"a": [X, (X > 0, X[::-1].T)], "b": 1}
-    round_trip = given(kept(value))
+    round_trip = give_arrays(keep_arrays(value))
     assert numpy.array_equal(round_trip["a"][0], X)
     assert numpy.array_equal(round_trip["a"][1][1], X[::-1].T)
     assert round_trip["a"][1][0].dtype == bool
-    assert type(kept(X)) is Array
+    assert type(keep_arrays(X)) is Array
 
 
 def test_a_callback_is_given_arrays_and_may_return_them() -> None:
