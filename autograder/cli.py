@@ -18,7 +18,7 @@ from collections.abc import Sequence
 import argcomplete
 
 from autograder.commands.adding import Commands
-from autograder.commands.authoring import certify, exercises, gradescope, publish, release, site
+from autograder.commands.authoring import certify, exercises, gradescope, init, publish, release, site
 from autograder.commands.learning import check, demo, learn, preflight
 from autograder.commands.machine import completion, doctor
 from autograder.commands.semester import autograde, collect, export, freeze, give_back, grade, log, report, status, thaw
@@ -30,6 +30,7 @@ from course_lib.exercises.catalogue import UnusableExercises
 COMMANDS = (
     demo,
     learn,
+    init,
     release,
     status,
     collect,

@@ -2,8 +2,8 @@
 
 Tests `errors.py`, `adding.py`, `autograde.py`, `certify.py`, `check.py`, `collect.py`, `completion.py`, `demo.py`,
 `doctor.py`, `exercises.py`, `export.py`, `freeze.py`, `give_back.py`, `gradescope.py`, `grade.py`, `learn.py`,
-`log.py`, `preflight.py`, `publish.py`, `release.py`, `report.py`, `site.py`, `status.py`, `thaw.py` and `writing.py` as
-well.
+`init.py`, `log.py`, `preflight.py`, `publish.py`, `release.py`, `report.py`, `site.py`, `status.py`, `thaw.py` and
+`writing.py` as well.
 """
 
 from __future__ import annotations

@@ -1,0 +1,31 @@
+"""`katze init`."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from pathlib import Path
+
+from autograder.commands.adding import Commands
+from autograder.commands.statuses import DONE
+
+
+def add(commands: Commands) -> None:
+    """Add `katze init`."""
+    init = commands.add(
+        "init",
+        _run,
+        "begin a course of your own: a lesson, its exercises, a class",
+        "katze init statistics",
+        course=False,
+    )
+    init.add_argument("folder", type=Path, metavar="DIR", help="where to: a new folder, or an empty one")
+
+
+def _run(options: argparse.Namespace) -> int:
+    from autograder.starter.new_course import write_course
+
+    for place in write_course(options.folder):
+        print(options.folder / place)
+    print(f"\nNext: cd {shlex.quote(str(options.folder))}, then read README.md, and run `katze release`.")
+    return DONE

@@ -1,0 +1,178 @@
+"""Another course than ours, from `katze init` to its pages: every command and `check` follow its setting.
+
+The course is what `katze init` writes. One graded class serves all tests.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autograder.box import Level, choose_level
+from autograder.cli import main
+from autograder.course.course import Course
+from autograder.errors import BadInput
+from autograder.starter.new_course import write_course
+
+LESSON = "01_ols"
+
+OUTCOMES: dict[str, tuple[float | None, list[str]]] = {
+    "ada_lstsq": (6, ["passed", "passed", "passed"]),
+    "ben_pinv": (6, ["passed", "passed", "passed"]),
+    "cleo_svd_and_loops": (6, ["passed", "passed", "passed"]),
+    "dan_normal_equations": (5, ["passed", "raised", "passed"]),
+    "eli_no_intercept": (5, ["no_intercept", "passed", "passed"]),
+    "fay_ones_last": (5, ["ones_last", "passed", "passed"]),
+    "gus_elementwise_inverse": (1, ["passed", "elementwise_inverse", "n_minus_one"]),
+    "hana_correlation": (4, ["passed", "passed", "correlation_squared"]),
+    "ivo_returns_a_list": (5, ["wrong", "passed", "passed"]),
+    "jo_reads_the_answers": (0, ["raised", "raised", "not_attempted"]),
+    "kit_broken_file": (None, ["unreadable", "unreadable", "unreadable"]),
+    "lou_empty": (0, ["not_attempted", "not_attempted", "not_attempted"]),
+}
+"""The points of each, and for each exercise the mistake by name, or the outcome."""
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The folder of the course, in which this process is; the class is graded."""
+    try:
+        choose_level(Level.L2)
+    except BadInput as problem:
+        pytest.skip(f"no boxes that keep the answers away here: {problem}")
+    folder = tmp_path_factory.mktemp("statistics") / "course"
+    write_course(folder)
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        assert main(["release"]) == 0
+        subprocess.run([sys.executable, "demo_class.py"], check=True)
+        assert main(["grade", LESSON, "--workers", "2", "--json", "build/graded.json"]) == 0
+        yield folder
+    finally:
+        os.chdir(before)
+
+
+def read(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def test_the_class_comes_out_as_it_should(course: Path) -> None:
+    points: dict[str, list[float | None]] = {}
+    found: dict[str, list[str]] = {}
+    for one in read(course / "build" / "graded.json"):
+        points.setdefault(one["student"], []).append(one["points"])
+        found.setdefault(one["student"], []).append(one["misconception"] or one["outcome"])
+    assert found == {student: outcomes for student, (_, outcomes) in OUTCOMES.items()}
+    totals = {who: None if None in earned else sum(map(float, filter(None, earned))) for who, earned in points.items()}
+    assert totals == {student: total for student, (total, _) in OUTCOMES.items()}
+
+
+def test_a_box_has_none_of_the_answers(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["log", "jo_reads_the_answers", LESSON, "--json"]) == 0
+    matrix, fit, _ = json.loads(capsys.readouterr().out)["exercises"]
+    said = [one["message"] for exercise in (matrix, fit) for one in exercise["cases"] if not one["hidden"]]
+    assert any("No module named 'ols_exercises'" in message for message in said)
+    assert any("Permission denied" in message or "No such file" in message for message in said)
+
+
+def test_the_report_and_the_pages_know_titles_and_mistakes(course: Path) -> None:
+    assert main(["report", LESSON, "build/class.html"]) == 0
+    page = (course / "build" / "class.html").read_text(encoding="utf-8")
+    assert "Lesson 01 · Least squares" in page
+    assert "The design matrix" in page
+    assert "Your matrix has no column of ones" in page
+    feedback = (course / "feedback" / "gus_elementwise_inverse" / LESSON / f"{LESSON}.html").read_text(encoding="utf-8")
+    assert "np.linalg.inv" in feedback
+    assert "fit(design=array[4, 2], y=array[4])" in feedback
+
+
+def test_the_log_the_export_and_the_status_follow(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["log", "eli_no_intercept", LESSON]) == 0
+    assert "Your matrix has no column of ones" in " ".join(capsys.readouterr().out.split())
+    assert main(["export", "--to", "build/points.csv"]) == 0
+    assert "eli_no_intercept,5\n" in (course / "build" / "points.csv").read_text()
+    capsys.readouterr()
+    assert main(["status"]) == 0
+    assert "katze log kit_broken_file 01_ols" in capsys.readouterr().out
+    assert main(["grade", LESSON]) == 0
+    assert "12 submissions unchanged" in capsys.readouterr().out
+
+
+def test_the_exercises_are_certified_and_listed(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["certify", "--json"]) == 0
+    certificates = json.loads(capsys.readouterr().out)
+    assert [(one["id"], one["points"]) for one in certificates] == [
+        *(("ols.design_matrix", 1), ("ols.fit", 3), ("ols.r_squared", 2)),
+    ]
+    assert main(["exercises"]) == 0
+    assert "ols.fit  3 points, 15 minutes, 7 known mistakes" in capsys.readouterr().out
+
+
+def test_an_answer_in_a_file_is_checked(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (course / "build" / "answer.py").write_text("def fit(design, y):\n    return design.T @ y\n")
+    assert main(["check", "ols.fit", "build/answer.py"]) == 1
+    assert "Your answer is designᵀ y alone." in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_notebook_is_looked_at_before_it_is_submitted(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["preflight", f"submitted/hana_correlation/{LESSON}/{LESSON}.ipynb", "--run"])
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "ols.r_squared Not yet right: Your answer is the squared correlation." in shown
+
+
+def test_a_student_s_own_checks_run_in_the_notebook(course: Path, tmp_path: Path) -> None:
+    assert main(["learn", "work", "--scripts"]) == 0
+    script = course / "work" / f"{LESSON}.py"
+    source = script.read_text(encoding="utf-8")
+    right = re.sub(
+        r"(def fit\(.*?\n)    # .*?\n *raise NotImplementedError\(\)", r"\1    return design.T @ y", source, flags=re.S
+    )
+    assert right != source
+    script.write_text(right, encoding="utf-8")
+    ran = subprocess.run([sys.executable, str(script)], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "Your answer is designᵀ y alone." in " ".join(ran.stdout.split()), ran.stderr
+
+
+def test_a_class_edition_checks_without_the_answers(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["publish", "../class", "--lessons", "01"]) == 0
+    assert main(["publish", "../class", "--check"]) == 0
+    told = capsys.readouterr().out
+    assert "3 exercises, 36 answers: 36 verdicts are the same, 0 are left to the full course, 0 differ" in told
+    assert "searched for answers, solutions and hidden cases: 0 findings" in told
+    code = "from course_lib.checking import check\nprint(check('ols.fit', lambda design, y: design.T @ y))"
+    lesson = course.parent / "class" / "notebooks" / LESSON
+    ran = subprocess.run([sys.executable, "-c", code], cwd=lesson, capture_output=True, text=True, check=False)
+    assert "Your answer is designᵀ y alone." in " ".join(ran.stdout.split()), ran.stderr
+    assert "linalg" not in (lesson.parents[1] / "ols_exercises" / "__init__.py").read_text()
+
+
+def test_what_is_made_of_our_own_course_alone_says_so(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["site", "build/site"]) == 2
+    assert "this one has exercises of its own" in capsys.readouterr().err
+
+
+def test_a_mistake_in_the_exercises_is_said_to_their_author(
+    course: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    other = tmp_path / "course"
+    write_course(other)
+    monkeypatch.chdir(other)
+    with open("ols_exercises.py", "a", encoding="utf-8") as module:
+        module.write("EXERCISES = (*EXERCISES, FIT)\n")
+    for command in (["release"], ["certify"], ["exercises"]):
+        assert main(command) == 2
+        told = capsys.readouterr().err
+        assert told == "katze: ols_exercises (01_ols): 2 exercises have the id 'ols.fit'; give each its own.\n"
+    config = other / "nbgrader_config.py"
+    config.write_text(config.read_text().replace('{"01_ols": "ols_exercises"}', 'dict([("01_ols", "ols_exercises")])'))
+    with pytest.raises(BadInput, match="read without running the file"):
+        Course.find()
