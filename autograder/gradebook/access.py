@@ -69,12 +69,12 @@ def look(address: Address) -> Iterator[Connection | None]:
     if isinstance(address, Path) and file.is_new_file(address):
         yield None
         return
-    with _reading(address) as connection:
+    with reading(address) as connection:
         yield connection if schema.version(connection) >= schema.WITH_RECORDS else None
 
 
 @contextlib.contextmanager
-def _reading(address: Address) -> Iterator[Connection]:
+def reading(address: Address) -> Iterator[Connection]:
     """Read a gradebook that has been made, whether or not it has records."""
     engine = file.reading_file(address) if isinstance(address, Path) else server.reading_server(address)
     try:
@@ -112,7 +112,7 @@ def copy(address: Address, path: Path) -> None:
         ):
             source.backup(target)
         return
-    with _reading(address) as connection, GradebookFile(path) as book:
+    with reading(address) as connection, GradebookFile(path) as book:
         book.prepare()
         with book.begin() as new:
             _copy_rows(connection, new)

@@ -21,6 +21,7 @@ from sqlalchemy import Connection
 from autograder.course.course import Course
 from autograder.course.semester import SEMESTER_NAME
 from autograder.errors import BadInput
+from autograder.gradebook.access import is_new
 from autograder.gradebook.lesson import GradedCell, LessonRows
 from autograder.limits import Limits
 from autograder.plain.rows import NotebookRows, read_notebooks
@@ -182,6 +183,18 @@ class PlainAssignment:
         """What tests may write to stderr without failing, as `c.IgnorePattern` says; None where nothing is."""
         said = self.course.config.get("IgnorePattern", {})
         return re.compile(str(said.get("pattern", ""))) if said.get("enabled") and said.get("pattern") else None
+
+
+def require_gradebook(course: Course, name: str) -> None:
+    """Refuse a course whose gradebook is still to be made: nbgrader makes it, with the assignment.
+
+    Raises:
+        BadInput: there is none.
+    """
+    if is_new(course.gradebook):
+        raise BadInput(
+            f"there is no gradebook {course.gradebook}; run `nbgrader generate_assignment {name}`, then this again"
+        )
 
 
 def released(course: Course, name: str) -> list[Path]:

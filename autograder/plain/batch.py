@@ -24,8 +24,7 @@ from autograder.box import Level, Zygote, choose_level, describe
 from autograder.course.course import Course
 from autograder.errors import BadInput, Interrupted
 from autograder.gradebook import store
-from autograder.gradebook.access import hold, is_new
-from autograder.gradebook.changes.frozen import read_frozen
+from autograder.gradebook.access import hold
 from autograder.gradebook.deadlines import terms
 from autograder.gradebook.held import HeldGradebook
 from autograder.gradebook.lesson import LessonRows
@@ -38,9 +37,9 @@ from autograder.grading.workers import error_in_words, share_out
 from autograder.intake.submission import refused_submissions
 from autograder.pages.deadlines import told_to_student
 from autograder.plain import files, publish, rows
-from autograder.plain.assignment import PlainAssignment, released
+from autograder.plain.assignment import PlainAssignment, released, require_gradebook
 from autograder.plain.late import write_penalties
-from autograder.plain.plan import conditions_of, make_plan
+from autograder.plain.plan import conditions_of, make_plan, read_recorded
 from autograder.plain.submission import PlainFinished, PlainGrader
 from autograder.progress import progress_bar
 from course_lib.checking import Outcome
@@ -87,19 +86,16 @@ def grade_assignment(
     with tell_plainly():
         released(course, name)
         submissions = select_submissions(course, name, students)
-        if is_new(course.gradebook):
-            raise BadInput(
-                f"there is no gradebook {course.gradebook}; run `nbgrader generate_assignment {name}`, then this again"
-            )
+        require_gradebook(course, name)
         with hold(course.gradebook, name) as book:
             with book.begin() as connection:
                 assignment = PlainAssignment.load(course, name, feedback, connection)
+                recorded = read_recorded(connection, name)
             course_files = files.of_course(course, name)
             conditions = conditions_of(assignment, course_files)
-            plan = make_plan(assignment, conditions, submissions, book, find_weakest(level, min_level), force)
-            frozen = _frozen(book, name)
-            if frozen:
-                book.notices.append(frozen_in_words(name, frozen, plan, force))
+            plan = make_plan(assignment, conditions, submissions, recorded, find_weakest(level, min_level), force)
+            if recorded.frozen:
+                book.notices.append(frozen_in_words(name, recorded.frozen, plan, force))
                 plan = plan.without_tasks()
             run = _Run(assignment, conditions, course_files, book, plan, force, workers)
             if plan.tasks:
@@ -124,12 +120,6 @@ def grade_assignment(
         stale_pages=tuple(run.stale_pages),
         command="katze autograde",
     )
-
-
-def _frozen(book: HeldGradebook, name: str) -> str:
-    """Since when the assignment is frozen; empty where it is not."""
-    with book.begin() as connection:
-        return read_frozen(connection).get(name, "")
 
 
 @dataclass

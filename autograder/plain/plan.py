@@ -10,14 +10,16 @@ import hashlib
 import importlib.metadata
 import json
 import platform
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from sqlalchemy import Connection
+
 import course_lib
 from autograder.box import Level
-from autograder.gradebook import store
-from autograder.gradebook.held import HeldGradebook
+from autograder.gradebook import schema, store
+from autograder.gradebook.changes.frozen import read_frozen
 from autograder.gradebook.record import Conditions, Record
 from autograder.grading.digests import fingerprints
 from autograder.grading.plan import (
@@ -28,6 +30,7 @@ from autograder.grading.plan import (
     OTHER_CHECKS,
     OVERWRITTEN,
     Plan,
+    Recorded,
     Task,
     changed_versions,
     size_of,
@@ -60,21 +63,25 @@ def conditions_of(assignment: PlainAssignment, course_files: dict[str, Path]) ->
     return Conditions(_release(assignment), "", versions, {"limits": limits})
 
 
+def read_recorded(connection: Connection, name: str) -> Recorded:
+    """What a gradebook holds of an assignment; it may lack our tables."""
+    if schema.version(connection) < schema.WITH_RECORDS:
+        return Recorded()
+    records = store.records(connection, name)
+    overwritten = rows.overwritten(connection, name, records)
+    return Recorded(records, overwritten, frozen=read_frozen(connection).get(name, ""))
+
+
 def make_plan(
     assignment: PlainAssignment,
     conditions: Conditions,
     submissions: Sequence[tuple[str, Path]],
-    book: HeldGradebook,
+    recorded: Recorded,
     weakest: Level,
     force: bool = False,
 ) -> Plan:
     """Compare what is there with what was recorded. Nothing is written."""
-    records: Mapping[str, Record] = {}
-    overwritten: set[str] = set()
-    if book.has_records():
-        with book.begin() as connection:
-            records = store.records(connection, assignment.name)
-            overwritten = rows.overwritten(connection, assignment.name, records)
+    records, overwritten = recorded.records, recorded.overwritten
     tasks, unchanged = [], []
     for student, folder in submissions:
         record, digest = records.get(student), fingerprints.of_submission(folder)

@@ -29,7 +29,6 @@ WITHOUT_DRY_RUN: Mapping[str, str] = {
         ("export", "report", "preflight", "gradescope", "publish", "site", "demo", "learn"), A_PLACE_OF_ITS_OWN
     ),
     "release": "its --check is one",
-    "autograde": "is for plain courses, and has none",
     "freeze": "katze thaw takes it back",
     "thaw": "katze freeze takes it back",
 }

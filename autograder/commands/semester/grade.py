@@ -16,6 +16,7 @@ from autograder.errors import BadInput
 if TYPE_CHECKING:
     from autograder.course.course import Course
     from autograder.gradebook.results import ClassResult
+    from autograder.grading.preview import Preview
 
 
 def add(commands: Commands) -> None:
@@ -49,7 +50,7 @@ def _run(options: argparse.Namespace) -> int:
     from autograder.grading.batch import grade_lesson
     from autograder.grading.preview import copied, preview_lesson
     from autograder.intake.misplaced import how_to_collect, misplaced
-    from autograder.pages.preview import NOTHING_WRITTEN, print_preview
+    from autograder.pages.preview import NOTHING_WRITTEN
     from autograder.pages.terminal import print_class
     from autograder.words import some
 
@@ -66,12 +67,7 @@ def _run(options: argparse.Namespace) -> int:
     if options.on_a_copy and not options.dry_run:
         raise BadInput("--run is for --dry-run; without either, `katze grade` grades")
     if options.dry_run and not options.on_a_copy:
-        preview = preview_lesson(course, options.lesson, **wanted).records()
-        if options.json:
-            write_json(options.json, preview)
-        if options.json != "-":
-            print_preview(preview)
-        return DONE
+        return tell_preview(preview_lesson(course, options.lesson, **wanted), options)
     if options.dry_run:
         with copied(course, options.lesson) as copy:
             run = grade_lesson(copy, options.lesson, workers=options.workers, **wanted)
@@ -92,6 +88,17 @@ def _run(options: argparse.Namespace) -> int:
         if collecting:
             print(f"{collecting}, if you have not yet, and move it elsewhere.", file=sys.stderr)
     return conclude_run(course, run, options)
+
+
+def tell_preview(preview: Preview, options: argparse.Namespace) -> int:
+    """Tell what a run would do, and return the exit status."""
+    from autograder.pages.preview import print_preview
+
+    if options.json:
+        write_json(options.json, preview.records())
+    if options.json != "-":
+        print_preview(preview.records())
+    return DONE
 
 
 def conclude_run(course: Course, run: ClassResult, options: argparse.Namespace) -> int:

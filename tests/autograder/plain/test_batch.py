@@ -1,6 +1,6 @@
 """A class of a plain course: nbgrader's own points, one verdict a test cell, and no zero for a mishap.
 
-Tests `late.py`, `plan.py`, `publish.py`, `rows.py`, `running.py` and `submission.py` as well.
+Tests `late.py`, `plan.py`, `preview.py`, `publish.py`, `rows.py`, `running.py` and `submission.py` as well.
 """
 
 from __future__ import annotations
@@ -12,13 +12,16 @@ from pathlib import Path
 
 import pytest
 
+from autograder.cli import main
 from autograder.course.course import Course
 from autograder.errors import BadInput
 from autograder.gradebook.record import Record
 from autograder.gradebook.results import ClassResult
 from autograder.gradebook.standings import standings
+from autograder.grading.preview import Preview
 from autograder.grading.workers import TRIED_AGAIN
 from autograder.plain.batch import grade_assignment
+from autograder.plain.preview import preview_assignment
 from course_lib.checking import Outcome
 from tests.autograder.plain.plain_course import (
     COMMENTS,
@@ -241,11 +244,16 @@ def test_only_what_has_changed_is_graded_again(tmp_path: Path) -> None:
     course = make_course(tmp_path / "course")
     hand_in(course, "ada")
     ben = hand_in(course, "ben", WRONG)
+    dry = would_grade(course)
+    assert (dry.unchanged, [task.student for task in dry.tasks]) == (0, ["ada", "ben"])
     assert set(grade_assignment(course, NAME, workers=2).gradings) == {"ada", "ben"}
+    assert (would_grade(course).unchanged, would_grade(course).tasks) == (2, ())
     assert grade_assignment(course, NAME).gradings == {}
     write(ben, "first", submitted(course, "first", RIGHT["first"]))
     (course.autograded / "ada" / NAME / "first.ipynb").unlink()
+    dry = would_grade(course)
     again = grade_assignment(course, NAME).gradings
+    assert {task.student: task.why for task in dry.tasks} == {student: one.why for student, one in again.items()}
     assert {student: one.why for student, one in again.items()} == {
         "ada": ("first.ipynb in autograded/ is missing, or not what was written",),
         "ben": ("handed in again",),
@@ -262,6 +270,26 @@ def test_only_what_has_changed_is_graded_again(tmp_path: Path) -> None:
     assert run.gradings["ada"].why == ("the files beside the notebooks have changed",)
     assert ended(by_student(run)["ada"])["second.texts"] == (Outcome.WRONG, 0)
     assert by_student(run)["ada"].total == 5
+
+
+def would_grade(course: Course) -> Preview:
+    """What a dry run finds; it must have written nothing."""
+    before = {path: path.stat().st_mtime_ns for path in course.root.rglob("*")}
+    found = preview_assignment(course, NAME)
+    assert {path: path.stat().st_mtime_ns for path in course.root.rglob("*")} == before
+    return found
+
+
+def test_a_dry_run_says_who_and_why(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    course = make_course(tmp_path / "course")
+    hand_in(course, "ada")
+    assert main(["autograde", NAME, "--dry-run", "--course", str(course.root)]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        f"{NAME}: 1 submission to grade, 0 unchanged",
+        "  not graded before: ada",
+        "a dry run: nothing was written",
+    ]
+    assert not course.autograded.exists()
 
 
 def give(course: Course, student: str, cell: str, points: float, comment: str) -> None:
