@@ -17,7 +17,7 @@ from autograder.box.confinement.levels import Level
 from autograder.errors import BadInput
 from autograder.hosts.gradescope import runner
 from autograder.hosts.gradescope.bundle import write_bundle
-from tests.autograder.hosts.gradescope.archive import Container
+from tests.autograder.hosts.gradescope.archive import Container, refuse_landlock
 from tests.autograder.small_class import BY_NAME, CHECKED, LESSON, make_course
 
 TEXT = {"type": "string"}
@@ -167,18 +167,13 @@ def test_what_is_no_notebook_has_no_score_and_the_instructor_the_reason(containe
     assert "This could not be graded" in ran.stdout
 
 
-def test_where_no_box_is_strong_enough_nothing_is_graded(
-    container: Container, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def none(minimum: Level) -> Level:
-        assert minimum >= Level.L2
-        raise BadInput("boxes at level L2 are not possible here (no Landlock)")
-
+def test_where_no_box_is_strong_enough_nothing_is_graded(container: Container) -> None:
     container.hand_in(BY_NAME["ada_reference"])
-    monkeypatch.setattr(runner, "choose_level", none)
-    assert runner.main([str(container.root)]) == 1
-    assert "no Landlock" in capsys.readouterr().out
-    assert not (container.root / "results" / "results.json").exists()
+    (container.root / "results" / "results.json").write_text('{"score": 19}')
+    ran = container.run(preexec=refuse_landlock)
+    assert ran.status == 1
+    assert ran.results is None
+    assert "boxes at level L2 are not possible here (no Landlock" in ran.stdout
 
 
 def test_without_its_secret_an_archive_grades_nothing(container: Container) -> None:
