@@ -24,7 +24,8 @@ def plain_rows(path: Path) -> dict[str, list[Any]]:
             name: {row["from"]: row["table"] for row in book.execute(f"PRAGMA foreign_key_list({name})")}
             for name in names
         }
-    refers["katze_answer"]["grade_id"] = "grade"
+    for name in ("katze_answer", "katze_share", "katze_kept"):
+        refers[name]["grade_id"] = "grade"
     by_id = {(name, row["id"]): row for name in names for row in rows[name] if "id" in row}
 
     def spelt(name: str, row: dict[str, Any]) -> tuple[Any, ...]:
@@ -32,7 +33,8 @@ def plain_rows(path: Path) -> dict[str, list[Any]]:
         for column, value in row.items():
             if column in refers[name]:
                 other = refers[name][column]
-                value = None if value is None else spelt(other, by_id[other, value])
+                found = by_id.get((other, value))
+                value = found and spelt(other, found)  # nothing, where it has gone with its cell
             elif column in BY_CLOCK or (column == "id" and name not in NAMED):
                 continue
             kept.append((column, value))

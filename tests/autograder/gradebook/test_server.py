@@ -9,7 +9,8 @@ import multiprocessing
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 from typing import Any
@@ -19,15 +20,19 @@ from nbgrader.api import Gradebook
 from sqlalchemy import insert, inspect, select
 from sqlalchemy.exc import DBAPIError
 
-from autograder.course.address import Server, address_from
+from autograder.course.address import Server, address_from, url_of
+from autograder.course.course import Course
 from autograder.errors import BadInput
 from autograder.gradebook import access, schema, server, store
 from autograder.gradebook.access import check_gradebook, hold, is_new, look, read_only
-from autograder.gradebook.record import RunRecord
+from autograder.gradebook.changes.frozen import freeze, thaw
+from autograder.gradebook.changes.rulings import Ruling
+from autograder.gradebook.deadlines import terms
+from autograder.gradebook.record import SET_ASIDE, RunRecord
 from autograder.gradebook.tables import EVERY_TABLE, RULING
 from autograder.gradebook.writer import GradebookWriter
 from tests import postgres
-from tests.autograder.gradebook.toy_lesson import LESSON, SCORES, WRITTEN, answered, grade, recorded, release
+from tests.autograder.gradebook.toy_lesson import LESSON, SCORES, WRITTEN, answered, grade, points_of, recorded, release
 from tests.autograder.plain_rows import plain_rows
 from tests.postgres import PASSWORD, TEAM, Cluster
 
@@ -124,19 +129,10 @@ def test_lists_are_in_the_order_of_a_file(ada: Server, tmp_path: Path) -> None:
 def test_a_copy_in_a_file_has_every_row(ada: Server, tmp_path: Path) -> None:
     for address in (ada, tmp_path / "gradebook.db"):
         grade(address, LESSON, STUDENTS[:2])
-    with Gradebook(ada.url, "toy") as book:
-        points = book.find_grade(WRITTEN, LESSON, LESSON, STUDENTS[0])
-        points.manual_score, points.needs_manual_grade = 1.5, False
-        book.find_comment(WRITTEN, LESSON, LESSON, STUDENTS[0]).manual_comment = "Good."
-        book.db.commit()
+        give(address, STUDENTS[0], 1.5, "Good.")
     access.copy(ada, tmp_path / "copy.db")
     with Gradebook(f"sqlite:///{tmp_path / 'copy.db'}", "toy") as book:
         assert book.find_submission(LESSON, STUDENTS[0]).score == 4.5
-    with Gradebook(f"sqlite:///{tmp_path / 'gradebook.db'}", "toy") as book:
-        points = book.find_grade(WRITTEN, LESSON, LESSON, STUDENTS[0])
-        points.manual_score, points.needs_manual_grade = 1.5, False
-        book.find_comment(WRITTEN, LESSON, LESSON, STUDENTS[0]).manual_comment = "Good."
-        book.db.commit()
     assert plain_rows(tmp_path / "copy.db") == plain_rows(tmp_path / "gradebook.db")
 
 
@@ -144,6 +140,96 @@ def test_nothing_is_copied_of_what_is_not_there(ada: Server, tmp_path: Path) -> 
     for address in (ada, tmp_path / "gradebook.db"):
         access.copy(address, tmp_path / "copy.db")
     assert list(tmp_path.iterdir()) == []
+
+
+def give(address: Server | Path, student: str, points: float, comment: str) -> None:
+    """Grade a written answer as formgrader does."""
+    with Gradebook(url_of(address), "toy") as book:
+        found = book.find_grade(WRITTEN, LESSON, LESSON, student)
+        found.manual_score, found.needs_manual_grade = points, False
+        book.find_comment(WRITTEN, LESSON, LESSON, student).manual_comment = comment
+        book.db.commit()
+
+
+def play_a_semester(course: Course) -> Iterator[str]:
+    """All that changes a grade that is there; gives the name of each step when it is done."""
+    address = course.gradebook
+    grade(address, LESSON, ["zoe", "gus", "mia"])
+    yield "graded"
+    give(address, "zoe", 1.5, "Good.")
+    give(address, "gus", 0.0, "")
+    yield "read"
+    with hold(address, LESSON) as book, GradebookWriter(book, "toy") as writer:
+        for step, changed in (("worth more", 8.0), ("gone", None), ("back", 2.0)):
+            notebook = release()
+            if changed is None:
+                notebook["cells"].pop()
+            else:
+                points_of(notebook, WRITTEN)["points"] = changed
+            writer.ensure_assignment(LESSON, notebook)
+            yield step
+        run = writer.begin_run(RunRecord(LESSON, "host", "Linux", 1, "", False, 0))
+        for ruling in (Ruling(drop=True), Ruling(full_credit=True), Ruling()):
+            rulings = {"toy.double": ruling, "toy.zero": Ruling(accept=("abc",))}
+            writer.ensure_assignment(LESSON, release(), rulings)
+            writer.apply_rulings(run, LESSON)
+            yield ruling.in_words()
+        writer.set_aside(run, LESSON, ["mia"], SET_ASIDE)
+        yield "set aside"
+    for due in ("2026-11-18T18:00:00+01:00", ""):
+        own = f"due = {due}\nextensions = {{ gus = 2026-11-19T18:00:00+01:00 }}\n" if due else ""
+        (course.root / "course.toml").write_text(f'[late]\npolicy = "linear"\nper_day = 10\n[lessons.{LESSON}]\n{own}')
+        later = Course.find(course.root)
+        with hold(address, LESSON) as book, book.begin() as connection:
+            by_hand = store.by_hand(connection, LESSON)
+            records = store.counted(connection, LESSON)
+            complete = [replace(record, by_hand=by_hand.get(name, ())) for name, record in records.items()]
+            terms.write_terms(later, connection, LESSON, terms.with_lateness(later, connection, LESSON, complete))
+        yield f"due {due}"
+    with hold(address, LESSON) as book:
+        assert freeze(book, LESSON)
+        assert freeze(book, LESSON)
+        yield "frozen"
+        assert thaw(book, LESSON)
+    yield "thawed"
+
+
+def test_whatever_changes_in_a_semester_is_the_same_as_in_a_file(ada: Server, tmp_path: Path) -> None:
+    courses = []
+    for name, address in (("server", ada), ("file", tmp_path / "gradebook.db")):
+        path = tmp_path / name / "release" / LESSON / f"{LESSON}.ipynb"
+        path.parent.mkdir(parents=True)
+        path.write_text("{}")
+        url = url_of(address)
+        (tmp_path / name / "nbgrader_config.py").write_text(f"c = get_config()\nc.CourseDirectory.db_url = {url!r}\n")
+        courses.append(Course.find(tmp_path / name))
+    copy, seen = tmp_path / "copy.db", []
+    for step, same in zip(*map(play_a_semester, courses), strict=True):
+        assert step == same
+        access.copy(ada, copy)
+        rows = plain_rows(copy)
+        copy.unlink()
+        assert rows == plain_rows(tmp_path / "gradebook.db"), step
+        assert rows not in seen[-1:], step
+        seen.append(rows)
+
+
+def test_a_gradebook_of_nbgrader_s_gets_our_tables(cluster: Cluster, ada: Server, database: str) -> None:
+    with hold(ada, LESSON) as book:
+        book.prepare()
+    ours = sorted(name for name in tables_in(cluster, database) if name.startswith("katze_"))
+    cluster.administer(f"DROP TABLE {', '.join(ours)}", database=database)
+    with look(ada) as connection:
+        assert connection is None
+    assert not is_new(ada)
+    with hold(ada, LESSON) as book:
+        assert not book.has_records()
+        book.prepare()
+        assert book.has_records()
+    assert book.notices == [
+        f"the gradebook {ada} was brought from version 0 of Katze's tables to version {schema.LATEST}; no copy was "
+        "made: `pg_dump` makes one"
+    ]
 
 
 # --- several at once
