@@ -26,7 +26,7 @@ A_PLACE_OF_ITS_OWN = "writes only where it is told to"
 WITHOUT_DRY_RUN: Mapping[str, str] = {
     **dict.fromkeys(("status", "log", "exercises", "check", "certify", "doctor", "completion"), WRITES_NOTHING),
     **dict.fromkeys(
-        ("export", "report", "preflight", "gradescope", "publish", "site", "demo", "learn"), A_PLACE_OF_ITS_OWN
+        ("export", "report", "preflight", "gradescope", "publish", "site", "init", "demo", "learn"), A_PLACE_OF_ITS_OWN
     ),
     "release": "its --check is one",
     "freeze": "katze thaw takes it back",

@@ -6,8 +6,9 @@ import argparse
 import shlex
 from pathlib import Path
 
-from autograder.commands.adding import Commands
+from autograder.commands.adding import Commands, add_json
 from autograder.commands.statuses import DONE
+from autograder.commands.writing import write_json
 
 
 def add(commands: Commands) -> None:
@@ -20,12 +21,18 @@ def add(commands: Commands) -> None:
         course=False,
     )
     init.add_argument("folder", type=Path, metavar="DIR", help="where to: a new folder, or an empty one")
+    add_json(init)
 
 
 def _run(options: argparse.Namespace) -> int:
     from autograder.starter.new_course import write_course
 
-    for place in write_course(options.folder):
-        print(options.folder / place)
+    written = [str(options.folder / place) for place in write_course(options.folder)]
+    if options.json:
+        write_json(options.json, {"written": written})
+    if options.json == "-":
+        return DONE
+    for path in written:
+        print(path)
     print(f"\nNext: cd {shlex.quote(str(options.folder))}, then read README.md, and run `katze release`.")
     return DONE
