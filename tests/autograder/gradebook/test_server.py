@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
@@ -332,23 +333,37 @@ def test_nothing_is_written_once_the_lock_is_lost(cluster: Cluster, database: st
             assert other.has_records()
 
 
-def test_formgrader_s_points_are_neither_lost_nor_waited_for_without_end(
-    ada: Server, ben: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_formgrader_is_not_waited_for_without_end(ada: Server, ben: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     grade(ada, LESSON, ["zoe"])
     monkeypatch.setattr(server, "WAIT_SECONDS", 1)
     with Gradebook(ben.url, "toy") as formgrader, hold(ada, LESSON) as book, GradebookWriter(book, "toy") as writer:
         writer.ensure_assignment(LESSON, release())
-        points = formgrader.find_grade(WRITTEN, LESSON, LESSON, "zoe")
-        points.manual_score, points.needs_manual_grade = 2.0, False
+        formgrader.find_grade(WRITTEN, LESSON, LESSON, "zoe").manual_score = 2.0
         formgrader.db.flush()  # and not committed
         with pytest.raises(BadInput, match="another program is writing it: close it"):
             writer.record("zoe", LESSON, answered(), SCORES)
-        formgrader.db.commit()
-        writer.record("zoe", LESSON, answered(), SCORES)
+
+
+def test_points_that_formgrader_gives_meanwhile_are_seen(
+    cluster: Cluster, database: str, ada: Server, ben: Server
+) -> None:
+    """A grade that is being read by a person waits for nobody once the person has given points."""
+    grade(ada, LESSON, ["zoe"])
+    waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = %s AND wait_event_type = 'Lock'"
+    with Gradebook(ben.url, "toy") as formgrader, hold(ada, LESSON) as book, GradebookWriter(book, "toy") as writer:
+        writer.ensure_assignment(LESSON, release())
+        points = formgrader.find_grade(WRITTEN, LESSON, LESSON, "zoe")
+        points.manual_score, points.needs_manual_grade = 2.0, False
+        formgrader.db.flush()
+        with ThreadPoolExecutor() as pool, cluster.connect("postgres") as watch:
+            recording = pool.submit(writer.record, "zoe", LESSON, answered(), SCORES)
+            while not recording.done() and watch.execute(waiting, [database]).fetchone() == (0,):
+                pass
+            formgrader.db.commit()
+            recording.result()
         formgrader.db.expire_all()
-        assert formgrader.find_submission(LESSON, "zoe").score == 5.0
-        assert not formgrader.find_submission(LESSON, "zoe").needs_manual_grade
+        found = formgrader.find_submission(LESSON, "zoe")
+        assert (found.score, found.needs_manual_grade) == (5.0, False)
 
 
 def test_what_is_wrong_with_one_submission_is_not_told_of_the_gradebook(ada: Server) -> None:
