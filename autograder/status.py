@@ -94,8 +94,6 @@ class LessonStatus:
             return f"katze collect DOWNLOAD --lesson {self.lesson}"
         if self.to_grade and not self.frozen:
             return f"katze grade {self.lesson}"
-        if self.no_score:
-            return f"katze log {self.no_score[0]} {self.lesson}"
         if self.by_hand:
             return "jupyter lab (Nbgrader > Formgrader)"
         if self.stale:
@@ -103,7 +101,7 @@ class LessonStatus:
         if self.returned < self.graded or self.changed_since:
             changed = " --changed" if self.returned else ""
             return f"katze return {self.lesson} --for {self.back_to or 'folder'}{changed}"
-        return ""
+        return f"katze log {self.no_score[0]} {self.lesson}" if self.no_score else ""
 
     def record(self) -> dict[str, Any]:
         """As JSON data."""

@@ -15,10 +15,12 @@ SAME_MEANING = {
     "race": "what is measured, and `show`'s picture of it",
     "Tolerance": "how far a number may be off, as a course sets it and as an exercise does",
     **dict.fromkeys(
-        ("discard", "judge", "make_plan", "overwritten", "rewrite_feedback", "save", "write_feedback", "write_graded"),
+        (
+            *("discard", "judge", "make_plan", "overwritten", "read_recorded", "rewrite_feedback", "save"),
+            *("write_feedback", "write_graded", "written_files"),
+        ),
         "of one of our lessons, and in `plain` of an assignment of a plain course",
     ),
-    "written_files": "of one of our lessons, and in `plain` of an assignment of a plain course",
 }
 """Names that several modules have because they mean the same, and what that is."""
 

@@ -26,6 +26,7 @@ from autograder.gradebook.standings import most_points, standings
 from autograder.pages.changes import told_of_changes
 from autograder.pages.deadlines import late_in_brief, moment_in_words, told_to_instructor
 from autograder.pages.feedback import feedback_css, lesson_title
+from autograder.pages.totals import told_of_share
 from autograder.words import count, some
 from course_lib.checking import Outcome
 from course_lib.checking.render import with_code
@@ -102,7 +103,8 @@ def class_page(course: Course, lesson: str) -> str:
         BadInput: there is no gradebook, or nothing of the lesson has been graded.
     """
     results = _results(course, lesson)
-    return render_class(_title_of(course, lesson), results, course.exercises, course.semester.lesson(lesson).due)
+    told, due = told_of_share(lesson, course.semester), course.semester.lesson(lesson).due
+    return render_class(_title_of(course, lesson), results, course.exercises, due, told)
 
 
 def class_record(course: Course, lesson: str) -> dict[str, Any]:
@@ -118,6 +120,7 @@ def class_record(course: Course, lesson: str) -> dict[str, Any]:
         "title": _title_of(course, lesson),
         "due": due.isoformat() if due else None,
         "max_points": most_points(results),
+        "weight": course.semester.lesson(lesson).weight,
         "exercises": [asdict(_exercise_row(exercise, scored, course.exercises)) for exercise in exercises],
         "students": [
             {
@@ -129,7 +132,7 @@ def class_record(course: Course, lesson: str) -> dict[str, Any]:
             }
             for one in results
         ],
-        "remarks": _remarks(everyone),
+        "remarks": [*told_of_share(lesson, course.semester), *_remarks(everyone)],
     }
 
 
@@ -148,7 +151,13 @@ def _counted(everyone: Sequence[Record]) -> tuple[list[Record], list[Record], li
     return results, scored, list(dict.fromkeys(one.exercise for submission in results for one in submission.exercises))
 
 
-def render_class(title: str, all_results: Sequence[Record], catalogue: Catalogue, due: datetime | None = None) -> str:
+def render_class(
+    title: str,
+    all_results: Sequence[Record],
+    catalogue: Catalogue,
+    due: datetime | None = None,
+    told: Sequence[str] = (),
+) -> str:
     """The page about one lesson.
 
     Args:
@@ -156,6 +165,7 @@ def render_class(title: str, all_results: Sequence[Record], catalogue: Catalogue
         all_results: everyone's, from `standings`; at least one. Those that were withdrawn are only named.
         catalogue: the course's exercises, with their titles and the messages of their mistakes.
         due: when it was due.
+        told: what else is to be known about the lesson, a sentence each.
     """
     results, scored, exercises = _counted(all_results)
     return _template().render(
@@ -170,7 +180,7 @@ def render_class(title: str, all_results: Sequence[Record], catalogue: Catalogue
         students=[_student_row(one) for one in results],
         is_late=any(map(late_in_brief, results)),
         due=moment_in_words(due) if due else "",
-        remarks=_remarks(all_results),
+        remarks=[*told, *_remarks(all_results)],
         how_many=count(len(results), "student"),
         shown=MOST_STUDENTS_SHOWN,
         few=FEW_EXERCISES,

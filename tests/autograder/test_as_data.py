@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import html
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -88,12 +89,17 @@ def test_export(course: Course, told: Any, capsys: pytest.CaptureFixture[str]) -
 
 
 def test_report(course: Course, told: Any) -> None:
+    terms = course.root / "course.toml"
+    terms.write_text(f"drop_lowest = 1\n{terms.read_text()}weight = 2\n")
     found = told("report", LESSON, "-")
-    assert {name: found[name] for name in ("lesson", "due", "max_points")} == {
+    assert {name: found[name] for name in ("lesson", "due", "max_points", "weight")} == {
         "lesson": LESSON,
         "due": "2026-11-20T18:00:00+01:00",
         "max_points": MOST,
+        "weight": 2,
     }
+    shared = f"{LESSON}: in the total its weight is 2, and of the total each student's lowest lesson is dropped."
+    assert found["remarks"][0] == shared
     assert [(one["student"], one["points"], one["late_penalty"]) for one in found["students"]] == [
         ("ada", 18, 0),
         ("ben", 5, 4),
@@ -103,7 +109,7 @@ def test_report(course: Course, told: Any) -> None:
     assert (exercise["exercise"], exercise["max_points"], exercise["judged"]) == ("attention.scores", CHECKED, 2)
     page = course.root / "report.html"
     assert told("report", LESSON, str(page)) == found
-    assert "<h1>The class</h1>" in page.read_text()
+    assert shared in html.unescape(page.read_text())
 
 
 def test_freeze_and_thaw(told: Any) -> None:

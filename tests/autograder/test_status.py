@@ -49,8 +49,12 @@ def test_each_stage_of_a_lesson_names_the_command_that_comes_next(course: Course
     grade_lesson(course, LESSON, workers=2)
     graded = of(course)
     assert (graded.stage, graded.graded, graded.to_grade, graded.no_score) == ("graded", 2, (), ("eve",))
-    assert graded.next == f"katze log eve {LESSON}"
-    assert graded.by_hand == ("ada",)
+    assert (graded.by_hand, graded.next) == (("ada",), "jupyter lab (Nbgrader > Formgrader)")
+    read = replace(graded, by_hand=())
+    assert (read.next, replace(read, returned=2).next) == (
+        f"katze return {LESSON} --for folder",
+        f"katze log eve {LESSON}",
+    )
 
     hand_in(course, "eve", BY_NAME["ada_reference"])
     assert (of(course).to_grade, of(course).next) == (("eve",), f"katze grade {LESSON}")
