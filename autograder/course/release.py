@@ -46,6 +46,7 @@ from autograder.errors import BadInput
 from autograder.words import count
 from course_lib.checking.exercise import Exercise
 from course_lib.checking.notebook import IMPORTED_CHECK
+from course_lib.exercises.catalogue import SETTING
 
 NBGRADER_DEFAULTS = {"grade": False, "solution": False, "locked": False, "task": False, "schema_version": 3}
 
@@ -326,7 +327,8 @@ def _check_agreement(course: Course, lesson: str, notebook: NotebookNode, wanted
             continue
         exercise = wanted.get(role.exercise)
         if exercise is None:
-            raise BadInput(f"{lesson}: {role.grade_id}: this lesson's exercises have no {role.exercise}")
+            unnamed = "" if lesson in course.exercises.modules else f"; name their module in {SETTING}"
+            raise BadInput(f"{lesson}: {role.grade_id}: this lesson's exercises have no {role.exercise}{unnamed}")
         if role.kind == "check":
             _check_check(course, lesson, cell, exercise)
     for exercise_id in wanted:

@@ -229,7 +229,7 @@ def _build(course: Course, target: Path, plan: Plan, place: Place) -> list[Recor
     for lesson in plan.lessons:
         package = target.joinpath(*course.exercises.modules[lesson].split("."))
         package.mkdir(parents=True)
-        (package / "__init__.py").write_text(_PACKAGE.format(lesson=lesson), encoding="utf-8")
+        (package / "__init__.py").write_text(_package(course, lesson), encoding="utf-8")
         recorded += write_lesson(course.exercises.of_lesson(lesson), package)
     (target / ".gitignore").write_text(_MADE_BY_USE, encoding="utf-8")
     if course.exercises.folder is None:
@@ -286,6 +286,14 @@ from course_lib.checking.recorded.reading import read_exercises
 
 EXERCISES = read_exercises(Path(__file__).parent)
 '''
+
+
+def _package(course: Course, lesson: str) -> str:
+    """What makes a package of a lesson's recorded exercises."""
+    package = _PACKAGE.format(lesson=lesson)
+    if course.exercises.folder is None:
+        return package  # titles and written tasks are with the library
+    return f"{package}TITLE = {course.exercises.title(lesson)!r}\nWRITTEN = {course.exercises.written_in(lesson)!r}\n"
 
 
 _CONFIG = '''"""Where the checks of these lessons find what they compare with."""

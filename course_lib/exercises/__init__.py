@@ -93,8 +93,7 @@ LACKING = {
         *("rouge-score==0.1.2", "jiwer==4.0.0", "rapidfuzz==3.14.6"),
     ),
 }
-"""What Colab does not have and lessons need that import from a package of `course_lib`: the metrics' libraries, with what
-these need."""
+"""What Colab lacks, for lessons that import from a package of the library: the metrics' libraries, and what they need."""
 
 COURSE = Catalogue(LESSONS, titles=TITLES, packages=PACKAGES, seconds=SECONDS, written=WRITTEN, lacking=LACKING)
 """What a course has that names no exercises of its own."""

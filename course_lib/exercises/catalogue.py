@@ -68,7 +68,8 @@ class Catalogue:
     Attributes:
         modules: the module of each lesson's exercises, in the order of the lessons.
         folder: the course's folder, where these modules are; None where they are installed.
-        titles: what lessons are called; also of lessons that this edition of the course does not have.
+        titles: what lessons are called; also of lessons that this edition of the course does not have. In a course's
+            folder a module may say it in `TITLE`.
         packages: packages that a lesson's own cells show, and that its answers are judged without.
         seconds: how long a lesson's cells run, all together.
         written: tasks that a person reads, with their points, by their ids "lesson.task"; None where each module says
@@ -148,7 +149,7 @@ class Catalogue:
     def written_in(self, lesson: str) -> dict[str, int]:
         """A lesson's tasks that a person reads, with their points."""
         if self.written is None:
-            return dict(_written(self.folder, self.modules[lesson])) if lesson in self.modules else {}
+            return _written(lesson, self._of_module(lesson, "WRITTEN"))
         return {name: points for name, points in self.written.items() if name.partition(".")[0] == _called(lesson)}
 
     def all_written(self) -> dict[str, int]:
@@ -158,9 +159,18 @@ class Catalogue:
         return {name: points for lesson in self.modules for name, points in self.written_in(lesson).items()}
 
     def title(self, lesson: str) -> str:
-        """What a lesson is called; of one without a title, its folder's name in words."""
+        """What a lesson is called; of one without a title, its folder's name in words.
+
+        Raises:
+            UnusableExercises: its exercises cannot be imported.
+        """
         number, _, name = lesson.partition("_")
-        return self.titles.get(lesson) or (name if number.isdigit() else lesson).replace("_", " ").capitalize()
+        told = self.titles.get(lesson) or (self._of_module(lesson, "TITLE") if self.folder is not None else "")
+        return str(told or (name if number.isdigit() else lesson).replace("_", " ").capitalize())
+
+    def _of_module(self, lesson: str, name: str) -> object:
+        """What a lesson's module says besides its exercises; None where it says nothing."""
+        return getattr(_imported(self.folder, self.modules[lesson]), name, None) if lesson in self.modules else None
 
     def _unknown(self, name: str) -> UnknownName:
         """What to say to somebody who asks for an exercise by a name that is no exercise's id."""
@@ -262,11 +272,12 @@ def _require_one_each(exercises: Iterable[Exercise], where: str) -> None:
             raise UnusableExercises(f"{where}{times} exercises have the id {exercise_id!r}; give each its own")
 
 
-def _written(folder: Path | None, name: str) -> Mapping[str, int]:
-    found = getattr(_imported(folder, name), "WRITTEN", {})
+def _written(lesson: str, found: object) -> dict[str, int]:
+    if found is None:
+        return {}
     if not isinstance(found, dict) or not all(isinstance(one, str) and type(found[one]) is int for one in found):
-        raise UnusableExercises(f'{name}: WRITTEN is a dict of tasks and their points, such as {{"ols.why": 2}}')
-    return found
+        raise UnusableExercises(f'{lesson}: WRITTEN is a dict of tasks and their points, such as {{"ols.why": 2}}')
+    return dict(found)
 
 
 @functools.cache

@@ -26,8 +26,7 @@ def asked_for(name: object, call: str) -> Exercise | None:
         try:
             return catalogue_at_hand().find(wanted)
         except UnknownName as unknown:
-            listed = "" if unknown.near else f" {_of_this_lesson()}"
-            print(f"{NOTHING[call]}: {unknown}{listed}")
+            print(f"{NOTHING[call]}: {unknown if unknown.near else _explained(wanted, unknown)}")
             return None
         except UnusableExercises as problem:
             print(f"{NOTHING[call]}, which is not your fault: {problem}.")
@@ -52,6 +51,16 @@ def lesson_at_hand() -> str:
     script = getattr(sys.modules["__main__"], "__file__", None)
     places += [Path(script).stem] if script else []
     return next((place for place in places if place in catalogue_at_hand().modules), progress_map().detailed.lesson)
+
+
+def _explained(wanted: str, unknown: UnknownName) -> str:
+    """What to say about a name that is like no other."""
+    if "." in wanted and catalogue_at_hand().folder is None:
+        return (
+            f"no exercise {wanted!r} is known here. Is it from another course? Then keep the notebook in the folder "
+            "that you got it in: there is what its checks need"
+        )
+    return f"{unknown} {_of_this_lesson()}"
 
 
 def _of_this_lesson() -> str:

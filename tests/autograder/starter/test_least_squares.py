@@ -152,6 +152,7 @@ def test_a_class_edition_checks_without_the_answers(course: Path, capsys: pytest
     lesson = course.parent / "class" / "notebooks" / LESSON
     ran = subprocess.run([sys.executable, "-c", code], cwd=lesson, capture_output=True, text=True, check=False)
     assert "Your answer is designᵀ y alone." in " ".join(ran.stdout.split()), ran.stderr
+    assert "[01 Least squares](notebooks/01_ols/01_ols.ipynb)" in (course.parent / "class" / "README.md").read_text()
     assert "linalg" not in (lesson.parents[1] / "ols_exercises" / "__init__.py").read_text()
 
 

@@ -44,6 +44,8 @@ def test_a_module_in_the_course_s_folder_is_found_by_lesson_and_by_id(tmp_path: 
     assert found.find("ols.slope") is found.named(["01_ols", "ols.slope"])[0]
     assert found.written_in("01_ols") == found.all_written() == {"ols.why": 2}
     assert found.title("01_ols") == "Ols"
+    (tmp_path / "titled").mkdir()
+    assert course(tmp_path / "titled", 'TITLE = "Least squares"').title("01_ols") == "Least squares"
     assert sys.path == path
     with pytest.raises(UnknownName, match=r"no exercise 'slope'; did you mean ols\.slope"):
         found.find("slope")

@@ -38,6 +38,17 @@ def test_a_notebook_s_check_is_the_course_s(deep: Path, tmp_path: Path, monkeypa
     assert "01 Ols is complete: 1 of 1 exercises" in verdict.text()
 
 
+def test_a_notebook_that_has_left_its_course_is_told_to_go_back(
+    deep: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(deep)
+    assert check("ols.slope") is None
+    assert capsys.readouterr().out == (
+        "Nothing was checked: no exercise 'ols.slope' is known here. Is it from another course? Then keep the notebook "
+        "in the folder that you got it in: there is what its checks need\n"
+    )
+
+
 def test_exercises_that_cannot_be_used_are_nobody_s_fault_but_their_author_s(
     deep: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
