@@ -13,6 +13,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -147,7 +148,8 @@ def statements() -> tuple[list[str], list[str]]:
 
 
 def _end_with_parent() -> None:
-    ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGQUIT)
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGQUIT)
 
 
 def _wait(cluster: Cluster) -> None:

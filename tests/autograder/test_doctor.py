@@ -21,6 +21,7 @@ from autograder.cli import main
 from autograder.doctor import Examination, Finding, LevelFinding, examine, print_diagnosis
 from autograder.gradebook.writer import GradebookWriter
 from autograder.limits import Limits
+from tests.postgres import PASSWORD, Cluster
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -223,6 +224,22 @@ def test_a_gradebook_that_grading_refuses_is_told_in_the_same_words(made_up: Mac
     with contextlib.closing(sqlite3.connect(gradebook)) as connection, connection:
         connection.execute("UPDATE katze_schema SET version = 99")
     assert "holds records of a newer Katze (version 99" in found()[0].value
+
+
+def test_a_gradebook_on_a_server_is_looked_at_and_named_without_its_password(
+    made_up: Machine, tmp_path: Path, cluster: Cluster, database: str
+) -> None:
+    def found(database: str) -> Finding:
+        settings = f"c = get_config()\nc.CourseDirectory.db_url = {cluster.url(database)!r}\n"
+        (tmp_path / "nbgrader_config.py").write_text(settings)
+        diagnosis = examine(tmp_path)
+        assert PASSWORD not in shown(diagnosis) + str(diagnosis.record())
+        return next(one for one in diagnosis.findings if one.name == "gradebook")
+
+    assert found(database) == Finding("course", "gradebook", f"{cluster.server(database)} can be written", True)
+    refused = found("nowhere")
+    assert refused.fine is False
+    assert refused.value.endswith("there is no such database: make it with `createdb`")
 
 
 def test_what_is_not_installed_is_found(made_up: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
