@@ -74,7 +74,7 @@ def test_pins_are_exact_and_torch_is_the_tested_one() -> None:
 def test_what_the_code_imports_is_declared(project: dict[str, Any]) -> None:
     """Nothing comes in only because some other package needs it."""
     extras = project["optional-dependencies"]
-    declared = set(specifiers(project["dependencies"] + extras["models"] + extras["site"]))
+    declared = set(specifiers(project["dependencies"] + extras["models"] + extras["site"] + extras["cluster"]))
     tools = set(specifiers(extras["dev"]))
     assert distributions("course_lib", "autograder") - declared == set()
     assert distributions("tests", "benchmarks") - declared - tools == set()
@@ -83,7 +83,9 @@ def test_what_the_code_imports_is_declared(project: dict[str, Any]) -> None:
 def test_what_is_declared_for_tools_is_used(project: dict[str, Any]) -> None:
     extras = project["optional-dependencies"]
     commands = {"mypy", "pytest-xdist", "ruff"}
-    assert set(specifiers(extras["dev"])) <= distributions("tests") | commands | set(specifiers(extras["site"]))
+    assert set(specifiers(extras["dev"])) <= distributions("tests") | commands | set(
+        specifiers(extras["site"] + extras["cluster"])
+    )
 
 
 def distributions(*packages: str) -> set[str]:

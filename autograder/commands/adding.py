@@ -106,6 +106,27 @@ def _positive(text: str) -> int:
     return number
 
 
+def add_scheduler(parser: argparse.ArgumentParser) -> None:
+    """`--scheduler`: a cluster of Dask's, and `--scheduler-wait`: how long to wait for it."""
+    parser.add_argument(
+        "--scheduler", metavar="ADDRESS", help="a Dask cluster: its scheduler's address, or `local` to start one here"
+    )
+    parser.add_argument(
+        "--scheduler-wait",
+        type=_seconds,
+        default=10.0,
+        metavar="SECONDS",
+        help="how long to wait for the scheduler, and then for a worker (default: 10)",
+    )
+
+
+def _seconds(text: str) -> float:
+    number = float(text)
+    if not 0 < number < 1e6:
+        raise argparse.ArgumentTypeError("must be more than 0")
+    return number
+
+
 def add_level(parser: argparse.ArgumentParser) -> None:
     """`--min-level` and `--container`: the weakest boxes that will do, which `weakest_level` reads."""
     levels = ("L0", "L1", "L2", "L3", "L4")

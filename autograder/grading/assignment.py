@@ -22,8 +22,9 @@ from autograder.grading.digests import answers, fingerprints
 from autograder.grading.digests.reach import Library, mentioned
 from autograder.limits import NO_ALLOWANCE, Limits
 from autograder.repair import Release
-from course_lib.checking import Exercise
+from course_lib.checking import AnswerKey, Exercise
 from course_lib.checking.compare import Tolerance
+from course_lib.exercises.catalogue import UnusableExercises
 
 _GRADING = (
     "autograder.grading.submission",
@@ -66,10 +67,14 @@ class Assignment:
         """Read the release.
 
         Raises:
-            BadInput: the release is missing, cannot be read, or is of another version of the course.
+            BadInput: the release is missing, cannot be read, or is of another version of the course; or a course's own
+                exercise does not work.
         """
         release = _release(course, lesson)
-        return cls(course, lesson, release, limits, skip_demos, feedback, _check_cells(release, course, lesson))
+        cells = _check_cells(release, course, lesson)
+        if course.exercises.folder is not None:  # those of the library are certified with it
+            _try_out(course.exercises.of_lesson(lesson))
+        return cls(course, lesson, release, limits, skip_demos, feedback, cells)
 
     @property
     def exercises(self) -> list[Exercise]:
@@ -222,18 +227,39 @@ def _check_cells(release: Release, course: Course, lesson: str) -> dict[str, str
     return {exercise: slot.grade_id for exercise, slot in checks.items()}
 
 
+def _try_out(exercises: Iterable[Exercise]) -> None:
+    """Make each exercise's visible cases, and call its reference on them.
+
+    Raises:
+        BadInput: that does not work: nobody could be graded.
+    """
+    for exercise in exercises:
+        try:
+            _ = AnswerKey(exercise).expected
+        except Exception as error:  # they are programs of the course's: they may fail in any way
+            said = str(error) if isinstance(error, UnusableExercises) else f"{type(error).__name__}: {error}"
+            raise BadInput(
+                f"{exercise.id} cannot be graded: {said.removeprefix(f'{exercise.id}: ')}; nothing was done. Mend it, "
+                f"and run `katze certify {exercise.id}`"
+            ) from error
+
+
 def _points(points: object) -> str:
     return "no place" if points is None else f"{points} {'point' if points == 1 else 'points'}"
 
 
-def _versions(assignment: Assignment) -> dict[str, str]:
+def grading_versions() -> dict[str, str]:
+    """Of all that decides a grade here, whatever the lesson; of our own code that grades, a digest ("checks")."""
     return {
         "Katze": course_lib.__version__,
         "Python": platform.python_version(),
         **{package: importlib.metadata.version(package) for package in _PACKAGES},
         "checks": fingerprints.of_modules(_grading_code()),
-        "library": assignment.library.digest(assignment.own_names),
     }
+
+
+def _versions(assignment: Assignment) -> dict[str, str]:
+    return {**grading_versions(), "library": assignment.library.digest(assignment.own_names)}
 
 
 def _grading_code() -> set[Path]:

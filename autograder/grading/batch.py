@@ -13,10 +13,10 @@ import platform
 import socket
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from rich.console import Console
 
@@ -35,11 +35,11 @@ from autograder.gradebook.results import ClassResult, Grading
 from autograder.grading.assignment import Assignment
 from autograder.grading.by_hand import bring_to_pages
 from autograder.grading.exchange import prepare_release
-from autograder.grading.plan import FIRST, SUBMITTED_AGAIN, Plan, Recorded, make_plan
+from autograder.grading.plan import FIRST, SUBMITTED_AGAIN, Plan, Recorded, Task, make_plan
 from autograder.grading.publish import discard, list_in_formgrader
 from autograder.grading.recording import Finished, record_passed_over, record_without_score
 from autograder.grading.submission import AnswerKeys
-from autograder.grading.workers import error_in_words, grade_in_parallel
+from autograder.grading.workers import WorkersLost, error_in_words, grade_in_parallel
 from autograder.intake.misplaced import how_to_collect
 from autograder.intake.submission import check_student_id, list_submissions, refused_submissions
 from autograder.progress import progress_bar
@@ -63,6 +63,7 @@ def grade_lesson(
     feedback: bool = True,
     force: bool = False,
     console: Console | None = None,
+    hire: Hire | None = None,
 ) -> ClassResult:
     """Grade what has changed among the submissions to a lesson; write gradebook, autograded notebooks and feedback.
 
@@ -80,11 +81,12 @@ def grade_lesson(
         feedback: write feedback pages.
         force: grade everything, changed or not; what was graded before stops counting at the start.
         console: where the line on the boxes and the progress bar go; by default standard error.
+        hire: who grades; by default processes of this machine.
 
     Raises:
         BadInput: before anything is written: no such lesson, no submissions, a release or a
             gradebook of another version, a gradebook that is in use or cannot be written, no room on the disk, or no
-            box of the level wanted. While grading: the disk is full; what was recorded stays.
+            box of the level wanted. While grading: the disk is full, or all workers are gone; what was recorded stays.
     """
     start = time.perf_counter()
     course.require_exercises()
@@ -92,7 +94,7 @@ def grade_lesson(
     with tell_plainly(), contextlib.ExitStack() as resources:
         assignment = Assignment.load(course, lesson, limits or course.limits, skip_demos, feedback)
         submissions = select_submissions(course, lesson, students)
-        boxes = _Boxes(assignment, min(workers, len(submissions)), min_level, level)
+        boxes = (hire or _Boxes)(assignment, min(workers, len(submissions)), min_level, level)
         resources.callback(boxes.close)
         if (force or _looks_changed(course, submissions)) and not _is_frozen(course, lesson):
             boxes.begin()  # they warm up while the rest is found out
@@ -125,6 +127,38 @@ def grade_lesson(
         replaced_pages=given.replaced_pages,
         stale_pages=given.stale_pages,
     )
+
+
+class Workforce(Protocol):
+    """Who grades a run's submissions, and in what boxes."""
+
+    @property
+    def workers(self) -> int:
+        """How many submissions are graded at once."""
+
+    def described(self) -> str:
+        """Level and limits of the boxes, in a line."""
+
+    def begin(self) -> None:
+        """Make ready, perhaps in the background.
+
+        Raises:
+            BadInput: nobody can grade.
+        """
+
+    def grade(self, keys: AnswerKeys, tasks: Sequence[Task], tick: Callable[[], None]) -> Iterator[Finished]:
+        """Grade, and call `tick` a few times a second.
+
+        Raises:
+            WorkersLost: those who grade are gone; what they have handed back stays.
+        """
+
+    def close(self) -> None:
+        """End what was begun."""
+
+
+Hire = Callable[[Assignment, int, Level | None, Level | None], Workforce]
+"""Makes one of a lesson, the most workers that could be busy, the weakest boxes that will do, and the only ones."""
 
 
 @dataclass
@@ -217,8 +251,8 @@ class _Boxes:
         """Level and limits, in a line."""
         return describe(self.level(), self._assignment.limits)
 
-    def begin(self) -> Zygote:
-        """Where boxes come from, perhaps still warming up."""
+    def begin(self) -> None:
+        """Start what boxes come from; it warms up in the background."""
         if self._zygote is None:
             lesson = self._assignment
             self._zygote = Zygote(
@@ -230,7 +264,13 @@ class _Boxes:
                 shown=lesson.shown,
                 packages=lesson.packages,
             )
-        return self._zygote
+
+    def grade(self, keys: AnswerKeys, tasks: Sequence[Task], tick: Callable[[], None]) -> Iterator[Finished]:
+        """Grade in processes that are forks of this one."""
+        self.begin()
+        assert self._zygote is not None
+        self._zygote.ready()
+        return grade_in_parallel(self._assignment, self._zygote, keys, tasks, min(self.workers, len(tasks)), tick)
 
     def close(self) -> None:
         """End what was begun."""
@@ -309,7 +349,7 @@ def _grade(
     assignment: Assignment,
     plan: Plan,
     book: HeldGradebook,
-    boxes: _Boxes,
+    boxes: Workforce,
     force: bool,
     console: Console,
 ) -> _Done:
@@ -326,21 +366,18 @@ def _grade(
 
         gradebook = resources.enter_context(GradebookWriter(book, assignment.course.course_id))
         done.notices += gradebook.ensure_assignment(lesson, assignment.release.notebook, assignment.rulings)
-        workers = min(boxes.workers, len(plan.tasks))
-        run = gradebook.begin_run(_run(assignment, boxes, workers, force, len(plan.tasks)))
+        run = gradebook.begin_run(_run(assignment, boxes, force, len(plan.tasks)))
         done.notices += [f"counted anew, {told}" for told in gradebook.apply_rulings(run, lesson)]
         if not plan.tasks:
             gradebook.end_run(run)
             return done
         if force:
             _set_aside(gradebook, assignment, plan, run)
-        zygote = boxes.begin()
-        zygote.ready()
         tasks = sorted(plan.tasks, key=lambda task: keys.slot(task.student))  # a worker keeps the keys of one slot
         progress = resources.enter_context(progress_bar(console))
         bar = progress.add_task(lesson, total=len(plan.tasks))
         try:
-            for finished in grade_in_parallel(assignment, zygote, keys, tasks, workers, progress.refresh):
+            for finished in boxes.grade(keys, tasks, progress.refresh):
                 _record(gradebook, assignment, keys, run, finished, done)
                 progress.advance(bar)
         except KeyboardInterrupt:
@@ -348,16 +385,20 @@ def _grade(
                 f"stopped: {len(done.gradings)} of {len(plan.tasks)} done, and recorded; run `katze grade {lesson}` to "
                 "go on"
             ) from None
+        except WorkersLost as problem:
+            raise BadInput(
+                f"{problem}; {len(done.gradings)} of {len(plan.tasks)} done, and recorded; run this again to go on"
+            ) from problem
         gradebook.end_run(run)
     return done
 
 
-def _run(assignment: Assignment, boxes: _Boxes, workers: int, force: bool, submissions: int) -> RunRecord:
+def _run(assignment: Assignment, boxes: Workforce, force: bool, submissions: int) -> RunRecord:
     return RunRecord(
         lesson=assignment.lesson,
         host=socket.gethostname(),
         platform=platform.platform(),
-        workers=workers,
+        workers=min(boxes.workers, submissions) if submissions else 0,
         boxes=boxes.described() if submissions else "",
         forced=force,
         submissions=submissions,

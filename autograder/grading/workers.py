@@ -2,7 +2,8 @@
 
 Workers are forks of this process, which has torch and the exercises loaded. They share nothing but the
 zygote, to which each owns a channel. What they find comes back as plain results; only the files of a graded
-submission they write themselves. `share_out` is for submissions of any kind, `grade_in_parallel` for a lesson's.
+submission they write themselves. `share_out` is for submissions of any kind, `grade_in_parallel` for a lesson's;
+`hand_out` is the same for workers of any kind, wherever they are.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from queue import SimpleQueue
@@ -36,7 +38,7 @@ from autograder.grading.plan import Task
 from autograder.grading.publish import discard, read_shown, show_verdicts, write_feedback, write_graded
 from autograder.grading.recording import Finished, make_record, record_judged, record_without_score
 from autograder.grading.submission import AnswerKeys, grade_cells
-from autograder.intake.submission import read_submission
+from autograder.intake.submission import Submission, read_submission
 from autograder.limits import Limits
 from autograder.repair import Cell, repair, require_lesson
 from course_lib.checking import Outcome
@@ -60,6 +62,9 @@ TRIED_AGAIN = (
 
 WORKER_MEMORY = 4 << 30
 """Bytes of address space that a worker may take beyond what it starts with."""
+
+DIED_TWICE = "The grader's own process died over this submission, twice."
+"""Why a submission is ungraded."""
 
 _DEATH_SIGNAL = 1  # of prctl
 
@@ -91,28 +96,88 @@ def grade_in_parallel(
     tick: Callable[[], None],
 ) -> Iterator[Finished]:
     """Grade a lesson's submissions in worker processes, in this order, and call `tick` a few times a second."""
-    return share_out(_LessonGrader(assignment, zygote, keys), tasks, workers, tick)
+    return share_out(LessonGrader(assignment, zygote, keys), tasks, workers, tick)
+
+
+class WorkersLost(Exception):
+    """No worker is left, or the way to them is gone; the message says which."""
+
+
+class WorkerDied(Exception):
+    """A worker has died over a submission, and others live on."""
+
+
+class Pool(Protocol):
+    """Workers that take submissions."""
+
+    @property
+    def ahead(self) -> int:
+        """How many submissions they may have at a time; 0 while none of them is ready for one.
+
+        Raises:
+            WorkersLost: none of them will be.
+        """
+
+    def submit(self, task: Task) -> Future[Finished]:
+        """Give them a submission.
+
+        Its future may end in `WorkerDied`, or in `BrokenProcessPool`, after which the pool takes no more.
+        """
 
 
 def share_out(grader: Grader, tasks: Iterable[Task], workers: int, tick: Callable[[], None]) -> Iterator[Finished]:
-    """Grade in worker processes, in this order, and call `tick` a few times a second.
+    """Grade in worker processes here, in this order, and call `tick` a few times a second."""
+    return hand_out(lambda: _forks(grader, workers), grader.give_up, tasks, tick)
+
+
+def hand_out(
+    open_pool: Callable[[], AbstractContextManager[Pool]],
+    give_up: Callable[[Task, str], Finished],
+    tasks: Iterable[Task],
+    tick: Callable[[], None],
+) -> Iterator[Finished]:
+    """Have submissions graded, in this order, and call `tick` a few times a second.
 
     A worker that dies takes nobody with it: whatever was under way is tried once more, one at a time, so that
     only the submission over which it dies again goes ungraded. Nor does a busy machine cost anybody a point: where it
     may be why a time limit was hit, the submission is graded once more after the others, alone.
+
+    Args:
+        open_pool: starts the workers; again where they have broken down as a whole.
+        give_up: what comes of a submission over which the grader itself has failed.
+        tasks: the submissions.
+        tick: draws the progress.
+
+    Raises:
+        WorkersLost: the workers are gone, and cannot be started anew from here.
     """
     waiting, died, starved = deque(tasks), set[str](), set[str]()
+
+    def bury(task: Task) -> Iterator[Finished]:
+        if task.student in died:
+            yield give_up(task, DIED_TWICE)
+        else:
+            died.add(task.student)
+            waiting.append(task)
+
     while waiting:
         running: dict[Future[Finished], Task] = {}
         try:
-            with _pool(grader, workers) as pool:
+            with open_pool() as pool:
                 while waiting or running:
-                    while waiting and len(running) < (1 if waiting[0].student in died | starved else AHEAD * workers):
+                    ahead = pool.ahead
+                    while waiting and len(running) < min(ahead, 1 if waiting[0].student in died | starved else ahead):
                         task = waiting.popleft()
-                        running[pool.submit(_grade_one, task)] = task
+                        running[pool.submit(task)] = task
+                    if not running:
+                        time.sleep(TICK_SECONDS)
                     finished, _ = wait(running, TICK_SECONDS, FIRST_COMPLETED)
                     for future in finished:
-                        graded = future.result()
+                        try:
+                            graded = future.result()
+                        except WorkerDied:
+                            yield from bury(running.pop(future))
+                            continue
                         task = running.pop(future)
                         if graded.starved and task.student not in starved:
                             starved.add(task.student)
@@ -125,11 +190,22 @@ def share_out(grader: Grader, tasks: Iterable[Task], workers: int, tick: Callabl
                     tick()
         except BrokenProcessPool:
             for task in running.values():
-                if task.student in died:
-                    yield grader.give_up(task, "The grader's own process died over this submission, twice.")
-                else:
-                    died.add(task.student)
-                    waiting.append(task)
+                yield from bury(task)
+
+
+@dataclass(frozen=True)
+class _Forks:
+    executor: Executor
+    ahead: int
+
+    def submit(self, task: Task) -> Future[Finished]:
+        return self.executor.submit(_grade_one, task)
+
+
+@contextlib.contextmanager
+def _forks(grader: Grader, workers: int) -> Iterator[Pool]:
+    with _pool(grader, workers) as executor:
+        yield _Forks(executor, AHEAD * workers)
 
 
 def _pool(grader: Grader, workers: int) -> Executor:
@@ -161,26 +237,43 @@ def _begin_worker(grader: Grader, channels: Any) -> None:
     _here.is_process = multiprocessing.parent_process() is not None
     if _here.is_process and sys.platform.startswith("linux"):
         ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)  # a run that is killed leaves nobody writing
-        mapped = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-        _, most = resource.getrlimit(resource.RLIMIT_AS)
-        resource.setrlimit(resource.RLIMIT_AS, (mapped + WORKER_MEMORY, most))
+        limit_own_memory()
     torch.set_num_threads(1)  # threads do not survive the fork: a parallel region here could wait for them for ever
     channel = channels.get()
     grader.zygote.take_over(channel)
     _here.grader, _here.grade = grader, grader.start(channel)
 
 
+def limit_own_memory() -> None:
+    """Let this process have `WORKER_MEMORY` beyond what it has by now, where the system tells how much that is."""
+    mapped = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    _, most = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (mapped + WORKER_MEMORY, most))
+
+
 def _grade_one(task: Task) -> Finished:
-    """Grade one submission in a worker. The grader's own failures are results too: `ungraded`, no score.
+    """Grade one submission in a worker."""
+    return grade_watched(_here.grader, _here.grade, task, ends_process=_here.is_process)
+
+
+def grade_watched(grader: Grader, grade: Callable[[Task], Finished], task: Task, ends_process: bool = True) -> Finished:
+    """Grade one submission. The grader's own failures are results too: `ungraded`, no score.
+
+    Args:
+        grader: gives up on it, where it has to.
+        grade: what `grader.start` has returned.
+        task: the submission.
+        ends_process: end this process if it takes too long; it must be a worker's own.
 
     Raises:
         OSError: the disk is full, which would be every submission's failure.
     """
     start = time.perf_counter()
-    grader: Grader = _here.grader
+    limits = grader.limits
+    passed = OVERTIME_FACTOR * limits.wall(limits.submission_seconds)
     try:
-        with _alarm(OWN_SECONDS, OVERTIME_FACTOR * grader.limits.wall(grader.limits.submission_seconds)):
-            finished: Finished = _here.grade(task)
+        with _alarm(OWN_SECONDS, passed) if ends_process else contextlib.nullcontext():
+            finished = grade(task)
     except Exception as error:  # whatever it is, it must not stop the class
         if isinstance(error, OSError) and error.errno in DISK_FULL:
             raise
@@ -190,7 +283,7 @@ def _grade_one(task: Task) -> Finished:
 
 @contextlib.contextmanager
 def _alarm(computed: float, passed: float) -> Iterator[None]:
-    """End this process, if it is a worker's own, unless the block is left in time.
+    """End this process unless the block is left in time.
 
     The grader's own work on a hostile notebook has no other clock, and none that would stop C code.
 
@@ -198,12 +291,10 @@ def _alarm(computed: float, passed: float) -> Iterator[None]:
         computed: its seconds of processor time.
         passed: its seconds by the clock.
     """
-    if not _here.is_process:
-        yield
-        return
     alarms = ((signal.SIGPROF, signal.ITIMER_PROF, computed), (signal.SIGALRM, signal.ITIMER_REAL, passed))
     for number, timer, seconds in alarms:
-        signal.signal(number, signal.SIG_DFL)
+        if threading.current_thread() is threading.main_thread():  # elsewhere it stays what it was: this, by default
+            signal.signal(number, signal.SIG_DFL)
         signal.setitimer(timer, seconds)
     try:
         yield
@@ -221,22 +312,44 @@ def error_in_words(error: Exception) -> str:
 # --- a lesson's submissions
 
 
+def read_in_place(task: Task, lesson: str) -> Submission:
+    """Read a submission where it was handed in.
+
+    Raises:
+        Unreadable: there is no notebook that could be graded.
+    """
+    return read_submission(task.folder, lesson)
+
+
 @dataclass(frozen=True)
-class _LessonGrader:
+class LessonGrader:
+    """How submissions to a lesson are graded.
+
+    Attributes:
+        assignment: the lesson.
+        zygote: where boxes come from, with a channel for each worker.
+        keys: the answer keys.
+        read: reads a submission to the lesson of this name; raises `Unreadable`.
+    """
+
     assignment: Assignment
     zygote: Zygote
     keys: AnswerKeys
+    read: Callable[[Task, str], Submission] = read_in_place
 
     @property
     def limits(self) -> Limits:
+        """What a submission may use."""
         return self.assignment.limits
 
     def start(self, channel: int) -> Callable[[Task], Finished]:
+        """What a worker does with each task."""
         keys = AnswerKeys(self.assignment.course.secret(), self.assignment.tolerances)
-        worker = _Worker(self.assignment, self.zygote, keys, channel)
+        worker = _Worker(self.assignment, self.zygote, keys, channel, self.read)
         return lambda task: _grade(worker, task)
 
     def give_up(self, task: Task, problem: str) -> Finished:
+        """What comes of a submission over which the grader itself has failed: `ungraded`, no score."""
         return record_without_score(self.assignment, self.keys, task, Outcome.UNGRADED, problem)
 
 
@@ -246,16 +359,17 @@ class _Worker:
     zygote: Zygote
     keys: AnswerKeys
     channel: int
+    read: Callable[[Task, str], Submission]
 
 
 def _grade(worker: _Worker, task: Task) -> Finished:
     assignment = worker.assignment
     try:
-        submission = read_submission(task.folder, assignment.lesson)
+        submission = worker.read(task, assignment.lesson)
         require_lesson(submission, assignment.release, assignment.lesson, assignment.course.exercises)
         repaired = repair(submission, assignment.release)
     except Unreadable as problem:
-        return _unreadable(worker, task, problem.reason)
+        return give_back_unread(assignment, worker.keys, task, problem.reason)
     kept = read_shown(assignment, task)
     if kept is None:  # nothing to keep: everything is judged
         kept, task = {}, replace(task, judged=frozenset(assignment.fingerprints))
@@ -296,8 +410,9 @@ def _skip_if_kept(cell: Cell, task: Task) -> Cell:
     return cell.skip() if cell.is_checked and cell.exercise not in task.judged else cell
 
 
-def _unreadable(worker: _Worker, task: Task, reason: str) -> Finished:
-    finished = record_without_score(worker.assignment, worker.keys, task, Outcome.UNREADABLE, reason)
-    discard(worker.assignment, task.student)
-    files = write_feedback(worker.assignment, finished.record, None, {})
+def give_back_unread(assignment: Assignment, keys: AnswerKeys, task: Task, reason: str) -> Finished:
+    """What comes of a submission that cannot be used: a page that says so, and no score."""
+    finished = record_without_score(assignment, keys, task, Outcome.UNREADABLE, reason)
+    discard(assignment, task.student)
+    files = write_feedback(assignment, finished.record, None, {})
     return replace(finished, record=replace(finished.record, files=files))

@@ -19,7 +19,7 @@ from typing import Any
 from autograder.errors import BadInput, Unreadable
 from autograder.intake import timestamps
 from autograder.intake.formats import decode
-from autograder.intake.handed_in import find_notebook
+from autograder.intake.handed_in import HandedIn, find_notebook
 from autograder.words import count
 
 CELLS = 2000
@@ -155,9 +155,25 @@ def read_submission(folder: Path, lesson: str, besides: Collection[str] = ()) ->
     Raises:
         Unreadable: there is no notebook that could be graded.
     """
+    found, timestamp = find_submission(folder, lesson, besides)
+    read = read_notebook(found.content)
+    return Submission(read.cells, read.digest, timestamp, (*found.notes, *read.repairs))
+
+
+def find_submission(folder: Path, lesson: str, besides: Collection[str] = ()) -> tuple[HandedIn, str]:
+    """The notebook's file of one submission, which nobody has looked into, and the first line of `timestamp.txt`.
+
+    Args:
+        folder: as of `read_submission`.
+        lesson: as of `read_submission`.
+        besides: as of `read_submission`.
+
+    Raises:
+        Unreadable: there is none.
+    """
     try:
         with timestamps.opened(folder) as inside:
-            return _read_folder(inside, lesson, besides)
+            return find_notebook(inside, lesson, besides), timestamps.stated(inside)
     except OSError as error:
         raise Unreadable(
             f"The submission could not be opened ({error.strerror}): check that {lesson}.ipynb is an ordinary file "
@@ -187,12 +203,6 @@ def read_notebook(content: bytes) -> Submission:
     elif version.startswith("2."):
         repairs.append("The notebook was set to Python 2; it was run as Python 3.")
     return Submission(tuple(usable), hashlib.sha256(content).hexdigest(), repairs=tuple(repairs))
-
-
-def _read_folder(folder: int, lesson: str, besides: Collection[str]) -> Submission:
-    found = find_notebook(folder, lesson, besides)
-    read = read_notebook(found.content)
-    return Submission(read.cells, read.digest, timestamps.stated(folder), (*found.notes, *read.repairs))
 
 
 def _submitted_cell(cell: object) -> SubmittedCell | None:

@@ -8,7 +8,15 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from autograder.commands.adding import Commands, add_json, add_lesson, add_level, add_workers, weakest_level
+from autograder.commands.adding import (
+    Commands,
+    add_json,
+    add_lesson,
+    add_level,
+    add_scheduler,
+    add_workers,
+    weakest_level,
+)
 from autograder.commands.statuses import DONE, FAILED
 from autograder.commands.writing import write_json
 from autograder.errors import BadInput
@@ -16,6 +24,7 @@ from autograder.errors import BadInput
 if TYPE_CHECKING:
     from autograder.course.course import Course
     from autograder.gradebook.results import ClassResult
+    from autograder.grading.batch import Hire
     from autograder.grading.preview import Preview
 
 
@@ -40,6 +49,7 @@ def add(commands: Commands) -> None:
         "--run", action="store_true", dest="on_a_copy", help="with --dry-run: grade a copy, and say what would change"
     )
     add_workers(grade)
+    add_scheduler(grade)
     add_level(grade)
     add_json(grade)
 
@@ -70,14 +80,14 @@ def _run(options: argparse.Namespace) -> int:
         return tell_preview(preview_lesson(course, options.lesson, **wanted), options)
     if options.dry_run:
         with copied(course, options.lesson) as copy:
-            run = grade_lesson(copy, options.lesson, workers=options.workers, **wanted)
+            run = grade_lesson(copy, options.lesson, workers=options.workers, hire=_hire(options), **wanted)
         if options.json:
             write_json(options.json, run.records())
         if options.json != "-":
             print_class(run)
             print(NOTHING_WRITTEN)
         return status_of_run(run)
-    run = grade_lesson(course, options.lesson, workers=options.workers, **wanted)
+    run = grade_lesson(course, options.lesson, workers=options.workers, hire=_hire(options), **wanted)
     if options.json != "-":
         print_class(run)
     lost = misplaced(course, options.lesson)
@@ -99,6 +109,15 @@ def tell_preview(preview: Preview, options: argparse.Namespace) -> int:
     if options.json != "-":
         print_preview(preview.records())
     return DONE
+
+
+def _hire(options: argparse.Namespace) -> Hire | None:
+    """Who grades: the cluster at `--scheduler`, or None for processes of this machine."""
+    if options.scheduler is None:
+        return None
+    from autograder.cluster.workforce import hire_at
+
+    return hire_at(options.scheduler, options.workers, options.scheduler_wait)
 
 
 def conclude_run(course: Course, run: ClassResult, options: argparse.Namespace) -> int:

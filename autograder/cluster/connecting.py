@@ -1,0 +1,110 @@
+"""The way to a cluster: an address, or a cluster that is started here."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import re
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+from autograder.errors import BadInput
+
+LOCAL = "local"
+"""The address of a cluster that is to be started on this machine."""
+
+PATIENCE_SECONDS = 10.0
+"""How long a scheduler, and then its first worker, is awaited."""
+
+_ADDRESS = re.compile(r"(?:(?:tcp|tls|ws|wss)://)?(?:\[[0-9a-fA-F:.]+\]|[\w.-]+):(\d{1,5})")
+
+_NEEDED = "--scheduler needs Dask; in a clone of Katze, install it with `pip install '.[cluster]'`"
+
+
+@contextlib.contextmanager
+def connected(address: str, workers: int = 1, patience: float = PATIENCE_SECONDS) -> Iterator[Any]:
+    """A client of a cluster, which has a worker at least.
+
+    Args:
+        address: of its scheduler, such as "tcp://10.0.0.1:8786", or "local".
+        workers: how many workers a local cluster has.
+        patience: how long to wait for the scheduler, and then for a worker, in seconds.
+
+    Yields:
+        The client (`distributed.Client`).
+
+    Raises:
+        BadInput: Dask is not installed, the address is none, nobody answers there, or there is no worker.
+    """
+    check_address(address)
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise BadInput(_NEEDED) from error
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what goes wrong is told in a line of our own
+    with contextlib.ExitStack() as resources:
+        target = resources.enter_context(_local(workers)) if address == LOCAL else address
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of other versions: `examining.py` compares them
+                client = Client(target, timeout=patience, set_as_default=False)
+        except (OSError, TimeoutError) as error:
+            if isinstance(error, FileNotFoundError) or "certificate" in str(error).lower():
+                raise BadInput(f"no connection to {address}: {error}; see docs/cluster.md on certificates") from error
+            raise BadInput(
+                f"no scheduler answers at {address} within {patience:g} s; check the address, and that "
+                "`dask scheduler` runs there"
+            ) from error
+        except (TypeError, ValueError, RuntimeError) as error:
+            raise BadInput(f"no connection to {address}: {error}; see docs/cluster.md") from error
+        resources.callback(_close, client)
+        try:
+            client.wait_for_workers(workers if address == LOCAL else 1, timeout=max(patience, 60 * (address == LOCAL)))
+        except TimeoutError as error:
+            raise BadInput(
+                f"the scheduler at {address} has no worker; start some, such as with `dask worker {address}`"
+            ) from error
+        yield client
+
+
+def check_address(address: str) -> None:
+    """Refuse what is no address.
+
+    Raises:
+        BadInput: it is neither "local" nor an address with a port.
+    """
+    match = _ADDRESS.fullmatch(address)
+    if address != LOCAL and (match is None or not 0 < int(match[1]) < 1 << 16):
+        raise BadInput(
+            f"{address!r} is no address of a scheduler; write one such as tcp://10.0.0.1:8786 or "
+            "tls://10.0.0.1:8786, or `local`"
+        )
+
+
+@contextlib.contextmanager
+def _local(workers: int) -> Iterator[Any]:
+    """A cluster of processes on this machine, which nobody else can use."""
+    from distributed import LocalCluster
+    from distributed.security import Security
+
+    try:
+        security = Security.temporary()
+    except ImportError as error:
+        raise BadInput(_NEEDED) from error
+    with LocalCluster(
+        n_workers=workers,
+        threads_per_worker=1,
+        processes=True,
+        host="127.0.0.1",
+        dashboard_address=None,
+        memory_limit=0,  # stations limit their own
+        security=security,
+        silence_logs=logging.CRITICAL,
+    ) as cluster:
+        yield cluster
+
+
+def _close(client: Any) -> None:
+    with contextlib.suppress(Exception):  # the connection may be gone
+        client.close(timeout=2)

@@ -1,0 +1,120 @@
+"""Which workers may take part: those that grade as the client would, in boxes that are strong enough.
+
+Every worker says of itself what grades depend on, before it gets a submission; so does one that joins later.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import socket
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from autograder.errors import BadInput
+
+_DIGESTS = {
+    "checks": "Katze's own code that grades is another",
+    "library": "course_lib is another",
+    "exercises": "the exercises are others",
+}
+"""What differs, of what nobody would read as a number."""
+
+
+@dataclass(frozen=True)
+class Examined:
+    """What a machine says of itself.
+
+    Attributes:
+        host: its name.
+        versions: of Katze, Python and the packages that decide grades, and digests of our own code.
+        level: the level of its boxes, such as "L2"; empty where it has none that is strong enough.
+        problem: why it cannot grade, in words; empty where it can.
+    """
+
+    host: str
+    versions: Mapping[str, str] = field(default_factory=dict)
+    level: str = ""
+    problem: str = ""
+
+    def pack(self) -> bytes:
+        """As bytes."""
+        return json.dumps(asdict(self)).encode()
+
+    @classmethod
+    def unpack(cls, content: bytes) -> Examined:
+        """From `pack`."""
+        plain: dict[str, Any] = json.loads(content)
+        return cls(**plain)
+
+
+def examine_oneself(lesson: str = "", min_level: str = "", level: str = "") -> Examined:
+    """What this process would grade with.
+
+    Args:
+        lesson: whose exercises it is about; empty for all of them.
+        min_level: the weakest boxes that will do; empty for what grading takes by itself.
+        level: boxes of exactly this level, untried; empty for the strongest that hold.
+    """
+    host = socket.gethostname()
+    try:
+        versions = _versions(lesson)
+        chosen = level or _choose(min_level)
+    except ImportError as error:
+        return Examined(host, problem=f"{error.name or error} cannot be imported there; install the same Katze there")
+    except BadInput as error:
+        return Examined(host, versions, problem=str(error))
+    try:
+        _check_room()
+    except BadInput as error:
+        return Examined(host, versions, chosen, str(error))
+    return Examined(host, versions, chosen)
+
+
+def why_not(there: Examined, here: Examined) -> str:
+    """Why a worker may not grade for a client, in words; empty where it may."""
+    if there.problem:
+        return there.problem
+    for name in sorted(there.versions.keys() | here.versions.keys(), key=lambda name: (name in _DIGESTS, name)):
+        theirs, ours = (side.versions.get(name, "none") for side in (there, here))
+        if theirs != ours:
+            differs = _DIGESTS.get(name, f"{name} is {theirs} there and {ours} here")
+            return f"{differs}; install the same versions there"
+    return ""
+
+
+@functools.cache
+def _choose(min_level: str) -> str:
+    from autograder.box import Level, choose_level
+
+    return choose_level(Level[min_level] if min_level else None).name
+
+
+def _check_room() -> None:
+    from autograder.gradebook.file import check_room
+
+    check_room(Path(tempfile.gettempdir()))
+
+
+@functools.cache
+def _versions(lesson: str) -> dict[str, str]:
+    import importlib.metadata
+
+    import course_lib
+    from autograder.grading.assignment import grading_versions
+    from autograder.grading.digests import fingerprints
+    from course_lib.exercises import COURSE
+
+    library = Path(course_lib.__file__).parent
+    known = COURSE.of_lesson(lesson) if lesson else COURSE.all()
+    definitions = json.dumps({one.id: fingerprints.of_exercise(one) for one in known}, sort_keys=True)
+    return {
+        **grading_versions(),
+        "dask": importlib.metadata.version("distributed"),
+        "library": fingerprints.of_modules(library.rglob("*.py")),
+        "exercises": hashlib.sha256(definitions.encode()).hexdigest(),
+    }

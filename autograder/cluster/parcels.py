@@ -1,0 +1,161 @@
+"""What crosses between client and workers: bytes of JSON, and of a submission's own file.
+
+Nothing of a student's is pickled. What a student wrote stays the bytes of the file that was handed in, until a worker
+reads them under its limits; what comes back is a record and the text of the files that the client is to write.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from autograder.gradebook.record import CaseRecord, Conditions, ExerciseRecord, Record
+from autograder.grading.plan import Task
+from autograder.grading.recording import Finished
+from course_lib.checking import Outcome
+
+_OF_RECORD = (
+    *("student", "lesson", "digest", "notebook", "handed_in", "slot", "repairs", "problem", "remarks", "seconds"),
+    *("files", "void", "imports"),
+)
+"""What of a record crosses as it is; its exercises do as well, and its conditions both sides know."""
+
+
+@dataclass(frozen=True)
+class Parcel:
+    """A submission on its way to a worker.
+
+    Attributes:
+        task: what is to be done, from `pack_task`.
+        notebook: the bytes of the notebook's file, as they were handed in.
+        kept: the autograded notebook of an earlier run, where some of its verdicts stand; else empty.
+    """
+
+    task: bytes
+    notebook: bytes = b""
+    kept: bytes = b""
+
+
+@dataclass(frozen=True)
+class Arrived:
+    """A parcel's task, opened on a worker.
+
+    Attributes:
+        task: what is to be done; its folder is the worker's own.
+        notes: how the notebook was found.
+        timestamp: what the submission's `timestamp.txt` says; None where it has none.
+    """
+
+    task: Task
+    notes: tuple[str, ...]
+    timestamp: str | None
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What a worker has sent back.
+
+    Attributes:
+        finished: what came of the submission, with its files still to be written.
+        texts: the text of each of these files.
+    """
+
+    finished: Finished
+    texts: Mapping[str, str]
+
+
+def pack_task(task: Task, notes: tuple[str, ...] = (), timestamp: str | None = None) -> bytes:
+    """A task as bytes."""
+    return _json(
+        {
+            "student": task.student,
+            "digest": task.digest,
+            "why": task.why,
+            "judged": sorted(task.judged),
+            "earlier": None if task.earlier is None else _plain(task.earlier),
+            "notes": notes,
+            "timestamp": timestamp,
+        }
+    )
+
+
+def open_task(content: bytes, folder: Path, conditions: Conditions) -> Arrived:
+    """The task in these bytes.
+
+    Args:
+        content: from `pack_task`.
+        folder: where the worker puts submissions, as `<student>/<lesson>` below it is made from this.
+        conditions: put into the record of before, whose own stay with the client.
+    """
+    plain = json.loads(content)
+    earlier = None if plain["earlier"] is None else _record(plain["earlier"], conditions)
+    task = Task(
+        student=plain["student"],
+        folder=folder,
+        digest=plain["digest"],
+        why=tuple(plain["why"]),
+        judged=frozenset(plain["judged"]),
+        earlier=earlier,
+    )
+    return Arrived(task, tuple(plain["notes"]), plain["timestamp"])
+
+
+def pack_reply(finished: Finished, texts: Mapping[str, str]) -> bytes:
+    """What a worker found, as bytes."""
+    return _json(
+        {
+            "record": _plain(finished.record),
+            "judged": sorted(finished.task.judged),
+            "starved": finished.starved,
+            "texts": texts,
+        }
+    )
+
+
+def open_reply(content: bytes, task: Task, conditions: Conditions) -> Answered:
+    """What came of a task.
+
+    Args:
+        content: from `pack_reply`.
+        task: what the worker was to do.
+        conditions: what the grade depends on.
+
+    Raises:
+        ValueError: it is of another submission.
+    """
+    plain = json.loads(content)
+    record = _record(plain["record"], conditions)
+    if (record.student, record.digest) != (task.student, task.digest):
+        raise ValueError(f"a worker has answered for {record.student} in place of {task.student}")
+    texts = plain["texts"]
+    notebook = json.loads(texts["autograded"]) if "autograded" in texts else None
+    task = replace(task, judged=frozenset(plain["judged"]))
+    return Answered(Finished(task, record, notebook, plain["starved"]), texts)
+
+
+def _plain(record: Record) -> dict[str, Any]:
+    plain = {name: getattr(record, name) for name in _OF_RECORD}
+    return plain | {"exercises": [asdict(one) for one in record.exercises]}
+
+
+def _record(plain: Mapping[str, Any], conditions: Conditions) -> Record:
+    return Record(
+        conditions=conditions,
+        exercises=tuple(map(_exercise, plain["exercises"])),
+        repairs=tuple(plain["repairs"]),
+        remarks=tuple(plain["remarks"]),
+        files={name: (digest, size) for name, (digest, size) in plain["files"].items()},
+        **{name: plain[name] for name in _OF_RECORD if name not in ("repairs", "remarks", "files")},
+    )
+
+
+def _exercise(plain: Mapping[str, Any]) -> ExerciseRecord:
+    cases = tuple(CaseRecord(**{**case, "outcome": Outcome(case["outcome"])}) for case in plain["cases"])
+    return ExerciseRecord(**{**plain, "outcome": Outcome(plain["outcome"]), "cases": cases})
+
+
+def _json(plain: Mapping[str, Any]) -> bytes:
+    return json.dumps(plain).encode()

@@ -1,0 +1,275 @@
+"""Dask's workers as a pool that takes submissions: the client's side of a run.
+
+Only a few submissions are on their way at a time, so that memory stays flat however many there are. What Dask does
+itself is left to it: which worker is next, and that what a lost worker had goes to another. When that has killed more
+workers than Dask allows, it comes back here, and is tried once more by itself (`grading/workers.py`).
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+from autograder.cluster.examining import Examined, why_not
+from autograder.cluster.parcels import Parcel
+from autograder.cluster.station import Station, examine_worker, problem_at, stale_stations, take_parcel
+from autograder.errors import DISK_FULL, BadInput
+from autograder.grading.plan import Task
+from autograder.grading.recording import Finished
+from autograder.grading.workers import WorkerDied, WorkersLost, error_in_words
+
+AHEAD = 2
+"""Submissions on their way to each worker: one in its hands, and the next."""
+
+LOOK_SECONDS = 1.0
+"""Time between two looks at which workers there are."""
+
+ANSWER_SECONDS = 30.0
+"""How long the scheduler may take to answer."""
+
+PARTING_SECONDS = 5.0
+"""How long it may take when the run has ended."""
+
+CUT = "the connection to the scheduler was lost"
+"""Why a run cannot go on."""
+
+LOST_SECONDS = 60.0
+"""How long a run goes on waiting when no worker is left: Dask needs a few seconds to start one again."""
+
+
+class Desk(Protocol):
+    """What one kind of grading does at the client."""
+
+    def station(self, name: str) -> Station:
+        """What each worker is to keep ready, for a run of this name."""
+
+    def pack(self, task: Task) -> Parcel | Finished:
+        """What to send; or what came of a submission that needs no worker."""
+
+    def unpack(self, task: Task, reply: bytes) -> Finished:
+        """What a worker has sent back; its files are written."""
+
+    def give_up(self, task: Task, problem: str) -> Finished:
+        """What comes of a submission over which the grader itself has failed: `ungraded`, no score."""
+
+
+class ClusterPool:
+    """Workers of a cluster, as long as a run lasts.
+
+    Args:
+        client: of the cluster.
+        desk: what is graded.
+        tell: takes a line for the instructor, on a worker that is refused or has been lost.
+        lost_seconds: how long to wait when no worker is left.
+    """
+
+    def __init__(
+        self, client: Any, desk: Desk, tell: Callable[[str], None], lost_seconds: float = LOST_SECONDS
+    ) -> None:
+        self.name = f"katze-{client.id}"
+        self._client = client
+        self._desk = desk
+        self._tell = tell
+        self._lost_seconds = lost_seconds
+        self._told: dict[str, str] = {}
+        self._offering: set[str] = set()
+        self._numbers = itertools.count()
+        self._on_their_way: dict[Future[Finished], Any] = {}
+        self._next_look = self._seen = 0.0
+
+    def __enter__(self) -> Self:
+        self._client.register_plugin(self._desk.station(self.name), name=self.name)
+        self._seen = time.monotonic()
+        self._look()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._client.status != "running":
+            return
+        client, left = self._client, list(self._on_their_way.values())
+        try:
+            _ask(client, lambda: client.cancel(left, force=True), seconds=PARTING_SECONDS)
+            _ask(client, lambda: client.unregister_worker_plugin(self.name), seconds=PARTING_SECONDS)
+        except Exception:  # the connection may break here as well, and what was done is done
+            if kind is None:
+                self._tell("the workers could not be told that the run has ended; the next one ends what is left of it")
+
+    @property
+    def ahead(self) -> int:
+        """How many submissions the workers may have at a time.
+
+        Raises:
+            WorkersLost: the connection is gone, or no worker has been left for a while.
+        """
+        if self._client.status != "running":
+            raise WorkersLost(CUT)
+        if time.monotonic() >= self._next_look:
+            self._look()
+        return AHEAD * len(self._offering)
+
+    def submit(self, task: Task) -> Future[Finished]:
+        """Send a submission off."""
+        done: Future[Finished] = Future()
+        parcel = self._desk.pack(task)
+        if isinstance(parcel, Finished):
+            done.set_result(parcel)
+            return done
+        remote = self._client.submit(
+            take_parcel,
+            self.name,
+            parcel.task,
+            parcel.notebook,
+            parcel.kept,
+            key=f"{self.name}-{next(self._numbers)}",
+            resources={self.name: 1},
+            pure=False,
+        )
+        self._on_their_way[done] = remote
+        remote.add_done_callback(lambda remote: self._receive(task, done, remote))
+        return done
+
+    def _receive(self, task: Task, done: Future[Finished], remote: Any) -> None:
+        """Take what has come of a submission, in a thread of Dask's. What was lost with the connection stays open:
+        `ahead` tells of that.
+        """
+        from distributed import KilledWorker
+
+        if remote.status == "cancelled":
+            return
+        try:
+            reply = self._await(remote)
+        except KilledWorker:
+            done.set_exception(WorkerDied())
+        except Exception as error:
+            if remote.status != "error":  # it is the connection's, not the worker's
+                return
+            done.set_result(self._desk.give_up(task, f"The grader failed: {error_in_words(error)}"))
+        else:
+            self._open(task, done, reply)
+        finally:
+            self._on_their_way.pop(done, None)
+            remote.release()
+
+    def _await(self, remote: Any) -> bytes:
+        """The reply, as long as there is a connection that it could come by: Dask would wait for ever."""
+        while True:
+            try:
+                reply: bytes = remote.result(timeout=ANSWER_SECONDS)
+            except TimeoutError:
+                if self._client.status != "running":
+                    raise
+            else:
+                return reply
+
+    def _open(self, task: Task, done: Future[Finished], reply: bytes) -> None:
+        try:
+            done.set_result(self._desk.unpack(task, reply))
+        except Exception as error:
+            if isinstance(error, OSError) and error.errno in DISK_FULL:
+                done.set_exception(error)
+            else:
+                done.set_result(self._desk.give_up(task, f"The grader failed: {error_in_words(error)}"))
+
+    def _look(self) -> None:
+        """See which workers there are, and name those that are refused, each once."""
+        workers = workers_of(self._client)
+        offering = {address for address, one in workers.items() if one["resources"].get(self.name)}
+        for address in self._offering - workers.keys():
+            self._tell(f"worker {address} was lost; what it had goes to another")
+        others = [address for address in workers if address not in offering and address not in self._told]
+        if others:
+            client = self._client
+            asked = _ask(client, lambda: client.run(problem_at, self.name, workers=others, on_error="return"))
+            for address, problem in asked.items():
+                if problem:
+                    self._told[address] = str(problem)
+                    self._tell(refusal(address, workers[address], str(problem)))
+        now = time.monotonic()
+        if offering:
+            self._seen = now
+        elif now - self._seen > self._lost_seconds:
+            why = "".join(f"; {problem}" for problem in dict.fromkeys(self._told.values()))
+            raise WorkersLost(f"no worker is left that can grade{why}")
+        self._offering = offering
+        self._next_look = now + (LOOK_SECONDS if offering else LOOK_SECONDS / 4)
+
+
+def workers_of(client: Any) -> Mapping[str, Any]:
+    """What the scheduler knows of its workers, by address.
+
+    Raises:
+        WorkersLost: it does not answer.
+    """
+    found: Mapping[str, Any] = _ask(client, lambda: client.scheduler.identity(n_workers=-1))["workers"]
+    return found
+
+
+def _ask(client: Any, call: Callable[[], Any], seconds: float = ANSWER_SECONDS) -> Any:
+    """What a call of Dask's gives, if it does in time.
+
+    Raises:
+        WorkersLost: it does not, or the connection breaks.
+    """
+
+    async def awaited() -> Any:
+        return await call()
+
+    try:
+        return client.sync(awaited, callback_timeout=seconds)
+    except (OSError, TimeoutError) as error:
+        raise WorkersLost(CUT) from error
+
+
+def refusal(address: str, worker: Mapping[str, Any], problem: str) -> str:
+    """One line on a worker that gets nothing."""
+    return f"worker {worker.get('name', '')} at {address} is refused: {problem}"
+
+
+def examine_workers(client: Any, lesson: str, min_level: str, level: str) -> dict[str, Examined]:
+    """What all workers say of themselves, by address.
+
+    Raises:
+        BadInput: the scheduler has no Katze.
+    """
+    try:
+        for name in client.run_on_scheduler(stale_stations):
+            client.unregister_worker_plugin(name)
+    except ImportError as error:
+        raise BadInput(
+            f"the scheduler cannot import Katze ({error}); start it where the same Katze is installed"
+        ) from None
+    said = client.run(examine_worker, lesson, min_level, level, on_error="return")
+    return {address: _examined(one) for address, one in said.items()}
+
+
+def _examined(said: object) -> Examined:
+    if isinstance(said, bytes):
+        return Examined.unpack(said)
+    if isinstance(said, ImportError):
+        return Examined("", problem=f"{said.name or said} cannot be imported there; install the same Katze there")
+    return Examined("", problem=f"it does not answer: {said}")
+
+
+def require_a_worker(
+    workers: Mapping[str, Any], examined: Mapping[str, Examined], here: Examined, tell: Callable[[str], None]
+) -> dict[str, Examined]:
+    """Those that may grade; the others are named.
+
+    Raises:
+        BadInput: none may.
+    """
+    problems = {address: why_not(one, here) for address, one in examined.items()}
+    refused = [refusal(address, workers.get(address, {}), problem) for address, problem in problems.items() if problem]
+    good = {address: one for address, one in examined.items() if not problems[address]}
+    if not good:
+        more = f" (and {len(refused) - 1} more)" if len(refused) > 1 else ""
+        raise BadInput(f"no worker can grade: {refused[0] if refused else 'there is none'}{more}")
+    for line in refused:
+        tell(line)
+    return good

@@ -1,0 +1,142 @@
+"""What a worker keeps warm for a run, and how it takes a submission.
+
+A station that is ready offers Dask a resource of its own name, one of it; each submission asks for one. So nobody gets
+a submission who has not been examined, whenever it has joined, and each worker has one in its hands at a time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from distributed import Reschedule, Status, Worker, WorkerPlugin, get_worker
+from distributed.utils import sync
+
+from autograder.errors import DISK_FULL
+
+FULL = "its disk is full; make room there"
+"""Why a worker is given no more."""
+
+
+class StationRefused(Exception):
+    """A worker cannot take part; the message says why and what to do."""
+
+
+class Station(WorkerPlugin):
+    """A worker's place in a run: it is opened once on each worker, and closed at the end of the run.
+
+    Attributes:
+        name: of the run; also of the resource that it offers.
+        problem: why this worker takes nothing; empty while it does, None until that is known.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.problem: str | None = None
+
+    def open(self, scratch: Path) -> None:
+        """Make ready, in a thread of its own.
+
+        Args:
+            scratch: a folder for its files.
+
+        Raises:
+            StationRefused: this worker cannot take part.
+        """
+
+    def grade(self, task: bytes, notebook: bytes, kept: bytes) -> bytes:
+        """Grade one submission: from a `Parcel`'s parts to a reply's bytes.
+
+        Raises:
+            OSError: the disk is full.
+        """
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """End what was opened."""
+
+    async def setup(self, worker: Worker) -> None:
+        """Called by Dask when the run begins, or when the worker joins."""
+        self._worker = worker
+        self._scratch = Path(tempfile.mkdtemp(prefix="station-", dir=worker.local_directory))
+        self.problem = await asyncio.to_thread(self._open)
+        if not self.problem:
+            await worker.set_resources(**{self.name: 1})
+            if worker.status is Status.running:  # what waits for a worker is offered to one that begins to run
+                worker.status = Status.paused
+                worker.status = Status.running
+
+    async def teardown(self, worker: Worker) -> None:
+        """Called by Dask when the run ends, or the worker does."""
+        await asyncio.to_thread(self._close)
+
+    def take(self, task: bytes, notebook: bytes, kept: bytes) -> bytes:
+        """Grade a submission here, or hand it back to be graded elsewhere."""
+        if self.problem:
+            raise Reschedule
+        try:
+            return self.grade(task, notebook, kept)
+        except OSError as error:
+            if error.errno not in DISK_FULL:
+                raise
+            self._withdraw()
+            self.problem = FULL
+            raise Reschedule from error
+
+    def _open(self) -> str:
+        try:
+            self.open(self._scratch)
+        except StationRefused as problem:
+            return str(problem)
+        except OSError as error:
+            return FULL if error.errno in DISK_FULL else f"it cannot begin: {error}"
+        except Exception as error:  # whatever it is, this worker cannot take part, and others can
+            return f"it cannot begin: {type(error).__name__}: {error}"
+        return ""
+
+    def _close(self) -> None:
+        with contextlib.suppress(Exception):
+            self.close()
+        shutil.rmtree(self._scratch, ignore_errors=True)
+
+    def _withdraw(self) -> None:
+        """Tell the scheduler that nothing is offered here any more. What has been sent already comes here, and is
+        handed back.
+        """
+        worker = self._worker
+        resources = {**worker.state.total_resources, self.name: 0}
+        sync(worker.loop, worker.scheduler.set_resources, resources=resources, worker=worker.contact_address)
+
+
+def take_parcel(name: str, task: bytes, notebook: bytes, kept: bytes) -> bytes:
+    """Grade one submission on the worker that this is called on: the only function that Dask runs of us for one."""
+    station: Any = get_worker().plugins.get(name)
+    if station is None:  # the run has ended, or this worker was only just restarted
+        raise Reschedule
+    reply: bytes = station.take(task, notebook, kept)
+    return reply
+
+
+async def examine_worker(lesson: str, min_level: str, level: str) -> bytes:
+    """What the worker that this is called on would grade with."""
+    from autograder.cluster.examining import examine_oneself
+
+    found = await asyncio.to_thread(examine_oneself, lesson, min_level, level)
+    return found.pack()
+
+
+def problem_at(name: str, dask_worker: Worker) -> str | None:
+    """Why the station of this name takes nothing here; empty while it does, None where that is not known yet."""
+    station = dask_worker.plugins.get(name)
+    return station.problem if isinstance(station, Station) else None
+
+
+def stale_stations(dask_scheduler: Any) -> list[str]:
+    """The names of runs whose client is gone."""
+    prefix = "katze-"
+    names = [name for name in dask_scheduler.worker_plugins if name.startswith(prefix)]
+    return [name for name in names if name.removeprefix(prefix) not in dask_scheduler.clients]

@@ -1,0 +1,135 @@
+"""A lesson graded on a cluster: what is recorded and written is what one machine records and writes.
+
+Tests `visiting.py`, `examining.py`, `connecting.py` and `parcels.py` as well.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import dask
+import pytest
+
+from autograder.cluster import workforce
+from autograder.cluster.workforce import hire_at
+from autograder.course.course import Course
+from autograder.errors import BadInput
+from autograder.grading.batch import grade_lesson
+from tests.autograder.small_class import BY_NAME, LESSON, answer, by_student, everything, hand_in, make_course, why
+
+WRONG = {"attention-scores-answer": "def dot_product_scores(q, k):\n    return q @ k.mT * 2\n"}
+
+
+def hand_in_all(course: Course) -> None:
+    hand_in(course, "ada")
+    answer(course, "ben", WRONG)
+    path = hand_in(course, "cleo")
+    path.write_text("no notebook")
+    renamed = hand_in(course, "dan", BY_NAME["gus_untouched"])
+    renamed.rename(renamed.with_name("my homework.ipynb"))
+    renamed.with_name("timestamp.txt").write_text("the day before yesterday\n")
+    nothing = hand_in(course, "eve")
+    nothing.rename(nothing.with_name("homework.pdf"))
+
+
+def pages(course: Course) -> dict[str, str]:
+    return {
+        str(path.relative_to(course.root)): path.read_text()
+        for folder in (course.autograded, course.feedback)
+        for path in sorted(folder.rglob("*.*"))
+    }
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[Course, Course]:
+    """The same course twice: graded on one machine, and on a cluster."""
+    here, there = (make_course(tmp_path_factory.mktemp(name)) for name in ("here", "there"))
+    here.secret()
+    shutil.copytree(here.root / ".katze", there.root / ".katze")
+    hand_in_all(here)
+    hand_in_all(there)
+    return here, there
+
+
+def test_on_a_cluster_all_comes_out_as_on_one_machine(
+    both: tuple[Course, Course], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, there = both
+    locally = grade_lesson(here, LESSON, workers=2)
+    orders: list[Any] = []
+    on_disk: list[bytes] = []
+    station, opened = workforce.LessonStation, workforce.open_reply
+
+    def open_reply(*arrived: Any) -> Any:  # while the workers are at it
+        on_disk.extend(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+        return opened(*arrived)
+
+    monkeypatch.setattr(workforce, "LessonStation", lambda *sent: orders.append(sent) or station(*sent))
+    monkeypatch.setattr(workforce, "open_reply", open_reply)
+    with dask.config.set({"temporary-directory": str(tmp_path)}):
+        remotely = grade_lesson(there, LESSON, workers=1, hire=hire_at("local", 1, patience=60))
+    assert by_student(remotely)["ada"].points == 17
+    assert everything(there) == everything(here) != []
+    assert pages(there) == pages(here) != {}
+    assert why(remotely) == why(locally)
+    assert remotely.boxes.startswith("1 worker on 1 machine; boxes at level ")
+
+    [(_, order, secret, client)] = orders  # all that a station is made of
+    assert [type(one) for one in (order, secret, client)] == [bytes] * 3
+    assert secret == there.secret()
+    assert on_disk
+    assert not [content for content in on_disk if secret in content]
+
+    again = grade_lesson(there, LESSON, workers=1, hire=hire_at("tcp://127.0.0.1:1", 1))
+    assert again.gradings == {}, "nothing has changed, so nobody is asked"
+
+
+def test_where_one_exercise_has_changed_the_others_keep_their_verdicts(
+    both: tuple[Course, Course], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, there = both
+    for course in both:
+        with (course.root / "nbgrader_config.py").open("a") as file:
+            file.write('\nc.Katze.exercise_limits = {"attention.scores": {"call_seconds": 9}}\n')
+    here, there = Course.find(here.root), Course.find(there.root)
+    locally = grade_lesson(here, LESSON, workers=2)
+    remotely = grade_lesson(there, LESSON, workers=1, hire=hire_at("local", 1, patience=60))
+    assert why(remotely) == why(locally)
+    assert {reason.partition(":")[0] for reason in why(remotely)["ada"]} == {"attention.scores"}
+    assert everything(there) == everything(here)
+    assert pages(there) == pages(here)
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("tcp:/127.0.0.1:8786", "is no address of a scheduler"),
+        ("127.0.0.1", "is no address of a scheduler"),
+        ("127.0.0.1:99999", "is no address of a scheduler"),
+        ("tcp://127.0.0.1:1", r"no scheduler answers at tcp://127\.0\.0\.1:1 within 0\.5 s; check the address"),
+        ("tls://127.0.0.1:1", "no connection to tls://127.0.0.1:1: .*docs/cluster.md"),
+    ],
+)
+def test_where_there_is_no_scheduler_one_line_says_so_and_nothing_is_written(
+    tmp_path: Path, address: str, said: str
+) -> None:
+    course = make_course(tmp_path)
+    hand_in(course, "ada")
+    before = sorted(course.root.rglob("*"))
+    with pytest.raises(BadInput, match=said) as refused:
+        grade_lesson(course, LESSON, hire=hire_at(address, 1, patience=0.5))
+    assert "\n" not in str(refused.value)
+    assert sorted(course.root.rglob("*")) == before
+
+
+def test_exercises_of_a_course_s_own_are_graded_here(tmp_path: Path) -> None:
+    course = make_course(tmp_path)
+    hand_in(course, "ada")
+    (course.root / "own.py").write_text("from course_lib.exercises.attention import EXERCISES\n")
+    with (course.root / "nbgrader_config.py").open("a") as file:
+        file.write(f"\nc.Katze.exercises = {json.dumps({LESSON: 'own'})}\n")
+    with pytest.raises(BadInput, match="grade on this machine"):
+        grade_lesson(Course.find(course.root), LESSON, hire=hire_at("local", 1))
