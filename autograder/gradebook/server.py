@@ -293,7 +293,7 @@ def advice_on_server(server: Server, error: DBAPIError) -> str:
         if re.search(pattern, said):
             return _cannot(server, then)
     if code is None and "FATAL" not in said:
-        return _cannot(server, f"no server answers there: check its address, and that it runs ({_first_line(said)})")
+        return _cannot(server, f"no connection to it: check its address, and that it runs ({_first_line(said)})")
     return _cannot(server, _first_line(said))
 
 

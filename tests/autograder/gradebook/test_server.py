@@ -434,8 +434,8 @@ def test_a_server_that_does_not_answer_is_refused(cluster: Cluster, database: st
     for url in (nowhere, "postgresql+psycopg://ada:x@127.0.0.1:9/nlp", "postgresql://ada:x@nowhere.invalid/nlp"):
         address = address_from(cluster.folder, url)
         assert isinstance(address, Server)
-        refused(address, "no server answers there: check its address, and that it runs")
-        with pytest.raises(BadInput, match="no server answers there"), look(address):
+        refused(address, "no connection to it: check its address, and that it runs")
+        with pytest.raises(BadInput, match="no connection to it"), look(address):
             pass
 
 
