@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from autograder.commands.adding import Commands, add_json
+from autograder.commands.adding import Commands, add_json, add_level, add_scheduler
 from autograder.commands.statuses import DONE, FAILED
 from autograder.commands.writing import write_json
 
@@ -18,10 +18,14 @@ def add(commands: Commands) -> None:
         "katze doctor --json",
         slow="trying what this machine offers",
     )
+    add_scheduler(doctor)
+    add_level(doctor)
     add_json(doctor)
 
 
 def _run(options: argparse.Namespace) -> int:
+    if options.scheduler is not None:
+        return _run_on_cluster(options)
     from autograder.doctor import examine, print_diagnosis
 
     diagnosis = examine(options.course)
@@ -30,3 +34,15 @@ def _run(options: argparse.Namespace) -> int:
     if options.json != "-":
         print_diagnosis(diagnosis)
     return DONE if diagnosis.is_well else FAILED
+
+
+def _run_on_cluster(options: argparse.Namespace) -> int:
+    from autograder.cluster.table import examine_cluster, print_workers, worker_records
+    from autograder.console import output_console
+
+    workers = examine_cluster(options.scheduler, 1, options.min_level or "", options.scheduler_wait)
+    if options.json:
+        write_json(options.json, worker_records(workers))
+    if options.json != "-":
+        print_workers(workers, output_console())
+    return FAILED if any(one.refused for one in workers) else DONE

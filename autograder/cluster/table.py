@@ -1,0 +1,82 @@
+"""`katze doctor --scheduler ADDRESS`: what a cluster's workers say of themselves, and which of them may grade."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from autograder.cluster.connecting import PATIENCE_SECONDS, connected
+from autograder.cluster.examining import Examined, examine_oneself, why_not
+from autograder.cluster.pool import examine_workers, refusal, workers_of
+
+_SHOWN = ("Katze", "Python", "torch", "dask")
+
+
+@dataclass(frozen=True)
+class ExaminedWorker:
+    """A worker, as it is seen from here.
+
+    Attributes:
+        name: what Dask calls it.
+        address: where it is.
+        examined: what it says of itself.
+        refused: why it may not grade; empty where it may.
+    """
+
+    name: str
+    address: str
+    examined: Examined
+    refused: str
+
+
+def examine_cluster(
+    address: str, workers: int, min_level: str = "", patience: float = PATIENCE_SECONDS
+) -> tuple[ExaminedWorker, ...]:
+    """Ask all workers what they would grade with, and compare that with what this machine would.
+
+    Args:
+        address: of the scheduler, or "local".
+        workers: how many workers a local cluster has.
+        min_level: the weakest boxes that will do; empty for what grading takes by itself.
+        patience: how long to wait for the scheduler, and then for a worker, in seconds.
+
+    Raises:
+        BadInput: nobody answers.
+    """
+    with connected(address, workers, patience) as client:
+        there = examine_workers(client, "", min_level, "")
+        names = {where: str(one.get("name", "")) for where, one in workers_of(client).items()}
+    here = examine_oneself(level="L0")  # here no box is opened
+    return tuple(
+        ExaminedWorker(names.get(where, ""), where, one, why_not(one, here)) for where, one in sorted(there.items())
+    )
+
+
+def worker_records(workers: Sequence[ExaminedWorker]) -> list[dict[str, Any]]:
+    """As JSON."""
+    return [asdict(one) for one in workers]
+
+
+def print_workers(workers: Sequence[ExaminedWorker], console: Console) -> None:
+    """A table of the workers, and a line on each that is refused."""
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for title in ("", "worker", "machine", "boxes", *_SHOWN):
+        table.add_column(title, no_wrap=True)
+    for one in workers:
+        versions = (one.examined.versions.get(name, "–") for name in _SHOWN)
+        mark = "[red]✗[/]" if one.refused else "[green]✓[/]"
+        shown = (one.name or one.address, one.examined.host or "–", one.examined.level or "–", *versions)
+        table.add_row(mark, *map(escape, shown))
+    console.print(table)
+    for one in workers:
+        if one.refused:
+            line = refusal(one.address, {"name": one.name}, one.refused)
+            console.print(line, highlight=False, markup=False, soft_wrap=True)
+    able = sum(not one.refused for one in workers)
+    console.print(f"{able} of {len(workers)} workers can grade.", highlight=False)

@@ -1,0 +1,178 @@
+"""The way to real schedulers and workers, which are processes of their own: with certificates, and of other versions.
+
+Tests `table.py` as well.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import dask
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from distributed import LocalCluster
+from distributed.security import Security
+
+from autograder.cli import main
+from autograder.cluster.connecting import connected
+from autograder.cluster.examining import Examined, why_not
+from autograder.errors import BadInput
+
+ROOT = Path(__file__).resolve().parents[3]
+OLD_TORCH = """
+import importlib.metadata
+version = importlib.metadata.version
+importlib.metadata.version = lambda name: "1.0.0" if name == "torch" else version(name)
+"""
+NO_TORCH = """
+import sys
+sys.modules["torch"] = None
+"""
+WITHOUT_BOXES = """
+import autograder.box.confinement.selftest as selftest
+selftest.self_test = lambda level=None: ["no Landlock"]
+"""
+
+
+@contextmanager
+def process(*arguments: str, tells: str, **environment: str) -> Iterator[str]:
+    """A process of Dask's, until the end of the block; the first word of what it says that has `tells` in it."""
+    command = [sys.executable, "-m", *arguments]
+    env = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
+    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, env=env) as started:
+        try:
+            assert started.stderr is not None
+            for line in started.stderr:
+                if tells in line:
+                    break
+            yield next((word for word in line.split() if "://" in word), "")
+        finally:
+            started.kill()
+
+
+@contextmanager
+def scheduler() -> Iterator[str]:
+    with process(
+        *("distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard"),
+        tells="Scheduler at:",
+    ) as address:
+        yield address
+
+
+@contextmanager
+def worker(address: str, name: str, folder: Path, patch: str = "") -> Iterator[str]:
+    """A worker in whose Python something is other than here."""
+    place = folder / name
+    place.mkdir()
+    (place / "sitecustomize.py").write_text(patch)
+    with process(
+        *("distributed.cli.dask_worker", address, "--name", name, "--nthreads", "1", "--no-dashboard", "--no-nanny"),
+        *("--local-directory", str(place)),
+        tells="Registered to:",
+        PYTHONPATH=f"{place}{os.pathsep}{ROOT}",
+    ) as registered:
+        yield registered
+
+
+def test_doctor_shows_all_workers_and_refuses_by_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with ExitStack() as started:
+        address = started.enter_context(scheduler())
+        for name, patch in [("good", ""), ("old", OLD_TORCH), ("bare", NO_TORCH), ("weak", WITHOUT_BOXES)]:
+            started.enter_context(worker(address, name, tmp_path, patch))
+        assert main(["doctor", "--scheduler", address, "--scheduler-wait", "60", "--min-level", "L2"]) == 1
+        told = capsys.readouterr().out
+    assert "1 of 4 workers can grade." in told
+    refused = {line.split()[1]: line for line in told.splitlines() if " is refused: " in line}
+    assert refused.keys() == {"old", "bare", "weak"}
+    assert "torch is 1.0.0 there and" in refused["old"]
+    assert "torch cannot be imported there; install the same Katze there" in refused["bare"]
+    assert "boxes at level L2 are not possible here (no Landlock)" in refused["weak"]
+
+
+def test_a_scheduler_without_a_worker_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with scheduler() as address:
+        assert main(["doctor", "--scheduler", address, "--scheduler-wait", "0.5"]) == 2
+    assert f"the scheduler at {address} has no worker; start some" in capsys.readouterr().err
+
+
+def certificates(folder: Path) -> Mapping[str, str]:
+    """A certificate that signs itself, with its key, as docs/cluster.md has openssl make it; as Dask's settings."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "katze")])
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .sign(key, hashes.SHA256())
+    )
+    cert, private = folder / "cluster.crt", folder / "cluster.key"
+    cert.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
+    plain = serialization.NoEncryption()
+    private.write_bytes(
+        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.TraditionalOpenSSL, plain)
+    )
+    tls = "distributed.comm.tls"
+    return {
+        "distributed.comm.require-encryption": "True",
+        f"{tls}.ca-file": str(cert),
+        **{f"{tls}.{who}.cert": str(cert) for who in ("scheduler", "worker", "client")},
+        **{f"{tls}.{who}.key": str(private) for who in ("scheduler", "worker", "client")},
+    }
+
+
+def test_with_certificates_nobody_else_gets_in(tmp_path: Path) -> None:
+    (tmp_path / "ours").mkdir()
+    (tmp_path / "theirs").mkdir()
+    with (
+        dask.config.set(certificates(tmp_path / "ours")),
+        LocalCluster(
+            n_workers=1, processes=False, protocol="tls://", dashboard_address=":0", security=Security()
+        ) as cluster,
+    ):
+        address = cluster.scheduler_address
+        assert address.startswith("tls://")
+        with connected(address) as client:
+            assert client.submit(sum, (1, 2)).result() == 3
+        with (
+            dask.config.set(certificates(tmp_path / "theirs")),
+            pytest.raises(BadInput, match="no connection to tls://|no scheduler answers at tls://"),
+            connected(address, patience=2),
+        ):
+            pass
+        plain = address.replace("tls://", "tcp://")
+        with pytest.raises(BadInput, match="no connection to tcp://|no scheduler answers at tcp://"):
+            with connected(plain, patience=2):
+                pass
+
+
+@pytest.mark.parametrize(
+    ("there", "said"),
+    [
+        ({"torch": "2.0"}, ""),
+        ({"torch": "1.0"}, "torch is 1.0 there and 2.0 here; install the same versions there"),
+        ({}, "torch is none there and 2.0 here; install the same versions there"),
+        ({"torch": "2.0", "checks": "x"}, "Katze's own code that grades is another; install the same versions there"),
+        ({"torch": "1.0", "checks": "x"}, "torch is 1.0 there and 2.0 here; install the same versions there"),
+    ],
+)
+def test_what_differs_is_named(there: dict[str, str], said: str) -> None:
+    assert why_not(Examined("there", there, "L2"), Examined("here", {"torch": "2.0"}, "L0")) == said
+    assert why_not(Examined("there", there, "", "no box"), Examined("here", {"torch": "2.0"}, "L0")) == "no box"
+
+
+def test_what_a_worker_says_crosses_as_bytes() -> None:
+    said = Examined("there", {"torch": "2.0"}, "L2", "its disk is full")
+    assert Examined.unpack(said.pack()) == said
