@@ -93,7 +93,7 @@ LACKING = {
         *("rouge-score==0.1.2", "jiwer==4.0.0", "rapidfuzz==3.14.6"),
     ),
 }
-"""What Colab lacks, for lessons that import from a package of the library: the metrics' libraries, and what they need."""
+"""What Colab lacks, for lessons that import from a package of the library: metrics' libraries, and what they need."""
 
 COURSE = Catalogue(LESSONS, titles=TITLES, packages=PACKAGES, seconds=SECONDS, written=WRITTEN, lacking=LACKING)
 """What a course has that names no exercises of its own."""

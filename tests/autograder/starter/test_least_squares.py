@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -102,7 +103,7 @@ def test_the_log_the_export_and_the_status_follow(course: Path, capsys: pytest.C
     assert "eli_no_intercept,5\n" in (course / "build" / "points.csv").read_text()
     capsys.readouterr()
     assert main(["status"]) == 0
-    assert "katze log kit_broken_file 01_ols" in capsys.readouterr().out
+    assert "01_ols: no score: kit_broken_file" in capsys.readouterr().out
     assert main(["grade", LESSON]) == 0
     assert "12 submissions unchanged" in capsys.readouterr().out
 
@@ -159,6 +160,37 @@ def test_a_class_edition_checks_without_the_answers(course: Path, capsys: pytest
 def test_what_is_made_of_our_own_course_alone_says_so(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["site", "build/site"]) == 2
     assert "this one has exercises of its own" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("broken", "said"),
+    [
+        ("return {1.0}", "on 'the worked example' the reference returns a set, which cannot be compared"),
+        ("return design.no_such_thing", "the reference fails on 'the worked example'"),
+    ],
+)
+def test_a_reference_that_does_not_work_costs_nobody_anything(
+    course: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    broken: str,
+    said: str,
+) -> None:
+    other = tmp_path / "course"
+    shutil.copytree(course, other, ignore=shutil.ignore_patterns("build", "work"))
+    monkeypatch.chdir(other)
+    module = other / "ols_exercises.py"
+    written = module.read_text(encoding="utf-8")
+    changed = written.replace("return np.linalg.lstsq(design, y, rcond=None)[0]", broken)
+    assert changed != written
+    module.write_text(changed, encoding="utf-8")
+    assert main(["grade", LESSON]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith(f"katze: ols.fit cannot be graded: {said}")
+    assert told.endswith("nothing was done. Mend it, and run `katze certify ols.fit`.\n")
+    assert main(["export", "--to", "points.csv"]) == 0
+    assert "ada_lstsq,6\n" in (other / "points.csv").read_text()
 
 
 def test_a_mistake_in_the_exercises_is_said_to_their_author(
