@@ -247,7 +247,7 @@ def _to_see_to(one: LessonStatus) -> list[str]:
         lines.append(f"{count(len(one.by_hand), 'student')} with written answers that nobody has read yet.")
     if one.stale:
         brings = f"`katze grade {one.lesson}` brings that to penalties and pages, and grades nothing for it"
-        lines.append(f"deadlines or points by hand have changed for {some(one.stale)}; {brings}.")
+        lines.append(f"deadlines, weights or points by hand have changed for {some(one.stale)}; {brings}.")
     lines += [line.removeprefix(f"{one.lesson}: ") for line in told_of_late_ones(one.lesson, one.marked_late)]
     if one.withdrawn:
         exported = "`katze export` leaves them out, and with --withdrawn does not"

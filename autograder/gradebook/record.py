@@ -123,6 +123,8 @@ class Record:
         rulings: what the course has decided about its exercises, a sentence or two each, once that is in their points.
         decided: the same for the instructor, about everyone.
         lateness: how it stands to its deadline, where that was read with it: it follows from `course.toml`.
+        weight: how much the lesson counts in a student's total; by `course.toml`, as `lateness` is.
+        drop_lowest: how many of a student's lessons, the lowest, do not count in it.
         is_withdrawn: whether the submission is gone from where it was handed in, where that was looked for.
     """
 
@@ -145,6 +147,8 @@ class Record:
     rulings: tuple[str, ...] = ()
     decided: tuple[str, ...] = ()
     lateness: Lateness = NOTHING_DUE
+    weight: float = 1.0
+    drop_lowest: int = 0
     is_withdrawn: bool = False
 
     @property

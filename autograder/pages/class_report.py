@@ -24,9 +24,8 @@ from autograder.course.course import Course
 from autograder.gradebook.record import ExerciseRecord, Record
 from autograder.gradebook.standings import most_points, standings
 from autograder.pages.changes import told_of_changes
-from autograder.pages.deadlines import late_in_brief, moment_in_words, told_to_instructor
+from autograder.pages.deadlines import late_in_brief, moment_in_words, share_in_words, told_to_instructor
 from autograder.pages.feedback import feedback_css, lesson_title
-from autograder.pages.totals import told_of_share
 from autograder.words import count, some
 from course_lib.checking import Outcome
 from course_lib.checking.render import with_code
@@ -103,8 +102,7 @@ def class_page(course: Course, lesson: str) -> str:
         BadInput: there is no gradebook, or nothing of the lesson has been graded.
     """
     results = _results(course, lesson)
-    told, due = told_of_share(lesson, course.semester), course.semester.lesson(lesson).due
-    return render_class(_title_of(course, lesson), results, course.exercises, due, told)
+    return render_class(_title_of(course, lesson), results, course.exercises, course.semester.lesson(lesson).due)
 
 
 def class_record(course: Course, lesson: str) -> dict[str, Any]:
@@ -132,7 +130,7 @@ def class_record(course: Course, lesson: str) -> dict[str, Any]:
             }
             for one in results
         ],
-        "remarks": [*told_of_share(lesson, course.semester), *_remarks(everyone)],
+        "remarks": _remarks(everyone),
     }
 
 
@@ -151,13 +149,7 @@ def _counted(everyone: Sequence[Record]) -> tuple[list[Record], list[Record], li
     return results, scored, list(dict.fromkeys(one.exercise for submission in results for one in submission.exercises))
 
 
-def render_class(
-    title: str,
-    all_results: Sequence[Record],
-    catalogue: Catalogue,
-    due: datetime | None = None,
-    told: Sequence[str] = (),
-) -> str:
+def render_class(title: str, all_results: Sequence[Record], catalogue: Catalogue, due: datetime | None = None) -> str:
     """The page about one lesson.
 
     Args:
@@ -165,7 +157,6 @@ def render_class(
         all_results: everyone's, from `standings`; at least one. Those that were withdrawn are only named.
         catalogue: the course's exercises, with their titles and the messages of their mistakes.
         due: when it was due.
-        told: what else is to be known about the lesson, a sentence each.
     """
     results, scored, exercises = _counted(all_results)
     return _template().render(
@@ -180,7 +171,7 @@ def render_class(
         students=[_student_row(one) for one in results],
         is_late=any(map(late_in_brief, results)),
         due=moment_in_words(due) if due else "",
-        remarks=[*told, *_remarks(all_results)],
+        remarks=_remarks(all_results),
         how_many=count(len(results), "student"),
         shown=MOST_STUDENTS_SHOWN,
         few=FEW_EXERCISES,
@@ -192,7 +183,9 @@ def _remarks(all_results: Sequence[Record]) -> list[str]:
     gone = [one.student for one in all_results if one.is_withdrawn]
     lesson = all_results[0].lesson
     counting = [one for one in all_results if not one.is_withdrawn]
-    said = [*told_of_changes(lesson, counting), *told_to_instructor(lesson, counting)]
+    share = share_in_words(all_results[0], "each student's")
+    said = [f"{lesson}: {share}"] if share else []
+    said += [*told_of_changes(lesson, counting), *told_to_instructor(lesson, counting)]
     if gone:
         said.append(f"{lesson}: withdrawn, since the submission is no longer there, and not counted: {some(gone)}.")
     return said

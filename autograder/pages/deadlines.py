@@ -21,13 +21,33 @@ def moment_in_words(moment: datetime) -> str:
 
 
 def told_to_student(record: Record) -> list[str]:
-    """What a student reads about the deadline: when it was due, handed in, how late, and what that cost."""
+    """What a student reads about the deadline: when it was due, handed in, how late, and what that cost; and how the
+    lesson counts in the total.
+    """
     late, said = record.lateness, []
     if late.due is not None:
         own = ", which is your own extension" if late.extended else ""
         said.append(f"Due {moment_in_words(late.due)}{own}. {_handed_in(late)}")
-    cost = _cost(record)
-    return [*said, cost] if cost else said
+    share = share_in_words(record, "your")
+    return [*said, *filter(None, [_cost(record), share[:1].upper() + share[1:]])]
+
+
+def share_in_words(record: Record, whose: str) -> str:
+    """How the lesson counts in the total; empty where a course says nothing about that.
+
+    Args:
+        record: of anybody in it.
+        whose: "your", "each student's".
+    """
+    said = []
+    if record.weight != 1:
+        said.append(
+            f"in the total its weight is {record.weight:g}" if record.weight else "it does not count in the total"
+        )
+    if record.drop_lowest and record.weight:
+        lowest = "lowest lesson is" if record.drop_lowest == 1 else f"{record.drop_lowest} lowest lessons are"
+        said.append(f"of the total {whose} {lowest} dropped")
+    return f"{', and '.join(said)}." if said else ""
 
 
 def _handed_in(late: Lateness) -> str:

@@ -37,17 +37,6 @@ class _Share:
     weight: float
 
 
-def told_of_share(lesson: str, semester: Semester) -> list[str]:
-    """How a lesson counts in the total, where the course says anything about that."""
-    weight, said = semester.lesson(lesson).weight, []
-    if weight != 1:
-        said.append(f"in the total its weight is {weight:g}" if weight else "it does not count in the total")
-    if semester.drop_lowest and weight:
-        lowest = "lowest lesson is" if semester.drop_lowest == 1 else f"{semester.drop_lowest} lowest lessons are"
-        said.append(f"of the total each student's {lowest} dropped")
-    return [f"{lesson}: {', and '.join(said)}."] if said else []
-
-
 def totals_of(
     graded: Mapping[str, Sequence[Record]], students: Iterable[str], semester: Semester, now: datetime
 ) -> dict[str, Total]:

@@ -61,7 +61,8 @@ class _Written:
 
 
 def with_lateness(course: Course, connection: Connection, lesson: str, records: Iterable[Record]) -> list[Record]:
-    """These records of a lesson, with how each stands to its deadline as things are now. Nothing is written.
+    """These records of a lesson, with how each stands to its deadline, and how the lesson counts in the total, as
+    things are now. Nothing is written.
 
     Args:
         course: whose `course.toml` counts.
@@ -94,7 +95,7 @@ def with_lateness(course: Course, connection: Connection, lesson: str, records: 
             late = _as_it_stands(row, None, record)
         if is_frozen and not late.is_written:
             late = replace(_as_it_stands(row, before, record), is_kept=True)
-        found.append(replace(record, lateness=late))
+        found.append(replace(record, lateness=late, weight=terms.weight, drop_lowest=course.semester.drop_lowest))
     return found
 
 

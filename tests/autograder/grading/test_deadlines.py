@@ -103,6 +103,19 @@ def test_one_that_moves_is_known_at_once_and_brought_to_those_it_concerns(graded
     assert grade_lesson(moved, LESSON).due_pages == ("ada", "gus", "zora")
 
 
+def test_how_a_lesson_counts_in_the_total_comes_to_the_pages_when_it_changes(graded: Course) -> None:
+    regrade(graded, "")
+    before = page(graded, "ada")
+    run = regrade(graded, f"drop_lowest = 1\n[lessons.{LESSON}]\nweight = 2\n")
+    assert (why(run), run.due_pages) == ({}, ("ada", "ben", "gus", "zora"))
+    assert "In the total its weight is 2, and of the total your lowest lesson is dropped." in page(graded, "ada")
+    assert "It does not count in the total." not in page(graded, "ada")
+    regrade(graded, f"drop_lowest = 1\n[lessons.{LESSON}]\nweight = 0\n")
+    assert "It does not count in the total." in page(graded, "ada")
+    regrade(graded, "")
+    assert page(graded, "ada") == before
+
+
 def test_an_extension_changes_one_page(graded: Course) -> None:
     regrade(graded, LINEAR + DUE)
     extended = f"{LINEAR}{DUE}[lessons.{LESSON}.extensions]\nben = {LATER}benn = {LATER}"
