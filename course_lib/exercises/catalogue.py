@@ -304,13 +304,21 @@ def _imported(folder: Path | None, name: str) -> ModuleType:
     return module
 
 
+_folders: set[Path] = set()  # courses whose modules this process has imported
+
+
 @contextmanager
 def _importing_from(folder: Path, name: str) -> Iterator[None]:
-    """Look into a course's folder first, and forget another course's modules of the same name."""
-    top = name.partition(".")[0]
-    for loaded in [each for each in sys.modules if each.partition(".")[0] == top]:
-        if not Path(str(getattr(sys.modules[loaded], "__file__", ""))).is_relative_to(folder):
+    """Look into a course's folder first, and forget other courses' modules: names are the same in many."""
+    others = _folders - {folder}
+    for loaded, module in list(sys.modules.items()):
+        file = Path(str(getattr(module, "__file__", "")))
+        is_namesake = loaded.partition(".")[0] == name.partition(".")[0] and not file.is_relative_to(folder)
+        if is_namesake or any(
+            file.parent == other or other / loaded.partition(".")[0] in file.parents for other in others
+        ):
             del sys.modules[loaded]
+    _folders.add(folder)
     importlib.invalidate_caches()
     sys.path.insert(0, str(folder))
     try:

@@ -25,6 +25,7 @@ from typing import Any
 import numpy
 import torch
 
+from autograder.box.confinement.grants import PACKAGES
 from autograder.course.colab import INSTALL
 from course_lib.checking import Exercise
 from course_lib.checking.compare import Tolerance
@@ -44,6 +45,7 @@ _UNGRADED_FIELDS = {"lesson", "title", "statement", "minutes", "section", "sourc
 _APART = {"points", "parts", "misconceptions"}
 """What is counted in its own way, so that a regrade can say what has changed."""
 
+_LIBRARY = "course_lib"
 _ATTRIBUTES = {"LOAD_ATTR", "LOAD_METHOD", "IMPORT_FROM"}
 _HAS_DOCSTRING = 0x4000000  # a flag of code, from Python 3.14 on
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
@@ -63,8 +65,7 @@ def of_exercise(exercise: Exercise) -> dict[str, object]:
     Returns:
         A SHA-256 in hexadecimal for its definition, and its texts and points next to it; see `joined`.
     """
-    packages = {"course_lib", _package(exercise.reference), _package(exercise.cases)}
-    walk = _Walk(packages)
+    walk = _Walk({_LIBRARY, _package(exercise.reference), _package(exercise.cases), *_beside(exercise)})
     for field in dataclasses.fields(exercise):
         if field.name not in _UNGRADED_FIELDS | _APART:
             walk.text(field.name)
@@ -127,6 +128,21 @@ def _changed_parts(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[s
     if old["points"] != new["points"]:
         before, now = sum(old["points"].values()), sum(new["points"].values())
         yield f"its points {before} -> {now}" if before != now else "how its points are shared out"
+
+
+def _beside(exercise: Exercise) -> Iterator[str]:
+    """The modules and packages that lie beside the one with an exercise's cases, in the course's folder."""
+    name = _package(exercise.cases)
+    if name == _LIBRARY:
+        return
+    file = Path(str(getattr(sys.modules.get(name), "__file__", "")))
+    folder = file.parents[1] if file.name == "__init__.py" else file.parent
+    if folder.name in PACKAGES:
+        return
+    for other in [name for name in sys.modules if "." not in name]:
+        places = {str(getattr(sys.modules[other], "__file__", "")), *getattr(sys.modules[other], "__path__", ())}
+        if places & {str(folder / f"{other}.py"), str(folder / other)}:
+            yield other
 
 
 def _package(value: Any) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from autograder.grading.digests.fingerprints import of_exercise
 from course_lib.exercises import COURSE
 from course_lib.exercises.catalogue import Catalogue, UnknownName, UnusableExercises, own_catalogue
 
@@ -53,6 +54,17 @@ def test_a_module_in_the_course_s_folder_is_found_by_lesson_and_by_id(tmp_path: 
         found.find("ols.why")
     with pytest.raises(UnknownName, match="did you mean 01_ols"):
         found.of_lesson("1_ols")
+
+
+def test_what_a_module_imports_from_the_folder_is_part_of_the_exercise(tmp_path: Path) -> None:
+    digests = []
+    for number, factor in ((1, 2.0), (2, 2.0), (3, 3.0)):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        (folder / "ols_tools.py").write_text(f"def scaled(x):\n    return {factor} * x\n")
+        made = course(folder, 'from ols_tools import scaled\nslope = scaled\nEXERCISES = (exercise("ols.slope"),)')
+        digests.append(of_exercise(made.find("ols.slope"))["definition"])
+    assert digests[0] == digests[1] != digests[2]
 
 
 def test_two_courses_may_have_modules_of_one_name(tmp_path: Path) -> None:
