@@ -154,6 +154,8 @@ def publish(course: Course, folder: Path, plan: Plan, place: Place) -> list[Reco
     Raises:
         BadInput: the folder holds something else, or an exercise cannot be recorded.
     """
+    if place.repository and course.exercises.folder is not None:
+        raise BadInput("notebooks of a course with its own exercises install nothing: leave --repository out")
     earlier = _earlier_files(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".katze-publish-", dir=folder.parent) as workshop:

@@ -3,9 +3,9 @@
     from course_lib.checking import check
     check("attention.scaled_dot_product")
 
-Read `exercise.py` (what makes up a task), `observation.py` (one call, as plain data), `compare.py` (the
-first difference), `answer_key.py` (what is expected), `diagnosis.py` (the name of the mistake), `judge.py` (the
-decision), `verdict.py` and `render.py` (what is shown), in that order.
+Read `exercise.py` (what makes up a task), `observation.py` (one call, as plain data; numpy's arrays: `arrays.py`),
+`compare.py` (the first difference), `answer_key.py` (what is expected), `diagnosis.py` (the name of the mistake),
+`judge.py` (the decision), `verdict.py` and `render.py` (what is shown), in that order.
 """
 
 from course_lib.checking.answer_key import AnswerKey

@@ -146,6 +146,7 @@ def test_a_student_s_own_checks_run_in_the_notebook(course: Path, tmp_path: Path
 def test_a_class_edition_checks_without_the_answers(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["publish", "../class", "--lessons", "01"]) == 0
     assert main(["publish", "../class", "--check"]) == 0
+    assert main(["publish", "../other", "--lessons", "01", "--repository", "a/b"]) == 2
     told = capsys.readouterr().out
     assert "3 exercises, 36 answers: 36 verdicts are the same, 0 are left to the full course, 0 differ" in told
     assert "searched for answers, solutions and hidden cases: 0 findings" in told
