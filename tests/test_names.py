@@ -29,7 +29,6 @@ NEVER_SIDE_BY_SIDE = {
     "Plan": "what to grade, and what to publish",
     "Recorded": "what an earlier run has left, and what a class edition holds of an exercise",
     "StandIn": "for a package that a box lacks, and for a reference that a class edition lacks",
-    "exercise_of": "a grade_id in the gradebook, a cell in the release",
     "look_up": "a word's vector, a word's synonyms",
 }
 """Names of two meanings in rooms that nobody enters together."""

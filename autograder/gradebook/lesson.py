@@ -13,7 +13,7 @@ from nbgrader.utils import compute_checksum, is_locked
 from sqlalchemy import Connection, delete, insert, select, update
 
 from autograder.gradebook.changes.given_by_hand import HandGradesMoved, keep, restore, share_out_cell
-from autograder.gradebook.changes.rulings import Ruling, Rulings, exercise_of
+from autograder.gradebook.changes.rulings import Ruling, Rulings
 from autograder.gradebook.tables import (
     ASSIGNMENT,
     CELL,
@@ -26,6 +26,7 @@ from autograder.gradebook.tables import (
     insert_row,
     upsert,
 )
+from autograder.repair.release import exercise_of
 
 _HIDDEN = re.compile(r"^[^\n]*BEGIN HIDDEN TESTS[^\n]*\n.*?END HIDDEN TESTS[^\n]*\n?", re.M | re.S)
 

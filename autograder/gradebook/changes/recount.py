@@ -5,10 +5,11 @@ from __future__ import annotations
 from sqlalchemy import Connection, select, update
 
 from autograder.gradebook import store
-from autograder.gradebook.changes.rulings import Ruling, Rulings, exercise_of, read_rulings, ruled, write_rulings
+from autograder.gradebook.changes.rulings import Ruling, Rulings, read_rulings, ruled, write_rulings
 from autograder.gradebook.lesson import GradedCell, LessonRows
 from autograder.gradebook.record import Record
 from autograder.gradebook.tables import ANSWER, GRADE, SUBMISSION, SUBMITTED
+from autograder.repair.release import exercise_of
 
 
 def recount(connection: Connection, rows: LessonRows, run: int, lesson: str, rulings: Rulings) -> list[str]:

@@ -71,11 +71,6 @@ Rulings = Mapping[str, Ruling]
 """By exercise, or by written task; only those about which something was decided."""
 
 
-def exercise_of(cell: str) -> str:
-    """The exercise or the written task whose points a cell holds, by its grade_id: "ols-fit-check"."""
-    return cell.rpartition("-")[0].replace("-", ".", 1)
-
-
 def ruled(record: Record, rulings: Rulings) -> Record:
     """A record as it counts; one without any score stays without."""
     if not rulings:
