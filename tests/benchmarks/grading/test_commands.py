@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.grading.commands import Cost, cost, family, run
+from benchmarks.grading.commands import Cost, cost, family, run, watched
 
 
 @pytest.fixture
@@ -34,6 +34,13 @@ def test_processes_that_a_command_starts_are_counted(programs: Path) -> None:
 def test_a_command_that_fails_says_why(programs: Path) -> None:
     with pytest.raises(RuntimeError, match="fail now: the disk is full"):
         run(programs, programs, "fail", "now")
+
+
+def test_a_command_is_watched_while_it_runs(programs: Path) -> None:
+    seen = watched(programs, programs, "work")
+    assert (seen.wall > 0, seen.processor > 0, max(seen.memory) > 1) == (True, True, True)
+    with pytest.raises(RuntimeError, match="fail now: the disk is full"):
+        watched(programs, programs, "fail", "now")
 
 
 def test_rates_follow_from_what_was_measured() -> None:
