@@ -7,8 +7,8 @@ workers than Dask allows, it comes back here, and is tried once more by itself (
 
 from __future__ import annotations
 
-import itertools
 import time
+import uuid
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from types import TracebackType
@@ -77,7 +77,6 @@ class ClusterPool:
         self._lost_seconds = lost_seconds
         self._told: dict[str, str] = {}
         self._offering: set[str] = set()
-        self._numbers = itertools.count()
         self._on_their_way: dict[Future[Finished], Any] = {}
         self._next_look = self._seen = 0.0
 
@@ -126,7 +125,7 @@ class ClusterPool:
             parcel.task,
             parcel.notebook,
             parcel.kept,
-            key=f"{self.name}-{next(self._numbers)}",
+            key=f"katze-{uuid.uuid4().hex}",  # never one that was cancelled, and may still be under way
             resources={self.name: 1},
             pure=False,
         )
