@@ -124,8 +124,8 @@ def check_versions(address: Address, nbgrader: Sequence[str], ours: Sequence[Any
         raise BadInput(f"the gradebook {address} was made by a newer nbgrader; update nbgrader, then grade")
     if list(nbgrader) != [_versions()[-1]]:
         raise BadInput(
-            f"the gradebook {address} was made by an older nbgrader; copy it, run `nbgrader db upgrade` in its folder, "
-            "then grade"
+            f"the gradebook {address} was made by an older nbgrader; copy it, run `nbgrader db upgrade` in the "
+            "course's folder, then grade"
         )
     if any(not isinstance(version, int) or version > schema.LATEST for version in ours):
         raise BadInput(newer(address, ours[0]))

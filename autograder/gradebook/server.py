@@ -13,8 +13,9 @@ import os
 import re
 import socket
 from collections.abc import Iterator
+from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, func, inspect, make_url, select, text
+from sqlalchemy import Connection, Engine, create_engine, event, func, inspect, make_url, select, text
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError
 from sqlalchemy.pool import NullPool
 
@@ -202,11 +203,25 @@ def _engine(server: Server) -> Engine:
     }
     asked = {name: value for name, value in ours.items() if name not in url.query}
     try:
-        return create_engine(url, poolclass=NullPool, connect_args=asked)
+        engine = create_engine(url, poolclass=NullPool, connect_args=asked)
     except ImportError:
         raise BadInput(
             f"{server} needs a driver that is not installed; get it with: pip install 'katze[postgres]'"
         ) from None
+    event.listen(engine, "before_cursor_execute", _without_nul, retval=True)
+    return engine
+
+
+def _without_nul(
+    connection: object, cursor: object, statement: str, values: Any, context: object, many: bool
+) -> tuple[str, Any]:
+    """Replace the one character that a file keeps and PostgreSQL does not; a student may have written it."""
+    rows = [{name: _kept(value) for name, value in row.items()} for row in (values if many else [values])]
+    return statement, rows if many else rows[0]
+
+
+def _kept(value: object) -> object:
+    return value.replace("\0", "\ufffd") if isinstance(value, str) else value
 
 
 @contextlib.contextmanager

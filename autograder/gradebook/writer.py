@@ -1,8 +1,9 @@
 """The one writer of nbgrader's gradebook.
 
 Scores go into nbgrader's own tables, as `nbgrader autograde` would write them, so that formgrader,
-`generate_feedback` and `export` find them. One process holds the gradebook while it grades; it has one engine,
-and each submission is one transaction, its record included: an interruption leaves whole submissions only.
+`generate_feedback` and `export` find them. One process holds the gradebook while it grades, or a lesson of one
+on a server; each submission is one transaction, its record included: an interruption leaves whole submissions
+only.
 
 How nbgrader says "could not be graded": it knows no such thing. A grade without a score counts as zero in its
 sums. Here such a grade has no `auto_score` and `needs_manual_grade` set, with the reason as the comment of the
@@ -56,8 +57,8 @@ class GradebookWriter:
             gradebook.ensure_assignment(lesson, release)
             gradebook.record(student, lesson, notebook, scores)
 
-    Entering takes the lock, checks everything that can be wrong with the file, and makes the file where there is
-    none. No connection is open between two calls, so that the process may fork at any such moment.
+    Entering takes the lock, checks everything that can be wrong with the gradebook, and makes it where there is
+    none. The process may fork between any two calls.
     """
 
     def __init__(self, gradebook: Path | HeldGradebook, course_id: str = "") -> None:
@@ -68,8 +69,8 @@ class GradebookWriter:
                 already, which stays so.
             course_id: nbgrader's name for the course; empty where it has none.
         """
-        self._owns_file = isinstance(gradebook, Path)
-        self._file = GradebookFile(gradebook) if isinstance(gradebook, Path) else gradebook
+        self._is_own = isinstance(gradebook, Path)
+        self._book = GradebookFile(gradebook) if isinstance(gradebook, Path) else gradebook
         self.course_id = course_id or DEFAULT_COURSE
         self._lessons: dict[str, LessonRows] = {}
         self._rulings: dict[str, Rulings] = {}
@@ -80,11 +81,11 @@ class GradebookWriter:
         Raises:
             BadInput: another run has it, or the file cannot be used; nothing has been written.
         """
-        if self._owns_file:
-            self._file.__enter__()
+        if self._is_own:
+            self._book.__enter__()
         try:
-            self._file.prepare()
-            with self._file.begin() as connection:
+            self._book.prepare()
+            with self._book.begin() as connection:
                 for name in sorted({DEFAULT_COURSE, self.course_id}):  # each run in the same order
                     connection.execute(inserting(connection, COURSE).values(id=name).on_conflict_do_nothing())
         except BaseException:
@@ -96,8 +97,8 @@ class GradebookWriter:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Give the gradebook back."""
-        if self._owns_file:
-            self._file.__exit__(kind, error, trace)
+        if self._is_own:
+            self._book.__exit__(kind, error, trace)
 
     def ensure_assignment(
         self, lesson: str, notebook: Mapping[str, Any], rulings: Rulings = store.NO_RULINGS
@@ -117,7 +118,7 @@ class GradebookWriter:
             What has become of points given by hand for cells that have gone, come back or have other points, a line
             for each.
         """
-        with self._file.begin() as connection:
+        with self._book.begin() as connection:
             rows, moved = save_lesson(connection, self.course_id, lesson, notebook, rulings)
         self._lessons[lesson], self._rulings[lesson] = rows, rulings
         return moved.in_words()
@@ -128,17 +129,17 @@ class GradebookWriter:
         Returns:
             What has changed, a line for each exercise.
         """
-        with self._file.begin() as connection:
+        with self._book.begin() as connection:
             return recount(connection, self._lessons[lesson], run, lesson, self._rulings[lesson])
 
     def begin_run(self, run: RunRecord) -> int:
         """Write down that a run has begun; returns its number, for `Entry`."""
-        with self._file.begin() as connection:
+        with self._book.begin() as connection:
             return store.begin_run(connection, run)
 
     def end_run(self, run: int) -> None:
         """Write down that a run has come to its end."""
-        with self._file.begin() as connection:
+        with self._book.begin() as connection:
             store.end_run(connection, run)
 
     def set_aside(self, run: int, lesson: str, students: Collection[str], why: str) -> None:
@@ -153,7 +154,7 @@ class GradebookWriter:
             students: their ids; one without a grade is passed over.
             why: the reason, for their comments and their history.
         """
-        with self._file.begin() as connection:
+        with self._book.begin() as connection:
             store.set_aside(connection, run, lesson, students, why)
             for student in sorted(students):
                 withhold_grades(connection, self._lessons[lesson], student, why)
@@ -193,7 +194,7 @@ class GradebookWriter:
         rows.check_scores(scores)
         if any(score is not None for score in scores.values()):
             scores = {**written_scores(rows), **scores}
-        with self._file.begin() as connection:
+        with self._book.begin() as connection:
             save_grades(connection, rows, student, notebook, scores, timestamp, problem)
             if entry is None:
                 return ()
