@@ -209,7 +209,7 @@ def workers_of(client: Any) -> Mapping[str, Any]:
     return found
 
 
-def _ask(client: Any, call: Callable[[], Any], seconds: float = ANSWER_SECONDS) -> Any:
+def _ask(client: Any, call: Callable[[], Any], seconds: float | None = None) -> Any:
     """What a call of Dask's gives, if it does in time.
 
     Raises:
@@ -220,7 +220,7 @@ def _ask(client: Any, call: Callable[[], Any], seconds: float = ANSWER_SECONDS) 
         return await call()
 
     try:
-        return client.sync(awaited, callback_timeout=seconds)
+        return client.sync(awaited, callback_timeout=seconds or ANSWER_SECONDS)
     except (OSError, TimeoutError) as error:
         raise WorkersLost(CUT) from error
 

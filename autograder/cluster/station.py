@@ -21,6 +21,9 @@ from autograder.errors import DISK_FULL
 FULL = "its disk is full; make room there"
 """Why a worker is given no more."""
 
+SETTLING_SECONDS = 2.0
+"""How long a worker that has only just started is left alone."""
+
 
 class StationRefused(Exception):
     """A worker cannot take part; the message says why and what to do."""
@@ -64,11 +67,12 @@ class Station(WorkerPlugin):
         self._worker = worker
         self._scratch = Path(tempfile.mkdtemp(prefix="station-", dir=worker.local_directory))
         self.problem = await asyncio.to_thread(self._open)
-        if not self.problem:
-            await worker.set_resources(**{self.name: 1})
-            if worker.status is Status.running:  # what waits for a worker is offered to one that begins to run
-                worker.status = Status.paused
-                worker.status = Status.running
+        if self.problem:
+            return
+        if worker.periodic_callbacks["heartbeat"].is_running():
+            await self._offer(worker)
+        else:  # it is only starting, and a nanny does not start a worker again that dies before that has ended
+            worker.loop.call_later(SETTLING_SECONDS, self._offer, worker)
 
     async def teardown(self, worker: Worker) -> None:
         """Called by Dask when the run ends, or the worker does."""
@@ -102,6 +106,12 @@ class Station(WorkerPlugin):
         with contextlib.suppress(Exception):
             self.close()
         shutil.rmtree(self._scratch, ignore_errors=True)
+
+    async def _offer(self, worker: Worker) -> None:
+        await worker.set_resources(**{self.name: 1})
+        if worker.status is Status.running:  # what waits for a worker is offered to one that begins to run
+            worker.status = Status.paused
+            worker.status = Status.running
 
     def _withdraw(self) -> None:
         """Tell the scheduler that nothing is offered here any more. What has been sent already comes here, and is

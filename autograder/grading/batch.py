@@ -94,7 +94,7 @@ def grade_lesson(
     with tell_plainly(), contextlib.ExitStack() as resources:
         assignment = Assignment.load(course, lesson, limits or course.limits, skip_demos, feedback)
         submissions = select_submissions(course, lesson, students)
-        boxes = (hire or _Boxes)(assignment, min(workers, len(submissions)), min_level, level)
+        boxes = (hire or LocalWorkforce)(assignment, min(workers, len(submissions)), min_level, level)
         resources.callback(boxes.close)
         if (force or _looks_changed(course, submissions)) and not _is_frozen(course, lesson):
             boxes.begin()  # they warm up while the rest is found out
@@ -219,7 +219,7 @@ def _list_refused(assignment: Assignment) -> tuple[Record, ...]:
     return tuple(record_passed_over(assignment, keys, shown, why) for shown, why in refused.items())
 
 
-class _Boxes:
+class LocalWorkforce:
     """The boxes of a run, of a level that is found by trying. They take two seconds to warm up, in the background."""
 
     def __init__(self, assignment: Assignment, workers: int, min_level: Level | None, level: Level | None) -> None:

@@ -153,9 +153,11 @@ def test_with_certificates_nobody_else_gets_in(tmp_path: Path) -> None:
         ):
             pass
         plain = address.replace("tls://", "tcp://")
-        with pytest.raises(BadInput, match="no connection to tcp://|no scheduler answers at tcp://"):
-            with connected(plain, patience=2):
-                pass
+        with (
+            pytest.raises(BadInput, match="no connection to tcp://|no scheduler answers at tcp://"),
+            connected(plain, patience=2),
+        ):
+            pass
 
 
 @pytest.mark.parametrize(

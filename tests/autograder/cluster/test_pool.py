@@ -19,6 +19,7 @@ import dask
 import pytest
 from distributed import Client, LocalCluster
 
+from autograder.cluster import pool
 from autograder.cluster.connecting import connected
 from autograder.cluster.examining import Examined
 from autograder.cluster.parcels import Parcel, pack_task
@@ -78,10 +79,10 @@ class Run:
         self.lost_seconds = lost_seconds
 
     def over(self, *names: str, tick: Callable[[], None] = lambda: None) -> Iterator[Finished]:
-        def pool() -> ClusterPool:
+        def opened() -> ClusterPool:
             return ClusterPool(self.client, self.desk, self.told.append, self.lost_seconds)
 
-        return hand_out(pool, self.desk.give_up, tasks(*names), tick)
+        return hand_out(opened, self.desk.give_up, tasks(*names), tick)
 
 
 @contextmanager
@@ -112,7 +113,7 @@ def killable() -> Iterator[Any]:
 
 @pytest.fixture
 def client(killable: Any) -> Any:
-    killable.wait_for_workers(2, timeout=60)
+    killable.wait_for_workers(2, timeout=120)
     return killable
 
 
@@ -156,13 +157,13 @@ class TestAnEverydayRun:
             run = Run(client, tmp_path)
             on_their_way = []
 
-            def pool() -> ClusterPool:
+            def opened() -> ClusterPool:
                 made.append(ClusterPool(client, run.desk, run.told.append))
                 return made[-1]
 
             made: list[ClusterPool] = []
             for _ in hand_out(
-                pool, run.desk.give_up, tasks(*ordinary(60)), lambda: on_their_way.append(len(made[0]._on_their_way))
+                opened, run.desk.give_up, tasks(*ordinary(60)), lambda: on_their_way.append(len(made[0]._on_their_way))
             ):
                 pass
             assert 0 < max(on_their_way) <= 4
@@ -196,6 +197,16 @@ class TestWorkersThatDie:
         assert names_of(found) == Counter([*ordinary(3), "hangonce_0"]) == Counter(run.desk.written)
         assert {one.record.problem for one in found} == {""}
 
+    def test_one_that_stands_still_is_left_out(self, tmp_path: Path) -> None:
+        with cluster_of(2, processes=True) as cluster, connected(cluster.scheduler_address) as client:
+            processes = client.run(os.getpid)
+            try:
+                found = list(Run(client, tmp_path).over("stop_0", *ordinary(3)))
+                assert names_of(found) == Counter([*ordinary(3), "stop_0"])
+            finally:
+                for process in processes.values():
+                    end(process)
+
     def test_a_submission_that_kills_every_worker_goes_ungraded_and_nobody_else(
         self, client: Any, tmp_path: Path
     ) -> None:
@@ -204,15 +215,6 @@ class TestWorkersThatDie:
         problems = {one.task.student: one.record.problem for one in found}
         assert problems == {"kill_0": DIED_TWICE} | dict.fromkeys(ordinary(5), "")
         assert Counter(run.desk.written) == Counter(ordinary(5))
-
-    def test_one_that_stands_still_is_left_out(self, client: Any, tmp_path: Path) -> None:
-        processes = client.run(os.getpid)
-        try:
-            found = list(Run(client, tmp_path).over("stop_0", *ordinary(3)))
-            assert names_of(found) == Counter([*ordinary(3), "stop_0"])
-        finally:
-            for process in processes.values():
-                end(process)
 
 
 def end(process: int) -> None:
@@ -272,11 +274,14 @@ class TestWorkersThatJoin:
 
 class TestTheWayToTheCluster:
     @pytest.mark.parametrize("way", ["cut", "ended"])
-    def test_where_it_is_cut_what_came_back_is_kept_and_the_run_says_so(self, tmp_path: Path, way: str) -> None:
+    def test_where_it_is_cut_what_came_back_is_kept_and_the_run_says_so(
+        self, tmp_path: Path, way: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         with ExitStack() as resources:
             cluster = resources.enter_context(cluster_of(1, processes=False))
             proxy = resources.enter_context(Proxy(cluster.scheduler_address))
             client = resources.enter_context(connected(proxy.address, patience=5))
+            monkeypatch.setattr(pool, "ANSWER_SECONDS", 5.0)
             run = Run(client, tmp_path)
             found = run.over("student_0", "student_1", "wait_0")
             before = [next(found), next(found)]

@@ -1,0 +1,1 @@
+"""What a cluster costs, and how far it carries: `python -m benchmarks.scale`."""

@@ -1,0 +1,176 @@
+"""The cost of a cluster: scheduling, memory, and throughput beside `katze grade --workers`.
+
+python -m benchmarks.scale                                  # all of it, on processes of this machine
+python -m benchmarks.scale --only scheduling --submissions 100 1000 10000 --workers 1 2 4
+python -m benchmarks.scale --only class --students 60       # beside --workers 2, in turn
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.box import Level
+from autograder.cluster.connecting import connected
+from autograder.cluster.parcels import Parcel, pack_task
+from autograder.cluster.pool import ClusterPool
+from autograder.cluster.workforce import hire_at
+from autograder.gradebook.record import Conditions, Record
+from autograder.grading.assignment import Assignment
+from autograder.grading.batch import Hire, LocalWorkforce, Workforce, grade_lesson
+from autograder.grading.plan import Task
+from autograder.grading.recording import Finished
+from autograder.grading.submission import AnswerKeys
+from autograder.grading.workers import hand_out
+from benchmarks.grading.courses import LESSON, make_course, ordinary
+from benchmarks.scale.idle import REPLY_BYTES, IdleStation, peak_memory
+from benchmarks.table import Row, report
+
+NOTEBOOK_BYTES = 100_000
+"""About what a submission to lesson 01 has."""
+
+SCHEDULING_MS = 5.0
+"""What scheduling a submission may cost, in milliseconds."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", nargs="+", choices=("scheduling", "class"), default=["scheduling", "class"])
+    parser.add_argument("--submissions", nargs="+", type=int, default=[100, 1000, 10_000])
+    parser.add_argument("--workers", nargs="+", type=int, default=[1, 2, 4])
+    parser.add_argument("--students", type=int, default=100, help="of the class")
+    parser.add_argument("--rounds", type=int, default=1, help="of the class, in turn")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    rows: list[Row] = []
+    if "scheduling" in options.only:
+        for workers in options.workers:
+            rows += _scheduling(options.submissions, workers, empty=True)
+            rows += _scheduling(options.submissions, workers, empty=False)
+    if "class" in options.only:
+        with tempfile.TemporaryDirectory() as folder:
+            rows += _class(Path(folder), options.students, options.rounds, options.seed)
+    report("Grading on a cluster of processes of this machine", rows, options.json)
+
+
+# --- scheduling
+
+
+@dataclass(frozen=True)
+class _IdleDesk:
+    """The client's side of grading nothing.
+
+    Attributes:
+        notebook: what a submission weighs, in bytes.
+        reply: what comes back.
+    """
+
+    notebook: int = NOTEBOOK_BYTES
+    reply: int = REPLY_BYTES
+
+    def station(self, name: str) -> IdleStation:
+        return IdleStation(name, self.reply)
+
+    def pack(self, task: Task) -> Parcel:
+        return Parcel(pack_task(task), bytes(self.notebook))
+
+    def unpack(self, task: Task, reply: bytes) -> Finished:
+        return _nothing(task)
+
+    def give_up(self, task: Task, problem: str) -> Finished:
+        raise AssertionError(problem)
+
+
+def _nothing(task: Task) -> Finished:
+    return Finished(task, Record(task.student, "", "", "", "", 0, Conditions("", "", {}, {}), ()))
+
+
+def _scheduling(counts: Sequence[int], workers: int, empty: bool) -> Iterator[Row]:
+    """One cluster, and ever more submissions on it: the peaks of memory must stay where they were."""
+    desk = _IdleDesk(0, 0) if empty else _IdleDesk()
+    with connected("local", workers, patience=120) as client:
+        for submissions in counts:
+            tasks = [Task(f"{number:06d}", Path(), "", (), frozenset()) for number in range(submissions)]
+            start, computed = time.perf_counter(), time.process_time()
+            graded = hand_out(lambda: ClusterPool(client, desk, print), desk.give_up, tasks, lambda: None)
+            assert sum(1 for _ in graded) == submissions
+            computed, passed = time.process_time() - computed, time.perf_counter() - start
+            name = f"{submissions:,} {'empty ' if empty else ''}submissions, {workers} workers"
+            each = 1000 * computed / submissions
+            yield Row.of(f"client and scheduler, {name}, each", each, SCHEDULING_MS, "ms", more=False, goal=1.0)
+            yield Row.of(f"by the clock, {name}, each", 1000 * passed / submissions, None, "ms", more=False)
+            megabytes = max(client.run(peak_memory).values()) / 1e6
+            yield Row.of(f"peak of a worker's memory after {name}", megabytes, None, "MB", more=False)
+            yield Row.of(f"peak of the client's memory after {name}", peak_memory() / 1e6, None, "MB", more=False)
+
+
+# --- a class
+
+
+@dataclass
+class _Timed:
+    """A workforce whose grading is timed: from when all are ready until the last submission is back."""
+
+    inner: Workforce
+    rates: list[float]
+
+    @property
+    def workers(self) -> int:
+        return self.inner.workers
+
+    def described(self) -> str:
+        return self.inner.described()
+
+    def begin(self) -> None:
+        self.inner.begin()
+
+    def grade(self, keys: AnswerKeys, tasks: Sequence[Task], tick: Callable[[], None]) -> Iterator[Finished]:
+        times: list[float] = []
+        for finished in self.inner.grade(keys, tasks, tick):
+            times.append(time.perf_counter())
+            yield finished
+        warm = len(times) // 5  # until every worker has made its answer keys
+        self.rates.append(60 * (len(times) - warm) / (times[-1] - times[warm - 1]))
+
+    def close(self) -> None:
+        self.inner.close()
+
+
+def _timing(hire: Hire, rates: list[float]) -> Hire:
+    def timing(assignment: Assignment, most: int, minimum: Level | None, level: Level | None) -> Workforce:
+        return _Timed(hire(assignment, most, minimum, level), rates)
+
+    return timing
+
+
+def _class(folder: Path, students: int, rounds: int, seed: int) -> Iterator[Row]:
+    """The same class, graded by processes of this one and by a cluster's, in turn."""
+    ways: dict[str, tuple[int, Hire]] = {
+        "--workers 1": (1, LocalWorkforce),
+        "--workers 2": (2, LocalWorkforce),
+        "a cluster of 1": (1, hire_at("local", 1, patience=120)),
+        "a cluster of 2": (2, hire_at("local", 2, patience=120)),
+    }
+    course = make_course(folder / "class", ordinary(students, seed), keep_demos=False)
+    rates: dict[str, list[float]] = {name: [] for name in ways}
+    for _ in range(rounds):
+        for name, (workers, hire) in ways.items():
+            grade_lesson(course, LESSON, workers=workers, force=True, hire=_timing(hire, rates[name]))
+    found = {name: statistics.median(each) for name, each in rates.items()}
+    unit = "submissions/minute"
+    yield Row.of("--workers 1", found["--workers 1"], None, unit, more=True)
+    yield Row.of("--workers 2 beside --workers 1", found["--workers 2"], found["--workers 1"], unit, more=True)
+    one, two = found["a cluster of 1"], found["a cluster of 2"]
+    yield Row.of("a cluster of 1 beside --workers 1", one, found["--workers 1"], unit, more=True, goal=0.9)
+    yield Row.of("a cluster of 2 beside --workers 2", two, found["--workers 2"], unit, more=True, goal=0.9)
+    yield Row.of("a cluster of 2 beside a cluster of 1", two, one, unit, more=True, goal=1.8)
+
+
+if __name__ == "__main__":
+    main()
