@@ -34,8 +34,12 @@ def listed(name: str) -> tuple[int, str]:
 
 
 def shipped() -> list[str]:
-    """The data files in the packages, among those that the repository holds; a licence beside them is none."""
+    """The data files in the packages, among those that the repository holds.
+
+    A licence beside them is none, nor is what `katze init` writes: code, kept as text until it is a course's own.
+    """
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "course_lib", "autograder"]
+    command.append(":(exclude)autograder/starter/course")
     tracked = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\n")
     return [
         path
