@@ -119,6 +119,7 @@ class _Timed:
 
     inner: Workforce
     rates: list[float]
+    costs: list[float]
 
     @property
     def workers(self) -> int:
@@ -132,9 +133,12 @@ class _Timed:
 
     def grade(self, keys: AnswerKeys, tasks: Sequence[Task], tick: Callable[[], None]) -> Iterator[Finished]:
         times: list[float] = []
+        computed = 0.0
         for finished in self.inner.grade(keys, tasks, tick):
+            computed = computed or time.process_time()
             times.append(time.perf_counter())
             yield finished
+        self.costs.append(1000 * (time.process_time() - computed) / len(times))
         warm = len(times) // 5  # until every worker has made its answer keys
         self.rates.append(60 * (len(times) - warm) / (times[-1] - times[warm - 1]))
 
@@ -142,9 +146,9 @@ class _Timed:
         self.inner.close()
 
 
-def _timing(hire: Hire, rates: list[float]) -> Hire:
+def _timing(hire: Hire, rates: list[float], costs: list[float]) -> Hire:
     def timing(assignment: Assignment, most: int, minimum: Level | None, level: Level | None) -> Workforce:
-        return _Timed(hire(assignment, most, minimum, level), rates)
+        return _Timed(hire(assignment, most, minimum, level), rates, costs)
 
     return timing
 
@@ -159,9 +163,10 @@ def _class(folder: Path, students: int, rounds: int, seed: int) -> Iterator[Row]
     }
     course = make_course(folder / "class", ordinary(students, seed), keep_demos=False)
     rates: dict[str, list[float]] = {name: [] for name in ways}
+    costs: dict[str, list[float]] = {name: [] for name in ways}
     for _ in range(rounds):
         for name, (workers, hire) in ways.items():
-            grade_lesson(course, LESSON, workers=workers, force=True, hire=_timing(hire, rates[name]))
+            grade_lesson(course, LESSON, workers=workers, force=True, hire=_timing(hire, rates[name], costs[name]))
     found = {name: statistics.median(each) for name, each in rates.items()}
     unit = "submissions/minute"
     yield Row.of("--workers 1", found["--workers 1"], None, unit, more=True)
@@ -170,6 +175,10 @@ def _class(folder: Path, students: int, rounds: int, seed: int) -> Iterator[Row]
     yield Row.of("a cluster of 1 beside --workers 1", one, found["--workers 1"], unit, more=True, goal=0.9)
     yield Row.of("a cluster of 2 beside --workers 2", two, found["--workers 2"], unit, more=True, goal=0.9)
     yield Row.of("a cluster of 2 beside a cluster of 1", two, one, unit, more=True, goal=1.8)
+    for name, each in costs.items():
+        yield Row.of(
+            f"{name}: client, scheduler and all that is written", statistics.median(each), None, "ms", more=False
+        )
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,28 @@ import dask
 import pytest
 
 from autograder.cluster import workforce
+from autograder.cluster.pool import CUT
 from autograder.cluster.workforce import hire_at
 from autograder.course.course import Course
 from autograder.errors import BadInput
+from autograder.grading.assignment import Assignment
 from autograder.grading.batch import grade_lesson
-from tests.autograder.small_class import BY_NAME, LESSON, answer, by_student, everything, hand_in, make_course, why
+from autograder.grading.plan import Task
+from autograder.grading.recording import Finished, record_without_score
+from autograder.grading.submission import AnswerKeys
+from autograder.grading.workers import WorkersLost
+from course_lib.checking import Outcome
+from tests.autograder.small_class import (
+    BY_NAME,
+    LESSON,
+    answer,
+    by_student,
+    everything,
+    hand_in,
+    make_course,
+    rows,
+    why,
+)
 
 WRONG = {"attention-scores-answer": "def dot_product_scores(q, k):\n    return q @ k.mT * 2\n"}
 
@@ -133,3 +151,34 @@ def test_exercises_of_a_course_s_own_are_graded_here(tmp_path: Path) -> None:
         file.write(f"\nc.Katze.exercises = {json.dumps({LESSON: 'own'})}\n")
     with pytest.raises(BadInput, match="grade on this machine"):
         grade_lesson(Course.find(course.root), LESSON, hire=hire_at("local", 1))
+
+
+class LostInTheMiddle:
+    """A workforce that hands one submission back, and is lost."""
+
+    workers = 1
+
+    def __init__(self, assignment: Assignment, *_: object) -> None:
+        self.assignment = assignment
+
+    def described(self) -> str:
+        return "nowhere"
+
+    def begin(self) -> None:
+        pass
+
+    def grade(self, keys: AnswerKeys, tasks: Sequence[Task], tick: object) -> Iterator[Finished]:
+        yield record_without_score(self.assignment, keys, tasks[0], Outcome.UNREADABLE, "no notebook")
+        raise WorkersLost(CUT)
+
+    def close(self) -> None:
+        pass
+
+
+def test_where_the_workers_are_lost_what_came_back_is_recorded_and_one_line_says_how_to_go_on(tmp_path: Path) -> None:
+    course = make_course(tmp_path)
+    hand_in(course, "ada")
+    hand_in(course, "ben")
+    with pytest.raises(BadInput, match=f"^{CUT}; 1 of 2 done, and recorded; run this again to go on$"):
+        grade_lesson(course, LESSON, hire=LostInTheMiddle)
+    assert len(rows(course, "SELECT student FROM katze_submission")) == 1
