@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import logging
 import re
+import signal
+import threading
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -92,17 +94,32 @@ def _local(workers: int) -> Iterator[Any]:
         security = Security.temporary()
     except ImportError as error:
         raise BadInput(_NEEDED) from error
-    with LocalCluster(
-        n_workers=workers,
-        threads_per_worker=1,
-        processes=True,
-        host="127.0.0.1",
-        dashboard_address=None,
-        memory_limit=0,  # stations limit their own
-        security=security,
-        silence_logs=logging.CRITICAL,
-    ) as cluster:
+    with _deaf_to_interrupts():
+        cluster = LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            processes=True,
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",
+            memory_limit=0,  # stations limit their own
+            security=security,
+            silence_logs=logging.CRITICAL,
+        )
+    with cluster:
         yield cluster
+
+
+@contextlib.contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    """Let the processes that are started meanwhile not hear Ctrl-C, which a terminal sends to all of a command's."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _close(client: Any) -> None:
