@@ -19,8 +19,8 @@ from course_lib.checking.last_run import log_of_notebook, running_shell
 from course_lib.checking.observation import Observation, Outcome, Raised, observe, raised_by, with_article
 from course_lib.checking.recorded.reading import RecordedExercise
 from course_lib.checking.rules import Code
-from course_lib.checking.torch_words import explained
 from course_lib.checking.verdict import Verdict
+from course_lib.checking.wording.torch_words import explained
 
 if TYPE_CHECKING:
     from course_lib.learner.panel import HelpPanel

@@ -16,8 +16,8 @@ from course_lib.checking.compare import OF_DTYPE, Difference, Kind, Tolerance, d
 from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
 from course_lib.checking.last_run import running_shell
 from course_lib.checking.observation import Observation, Outcome, Unfit, argument_name, with_article
-from course_lib.checking.relation import relation
-from course_lib.checking.torch_words import explained, speaks_of_shapes
+from course_lib.checking.wording.relation import relation
+from course_lib.checking.wording.torch_words import explained, speaks_of_shapes
 
 AGAIN = "This is the first call once more, with the same inputs. "
 """What the message of a case that is called a second time begins with."""

@@ -7,7 +7,7 @@ from torch import Tensor
 from course_lib.checking import Case
 from course_lib.checking.compare import Strictness, value_difference
 from course_lib.checking.exercise import Value
-from course_lib.checking.relation import relation
+from course_lib.checking.wording.relation import relation
 
 X = torch.randn(3, 4, generator=torch.Generator().manual_seed(0))
 CASE = Case("a case", (torch.arange(3.0),))

@@ -5,7 +5,7 @@ import torch
 from torch import Tensor, nn
 
 from course_lib.blocks import BlockOutput
-from course_lib.checking.torch_words import explained, speaks_of_shapes
+from course_lib.checking.wording.torch_words import explained, speaks_of_shapes
 
 X = torch.ones(2, 3)
 BLOCK = BlockOutput(X)
