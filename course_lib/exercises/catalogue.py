@@ -45,7 +45,7 @@ class UnknownName(KeyError):
 
     Attributes:
         message: says so, and what was perhaps meant.
-        near: the names that are similar.
+        near: the names that are similar, or that another edition has; where there are any, the message says enough.
     """
 
     def __init__(self, message: str, near: list[str]) -> None:
@@ -107,7 +107,7 @@ class Catalogue:
         """
         listed = ", ".join(self.modules)
         if lesson not in self.modules and lesson in self.titles:
-            raise UnknownName(f"lesson {lesson!r} is not in this edition of the course; there are {listed}.", [])
+            raise UnknownName(f"lesson {lesson!r} is not in this edition of the course; there are {listed}.", [lesson])
         if lesson not in self.modules:
             near = difflib.get_close_matches(lesson, self.modules, n=3, cutoff=_SIMILAR)
             meant = f"did you mean {' or '.join(near)}?" if near else f"there are {listed}."
