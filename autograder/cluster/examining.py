@@ -10,12 +10,15 @@ import hashlib
 import json
 import socket
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autograder.errors import BadInput
+
+if TYPE_CHECKING:
+    from course_lib.checking import Exercise
 
 _DIGESTS = {
     "checks": "Katze's own code that grades is another",
@@ -56,7 +59,7 @@ def examine_oneself(lesson: str = "", min_level: str = "", level: str = "") -> E
     """What this process would grade with.
 
     Args:
-        lesson: whose exercises it is about; empty for all of them.
+        lesson: whose exercises it is about; empty for all of them. Those of a course's own come with the order.
         min_level: the weakest boxes that will do; empty for what grading takes by itself.
         level: boxes of exactly this level, untried; empty for the strongest that hold.
     """
@@ -110,11 +113,18 @@ def _versions(lesson: str) -> dict[str, str]:
     from course_lib.exercises import COURSE
 
     library = Path(course_lib.__file__).parent
-    known = COURSE.of_lesson(lesson) if lesson else COURSE.all()
-    definitions = json.dumps({one.id: fingerprints.of_exercise(one) for one in known}, sort_keys=True)
+    known = COURSE.all() if not lesson else COURSE.of_lesson(lesson) if lesson in COURSE.modules else []
     return {
         **grading_versions(),
         "dask": importlib.metadata.version("distributed"),
         "library": fingerprints.of_modules(library.rglob("*.py")),
-        "exercises": hashlib.sha256(definitions.encode()).hexdigest(),
+        "exercises": exercises_digest(known),
     }
+
+
+def exercises_digest(exercises: Iterable[Exercise]) -> str:
+    """What exercises are, as a digest: on two machines they are the same if it is."""
+    from autograder.grading.digests import fingerprints
+
+    definitions = json.dumps({one.id: fingerprints.of_exercise(one) for one in exercises}, sort_keys=True)
+    return hashlib.sha256(definitions.encode()).hexdigest()

@@ -6,6 +6,7 @@ writes goes into a folder of its own and from there to the client.
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import dataclasses
 import json
@@ -15,12 +16,13 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from autograder.cluster.examining import Examined, examine_oneself, why_not
+from autograder.cluster.examining import Examined, examine_oneself, exercises_digest, why_not
 from autograder.cluster.station import Station, StationRefused
 from autograder.course.course import Course
+from autograder.course.own_exercises import files_of_own
 from autograder.course.semester import ExerciseTerms, Semester, Tolerance
 from autograder.limits import Allowance, Limits
-from course_lib.exercises.catalogue import CONFIG_NAME
+from course_lib.exercises.catalogue import CONFIG_NAME, Catalogue
 
 if TYPE_CHECKING:
     from autograder.cluster.parcels import Arrived
@@ -42,6 +44,9 @@ class Order:
         tolerances: how near to the reference answers must be, by exercise: relative and absolute.
         skip_demos: leave out cells tagged `demo`.
         feedback: write feedback pages.
+        module: with exercises of the course's own, for this lesson; empty where they are course_lib's.
+        sources: the files of that module and of what it imports from the course's folder, in base 64, by their places.
+        definitions: the digest of these exercises.
         min_level: the weakest boxes that will do; empty for what grading takes by itself.
         level: boxes of exactly this level; empty for the strongest that hold.
     """
@@ -55,6 +60,9 @@ class Order:
     tolerances: Mapping[str, tuple[float | None, float | None]]
     skip_demos: bool
     feedback: bool
+    module: str = ""
+    sources: Mapping[str, str] = field(default_factory=dict)
+    definitions: str = ""
     min_level: str = ""
     level: str = ""
 
@@ -62,6 +70,8 @@ class Order:
     def of(cls, assignment: Assignment, min_level: str, level: str) -> Order:
         """The order to grade a lesson."""
         course = assignment.course
+        own = course.exercises.folder is not None
+        sources = files_of_own(course.exercises, assignment.lesson)
         return cls(
             lesson=assignment.lesson,
             release=assignment.release.notebook,
@@ -72,6 +82,9 @@ class Order:
             tolerances={name: (one.relative, one.absolute) for name, one in assignment.tolerances.items()},
             skip_demos=assignment.skip_demos,
             feedback=assignment.feedback,
+            module=course.exercises.modules[assignment.lesson] if own else "",
+            sources={name: base64.b64encode(content).decode() for name, content in sources},
+            definitions=exercises_digest(assignment.exercises) if own else "",
             min_level=min_level,
             level=level,
         )
@@ -120,6 +133,8 @@ class LessonStation(Station):
         torch.set_num_threads(1)  # as on one machine: a worker has one core
         self._resources = contextlib.ExitStack()
         lesson = self._assignment = _assignment(order, self._secret, scratch)
+        if order.module and exercises_digest(lesson.exercises) != order.definitions:
+            raise StationRefused("the course's own exercises are others there; install the same versions there")
         zygote = self._resources.enter_context(
             Zygote(
                 lesson.withheld,
@@ -223,4 +238,15 @@ def _course(order: Order, secret: bytes, folder: Path) -> Visited:
         "packages": {name: tuple(those) for name, those in order.packages.items()},
         "semester": Semester(exercises=terms),
     }
+    if order.module:
+        settings["exercises"] = Catalogue({order.lesson: order.module}, _unpacked(order.sources, folder / "exercises"))
     return Visited(**settings, held=secret)
+
+
+def _unpacked(sources: Mapping[str, str], folder: Path) -> Path:
+    """The folder, with the files of a course's own exercises in it."""
+    for name, content in sources.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(base64.b64decode(content))
+    return folder

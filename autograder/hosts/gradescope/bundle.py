@@ -29,6 +29,7 @@ import course_lib
 from autograder.box.confinement.grants import package_folders
 from autograder.box.confinement.packages import closure
 from autograder.course.course import Course
+from autograder.course.own_exercises import files_of_own
 from autograder.course.semester import SEMESTER_NAME
 from autograder.grading.assignment import Assignment
 from autograder.hosts.gradescope.results import points_by_hand
@@ -106,28 +107,11 @@ def _contents(assignment: Assignment) -> Iterator[tuple[str, bytes]]:
             if path.is_file() and "__pycache__" not in place.parts:
                 yield f"library/{place.as_posix()}", path.read_bytes()
     course, lesson = assignment.course, assignment.lesson
-    yield from _own_exercises(assignment)
+    yield from ((f"course/{name}", content) for name, content in files_of_own(course.exercises, lesson))
     yield f"course/release/{lesson}/{lesson}.ipynb", course.release_notebook(lesson).read_bytes()
     yield f"course/{CONFIG_NAME}", _config(assignment).encode()
     yield f"course/{SEMESTER_NAME}", _terms(assignment).encode()
     yield "course/.katze/secret", hmac.digest(course.secret(), f"gradescope {lesson}".encode(), hashlib.sha256)
-
-
-def _own_exercises(assignment: Assignment) -> Iterator[tuple[str, bytes]]:
-    """What the lesson's exercises have imported from the course's own folder: modules, and whole packages."""
-    folder = assignment.course.exercises.folder
-    if folder is None:
-        return
-    assert assignment.exercises  # they have been imported
-    for name, module in sorted(sys.modules.items()):
-        if "." in name or module in (course_lib, autograder):
-            continue
-        tree = folder / name
-        if str(tree) in getattr(module, "__path__", ()):
-            found = sorted(path for path in tree.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
-        else:
-            found = [path for path in [tree.with_suffix(".py")] if str(path) == getattr(module, "__file__", None)]
-        yield from ((f"course/{path.relative_to(folder).as_posix()}", path.read_bytes()) for path in found)
 
 
 def _pins(assignment: Assignment) -> Iterator[str]:

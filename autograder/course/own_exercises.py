@@ -1,0 +1,42 @@
+"""The files of a course's own exercises, for where its folder is not: another machine, an archive."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import autograder
+import course_lib
+from course_lib.exercises.catalogue import Catalogue
+
+
+def files_of_own(exercises: Catalogue, lesson: str) -> Iterator[tuple[str, bytes]]:
+    """What a lesson's exercises have imported from the course's folder: modules, and whole packages.
+
+    Args:
+        exercises: the course's.
+        lesson: whose.
+
+    Returns:
+        The files, by their places in that folder; none where exercises are installed.
+
+    Raises:
+        UnusableExercises: they cannot be used.
+    """
+    folder = exercises.folder
+    if folder is None:
+        return
+    exercises.of_lesson(lesson)  # imports them
+    for name, module in sorted(sys.modules.items()):
+        if "." not in name and module not in (course_lib, autograder):
+            for path in _files(folder / name, module):
+                yield path.relative_to(folder).as_posix(), path.read_bytes()
+
+
+def _files(place: Path, module: object) -> list[Path]:
+    """The files of what a process has imported by this name, if that was the one in this place."""
+    if str(place) in getattr(module, "__path__", ()):
+        return sorted(path for path in place.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    file = place.with_suffix(".py")
+    return [file] if str(file) == getattr(module, "__file__", None) else []
