@@ -80,7 +80,7 @@ def check_cell(release: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("change", "match"),
     [
-        (lambda release: release["cells"].clear(), "has no place in it, and 2 points in this Katze"),
+        (lambda release: release["cells"].clear(), "has no place in it, and 2 points in its exercise"),
         (lambda release: check_cell(release)["metadata"]["nbgrader"].update(points=7), "has 7 points in it"),
         (lambda release: check_cell(release)["metadata"].clear(), "another version of the course"),
         (lambda release: release.pop("cells"), "cannot be read .KeyError.; run `katze release`"),
@@ -105,5 +105,5 @@ def test_a_lesson_that_this_version_lacks_is_refused(course: Course) -> None:
     folder = course.release / "99_later"
     folder.mkdir()
     (folder / "99_later.ipynb").write_text(course.release_notebook(LESSON).read_text())
-    with pytest.raises(BadInput, match="has no exercises for 99_later; there are: 00_words_in_a_bag, 01_attention"):
+    with pytest.raises(BadInput, match="has no exercises for 99_later; there are those of 00_words_in_a_bag, 01_attention"):
         Assignment.load(course, "99_later", course.limits, skip_demos=True, feedback=True)
