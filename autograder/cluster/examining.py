@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 _DIGESTS = {
     "checks": "Katze's own code that grades is another",
     "library": "course_lib is another",
-    "exercises": "the exercises are others",
 }
 """What differs, of what nobody would read as a number."""
 
@@ -55,17 +54,16 @@ class Examined:
         return cls(**plain)
 
 
-def examine_oneself(lesson: str = "", min_level: str = "", level: str = "") -> Examined:
+def examine_oneself(min_level: str = "", level: str = "") -> Examined:
     """What this process would grade with.
 
     Args:
-        lesson: whose exercises it is about; empty for all of them. Those of a course's own come with the order.
         min_level: the weakest boxes that will do; empty for what grading takes by itself.
         level: boxes of exactly this level, untried; empty for the strongest that hold.
     """
     host = socket.gethostname()
     try:
-        versions = _versions(lesson)
+        versions = _versions()
         chosen = level or _choose(min_level)
     except ImportError as error:
         return Examined(host, problem=f"{error.name or error} cannot be imported there; install the same Katze there")
@@ -104,21 +102,18 @@ def _check_room() -> None:
 
 
 @functools.cache
-def _versions(lesson: str) -> dict[str, str]:
+def _versions() -> dict[str, str]:
     import importlib.metadata
 
     import course_lib
     from autograder.grading.assignment import grading_versions
     from autograder.grading.digests import fingerprints
-    from course_lib.exercises import COURSE
 
     library = Path(course_lib.__file__).parent
-    known = COURSE.all() if not lesson else COURSE.of_lesson(lesson) if lesson in COURSE.modules else []
     return {
         **grading_versions(),
         "dask": importlib.metadata.version("distributed"),
         "library": fingerprints.of_modules(library.rglob("*.py")),
-        "exercises": exercises_digest(known),
     }
 
 

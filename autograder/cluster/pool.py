@@ -230,7 +230,7 @@ def refusal(address: str, worker: Mapping[str, Any], problem: str) -> str:
     return f"worker {worker.get('name', '')} at {address} is refused: {problem}"
 
 
-def examine_workers(client: Any, lesson: str, min_level: str, level: str) -> dict[str, Examined]:
+def examine_workers(client: Any, min_level: str, level: str) -> dict[str, Examined]:
     """What all workers say of themselves, by address.
 
     Raises:
@@ -243,7 +243,7 @@ def examine_workers(client: Any, lesson: str, min_level: str, level: str) -> dic
         raise BadInput(
             f"the scheduler cannot import Katze ({error}); start it where the same Katze is installed"
         ) from None
-    said = client.run(examine_worker, lesson, min_level, level, on_error="return")
+    said = client.run(examine_worker, min_level, level, on_error="return")
     return {address: _examined(one) for address, one in said.items()}
 
 

@@ -131,11 +131,11 @@ def take_parcel(name: str, task: bytes, notebook: bytes, kept: bytes) -> bytes:
     return reply
 
 
-async def examine_worker(lesson: str, min_level: str, level: str) -> bytes:
+async def examine_worker(min_level: str, level: str) -> bytes:
     """What the worker that this is called on would grade with."""
     from autograder.cluster.examining import examine_oneself
 
-    found = await asyncio.to_thread(examine_oneself, lesson, min_level, level)
+    found = await asyncio.to_thread(examine_oneself, min_level, level)
     return found.pack()
 
 

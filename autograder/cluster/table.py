@@ -50,7 +50,7 @@ def examine_cluster(
         BadInput: nobody answers.
     """
     with connected(address, workers, patience) as client:
-        there = examine_workers(client, "", min_level, "")
+        there = examine_workers(client, min_level, "")
         names = {where: str(one.get("name", "")) for where, one in workers_of(client).items()}
     here = examine_oneself(level="L0")  # here no box is opened
     return tuple(

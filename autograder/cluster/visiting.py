@@ -44,9 +44,9 @@ class Order:
         tolerances: how near to the reference answers must be, by exercise: relative and absolute.
         skip_demos: leave out cells tagged `demo`.
         feedback: write feedback pages.
+        definitions: the digest of its exercises.
         module: with exercises of the course's own, for this lesson; empty where they are course_lib's.
         sources: the files of that module and of what it imports from the course's folder, in base 64, by their places.
-        definitions: the digest of these exercises.
         min_level: the weakest boxes that will do; empty for what grading takes by itself.
         level: boxes of exactly this level; empty for the strongest that hold.
     """
@@ -60,9 +60,9 @@ class Order:
     tolerances: Mapping[str, tuple[float | None, float | None]]
     skip_demos: bool
     feedback: bool
+    definitions: str
     module: str = ""
     sources: Mapping[str, str] = field(default_factory=dict)
-    definitions: str = ""
     min_level: str = ""
     level: str = ""
 
@@ -84,7 +84,7 @@ class Order:
             feedback=assignment.feedback,
             module=course.exercises.modules[assignment.lesson] if own else "",
             sources={name: base64.b64encode(content).decode() for name, content in sources},
-            definitions=exercises_digest(assignment.exercises) if own else "",
+            definitions=exercises_digest(assignment.exercises),
             min_level=min_level,
             level=level,
         )
@@ -119,7 +119,7 @@ class LessonStation(Station):
     def open(self, scratch: Path) -> None:
         """Examine this worker, and start a zygote."""
         order = Order.unpack(self._order)
-        examined = examine_oneself(order.lesson, order.min_level, order.level)
+        examined = examine_oneself(order.min_level, order.level)
         problem = why_not(examined, Examined.unpack(self._client))
         if problem:
             raise StationRefused(problem)
@@ -133,8 +133,8 @@ class LessonStation(Station):
         torch.set_num_threads(1)  # as on one machine: a worker has one core
         self._resources = contextlib.ExitStack()
         lesson = self._assignment = _assignment(order, self._secret, scratch)
-        if order.module and exercises_digest(lesson.exercises) != order.definitions:
-            raise StationRefused("the course's own exercises are others there; install the same versions there")
+        if exercises_digest(lesson.exercises) != order.definitions:
+            raise StationRefused("the exercises are others there; install the same versions there")
         zygote = self._resources.enter_context(
             Zygote(
                 lesson.withheld,

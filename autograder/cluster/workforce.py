@@ -165,10 +165,9 @@ class ClusterWorkforce:
         """
         if self._client is not None:
             return
-        lesson = self._assignment.lesson
         self._client = self._resources.enter_context(connected(self._address, self._wanted, self._patience))
-        self._here = examine_oneself(lesson, level=Level.L0.name)  # here no box is opened
-        examined = examine_workers(self._client, lesson, *self._levels)
+        self._here = examine_oneself(level=Level.L0.name)  # here no box is opened
+        examined = examine_workers(self._client, *self._levels)
         self._good = require_a_worker(workers_of(self._client), examined, self._here, self._tell)
 
     def grade(self, keys: AnswerKeys, tasks: Sequence[Task], tick: Callable[[], None]) -> Iterator[Finished]:

@@ -180,7 +180,7 @@ class TestAnEverydayRun:
         with connected(threads.scheduler_address) as client:
             client.register_plugin(StandInStation("katze-gone", str(tmp_path)), name="katze-gone")
             assert "katze-gone" in threads.scheduler.worker_plugins
-            examine_workers(client, "01_attention", "", "L2")
+            examine_workers(client, "", "L2")
         assert "katze-gone" not in threads.scheduler.worker_plugins
 
 
