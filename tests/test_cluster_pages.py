@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import shlex
+import signal
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,6 @@ from typing import Any
 import dask
 import pytest
 import yaml
-from dask_jobqueue import SLURMCluster
 
 from autograder.cli import main
 
@@ -25,13 +25,23 @@ def page(name: str) -> str:
     return (DOCS / f"{name}.md").read_text(encoding="utf-8")
 
 
-def test_dask_jobqueue_writes_a_job_of_the_workers_described() -> None:
+@pytest.fixture
+def slurm_cluster() -> Any:
+    """`SLURMCluster`, whose module takes Ctrl-C for itself as soon as it is imported: here it is given back."""
+    before = signal.getsignal(signal.SIGINT)
+    from dask_jobqueue import SLURMCluster
+
+    signal.signal(signal.SIGINT, before)
+    return SLURMCluster
+
+
+def test_dask_jobqueue_writes_a_job_of_the_workers_described(slurm_cluster: Any) -> None:
     settings = yaml.safe_load((DOCS / "cluster" / "jobqueue.yaml").read_text())
     known = dask.config.get("jobqueue.slurm")
     described = settings["jobqueue"]["slurm"]
     assert {name.replace("_", "-") for name in described} <= {name.replace("_", "-") for name in known}
     whole = {f"jobqueue.slurm.{name}": value for name, value in described.items()}
-    with dask.config.set(whole), SLURMCluster(scheduler_options={"dashboard": False}) as cluster:
+    with dask.config.set(whole), slurm_cluster(scheduler_options={"dashboard": False}) as cluster:
         script = cluster.job_script()
     for line in ("-A teaching", "-p short", "-t 02:00:00", "--cpus-per-task=8"):
         assert f"#SBATCH {line}\n" in script

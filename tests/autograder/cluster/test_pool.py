@@ -87,7 +87,7 @@ class Run:
 
 @contextmanager
 def cluster_of(workers: int, processes: bool) -> Iterator[LocalCluster]:
-    settings = {"distributed.scheduler.allowed-failures": 1, "distributed.scheduler.worker-ttl": "3 s"}
+    settings = {"distributed.scheduler.allowed-failures": 1, "distributed.scheduler.worker-ttl": "8 s"}
     with (
         dask.config.set(settings),
         LocalCluster(
@@ -280,8 +280,8 @@ class TestTheWayToTheCluster:
         with ExitStack() as resources:
             cluster = resources.enter_context(cluster_of(1, processes=False))
             proxy = resources.enter_context(Proxy(cluster.scheduler_address))
-            client = resources.enter_context(connected(proxy.address, patience=5))
-            monkeypatch.setattr(pool, "ANSWER_SECONDS", 5.0)
+            client = resources.enter_context(connected(proxy.address, patience=10))
+            monkeypatch.setattr(pool, "ANSWER_SECONDS", 10.0)
             run = Run(client, tmp_path)
             found = run.over("student_0", "student_1", "wait_0")
             before = [next(found), next(found)]
