@@ -66,7 +66,7 @@ def examine_oneself(min_level: str = "", level: str = "") -> Examined:
         versions = _versions()
         chosen = level or _choose(min_level)
     except ImportError as error:
-        return Examined(host, problem=f"{error.name or error} cannot be imported there; install the same Katze there")
+        return Examined(host, problem=missing_in_words(error))
     except BadInput as error:
         return Examined(host, versions, problem=str(error))
     try:
@@ -74,6 +74,11 @@ def examine_oneself(min_level: str = "", level: str = "") -> Examined:
     except BadInput as error:
         return Examined(host, versions, chosen, str(error))
     return Examined(host, versions, chosen)
+
+
+def missing_in_words(error: ImportError) -> str:
+    """What a worker lacks that could not import something."""
+    return f"{error.name or error} cannot be imported there; install the same Katze there"
 
 
 def why_not(there: Examined, here: Examined) -> str:

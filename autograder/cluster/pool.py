@@ -14,7 +14,7 @@ from concurrent.futures import Future
 from types import TracebackType
 from typing import Any, Protocol, Self
 
-from autograder.cluster.examining import Examined, why_not
+from autograder.cluster.examining import Examined, missing_in_words, why_not
 from autograder.cluster.parcels import Parcel
 from autograder.cluster.station import Station, examine_worker, problem_at, stale_stations, take_parcel
 from autograder.errors import DISK_FULL, BadInput
@@ -251,7 +251,7 @@ def _examined(said: object) -> Examined:
     if isinstance(said, bytes):
         return Examined.unpack(said)
     if isinstance(said, ImportError):
-        return Examined("", problem=f"{said.name or said} cannot be imported there; install the same Katze there")
+        return Examined("", problem=missing_in_words(said))
     return Examined("", problem=f"it does not answer: {said}")
 
 
