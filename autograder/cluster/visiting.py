@@ -125,7 +125,8 @@ class LessonStation(Station):
             raise StationRefused(problem)
         import torch
 
-        from autograder.box import Level, Zygote
+        from autograder.box import Level
+        from autograder.grading.batch import zygote_of
         from autograder.grading.submission import AnswerKeys
         from autograder.grading.workers import LessonGrader, limit_own_memory
 
@@ -135,16 +136,7 @@ class LessonStation(Station):
         lesson = self._assignment = _assignment(order, self._secret, scratch)
         if exercises_digest(lesson.exercises) != order.definitions:
             raise StationRefused("the exercises are others there; install the same versions there")
-        zygote = self._resources.enter_context(
-            Zygote(
-                lesson.withheld,
-                Level[examined.level],
-                lesson.limits,
-                trains=lesson.trains,
-                shown=lesson.shown,
-                packages=lesson.packages,
-            )
-        )
+        zygote = self._resources.enter_context(zygote_of(lesson, Level[examined.level]))
         keys = AnswerKeys(self._secret, lesson.tolerances)
         self._grader = LessonGrader(lesson, zygote, keys, self._read)
         self._grade = self._grader.start(0)

@@ -219,6 +219,25 @@ def _list_refused(assignment: Assignment) -> tuple[Record, ...]:
     return tuple(record_passed_over(assignment, keys, shown, why) for shown, why in refused.items())
 
 
+def zygote_of(assignment: Assignment, level: Level, channels: int = 1) -> Zygote:
+    """Where the boxes of a lesson come from, to be entered: it lacks what the lesson withholds, and has what it needs.
+
+    Args:
+        assignment: the lesson.
+        level: of the boxes.
+        channels: one for each worker.
+    """
+    return Zygote(
+        assignment.withheld,
+        level,
+        assignment.limits,
+        channels=channels,
+        trains=assignment.trains,
+        shown=assignment.shown,
+        packages=assignment.packages,
+    )
+
+
 class LocalWorkforce:
     """The boxes of a run, of a level that is found by trying. They take two seconds to warm up, in the background."""
 
@@ -254,16 +273,7 @@ class LocalWorkforce:
     def begin(self) -> None:
         """Start what boxes come from; it warms up in the background."""
         if self._zygote is None:
-            lesson = self._assignment
-            self._zygote = Zygote(
-                lesson.withheld,
-                self.level(),
-                lesson.limits,
-                channels=self.workers,
-                trains=lesson.trains,
-                shown=lesson.shown,
-                packages=lesson.packages,
-            )
+            self._zygote = zygote_of(self._assignment, self.level(), self.workers)
 
     def grade(self, keys: AnswerKeys, tasks: Sequence[Task], tick: Callable[[], None]) -> Iterator[Finished]:
         """Grade in processes that are forks of this one."""

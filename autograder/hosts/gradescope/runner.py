@@ -21,11 +21,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from autograder.box import Level, Zygote, choose_level
+from autograder.box import Level, choose_level
 from autograder.course.course import Course
 from autograder.errors import BadInput
 from autograder.gradebook.changes.rulings import ruled
 from autograder.grading.assignment import Assignment
+from autograder.grading.batch import zygote_of
 from autograder.grading.plan import FIRST, Task
 from autograder.grading.publish import write_whole
 from autograder.grading.submission import AnswerKeys
@@ -73,14 +74,7 @@ def grade_submission(root: Path) -> Json:
         keys = AnswerKeys(course.secret())
         judged = frozenset(assignment.fingerprints)
         task = Task(read_submitters(root / "submission_metadata.json"), root / "submission", "", (FIRST,), judged)
-        with Zygote(
-            assignment.withheld,
-            level,
-            assignment.limits,
-            trains=assignment.trains,
-            shown=assignment.shown,
-            packages=assignment.packages,
-        ) as zygote:
+        with zygote_of(assignment, level) as zygote:
             [finished] = grade_in_parallel(assignment, zygote, keys, [task], workers=1, tick=lambda: None)
     record = ruled(finished.record, assignment.rulings)
     print(f"{task.student}, level {record.level or level.name}", *record.remarks, sep="\n")
