@@ -1,4 +1,4 @@
-"""What crosses between client and workers: bytes of JSON, and of a submission's own file.
+"""What crosses between client and workers: bytes of MessagePack, and of a submission's own file.
 
 Nothing of a student's is pickled. What a student wrote stays the bytes of the file that was handed in, until a worker
 reads them under its limits; what comes back is a record and the text of the files that the client is to write.
@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
+
+import msgpack
 
 from autograder.gradebook.record import CaseRecord, Conditions, ExerciseRecord, Record
 from autograder.grading.plan import Task
@@ -69,7 +71,7 @@ class Answered:
 
 def pack_task(task: Task, notes: tuple[str, ...] = (), timestamp: str | None = None) -> bytes:
     """A task as bytes."""
-    return _json(
+    return _pack(
         {
             "student": task.student,
             "digest": task.digest,
@@ -90,7 +92,7 @@ def open_task(content: bytes, folder: Path, conditions: Conditions) -> Arrived:
         folder: where the worker puts submissions, as `<student>/<lesson>` below it is made from this.
         conditions: put into the record of before, whose own stay with the client.
     """
-    plain = json.loads(content)
+    plain = _unpack(content)
     earlier = None if plain["earlier"] is None else _record(plain["earlier"], conditions)
     task = Task(
         student=plain["student"],
@@ -105,7 +107,7 @@ def open_task(content: bytes, folder: Path, conditions: Conditions) -> Arrived:
 
 def pack_reply(finished: Finished, texts: Mapping[str, str]) -> bytes:
     """What a worker found, as bytes."""
-    return _json(
+    return _pack(
         {
             "record": _plain(finished.record),
             "judged": sorted(finished.task.judged),
@@ -126,7 +128,7 @@ def open_reply(content: bytes, task: Task, conditions: Conditions) -> Answered:
     Raises:
         ValueError: it is of another submission.
     """
-    plain = json.loads(content)
+    plain = _unpack(content)
     record = _record(plain["record"], conditions)
     if (record.student, record.digest) != (task.student, task.digest):
         raise ValueError(f"a worker has answered for {record.student} in place of {task.student}")
@@ -157,5 +159,14 @@ def _exercise(plain: Mapping[str, Any]) -> ExerciseRecord:
     return ExerciseRecord(**{**plain, "outcome": Outcome(plain["outcome"]), "cases": cases})
 
 
-def _json(plain: Mapping[str, Any]) -> bytes:
-    return json.dumps(plain).encode()
+_ODD = "surrogatepass"  # half of a character, which JSON in a notebook may hold, is not what breaks here
+
+
+def _pack(plain: Mapping[str, Any]) -> bytes:
+    packed: bytes = msgpack.packb(plain, unicode_errors=_ODD)
+    return packed
+
+
+def _unpack(content: bytes) -> dict[str, Any]:
+    plain: dict[str, Any] = msgpack.unpackb(content, unicode_errors=_ODD)
+    return plain

@@ -24,6 +24,9 @@ FULL = "its disk is full; make room there"
 SETTLING_SECONDS = 2.0
 """How long a worker that has only just started is left alone."""
 
+_OBSERVERS = ("profile", "profile-cycle", "tick")
+"""How Dask watches a worker, a hundred times a second, for its dashboard; that took a tenth of all time."""
+
 
 class StationRefused(Exception):
     """A worker cannot take part; the message says why and what to do."""
@@ -77,6 +80,8 @@ class Station(WorkerPlugin):
     async def teardown(self, worker: Worker) -> None:
         """Called by Dask when the run ends, or the worker does."""
         await asyncio.to_thread(self._close)
+        if worker.status is Status.running:
+            worker.start_periodic_callbacks()
 
     def take(self, task: bytes, notebook: bytes, kept: bytes) -> bytes:
         """Grade a submission here, or hand it back to be graded elsewhere."""
@@ -108,6 +113,9 @@ class Station(WorkerPlugin):
         shutil.rmtree(self._scratch, ignore_errors=True)
 
     async def _offer(self, worker: Worker) -> None:
+        for name in _OBSERVERS:
+            if name in worker.periodic_callbacks:
+                worker.periodic_callbacks[name].stop()
         await worker.set_resources(**{self.name: 1})
         if worker.status is Status.running:  # what waits for a worker is offered to one that begins to run
             worker.status = Status.paused

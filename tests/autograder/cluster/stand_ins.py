@@ -6,12 +6,13 @@ Nothing here needs torch, so that workers are there in a second.
 from __future__ import annotations
 
 import errno
-import json
 import os
 import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
+
+import msgpack
 
 from autograder.cluster.station import Station, StationRefused
 
@@ -35,7 +36,7 @@ class StandInStation(Station):
             raise StationRefused("torch is 1.0 there and 2.0 here; install the same versions there")
 
     def grade(self, task: bytes, notebook: bytes, kept: bytes) -> bytes:
-        student = json.loads(task)["student"]
+        student = msgpack.unpackb(task)["student"]
         what = student.partition("_")[0]
         once = what.endswith("once")
         if what.startswith("kill") and (not once or self._is_first(student)):

@@ -6,7 +6,6 @@ Tests `station.py` as well.
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 from collections import Counter
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import dask
+import msgpack
 import pytest
 from distributed import Client, LocalCluster
 
@@ -49,7 +49,7 @@ class StandInDesk:
         return Parcel(pack_task(task))
 
     def unpack(self, task: Task, reply: bytes) -> Finished:
-        assert json.loads(reply)["student"] == task.student
+        assert msgpack.unpackb(reply)["student"] == task.student
         self.written.append(task.student)
         return finished(task)
 
