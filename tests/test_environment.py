@@ -16,7 +16,7 @@ from packaging.utils import canonicalize_name
 from tests.test_imports import imports
 
 ROOT = Path(__file__).parents[1]
-CONDA_NAMES = {"torch": "pytorch"}
+CONDA_NAMES = {"msgpack": "msgpack-python", "torch": "pytorch"}
 """Packages that conda-forge calls by another name."""
 
 NOT_ON_CONDA = {
