@@ -19,8 +19,17 @@ LOCAL = "local"
 PATIENCE_SECONDS = 10.0
 """How long a scheduler, and then its first worker, is awaited."""
 
-_UNWATCHED = {"distributed.worker.profile.enabled": False, "distributed.admin.tick.interval": "1 s"}
-"""Settings of a cluster whose dashboard nobody sees: what Dask would measure for it takes time from the grading."""
+KEPT_MESSAGES = 10
+"""How many of its last messages to a worker a scheduler keeps, each with a submission in it; by itself, 1,000."""
+
+_UNWATCHED = {
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "1 s",
+    "distributed.admin.low-level-log-length": KEPT_MESSAGES,
+}
+"""Settings of Dask for this process and a cluster that it starts: what it would measure there for a dashboard, which
+nobody looks at, is at the cost of the grading.
+"""
 
 _ADDRESS = re.compile(r"(?:(?:tcp|tls|ws|wss)://)?(?:\[[0-9a-fA-F:.]+\]|[\w.-]+):(\d{1,5})")
 
@@ -44,11 +53,13 @@ def connected(address: str, workers: int = 1, patience: float = PATIENCE_SECONDS
     """
     check_address(address)
     try:
+        import dask
         from distributed import Client
     except ImportError as error:
         raise BadInput(_NEEDED) from error
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what goes wrong is told in a line of our own
     with contextlib.ExitStack() as resources:
+        resources.enter_context(dask.config.set(_UNWATCHED))
         target = resources.enter_context(_local(workers)) if address == LOCAL else address
         try:
             with warnings.catch_warnings():
@@ -92,7 +103,6 @@ def check_address(address: str) -> None:
 @contextlib.contextmanager
 def _local(workers: int) -> Iterator[Any]:
     """A cluster of processes on this machine, which nobody else can use."""
-    import dask
     from distributed import LocalCluster
     from distributed.security import Security
 
@@ -100,7 +110,7 @@ def _local(workers: int) -> Iterator[Any]:
         security = Security.temporary()
     except ImportError as error:
         raise BadInput(_NEEDED) from error
-    with _deaf_to_interrupts(), dask.config.set(_UNWATCHED):
+    with _deaf_to_interrupts():
         cluster = LocalCluster(
             n_workers=workers,
             threads_per_worker=1,

@@ -16,7 +16,14 @@ from typing import Any, Protocol, Self
 
 from autograder.cluster.examining import Examined, missing_in_words, why_not
 from autograder.cluster.parcels import Parcel
-from autograder.cluster.station import Station, examine_worker, problem_at, stale_stations, take_parcel
+from autograder.cluster.station import (
+    Station,
+    examine_worker,
+    keep_few_messages,
+    problem_at,
+    stale_stations,
+    take_parcel,
+)
 from autograder.errors import DISK_FULL, BadInput
 from autograder.grading.plan import Task
 from autograder.grading.recording import Finished
@@ -81,6 +88,7 @@ class ClusterPool:
         self._next_look = self._seen = 0.0
 
     def __enter__(self) -> Self:
+        self._client.run_on_scheduler(keep_few_messages)
         self._client.register_plugin(self._desk.station(self.name), name=self.name)
         self._seen = time.monotonic()
         self._look()

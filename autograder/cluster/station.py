@@ -10,12 +10,15 @@ import asyncio
 import contextlib
 import shutil
 import tempfile
+from collections import deque
 from pathlib import Path
 from typing import Any
 
+import dask
 from distributed import Reschedule, Status, Worker, WorkerPlugin, get_worker
 from distributed.utils import sync
 
+from autograder.cluster.connecting import KEPT_MESSAGES
 from autograder.errors import DISK_FULL
 
 FULL = "its disk is full; make room there"
@@ -151,6 +154,13 @@ def problem_at(name: str, dask_worker: Worker) -> str | None:
     """Why the station of this name takes nothing here; empty while it does, None where that is not known yet."""
     station = dask_worker.plugins.get(name)
     return station.problem if isinstance(station, Station) else None
+
+
+def keep_few_messages(dask_scheduler: Any) -> None:
+    """Let the scheduler not keep what it sends, which would be gigabytes of submissions for two hundred workers."""
+    dask.config.set({"distributed.admin.low-level-log-length": KEPT_MESSAGES})  # for workers that will join
+    for stream in dask_scheduler.stream_comms.values():
+        stream.recent_message_log = deque(stream.recent_message_log, KEPT_MESSAGES)
 
 
 def stale_stations(dask_scheduler: Any) -> list[str]:

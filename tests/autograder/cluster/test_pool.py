@@ -20,7 +20,7 @@ import pytest
 from distributed import Client, LocalCluster
 
 from autograder.cluster import pool
-from autograder.cluster.connecting import connected
+from autograder.cluster.connecting import KEPT_MESSAGES, connected
 from autograder.cluster.examining import Examined
 from autograder.cluster.parcels import Parcel, pack_task
 from autograder.cluster.pool import ClusterPool, examine_workers, require_a_worker
@@ -167,6 +167,24 @@ class TestAnEverydayRun:
             ):
                 pass
             assert 0 < max(on_their_way) <= 4
+
+    def test_the_scheduler_does_not_keep_what_it_has_sent(self, threads: LocalCluster, tmp_path: Path) -> None:
+        with connected(threads.scheduler_address) as client:
+            list(Run(client, tmp_path).over(*ordinary(4 * KEPT_MESSAGES)))
+        logs = [stream.recent_message_log for stream in threads.scheduler.stream_comms.values()]
+        assert [len(log) for log in logs] == [KEPT_MESSAGES] * 2
+
+    def test_dask_does_not_watch_a_worker_that_grades(self, threads: LocalCluster, tmp_path: Path) -> None:
+        def watched() -> list[bool]:
+            return [worker.periodic_callbacks["profile"].is_running() for worker in threads.workers.values()]
+
+        with connected(threads.scheduler_address) as client:
+            found = Run(client, tmp_path).over("student_0", "wait_0")
+            next(found)
+            meanwhile = watched()
+            (tmp_path / "go on").touch()
+            list(found)
+        assert (meanwhile, watched()) == ([False] * 2, [True] * 2)
 
     def test_nothing_is_left_on_the_workers(self, threads: LocalCluster, tmp_path: Path) -> None:
         with connected(threads.scheduler_address) as client:

@@ -18,11 +18,13 @@ import pytest
 
 from autograder.box import Level, choose_level
 from autograder.cluster import workforce
+from autograder.cluster.parcels import open_task, pack_task
 from autograder.cluster.pool import CUT
 from autograder.cluster.workforce import hire_at
 from autograder.course.course import Course
 from autograder.course.release import release
 from autograder.errors import BadInput
+from autograder.gradebook.record import Conditions
 from autograder.grading.assignment import Assignment
 from autograder.grading.batch import grade_lesson
 from autograder.grading.plan import Task
@@ -124,6 +126,11 @@ def test_where_one_exercise_has_changed_the_others_keep_their_verdicts(
     assert {reason.partition(":")[0] for reason in why(remotely)["ada"]} == {"attention.scores"}
     assert everything(there) == everything(here)
     assert pages(there) == pages(here)
+
+
+def test_half_of_a_character_crosses_as_it_is(tmp_path: Path) -> None:
+    task = Task("ada", tmp_path, "", ("the notebook says \ud83d",), frozenset())
+    assert open_task(pack_task(task), tmp_path, Conditions("", "", {}, {})).task == task
 
 
 @pytest.mark.parametrize(
