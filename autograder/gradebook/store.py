@@ -106,6 +106,8 @@ def save(
     """
     earlier = records(connection, record.lesson, record.student).get(record.student)
     submission = _save_submission(connection, run, record)
+    if earlier is not None:
+        _remove_exercises(connection, submission, kept)
     _save_exercises(connection, run, submission, record, kept)
     counted = ruled(record, rulings)
     changes = changes_between(None if earlier is None else ruled(earlier, rulings), counted)
@@ -151,10 +153,13 @@ def _save_submission(connection: Connection, run: int, record: Record) -> int:
     return int(connection.execute(statement.returning(GRADED.c.id)).scalar_one())
 
 
-def _save_exercises(connection: Connection, run: int, submission: int, record: Record, kept: Collection[str]) -> None:
+def _remove_exercises(connection: Connection, submission: int, kept: Collection[str]) -> None:
     for table in (CASE, EXERCISE):
         anew = (table.c.submission == submission, table.c.exercise.not_in(kept))
         connection.execute(delete(table).where(*anew))
+
+
+def _save_exercises(connection: Connection, run: int, submission: int, record: Record, kept: Collection[str]) -> None:
     exercises, cases = [], []
     for number, one in enumerate(record.exercises):
         if one.exercise in kept:
@@ -185,8 +190,12 @@ def _conditions_id(connection: Connection, conditions: Conditions) -> int:
         "versions": _json(conditions.versions),
         "settings": _json(conditions.settings),
     }
+    which = select(CONDITIONS.c.id).filter_by(**values)
+    known: int | None = connection.scalar(which)
+    if known is not None:
+        return known
     connection.execute(inserting(connection, CONDITIONS).values(**values).on_conflict_do_nothing())
-    return int(connection.execute(select(CONDITIONS.c.id).filter_by(**values)).scalar_one())
+    return int(connection.execute(which).scalar_one())
 
 
 def add_event(
@@ -245,6 +254,9 @@ def _columns(when: str, standing: Standing | None) -> dict[str, object]:
 def records(connection: Connection, lesson: str, student: str | None = None) -> dict[str, Record]:
     """The records of a lesson, or of one student in it, by student; without their cases."""
     which = _of(lesson, student)
+    rows = connection.execute(_whatever_is_in(GRADED).where(*which).order_by(GRADED.c.student)).all()
+    if not rows:
+        return {}
     conditions = {
         row.id: Conditions(row.release, row.seed, json.loads(row.versions), json.loads(row.settings))
         for row in connection.execute(select(CONDITIONS))
@@ -259,7 +271,6 @@ def records(connection: Connection, lesson: str, student: str | None = None) -> 
         own = {name: row._mapping[name] for name in _OF_AN_EXERCISE if name in row._mapping}
         one = ExerciseRecord(**{**own, "outcome": Outcome(row.outcome), "max_points": _whole(row.max_points)})
         exercises.setdefault(row.submission, []).append(one)
-    rows = connection.execute(_whatever_is_in(GRADED).where(*which).order_by(GRADED.c.student))
     return {
         row.student: Record(
             student=row.student,
