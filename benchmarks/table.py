@@ -54,7 +54,8 @@ def report(title: str, rows: Sequence[Row], json_file: Path | None) -> None:
     """Print the rows, and write them where a file is named."""
     table = Table(title=title, title_justify="left")
     for heading in ("measured", "ours", "peer", "unit", "ratio", "goal", "met"):
-        table.add_column(heading, justify="left" if heading in ("measured", "unit") else "right", no_wrap=True)
+        in_words = heading in ("measured", "unit")
+        table.add_column(heading, justify="left" if in_words else "right", no_wrap=not in_words)
     for row in rows:
         table.add_row(
             row.name,

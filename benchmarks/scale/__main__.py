@@ -2,7 +2,7 @@
 
 python -m benchmarks.scale                                  # all of it, on processes of this machine
 python -m benchmarks.scale --only scheduling --submissions 100 1000 10000 --workers 1 2 4
-python -m benchmarks.scale --only class --students 60       # beside --workers 2, in turn
+python -m benchmarks.scale --only class --rounds 5          # beside --workers 1 and 2, in turn
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from autograder.grading.recording import Finished
 from autograder.grading.submission import AnswerKeys
 from autograder.grading.workers import hand_out
 from benchmarks.grading.courses import LESSON, make_course, ordinary
+from benchmarks.scale.cores import two_beside_one
 from benchmarks.scale.idle import REPLY_BYTES, IdleStation, peak_memory
 from benchmarks.table import Row, report
 
@@ -160,6 +161,7 @@ def _class(folder: Path, students: int, rounds: int, seed: int) -> Iterator[Row]
         "--workers 2": (2, LocalWorkforce),
         "a cluster of 1": (1, hire_at("local", 1, patience=120)),
         "a cluster of 2": (2, hire_at("local", 2, patience=120)),
+        "a cluster of 4": (4, hire_at("local", 4, patience=120)),
     }
     course = make_course(folder / "class", ordinary(students, seed), keep_demos=False)
     rates: dict[str, list[float]] = {name: [] for name in ways}
@@ -168,6 +170,7 @@ def _class(folder: Path, students: int, rounds: int, seed: int) -> Iterator[Row]
         for name, (workers, hire) in ways.items():
             grade_lesson(course, LESSON, workers=workers, force=True, hire=_timing(hire, rates[name], costs[name]))
     found = {name: statistics.median(each) for name, each in rates.items()}
+    yield Row.of("two processes that share nothing, beside one", two_beside_one(5), 1.0, "times", more=True)
     unit = "submissions/minute"
     yield Row.of("--workers 1", found["--workers 1"], None, unit, more=True)
     yield Row.of("--workers 2 beside --workers 1", found["--workers 2"], found["--workers 1"], unit, more=True)
@@ -175,6 +178,7 @@ def _class(folder: Path, students: int, rounds: int, seed: int) -> Iterator[Row]
     yield Row.of("a cluster of 1 beside --workers 1", one, found["--workers 1"], unit, more=True, goal=0.9)
     yield Row.of("a cluster of 2 beside --workers 2", two, found["--workers 2"], unit, more=True, goal=0.9)
     yield Row.of("a cluster of 2 beside a cluster of 1", two, one, unit, more=True, goal=1.8)
+    yield Row.of("a cluster of 4 beside a cluster of 2", found["a cluster of 4"], two, unit, more=True)
     for name, each in costs.items():
         yield Row.of(
             f"{name}: client, scheduler and all that is written", statistics.median(each), None, "ms", more=False
