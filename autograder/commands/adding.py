@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from autograder.cluster.connecting import PATIENCE_SECONDS
 from autograder.commands.writing import writable
 
 if TYPE_CHECKING:
@@ -114,9 +115,9 @@ def add_scheduler(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--scheduler-wait",
         type=_seconds,
-        default=10.0,
+        default=PATIENCE_SECONDS,
         metavar="SECONDS",
-        help="how long to wait for the scheduler, and then for a worker (default: 10)",
+        help=f"how long to wait for the scheduler, and then for a worker (default: {PATIENCE_SECONDS:g})",
     )
 
 
