@@ -20,7 +20,7 @@ import pytest
 from distributed import Client, LocalCluster
 
 from autograder.cluster import pool
-from autograder.cluster.connecting import KEPT_MESSAGES, connected
+from autograder.cluster.connecting import KEPT_MESSAGES, LOCAL, connected
 from autograder.cluster.examining import Examined
 from autograder.cluster.parcels import Parcel, pack_task
 from autograder.cluster.pool import ClusterPool, examine_workers, require_a_worker
@@ -208,6 +208,13 @@ class TestWorkersThatDie:
         found = list(run.over(*ordinary(4), "killonce_0", *ordinary(8)[4:]))
         assert names_of(found) == Counter([*ordinary(8), "killonce_0"]) == Counter(run.desk.written)
         assert {one.record.problem for one in found} == {""}
+
+    def test_nor_does_it_where_replies_come_straight_from_the_workers(self, tmp_path: Path) -> None:
+        with connected(LOCAL, 2, patience=120) as client:
+            assert client.direct_to_workers
+            run = Run(client, tmp_path)
+            found = list(run.over(*ordinary(4), "killonce_0", *ordinary(8)[4:]))
+        assert names_of(found) == Counter([*ordinary(8), "killonce_0"]) == Counter(run.desk.written)
 
     def test_one_that_hangs_is_ended_and_another_takes_its_submission(self, client: Any, tmp_path: Path) -> None:
         run = Run(client, tmp_path)
