@@ -21,7 +21,19 @@ from autograder.commands.adding import Commands
 from autograder.commands.authoring import certify, exercises, gradescope, init, publish, release, site
 from autograder.commands.learning import check, demo, learn, preflight
 from autograder.commands.machine import completion, doctor
-from autograder.commands.semester import autograde, collect, export, freeze, give_back, grade, log, report, status, thaw
+from autograder.commands.semester import (
+    autograde,
+    collect,
+    copy_gradebook,
+    export,
+    freeze,
+    give_back,
+    grade,
+    log,
+    report,
+    status,
+    thaw,
+)
 from autograder.commands.statuses import DONE, MISUSED
 from autograder.errors import DISK_FULL, BadInput
 from course_lib import __version__
@@ -43,6 +55,7 @@ COMMANDS = (
     export,
     give_back,
     report,
+    copy_gradebook,
     check,
     exercises,
     site,

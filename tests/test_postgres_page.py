@@ -45,7 +45,7 @@ def test_what_it_quotes_is_what_is_said(cluster: Cluster, database: str) -> None
 
 
 def test_the_commands_it_names_exist() -> None:
-    named = set(re.findall(r"katze ([a-z]+)", PAGE)) | {"freeze", "thaw", "log", "report", "export", "return"}
+    named = set(re.findall(r"katze ([a-z-]+)", PAGE)) | {"freeze", "thaw", "log", "report", "export", "return"}
     for command in named:
         with pytest.raises(SystemExit) as stopped:
             main([command, "--help"])

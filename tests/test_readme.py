@@ -27,7 +27,7 @@ def test_the_verdict_it_shows_is_the_verdict_one_gets() -> None:
 
 
 def test_the_commands_it_names_exist() -> None:
-    named = set(re.findall(r"\bkatze (release|grade|certify|check|exercises|demo|[a-z]+)\b", README))
+    named = set(re.findall(r"\bkatze ([a-z-]+)\b", README))
     assert named >= {"release", "grade", "certify", "check", "exercises", "demo"}
     for command in named:
         with pytest.raises(SystemExit) as stopped:
@@ -38,8 +38,8 @@ def test_the_commands_it_names_exist() -> None:
 def test_its_table_has_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["--help"])
-    offered = re.findall(r"^    ([a-z]+)\b", capsys.readouterr().out, re.MULTILINE)
-    assert sorted(re.findall(r"^\| `katze ([a-z]+)", README, re.MULTILINE)) == sorted(offered)
+    offered = re.findall(r"^    ([a-z-]+)\b", capsys.readouterr().out, re.MULTILINE)
+    assert sorted(re.findall(r"^\| `katze ([a-z-]+)", README, re.MULTILINE)) == sorted(offered)
 
 
 def test_the_files_it_links_to_exist() -> None:

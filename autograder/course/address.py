@@ -40,21 +40,22 @@ Address = Path | Server
 """Where a gradebook is."""
 
 
-def address_from(root: Path, url: str) -> Address:
+def address_from(root: Path, url: str, named: str = "c.CourseDirectory.db_url") -> Address:
     """The gradebook that a course's `db_url` names.
 
     Args:
         root: the course's folder, which the path of a file is relative to.
         url: the setting.
+        named: what whoever wrote it calls it.
 
     Raises:
         BadInput: it names neither a file nor a database; the message does not have its password in it.
     """
     kind, separator, place = url.partition("://")
     if separator and kind in _SERVERS:
-        return _server(url)
+        return _server(url, named)
     if kind != "sqlite" or not separator or not place.removeprefix("/") or not place.startswith("/"):
-        raise BadInput(f"c.CourseDirectory.db_url must be {_FORMS}, not {without_password(url)!r}")
+        raise BadInput(f"{named} must be {_FORMS}, not {without_password(url)!r}")
     return root / place[1:]
 
 
@@ -68,16 +69,16 @@ def without_password(url: str) -> str:
     return _PASSWORD.sub(lambda found: f"{found[1]}***@" if found[1] else "***", url)
 
 
-def _server(url: str) -> Server:
+def _server(url: str, named: str) -> Server:
     from sqlalchemy import URL, make_url  # takes a while, and most courses have a file
     from sqlalchemy.exc import ArgumentError
 
     try:
         read = make_url(url)
     except (ArgumentError, ValueError):  # what it says may have the password in it
-        raise BadInput(f"c.CourseDirectory.db_url cannot be read; it must be {_FORMS}") from None
+        raise BadInput(f"{named} cannot be read; it must be {_FORMS}") from None
     if not read.database:
-        raise BadInput(f"c.CourseDirectory.db_url names no database; it must be {_FORMS}")
+        raise BadInput(f"{named} names no database; it must be {_FORMS}")
     host = read.host or read.query.get("host")
     shown = URL.create("postgresql", read.username, None, host if isinstance(host, str) else None, read.port)
     return Server(url, f"{shown.render_as_string()}/{read.database}")

@@ -1,4 +1,4 @@
-"""A course's gradebook, wherever it is: held for writing, looked at, checked, copied. Begin here.
+"""A course's gradebook, wherever it is: held for writing, looked at, checked. Begin here.
 
 `file.py` is for one in a file, `server.py` for one in PostgreSQL, and `held.py` for what they have in common.
 """
@@ -6,11 +6,10 @@
 from __future__ import annotations
 
 import contextlib
-import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
-from sqlalchemy import Connection, Table, insert, select, text
+from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
 from autograder.course.address import Address
@@ -19,11 +18,12 @@ from autograder.gradebook import file, schema, server
 from autograder.gradebook.file import GradebookFile
 from autograder.gradebook.held import HeldGradebook, newer
 from autograder.gradebook.server import GradebookServer
-from autograder.gradebook.tables import OUR_TABLES
 
 
-def hold(address: Address, lesson: str) -> HeldGradebook:
-    """A gradebook for one run over a lesson, to be entered. A file is held whole; of a server, the lesson alone."""
+def hold(address: Address, lesson: str | None) -> HeldGradebook:
+    """A gradebook for one run over a lesson, to be entered. A file is held whole; of a server, the lesson alone, or all
+    of it where no lesson is named.
+    """
     return GradebookFile(address) if isinstance(address, Path) else GradebookServer(address, lesson)
 
 
@@ -90,46 +90,3 @@ def reading(address: Address) -> Iterator[Connection]:
             else server.advice_on_server(address, error)
         )
         raise BadInput(said) from error
-
-
-def copy(address: Address, path: Path) -> None:
-    """Copy a gradebook into a new file, as it is at one moment; nothing where it is still to be made.
-
-    Args:
-        address: the gradebook.
-        path: the file; its folder must exist.
-
-    Raises:
-        BadInput: it cannot be read.
-        sqlite3.Error: the file cannot be written.
-    """
-    if is_new(address):
-        return
-    if isinstance(address, Path):
-        with (
-            contextlib.closing(sqlite3.connect(f"{address.as_uri()}?mode=ro", uri=True)) as source,
-            contextlib.closing(sqlite3.connect(path)) as target,
-        ):
-            source.backup(target)
-        return
-    with reading(address) as connection, GradebookFile(path) as book:
-        book.prepare()
-        with book.begin() as new:
-            _copy_rows(connection, new)
-
-
-def _copy_rows(source: Connection, target: Connection) -> None:
-    """Copy all rows into a gradebook that has none."""
-    from nbgrader import api  # takes a second
-
-    nbgraders: list[Table] = list(api.Base.metadata.sorted_tables)
-    for table in nbgraders:
-        rows = [dict(row) for row in source.execute(select(table)).mappings()]
-        if rows:
-            target.execute(insert(table), rows)
-    if schema.version(source) == 0:
-        return
-    for ours in OUR_TABLES:
-        rows = [dict(row) for row in source.execute(select(text("*")).select_from(ours)).mappings()]
-        if rows:
-            target.execute(insert(ours), rows)

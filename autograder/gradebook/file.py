@@ -19,7 +19,7 @@ from autograder.errors import BadInput
 from autograder.gradebook import schema
 from autograder.gradebook.held import (
     HeldGradebook,
-    add_nbgrader_tables,
+    add_tables,
     brought_up_to_date,
     check_versions,
     read_versions,
@@ -66,13 +66,12 @@ class GradebookFile(HeldGradebook):
         Raises:
             BadInput: it cannot be written or copied; it is as it was.
         """
-        check_room(self.path.parent)
         if self.is_new():
-            _create(self.path)
-            found = schema.LATEST
-        else:
-            with self.begin() as connection:
-                found = schema.version(connection)
+            with self.making():
+                return
+        check_room(self.path.parent)
+        with self.begin() as connection:
+            found = schema.version(connection)
         copy = _copy(self.path) if found < schema.LATEST else None
         with self.begin() as connection:
             schema.migrate(connection)
@@ -80,11 +79,38 @@ class GradebookFile(HeldGradebook):
             self.notices.append(brought_up_to_date(self.path.name, found, f"as it was before, it is in {copy.name}"))
 
     @contextlib.contextmanager
+    def making(self) -> Iterator[Connection]:
+        """Make the gradebook where there is none, with what is written through this connection: all of it, or nothing.
+
+        Raises:
+            BadInput: it cannot be written; there is still none.
+        """
+        check_room(self.path.parent)
+        draft = self.path.with_name(f".{self.path.name}.new")
+        try:
+            draft.unlink(missing_ok=True)  # of a run that was killed: as the lock is held, nobody else's
+            with _engine(draft).begin() as connection:
+                add_tables(connection)
+                yield connection
+            if not self.is_new():
+                raise BadInput(f"another program has just made {self.path}; look at it, then run this again")
+            os.replace(draft, self.path)
+        except (OSError, DBAPIError) as error:
+            raise BadInput(f"cannot make the gradebook {self.path}: {_cause(error)}; check its folder") from error
+        finally:
+            draft.unlink(missing_ok=True)
+
+    @contextlib.contextmanager
     def begin(self) -> Iterator[Connection]:
         """One transaction, whose failures are told in one line."""
+        with self.telling(), self._engine.begin() as connection:
+            yield connection
+
+    @contextlib.contextmanager
+    def telling(self) -> Iterator[None]:
+        """What SQLite says of a failure is told in one line."""
         try:
-            with self._engine.begin() as connection:
-                yield connection
+            yield
         except DBAPIError as error:
             raise BadInput(advice_on_file(self.path, error)) from error
 
@@ -117,8 +143,7 @@ def check_room(folder: Path) -> None:
 @contextlib.contextmanager
 def _lock(path: Path) -> Iterator[None]:
     """Hold the lock next to the gradebook, or say who has it. The lock ends with this process, however it ends."""
-    if not path.parent.is_dir():
-        raise BadInput(f"there is no folder {path.parent} for the gradebook")
+    _check_folder(path)
     beside = path.with_name(f".{path.name}.lock")
     try:
         handle = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -155,27 +180,17 @@ def _drop_locks_in_child() -> None:
 os.register_at_fork(after_in_child=_drop_locks_in_child)
 
 
-# --- making and checking
+# --- copying and checking
+
+
+def _check_folder(path: Path) -> None:
+    if not path.parent.is_dir():
+        raise BadInput(f"there is no folder {path.parent} for the gradebook")
 
 
 def is_new_file(path: Path) -> bool:
     """Whether there is no gradebook yet, or an empty file in its place."""
     return not path.exists() or (path.is_file() and path.stat().st_size == 0)
-
-
-def _create(path: Path) -> None:
-    """Make an empty gradebook with nbgrader's tables and version, in one step: it is there whole, or not at all."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}.new")
-    try:
-        engine = _engine(draft)
-        with engine.begin() as connection:
-            add_nbgrader_tables(connection)
-        engine.dispose()
-        os.replace(draft, path)
-    except (OSError, DBAPIError) as error:
-        raise BadInput(f"cannot make the gradebook {path}: {_cause(error)}; check its folder") from error
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 def _copy(path: Path) -> Path:
@@ -207,9 +222,10 @@ def check_gradebook_file(path: Path) -> None:
     """Refuse a gradebook that cannot be used; one that is still to be made can be. Nothing is written.
 
     Raises:
-        BadInput: it is damaged, locked, read-only, or of another version of nbgrader or of Katze.
+        BadInput: it has no folder, is damaged, locked, read-only, or of another version of nbgrader or of Katze.
     """
     if is_new_file(path):
+        _check_folder(path)
         return
     if not path.is_file() or not os.access(path, os.R_OK | os.W_OK):
         raise BadInput(f"the gradebook {path} cannot be written; check what it is and who may write it")

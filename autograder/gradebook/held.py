@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from sqlalchemy import Connection, TableClause, insert, inspect, select
+from sqlalchemy import Connection, MetaData, TableClause, insert, inspect, select
 
 from autograder.course.address import Address
 from autograder.errors import BadInput
@@ -73,8 +73,20 @@ class HeldGradebook(ABC):
         """
 
     @abstractmethod
+    def making(self) -> contextlib.AbstractContextManager[Connection]:
+        """Make the gradebook where there is none, with what is written through this connection: all of it, or nothing.
+
+        Raises:
+            BadInput: it cannot be written; there is still none.
+        """
+
+    @abstractmethod
     def begin(self) -> contextlib.AbstractContextManager[Connection]:
         """One transaction, whose failures are told in one line."""
+
+    @abstractmethod
+    def telling(self) -> contextlib.AbstractContextManager[None]:
+        """What the database says of a failure is told in one line."""
 
     @abstractmethod
     def is_new(self) -> bool:
@@ -88,13 +100,20 @@ class HeldGradebook(ABC):
             return schema.version(connection) >= schema.WITH_RECORDS
 
 
-def add_nbgrader_tables(connection: Connection) -> None:
-    """Make nbgrader's tables in an empty database, with their version."""
+def nbgrader_tables() -> MetaData:
+    """nbgrader's tables, with the types of their columns."""
     from nbgrader import api  # takes a second
 
-    api.Base.metadata.create_all(connection)
+    metadata: MetaData = api.Base.metadata
+    return metadata
+
+
+def add_tables(connection: Connection) -> None:
+    """Make nbgrader's tables and ours in an empty database, with their versions."""
+    nbgrader_tables().create_all(connection)
     connection.exec_driver_sql("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)")
     connection.execute(insert(NBGRADER_VERSION).values(version_num=_versions()[-1]))
+    schema.migrate(connection)
 
 
 def read_versions(connection: Connection) -> tuple[list[Any], list[Any]]:

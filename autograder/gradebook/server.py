@@ -12,10 +12,10 @@ import hashlib
 import os
 import re
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, func, inspect, make_url, select, text
+from sqlalchemy import Connection, Engine, create_engine, event, func, make_url, select, text
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError
 from sqlalchemy.pool import NullPool
 
@@ -24,12 +24,12 @@ from autograder.errors import BadInput
 from autograder.gradebook import schema
 from autograder.gradebook.held import (
     HeldGradebook,
-    add_nbgrader_tables,
+    add_tables,
     brought_up_to_date,
     check_versions,
     read_versions,
 )
-from autograder.gradebook.tables import ASSIGNMENT, EVERY_TABLE, NBGRADER_VERSION
+from autograder.gradebook.tables import EVERY_TABLE
 
 WAIT_SECONDS = 30
 """How long to wait for another program, such as formgrader, to finish its own writing."""
@@ -38,24 +38,26 @@ _CONNECT_SECONDS = 10
 _KEEPALIVE_SECONDS = 60  # between two submissions, so that no firewall takes the connection for dead
 _LOCKS = 0x4B61747A  # "Katz": the first half of the key of each of our locks
 _ALL_TABLES = 0
+_ALL_LESSONS = -1  # shared by those that have one lesson
+_ONE_MOMENT = "REPEATABLE READ"
 _BY_ONE_SUBMISSION = (DataError, IntegrityError)
 """What can be wrong with the rows of one submission, and with no other's."""
 
 
 class GradebookServer(HeldGradebook):
-    """A gradebook on a server, of which this run has one lesson.
+    """A gradebook on a server, of which this run has one lesson, or all of it, as it is at one moment.
 
     Attributes:
         server: its address.
-        lesson: the lesson.
+        lesson: the lesson; None where it has all of it.
     """
 
-    def __init__(self, server: Server, lesson: str) -> None:
+    def __init__(self, server: Server, lesson: str | None) -> None:
         """Nothing happens before it is entered.
 
         Args:
             server: its address; the database must exist.
-            lesson: what no other run may have at the same time.
+            lesson: what no other run may have at the same time; None for all lessons.
         """
         super().__init__()
         self.server = server
@@ -63,7 +65,10 @@ class GradebookServer(HeldGradebook):
 
     def _take(self, resources: contextlib.ExitStack) -> None:
         with _told(self.server):
-            self._connection = resources.enter_context(_engine(self.server).connect())
+            engine = _engine(self.server)
+            if self.lesson is None:
+                engine = engine.execution_options(isolation_level=_ONE_MOMENT)
+            self._connection = resources.enter_context(engine.connect())
             resources.enter_context(_left_to_this_process(self._connection))
         with self.begin() as connection:
             self._lock(connection)
@@ -71,14 +76,19 @@ class GradebookServer(HeldGradebook):
             _check(self.server, connection)
 
     def _lock(self, connection: Connection) -> None:
-        """Take the lock on the lesson, which ends with the connection; or say who has it."""
-        key = _number(self.lesson)
+        """Take the lock on the lesson, or on all of them, which ends with the connection; or say who has it."""
         connection.exec_driver_sql(f"SET lock_timeout = '{WAIT_SECONDS}s'")
-        if not connection.scalar(select(func.pg_try_advisory_lock(_LOCKS, key))):
+        if self.lesson is None:
+            self._try(connection, func.pg_try_advisory_lock, _ALL_LESSONS, "grading into")
+        else:
+            self._try(connection, func.pg_try_advisory_lock_shared, _ALL_LESSONS, "copying from or to")
+            self._try(connection, func.pg_try_advisory_lock, _number(self.lesson), f"grading {self.lesson} into")
+
+    def _try(self, connection: Connection, lock: Callable[[int, int], Any], key: int, doing: str) -> None:
+        if not connection.scalar(select(lock(_LOCKS, key))):
             owner = connection.scalar(_OWNER, {"locks": _LOCKS, "key": key}) or "process unknown"
             raise BadInput(
-                f"another run is grading {self.lesson} into {self.server} ({owner}); wait until it has finished, then "
-                "run this again"
+                f"another run is {doing} {self.server} ({owner}); wait until it has finished, then run this again"
             )
 
     def is_new(self) -> bool:
@@ -96,17 +106,33 @@ class GradebookServer(HeldGradebook):
             connection.execute(select(func.pg_advisory_xact_lock(_LOCKS, _ALL_TABLES)))
             found = schema.version(connection)
             if _is_empty(connection):
-                add_nbgrader_tables(connection)
+                add_tables(connection)
                 found = schema.LATEST
-            schema.migrate(connection)
+            else:
+                schema.migrate(connection)
         if found < schema.LATEST:
             before = "no copy was made: `pg_dump` makes one"
             self.notices.append(brought_up_to_date(str(self.server), found, before))
 
     @contextlib.contextmanager
+    def making(self) -> Iterator[Connection]:
+        """Make the gradebook where there is none, with what is written through this connection: all of it, or nothing.
+
+        Raises:
+            BadInput: it cannot be written; there is still none.
+        """
+        with self.begin() as connection:
+            add_tables(connection)
+            yield connection
+
+    def telling(self) -> contextlib.AbstractContextManager[None]:
+        """What PostgreSQL says of a failure is told in one line, unless it is one submission's."""
+        return _told(self.server)
+
+    @contextlib.contextmanager
     def begin(self) -> Iterator[Connection]:
         """One transaction. Its failures are told in one line, except those that are one submission's."""
-        with _told(self.server):
+        with self.telling():
             if self._connection.invalidated:  # it would connect anew, without the lock
                 raise BadInput(_cannot(self.server, _ENDED))
             with self._connection.begin():
@@ -122,7 +148,7 @@ _OWNER = text("""
 
 def reading_server(server: Server) -> Engine:
     """An engine for looking at a gradebook as it is at one moment, while others write it. Nothing can be written."""
-    return _engine(server).execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+    return _engine(server).execution_options(isolation_level=_ONE_MOMENT, postgresql_readonly=True)
 
 
 def check_server(server: Server) -> None:
@@ -147,8 +173,8 @@ def is_new_server(server: Server) -> bool:
 
 
 def _is_empty(connection: Connection) -> bool:
-    found = inspect(connection)
-    return not any(found.has_table(table.name) for table in (ASSIGNMENT, NBGRADER_VERSION))
+    """Whether no table is there that has the name of one of a gradebook's, whoever made it."""
+    return connection.scalars(_THERE, {"names": _NAMES}).first() is None
 
 
 def _check(server: Server, connection: Connection) -> None:
@@ -167,7 +193,7 @@ def _check(server: Server, connection: Connection) -> None:
                 f"`GRANT CREATE ON SCHEMA {found.schema or 'public'} TO {found.name}`"
             )
         return
-    barred = connection.scalars(_BARRED, {"names": [table.name for table in EVERY_TABLE]}).first()
+    barred = connection.scalars(_BARRED, {"names": _NAMES}).first()
     if barred:
         raise BadInput(
             f"{found.name} may not read and write the table {barred} of {server}; let all instructors act as one role "
@@ -181,6 +207,10 @@ _SETTINGS = text("""
         current_user AS name, current_schema() AS schema,
         coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS may_create
 """)
+
+_NAMES = [table.name for table in EVERY_TABLE]
+
+_THERE = text("SELECT name FROM unnest(CAST(:names AS text[])) AS name WHERE to_regclass(name) IS NOT NULL")
 
 _BARRED = text("""
     SELECT name FROM unnest(CAST(:names AS text[])) AS name WHERE to_regclass(name) IS NOT NULL AND NOT (
@@ -216,11 +246,12 @@ def _without_nul(
     connection: object, cursor: object, statement: str, values: Any, context: object, many: bool
 ) -> tuple[str, Any]:
     """Replace the one character that a file keeps and PostgreSQL does not; a student may have written it."""
-    rows = [{name: _kept(value) for name, value in row.items()} for row in (values if many else [values])]
+    rows = [{name: storable(value) for name, value in row.items()} for row in (values if many else [values])]
     return statement, rows if many else rows[0]
 
 
-def _kept(value: object) -> object:
+def storable(value: Any) -> Any:
+    """The value as PostgreSQL keeps it."""
     return value.replace("\0", "\ufffd") if isinstance(value, str) else value
 
 

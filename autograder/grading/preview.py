@@ -14,8 +14,9 @@ from typing import Any
 from autograder.box import Level, Limits
 from autograder.course.course import Course
 from autograder.errors import BadInput
-from autograder.gradebook import access
+from autograder.gradebook.access import look
 from autograder.gradebook.changes.rulings import Ruling, ruled
+from autograder.gradebook.copying import copy_to_file
 from autograder.gradebook.record import Record
 from autograder.grading.assignment import Assignment
 from autograder.grading.batch import find_weakest, frozen_in_words, select_submissions
@@ -99,7 +100,7 @@ def preview_lesson(
     course.require_exercises()
     assignment = Assignment.load(course, lesson, limits or course.limits, skip_demos, feedback)
     submissions = select_submissions(course, lesson, students)
-    with access.look(course.gradebook) as connection:
+    with look(course.gradebook) as connection:
         recorded = Recorded() if connection is None else Recorded.read(connection, lesson)
     plan = make_plan(assignment, submissions, recorded, find_weakest(None, min_level), force)
     if recorded.frozen:
@@ -155,7 +156,7 @@ def _copy(course: Course, other: Course, lesson: str) -> None:
     if course.secret_file.exists():
         other.secret_file.parent.mkdir()
         shutil.copyfile(course.secret_file, other.secret_file)
-    access.copy(course.gradebook, other.root / _COPIED)
+    copy_to_file(course.gradebook, other.root / _COPIED)
     for plugin in course.root.glob("*.py"):  # nbgrader's, for late penalties, and what it imports
         shutil.copyfile(plugin, other.root / plugin.name)
     for before, now in ((course.autograded, other.autograded), (course.feedback, other.feedback)):

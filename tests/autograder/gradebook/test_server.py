@@ -24,10 +24,11 @@ from sqlalchemy.exc import DBAPIError
 from autograder.course.address import Server, address_from, url_of
 from autograder.course.course import Course
 from autograder.errors import BadInput
-from autograder.gradebook import access, schema, server, store
+from autograder.gradebook import schema, server, store
 from autograder.gradebook.access import check_gradebook, hold, is_new, look, read_only
 from autograder.gradebook.changes.frozen import freeze, thaw
 from autograder.gradebook.changes.rulings import Ruling
+from autograder.gradebook.copying import copy_to_file
 from autograder.gradebook.deadlines import terms
 from autograder.gradebook.record import SET_ASIDE, RunRecord
 from autograder.gradebook.tables import EVERY_TABLE, RULING
@@ -131,7 +132,7 @@ def test_a_copy_in_a_file_has_every_row(ada: Server, tmp_path: Path) -> None:
     for address in (ada, tmp_path / "gradebook.db"):
         grade(address, LESSON, STUDENTS[:2])
         give(address, STUDENTS[0], 1.5, "Good.")
-    access.copy(ada, tmp_path / "copy.db")
+    copy_to_file(ada, tmp_path / "copy.db")
     with Gradebook(f"sqlite:///{tmp_path / 'copy.db'}", "toy") as book:
         assert book.find_submission(LESSON, STUDENTS[0]).score == 4.5
     assert plain_rows(tmp_path / "copy.db") == plain_rows(tmp_path / "gradebook.db")
@@ -139,7 +140,7 @@ def test_a_copy_in_a_file_has_every_row(ada: Server, tmp_path: Path) -> None:
 
 def test_nothing_is_copied_of_what_is_not_there(ada: Server, tmp_path: Path) -> None:
     for address in (ada, tmp_path / "gradebook.db"):
-        access.copy(address, tmp_path / "copy.db")
+        copy_to_file(address, tmp_path / "copy.db")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -207,7 +208,7 @@ def test_whatever_changes_in_a_semester_is_the_same_as_in_a_file(ada: Server, tm
     copy, seen = tmp_path / "copy.db", []
     for step, same in zip(*map(play_a_semester, courses), strict=True):
         assert step == same
-        access.copy(ada, copy)
+        copy_to_file(ada, copy)
         rows = plain_rows(copy)
         copy.unlink()
         assert rows == plain_rows(tmp_path / "gradebook.db"), step
@@ -260,7 +261,7 @@ def test_two_instructors_grade_two_lessons_at_once(ada: Server, ben: Server, tmp
         for lesson in (LESSON, NEXT):
             grade(tmp_path / "gradebook.db", lesson, STUDENTS)
         copy = tmp_path / "copy.db"
-        access.copy(ada, copy)
+        copy_to_file(ada, copy)
         assert plain_rows(copy) == plain_rows(tmp_path / "gradebook.db")
         copy.unlink()
 

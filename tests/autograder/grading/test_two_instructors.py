@@ -13,8 +13,8 @@ import pytest
 from autograder.cli import main
 from autograder.course.course import Course
 from autograder.demo.students import STUDENTS
-from autograder.gradebook import access
 from autograder.gradebook.access import hold
+from autograder.gradebook.copying import copy_to_file
 from tests.autograder.plain_rows import plain_rows
 from tests.autograder.small_class import make_course
 from tests.postgres import PASSWORD, Cluster
@@ -73,7 +73,7 @@ def test_they_have_what_one_would_have_in_a_file(
     for run in runs:
         assert run.wait() == 0, run.communicate()
     gradebook = clones[0].gradebook
-    access.copy(gradebook, tmp_path / "copy.db")
+    copy_to_file(gradebook, tmp_path / "copy.db")
     assert plain_rows(tmp_path / "copy.db") == plain_rows(course.root / "gradebook.db")
 
     ada, ben = (str(own.root) for own in clones)

@@ -1,0 +1,68 @@
+"""`katze copy-gradebook`."""
+
+from __future__ import annotations
+
+import argparse
+
+from autograder.commands.adding import Commands, add_json
+from autograder.commands.statuses import DONE
+from autograder.commands.writing import write_json
+
+
+def add(commands: Commands) -> None:
+    """Add `katze copy-gradebook`."""
+    copy = commands.add(
+        "copy-gradebook",
+        _run,
+        "copy the gradebook into a database in PostgreSQL, or back into a file",
+        "katze copy-gradebook postgresql+psycopg://db.example.org/nlp",
+    )
+    copy.add_argument(
+        "address",
+        metavar="ADDRESS",
+        help="sqlite:///FILE or postgresql+psycopg://USER@HOST/DATABASE: a file that is not there yet, or an empty "
+        "database",
+    )
+    copy.add_argument("--dry-run", action="store_true", help="say what would be copied, and write nothing")
+    add_json(copy)
+
+
+def _run(options: argparse.Namespace) -> int:
+    from autograder.course.address import address_from, without_password
+    from autograder.course.course import Course
+    from autograder.gradebook.copying import copy_gradebook
+    from autograder.words import count, some
+
+    course = Course.find(options.course)
+    target = address_from(course.root, options.address, "ADDRESS")
+    copied = copy_gradebook(course.gradebook, target, dry_run=options.dry_run)
+    db_url = without_password(options.address)
+    remarks = []
+    if copied.left:
+        remarks.append(f"not copied, as neither nbgrader nor Katze made it: {some(copied.left)}")
+    if copied.changed:
+        texts = count(copied.changed, "text")
+        remarks.append(f"PostgreSQL keeps no NUL characters; \N{REPLACEMENT CHARACTER} is in their place: in {texts}")
+    if options.json:
+        write_json(
+            options.json,
+            {
+                "from": str(course.gradebook),
+                "to": str(target),
+                "db_url": db_url,
+                "copied": not options.dry_run,
+                "rows": dict(copied.rows),
+                "left": list(copied.left),
+                "changed_texts": copied.changed,
+            },
+        )
+    if options.json != "-":
+        rows, tables = sum(copied.rows.values()), len(copied.rows)
+        did = "would be copied" if options.dry_run else "copied and compared"
+        print(f"{rows:,} rows of {tables} tables {did}, from {course.gradebook} to {target}")
+        for remark in remarks:
+            print(remark)
+        if not options.dry_run:
+            hidden = " (*** is the password)" if db_url != options.address else ""
+            print(f'now set in nbgrader_config.py: c.CourseDirectory.db_url = "{db_url}"{hidden}')
+    return DONE

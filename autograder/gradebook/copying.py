@@ -1,0 +1,208 @@
+"""A gradebook copied to another place: all of it, once and for all, or into a file to try something with."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, TableClause, func, insert, inspect, select
+from sqlalchemy.exc import DataError, IntegrityError
+
+from autograder.course.address import Address, Server
+from autograder.errors import BadInput
+from autograder.gradebook import schema
+from autograder.gradebook.access import check_gradebook, hold, is_new, reading
+from autograder.gradebook.held import HeldGradebook, nbgrader_tables
+from autograder.gradebook.server import storable
+from autograder.gradebook.tables import NBGRADER_VERSION, OUR_TABLES, OUR_VERSION
+
+_ROWS_AT_ONCE = 1000
+_Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class GradebookCopy:
+    """What was copied, or would be.
+
+    Attributes:
+        rows: how many of each table.
+        changed: how many texts had a character that the other place does not keep.
+        left: tables, and columns of tables, that are neither nbgrader's nor Katze's and stay where they are.
+    """
+
+    rows: Mapping[str, int]
+    changed: int
+    left: tuple[str, ...]
+
+
+def copy_gradebook(source: Address, target: Address, *, dry_run: bool = False) -> GradebookCopy:
+    """Copy a gradebook to where there is none, as it is at one moment: all of it, or nothing. No run writes meanwhile.
+
+    Every row is read back and compared before the copy counts.
+
+    Args:
+        source: the gradebook; it stays as it is.
+        target: a file that is not there, or an empty database.
+        dry_run: only find out what would be copied.
+
+    Raises:
+        BadInput: one of them cannot be used, or what is in the one does not fit into the other; nothing was copied.
+    """
+    _refuse_places(source, target)
+    with reading(source) as connection:
+        _refuse_version(source, connection)
+        left = _others(connection)
+        if dry_run:
+            return GradebookCopy(*_copy_rows(hold(source, None), connection, target, None), left)
+    with hold(source, None) as old, hold(target, None) as new, old.begin() as connection, new.making() as made:
+        return GradebookCopy(*_copy_rows(old, connection, target, made), left)
+
+
+def copy_to_file(address: Address, path: Path) -> None:
+    """Copy a gradebook into a new file, even while a run writes it; nothing where it is still to be made.
+
+    Args:
+        address: the gradebook.
+        path: the file; its folder must exist.
+
+    Raises:
+        BadInput: it cannot be read.
+        sqlite3.Error: the file cannot be written.
+    """
+    if is_new(address):
+        return
+    if isinstance(address, Path):  # page by page: of whatever version it is, and whoever else has tables in it
+        with (
+            contextlib.closing(sqlite3.connect(f"{address.as_uri()}?mode=ro", uri=True)) as source,
+            contextlib.closing(sqlite3.connect(path)) as target,
+        ):
+            source.backup(target)
+        return
+    with reading(address) as connection, hold(path, None) as new, new.making() as made:
+        _copy_rows(hold(address, None), connection, path, made)
+
+
+# --- what is refused, and what is left
+
+
+def _refuse_places(source: Address, target: Address) -> None:
+    if source == target or (isinstance(source, Path) and isinstance(target, Path) and _is_same(source, target)):
+        raise BadInput(f"{target} is the course's gradebook already; name the place that it is to be copied to")
+    if is_new(source):
+        raise BadInput(f"there is no gradebook {source} yet, so there is nothing to copy")
+    check_gradebook(source)
+    if not is_new(target):
+        raise BadInput(f"{target} is not empty; name a file that is not there yet, or an empty database")
+    check_gradebook(target)
+
+
+def _is_same(source: Path, target: Path) -> bool:
+    return source.resolve() == target.resolve()
+
+
+def _refuse_version(source: Address, connection: Connection) -> None:
+    found = schema.version(connection)
+    if found < schema.LATEST:
+        raise BadInput(
+            f"the gradebook {source} has version {found} of Katze's tables, and this Katze copies version "
+            f"{schema.LATEST}; `katze grade LESSON` brings it up to date, then run this again"
+        )
+
+
+def _others(connection: Connection) -> tuple[str, ...]:
+    """Tables that are neither nbgrader's nor ours, and what others have added to those that are."""
+    known = {table.name: set(table.c.keys()) for table in (*_tables(connection), NBGRADER_VERSION, OUR_VERSION)}
+    found = inspect(connection)
+    names = sorted(found.get_table_names())
+    columns = ((name, column["name"]) for name in names if name in known for column in found.get_columns(name))
+    added = [f"{name}.{column}" for name, column in columns if column not in known[name]]
+    return (*(name for name in names if name not in known), *added)
+
+
+# --- the rows
+
+
+def _tables(source: Connection) -> list[TableClause]:
+    """The tables that have rows to copy, each after those that it refers to."""
+    return [*nbgrader_tables().sorted_tables, *(OUR_TABLES if schema.version(source) else ())]
+
+
+def _copy_rows(
+    old: HeldGradebook, source: Connection, target: Address, made: Connection | None
+) -> tuple[dict[str, int], int]:
+    """Copy all rows into a gradebook that has none, and compare them.
+
+    Args:
+        old: where they come from.
+        source: what they are read through.
+        target: where they go to.
+        made: what they are written through; None to read them only.
+
+    Returns:
+        How many rows of each table, and how many texts are not what they were.
+    """
+    numbers, changed = {}, 0
+    for table in _tables(source):
+        read = _Sum()
+        for rows in _read(old, source, table):
+            if isinstance(target, Server):
+                kept = [{name: storable(value) for name, value in row.items()} for row in rows]
+                changed += sum(
+                    row[name] != value for row, now in zip(rows, kept, strict=True) for name, value in now.items()
+                )
+                rows = kept
+            if made is not None:
+                _write(made, table, rows, target)
+            read.add(rows)
+        if made is not None:
+            _continue_numbers(made, table)
+            written = _Sum()
+            for rows in _read(hold(target, None), made, table):
+                written.add(rows)
+            if written != read:
+                raise BadInput(
+                    f"the rows of {table.name} in {target} are not those that were copied there ({written.number} of "
+                    f"{read.number}); see to its disk, then run this again"
+                )
+        numbers[table.name] = read.number
+    return numbers, changed
+
+
+@dataclass
+class _Sum:
+    """Of rows in any order: how many they are, and what their values add up to."""
+
+    number: int = 0
+    total: int = 0
+
+    def add(self, rows: Sequence[_Row]) -> None:
+        self.number += len(rows)
+        self.total += sum(hash(tuple(row.values())) for row in rows)  # of equal numbers the same, whatever their type
+
+
+def _read(book: HeldGradebook, connection: Connection, table: TableClause) -> Iterator[list[_Row]]:
+    statement = select(table).execution_options(yield_per=_ROWS_AT_ONCE)
+    try:
+        with book.telling():
+            for rows in connection.execute(statement).mappings().partitions():
+                yield [dict(row) for row in rows]
+    except (LookupError, ValueError) as error:  # a file of SQLite holds no value to its type
+        raise BadInput(f"a value in the table {table.name} cannot be read: {error}; nothing was copied") from error
+
+
+def _write(made: Connection, table: TableClause, rows: Sequence[_Row], target: Address) -> None:
+    try:
+        made.execute(insert(table), rows)
+    except (DataError, IntegrityError) as error:  # nor to its length, nor a reference to what it refers to
+        said = " ".join(str(error.orig).split())
+        raise BadInput(f"the table {table.name} does not fit into {target}: {said}; nothing was copied") from error
+
+
+def _continue_numbers(made: Connection, table: TableClause) -> None:
+    """Let new rows get numbers after those that were copied, as they do in a file by themselves."""
+    if made.dialect.name == "postgresql" and table in OUR_TABLES and "id" in table.c:
+        made.execute(select(func.setval(func.pg_get_serial_sequence(table.name, "id"), func.max(table.c.id))))
