@@ -10,11 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from sqlalchemy import Connection
-from sqlalchemy.exc import DBAPIError
 
 from autograder.course.address import Address
 from autograder.errors import BadInput
-from autograder.gradebook import file, schema, server
+from autograder.gradebook import schema
 from autograder.gradebook.file import GradebookFile
 from autograder.gradebook.held import HeldGradebook, newer
 from autograder.gradebook.server import GradebookServer
@@ -33,15 +32,12 @@ def check_gradebook(address: Address) -> None:
     Raises:
         BadInput: it is not there, cannot be written, or is of another version of nbgrader or of Katze.
     """
-    if isinstance(address, Path):
-        file.check_gradebook_file(address)
-    else:
-        server.check_server(address)
+    hold(address, None).check()
 
 
 def is_new(address: Address) -> bool:
     """Whether a gradebook is still to be made: there is no file, an empty one, or a database without its tables."""
-    return file.is_new_file(address) if isinstance(address, Path) else server.is_new_server(address)
+    return hold(address, None).is_new()
 
 
 @contextlib.contextmanager
@@ -51,11 +47,22 @@ def read_only(address: Address) -> Iterator[Connection]:
     Raises:
         BadInput: there is no gradebook, it has no records, or they are from another version of Katze.
     """
-    if isinstance(address, Path) and not address.is_file():
-        raise BadInput(f"there is no gradebook {address} yet; grade a lesson with `katze grade LESSON`")
-    with look(address) as connection:
-        if connection is None:
+    with reading(address) as connection:
+        if schema.version(connection) < schema.WITH_RECORDS:
             raise BadInput(f"the gradebook {address} has no records of this Katze yet; run `katze grade LESSON`")
+        yield connection
+
+
+@contextlib.contextmanager
+def reading(address: Address) -> Iterator[Connection]:
+    """The same for a gradebook that has been made, whether or not it has records.
+
+    Raises:
+        BadInput: there is no gradebook, or its records are from a newer version of Katze.
+    """
+    with _looking(address) as connection:
+        if connection is None:
+            raise BadInput(f"there is no gradebook {address} yet; grade a lesson with `katze grade LESSON`")
         yield connection
 
 
@@ -66,27 +73,15 @@ def look(address: Address) -> Iterator[Connection | None]:
     Raises:
         BadInput: it cannot be read, or its records are from a newer version of Katze.
     """
-    if isinstance(address, Path) and file.is_new_file(address):
-        yield None
-        return
-    with reading(address) as connection:
-        yield connection if schema.version(connection) >= schema.WITH_RECORDS else None
+    with _looking(address) as connection:
+        has_records = connection is not None and schema.version(connection) >= schema.WITH_RECORDS
+        yield connection if has_records else None
 
 
 @contextlib.contextmanager
-def reading(address: Address) -> Iterator[Connection]:
-    """Read a gradebook that has been made, whether or not it has records."""
-    engine = file.reading_file(address) if isinstance(address, Path) else server.reading_server(address)
-    try:
-        with engine.connect() as connection:
-            found = schema.version(connection)
-            if found > schema.LATEST:
-                raise BadInput(newer(address, found))
-            yield connection
-    except DBAPIError as error:
-        said = (
-            file.advice_on_file(address, error)
-            if isinstance(address, Path)
-            else server.advice_on_server(address, error)
-        )
-        raise BadInput(said) from error
+def _looking(address: Address) -> Iterator[Connection | None]:
+    with hold(address, None).looking() as connection:
+        found = 0 if connection is None else schema.version(connection)
+        if found > schema.LATEST:
+            raise BadInput(newer(address, found))
+        yield connection

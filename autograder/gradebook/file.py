@@ -51,13 +51,44 @@ class GradebookFile(HeldGradebook):
 
     def _take(self, resources: contextlib.ExitStack) -> None:
         resources.enter_context(_lock(self.path))
-        check_gradebook_file(self.path)
+        self.check()
         self._engine = _engine(self.path)
         resources.callback(self._engine.dispose)
 
+    def check(self) -> None:
+        """Refuse a gradebook that cannot be used; one that is still to be made can be. Nothing is written.
+
+        Raises:
+            BadInput: it has no folder, is damaged, locked, read-only, or of another version of nbgrader or of Katze.
+        """
+        if self.is_new():
+            _check_folder(self.path)
+            return
+        if not self.path.is_file() or not os.access(self.path, os.R_OK | os.W_OK):
+            raise BadInput(f"the gradebook {self.path} cannot be written; check what it is and who may write it")
+        with self.telling(), _engine(self.path).begin() as connection:
+            fault = str(connection.exec_driver_sql("PRAGMA quick_check(1)").scalar_one())
+            nbgrader, ours = read_versions(connection)
+        if fault != "ok":
+            raise BadInput(_in_words(self.path, f"malformed: {fault}"))
+        check_versions(self.path, nbgrader, ours)
+
     def is_new(self) -> bool:
-        """Whether the file is still to be made."""
-        return is_new_file(self.path)
+        """Whether there is no file yet, or an empty one in its place. It is not opened."""
+        return not self.path.exists() or (self.path.is_file() and self.path.stat().st_size == 0)
+
+    @contextlib.contextmanager
+    def looking(self) -> Iterator[Connection | None]:
+        """Read it, held or not, even while another run writes it; None where there is no file, or an empty one.
+
+        Raises:
+            BadInput: it cannot be read.
+        """
+        if self.is_new():
+            yield None
+            return
+        with self.telling(), _reading_engine(self.path).connect() as connection:
+            yield connection
 
     def prepare(self) -> None:
         """Make the gradebook where there is none, and bring our tables in it up to date. Before tables of an earlier
@@ -112,15 +143,7 @@ class GradebookFile(HeldGradebook):
         try:
             yield
         except DBAPIError as error:
-            raise BadInput(advice_on_file(self.path, error)) from error
-
-
-def reading_file(path: Path) -> Engine:
-    """An engine for looking at a gradebook, even while another run writes it. Nothing can be written."""
-    place = f"file:{quote(str(path))}?mode=ro"
-    return create_engine(
-        "sqlite://", creator=lambda: sqlite3.connect(place, uri=True, timeout=WAIT_SECONDS), poolclass=NullPool
-    )
+            raise BadInput(_in_words(self.path, str(error.orig))) from error
 
 
 def check_room(folder: Path) -> None:
@@ -188,11 +211,6 @@ def _check_folder(path: Path) -> None:
         raise BadInput(f"there is no folder {path.parent} for the gradebook")
 
 
-def is_new_file(path: Path) -> bool:
-    """Whether there is no gradebook yet, or an empty file in its place."""
-    return not path.exists() or (path.is_file() and path.stat().st_size == 0)
-
-
 def _copy(path: Path) -> Path:
     """Copy a gradebook beside itself, whole, under a name that says before which version it was; returns the copy."""
     name = f"{path.name}.before-{schema.LATEST}"
@@ -218,34 +236,8 @@ def _cause(error: OSError | DBAPIError) -> str:
     return str(error.orig if isinstance(error, DBAPIError) else error.strerror).partition("\n")[0]
 
 
-def check_gradebook_file(path: Path) -> None:
-    """Refuse a gradebook that cannot be used; one that is still to be made can be. Nothing is written.
-
-    Raises:
-        BadInput: it has no folder, is damaged, locked, read-only, or of another version of nbgrader or of Katze.
-    """
-    if is_new_file(path):
-        _check_folder(path)
-        return
-    if not path.is_file() or not os.access(path, os.R_OK | os.W_OK):
-        raise BadInput(f"the gradebook {path} cannot be written; check what it is and who may write it")
-    try:
-        with _engine(path).begin() as connection:
-            fault = str(connection.exec_driver_sql("PRAGMA quick_check(1)").scalar_one())
-            nbgrader, ours = read_versions(connection)
-    except DBAPIError as error:
-        raise BadInput(advice_on_file(path, error)) from error
-    if fault != "ok":
-        raise BadInput(_in_words(path, f"malformed: {fault}"))
-    check_versions(path, nbgrader, ours)
-
-
-def advice_on_file(path: Path, error: DBAPIError) -> str:
-    """One line for what SQLite says, with the next step."""
-    return _in_words(path, str(error.orig))
-
-
 def _in_words(path: Path, error: str) -> str:
+    """One line for what SQLite says, with the next step."""
     for part, then in (
         ("locked", "another program is writing it: close it (formgrader?), then run this again"),
         ("readonly", "it may only be read: check who may write the file and its folder"),
@@ -273,3 +265,11 @@ def _engine(path: Path) -> Engine:
         connection.exec_driver_sql("BEGIN IMMEDIATE")
 
     return engine
+
+
+def _reading_engine(path: Path) -> Engine:
+    """An engine through which nothing can be written."""
+    place = f"file:{quote(str(path))}?mode=ro"
+    return create_engine(
+        "sqlite://", creator=lambda: sqlite3.connect(place, uri=True, timeout=WAIT_SECONDS), poolclass=NullPool
+    )

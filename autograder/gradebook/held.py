@@ -24,7 +24,7 @@ from autograder.gradebook.tables import NBGRADER_VERSION, OUR_VERSION
 
 
 class HeldGradebook(ABC):
-    """nbgrader's database, held by one run.
+    """nbgrader's database: to be looked at, or entered, and then held by one run.
 
         with hold(course.gradebook, lesson) as book:
             ...                                # look at it; nothing has been written
@@ -65,6 +65,22 @@ class HeldGradebook(ABC):
         """Take the lock and check the gradebook; what is put into `resources` is closed when it is given back."""
 
     @abstractmethod
+    def check(self) -> None:
+        """Refuse a gradebook that cannot be used; one that is still to be made can be. Nothing is written.
+
+        Raises:
+            BadInput: why not.
+        """
+
+    @abstractmethod
+    def looking(self) -> contextlib.AbstractContextManager[Connection | None]:
+        """Read it, held or not, even while another run writes it; None where it is still to be made.
+
+        Raises:
+            BadInput: it cannot be read.
+        """
+
+    @abstractmethod
     def prepare(self) -> None:
         """Make the gradebook where there is none, and bring our tables in it up to date.
 
@@ -88,16 +104,15 @@ class HeldGradebook(ABC):
     def telling(self) -> contextlib.AbstractContextManager[None]:
         """What the database says of a failure is told in one line."""
 
-    @abstractmethod
     def is_new(self) -> bool:
         """Whether it is still to be made."""
+        with self.looking() as connection:
+            return connection is None
 
     def has_records(self) -> bool:
         """Whether it holds records that can be read: not if it is new, or from a Katze that kept none."""
-        if self.is_new():
-            return False
-        with self.begin() as connection:
-            return schema.version(connection) >= schema.WITH_RECORDS
+        with self.looking() as connection:
+            return connection is not None and schema.version(connection) >= schema.WITH_RECORDS
 
 
 def nbgrader_tables() -> MetaData:

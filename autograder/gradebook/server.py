@@ -64,7 +64,7 @@ class GradebookServer(HeldGradebook):
         self.lesson = lesson
 
     def _take(self, resources: contextlib.ExitStack) -> None:
-        with _told(self.server):
+        with self.telling():
             engine = _engine(self.server)
             if self.lesson is None:
                 engine = engine.execution_options(isolation_level=_ONE_MOMENT)
@@ -91,10 +91,26 @@ class GradebookServer(HeldGradebook):
                 f"another run is {doing} {self.server} ({owner}); wait until it has finished, then run this again"
             )
 
-    def is_new(self) -> bool:
-        """Whether the database has none of nbgrader's tables yet."""
-        with self.begin() as connection:
-            return _is_empty(connection)
+    def check(self) -> None:
+        """Refuse a gradebook that cannot be used; one that is still to be made can be. Nothing is written.
+
+        Raises:
+            BadInput: nobody answers or lets this user in, it may not be written, or it is of another version of
+                nbgrader or of Katze.
+        """
+        with self.telling(), _engine(self.server).begin() as connection:
+            _check(self.server, connection)
+
+    @contextlib.contextmanager
+    def looking(self) -> Iterator[Connection | None]:
+        """Read it as it is at one moment, held or not, while others write it; None where its tables are not there yet.
+
+        Raises:
+            BadInput: nobody answers, or lets this user in.
+        """
+        engine = _engine(self.server).execution_options(isolation_level=_ONE_MOMENT, postgresql_readonly=True)
+        with self.telling(), engine.connect() as connection:
+            yield None if _is_empty(connection) else connection
 
     def prepare(self) -> None:
         """Make the tables where there are none, and bring ours up to date, in one transaction: all of it, or nothing.
@@ -125,9 +141,15 @@ class GradebookServer(HeldGradebook):
             add_tables(connection)
             yield connection
 
-    def telling(self) -> contextlib.AbstractContextManager[None]:
+    @contextlib.contextmanager
+    def telling(self) -> Iterator[None]:
         """What PostgreSQL says of a failure is told in one line, unless it is one submission's."""
-        return _told(self.server)
+        try:
+            yield
+        except _BY_ONE_SUBMISSION:
+            raise
+        except DBAPIError as error:
+            raise BadInput(_in_words(self.server, error)) from error
 
     @contextlib.contextmanager
     def begin(self) -> Iterator[Connection]:
@@ -144,32 +166,6 @@ _OWNER = text("""
     WHERE locktype = 'advisory' AND granted AND classid = CAST(:locks AS oid) AND objid = CAST(:key AS oid)
     AND pg_locks.database = (SELECT oid FROM pg_database WHERE datname = current_database())
 """)
-
-
-def reading_server(server: Server) -> Engine:
-    """An engine for looking at a gradebook as it is at one moment, while others write it. Nothing can be written."""
-    return _engine(server).execution_options(isolation_level=_ONE_MOMENT, postgresql_readonly=True)
-
-
-def check_server(server: Server) -> None:
-    """Refuse a gradebook that cannot be used; one that is still to be made can be. Nothing is written.
-
-    Raises:
-        BadInput: nobody answers or lets this user in, it may not be written, or it is of another version of nbgrader or
-            of Katze.
-    """
-    with _told(server), _engine(server).begin() as connection:
-        _check(server, connection)
-
-
-def is_new_server(server: Server) -> bool:
-    """Whether there is a database without a gradebook in it.
-
-    Raises:
-        BadInput: nobody answers, or lets this user in.
-    """
-    with _told(server), reading_server(server).connect() as connection:
-        return _is_empty(connection)
 
 
 def _is_empty(connection: Connection) -> bool:
@@ -295,16 +291,6 @@ def _number(lesson: str) -> int:
 # --- what it says
 
 
-@contextlib.contextmanager
-def _told(server: Server) -> Iterator[None]:
-    try:
-        yield
-    except _BY_ONE_SUBMISSION:
-        raise
-    except DBAPIError as error:
-        raise BadInput(advice_on_server(server, error)) from error
-
-
 _ENDED = "the server has ended the connection: run this again; what was recorded stays"
 _READ_ONLY = "it may only be read: name the server that is written, not a copy of it"
 _BUSY = "another program is writing it: close it (formgrader?), then run this again"
@@ -328,7 +314,7 @@ _BY_TEXT = (
 """What a server says that lets nobody in, in English: in another language, its own words are told."""
 
 
-def advice_on_server(server: Server, error: DBAPIError) -> str:
+def _in_words(server: Server, error: DBAPIError) -> str:
     """One line for what PostgreSQL says, with the next step."""
     code, said = getattr(error.orig, "sqlstate", None), str(error.orig)
     if code in _BY_CODE:

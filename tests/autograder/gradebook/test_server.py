@@ -69,9 +69,8 @@ def test_looking_at_an_empty_database_makes_nothing(cluster: Cluster, ada: Serve
     with look(ada) as connection:
         assert connection is None
     with hold(ada, LESSON) as book:
-        assert book.is_new()
         assert not book.has_records()
-    with pytest.raises(BadInput, match="no records of this Katze yet"), read_only(ada):
+    with pytest.raises(BadInput, match="there is no gradebook .* yet; grade a lesson"), read_only(ada):
         pass
     assert tables_in(cluster, database) == set()
 
@@ -223,6 +222,8 @@ def test_a_gradebook_of_nbgrader_s_gets_our_tables(cluster: Cluster, ada: Server
     cluster.administer(f"DROP TABLE {', '.join(ours)}", database=database)
     with look(ada) as connection:
         assert connection is None
+    with pytest.raises(BadInput, match="no records of this Katze yet"), read_only(ada):
+        pass
     assert not is_new(ada)
     with hold(ada, LESSON) as book:
         assert not book.has_records()
@@ -319,7 +320,7 @@ def test_a_child_s_end_leaves_the_connection_alone(ada: Server) -> None:
             book.__exit__(None, None, None)
             os._exit(0)
         assert os.waitpid(child, 0)[1] == 0
-        assert book.has_records()
+        book.prepare()
 
 
 def test_nothing_is_written_once_the_lock_is_lost(cluster: Cluster, database: str, ada: Server, ben: Server) -> None:
