@@ -38,7 +38,7 @@ def answer(exercise_id: str) -> Callable[..., Any]:
         print(f"{exercise_id}: the course's own, because yours is not at hand: {problem}.")
         return reference(exercise_id)
     if own is None:
-        print(f"{exercise_id}: the course's own. Yours is used once it has passed check({exercise_id!r}).")
+        print(f"{exercise_id}: the course's own, until yours has passed its check.")
         return reference(exercise_id)
     print(f"{exercise_id}: your own.")
     found: Callable[..., Any] = own

@@ -30,7 +30,7 @@ Open a lesson below. `Shift`+`Enter` runs a cell and goes on to the next; run th
 where it is asked for, run that too, and then the check below it. Where you are stuck, `hint("...")` in a cell of your
 own opens a hint, and with each further call the next one.
 
-Here is how far you are. To see it anew, run this page's last cell, or `progress()` in any lesson."""
+Here is how far you are. To refresh it, run this page's last cell, or `progress()` in any lesson."""
 
 _FURNITURE = ("formgrader", "validate_assignment", "assignment_list", "course_list")
 """The parts of nbgrader's extension of the server."""
@@ -41,7 +41,7 @@ def write_start_page(folder: Path) -> Path:
     shown = progress_map(kept=ProgressFile(folder / PROGRESS), page=folder)
     output = nbformat.v4.new_output("display_data", {"text/html": shown.html(), "text/plain": shown.text()})
     cell = nbformat.v4.new_code_cell(
-        "# Your progress: run this cell to see it anew\nfrom course_lib.checking import progress\n\nprogress()",
+        "# Your progress: run this cell to refresh it\nfrom course_lib.checking import progress\n\nprogress()",
         id="progress",
         outputs=[output],
         metadata={"jupyter": {"source_hidden": True}},

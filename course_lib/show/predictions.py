@@ -15,14 +15,14 @@ def prediction(what: str, said: float | str | bool | None, found: float | str | 
     counted = isinstance(found, (int, float)) and not isinstance(found, bool)
     truth = f"{_written(found)}{unit if counted else ''}"
     if said is None or said == "":
-        print(f"{what}: {truth}. (You wrote no prediction. Try one next time: a wrong guess is remembered longest.)")
+        print(f"{what}: {truth}. (You made no prediction.)")
     elif not counted:
         print(f"{what}: you said {said}, and it is {truth}. {'Right!' if said == found else 'Now find out why.'}")
     elif isinstance(said, (int, float)):
         missed = abs(float(found) - float(said))
         print(f"{what}: you said {_written(said)}{unit}, and it is {truth}; off by {_written(missed)}{unit}.")
     else:
-        print(f"{what}: {truth}. (Your prediction, {said!r}, is no number.)")
+        print(f"{what}: {truth}. (Your prediction, {said!r}, is not a number.)")
 
 
 def _written(value: float | str | bool) -> str:

@@ -813,9 +813,8 @@ more_alike = ""  # "3 apart" or "5 apart"
 from course_lib.evaluation.similarity import TextEncoder
 
 try:
-    published = (
-        TextEncoder.packaged().bert.positions.encoding.detach()
-    )  # of a package of 90 MB; `make setup` installs it
+    encoder = TextEncoder.packaged()  # a package of 90 MB, which `make setup` installs
+    published = encoder.bert.positions.encoding.detach()
     print("the published table: {} positions of {} numbers".format(*published.shape))
 except ModuleNotFoundError as missing:
     published = None
@@ -836,7 +835,9 @@ def learned_beside_computed():
         picture = axes.imshow(cosines[:64, :64], cmap="RdBu", vmin=-1, vmax=1)
         axes.set(title=name, xlabel="position", xticks=range(0, 64, 10), yticks=range(0, 64, 10))
         alike = {f"{apart} apart": cosines.diagonal(apart).mean().item() for apart in (1, 2, 3, 5, 6, 8)}
-        print(f"{name:26}", "   ".join(f"{apart} {cosine:.2f}" for apart, cosine in alike.items()))
+        if axes is panels[0]:
+            print(" " * 25, *alike)
+        print(f"{name:25}", *(f"{cosine:7.2f}" for cosine in alike.values()))
     panels[0].set_ylabel("position")
     drawn.colorbar(picture, ax=panels, ticks=[-1, 0, 1], pad=0.02, shrink=0.8, label="cosine")
     show.figure(

@@ -1478,13 +1478,13 @@ def names_of_parties_and_places():
         learn(model, with_tags(tagged(sentences, 1), ENTITIES, "entities"), test, 6, 1e-3, title=name, every=6)
         with torch.no_grad():
             said[name] = model.eval()(test).argmax(dim=-1)
-    print(" " * 18 + "accuracy   whole sentences   ORG: precision, recall, F1   LOC: precision, recall, F1")
+    print(" " * 18 + "accuracy   whole sentences  ORG: precision, recall, F1  LOC: precision, recall, F1")
     for name, guess in said.items():
         accuracy = (guess == right)[counts].float().mean()
         whole = ((guess == right) | ~counts).all(dim=1).float().mean()
         org, loc = ([100 * x for x in precision_recall_f1(guess[counts], right[counts], label)] for label in (1, 2))
         print(
-            f"{name:18}{accuracy:8.1%}   {whole:15.0%}", *("".join(f"{x:8.0f} %" for x in each) for each in (org, loc))
+            f"{name:18}{accuracy:8.1%}   {whole:15.0%}", *("".join(f"{x:7.0f} %" for x in each) for each in (org, loc))
         )
         if name == "from nothing, 60":
             found = org[2]

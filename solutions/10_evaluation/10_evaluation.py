@@ -296,7 +296,8 @@ def your_tagger_judged():
     few = as_bert_reads_them(tagged(60, 1), encode_pairs)
     read, right, there = as_bert_reads_them(tagged(300, 100), encode_pairs)
     drawn, [axes] = show.frames(width=6.6, height=4.2)
-    print(f"{'on 300 new sentences':20} words right   sentences right   ORG: precision, recall, F1   LOC: the same")
+    print("on 300 new sentences:")
+    print(" " * 12, "words right  sentences right  ORG: precision, recall, F1  LOC: the same")
     for name, colour in (("fine-tuned", BLUE), ("from nothing", ORANGE)):
         torch.manual_seed(0)
         bert = BERT.from_pretrained(SMALL_BERT)
@@ -306,9 +307,9 @@ def your_tagger_judged():
             p = score(*read).softmax(dim=-1)
         said = p.argmax(dim=-1)
         org, loc = (label_scores(said, right, there, label) for label in (1, 2))
-        print(f"{name:20} {(said == right)[there].float().mean():11.1%}", end="")
-        print(f"{sequence_accuracy(said, right, there):18.0%}", end="   ")
-        print("   ".join("".join(f"{100 * share:7.0f} %" for share in label) for label in (org, loc)))
+        print(f"{name:12} {(said == right)[there].float().mean():11.1%}", end="")
+        print(f"{sequence_accuracy(said, right, there):17.0%}", end="   ")
+        print("  ".join("".join(f"{100 * share:7.0f} %" for share in label) for label in (org, loc)))
 
         curve = {}  # by the smallest probability at which the tagger may say ORG
         for percent in range(1, 100):

@@ -21,7 +21,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_first_it_is_the_course_s(capsys: pytest.CaptureFixture[str]) -> None:
     assert answer(ID) is encode_pieces
-    assert "the course's own. Yours is used once" in capsys.readouterr().out
+    assert "the course's own, until yours has passed its check." in capsys.readouterr().out
 
 
 def test_then_one_s_own(capsys: pytest.CaptureFixture[str]) -> None:

@@ -55,11 +55,11 @@ class TestPositions(ExecutedLesson):
 
     def test_a_trained_table_is_striped(self, output: str) -> None:
         """Three words apart strangers, five and six apart friends, eight apart strangers; sinusoids only fade."""
-        rows = re.findall(r"^(your sinusoids|all-MiniLM-L6-v2, learned) +(1 apart .*)$", output, flags=re.M)
-        alike = {
-            name: {int(apart): float(cosine) for apart, cosine in re.findall(r"(\d) apart ([\d.]+)", row)}
-            for name, row in rows
-        }
+        head, *rows = re.findall(
+            r"^( {25}|your sinusoids|all-MiniLM-L6-v2, learned) +(.*\d)(?: apart)?$", output, flags=re.M
+        )
+        apart = [int(number) for number in re.findall(r"\d", head[1])]
+        alike = {name: dict(zip(apart, map(float, row.split()), strict=True)) for name, row in rows}
         computed, learned = alike["your sinusoids"], alike["all-MiniLM-L6-v2, learned"]
         assert list(computed.values()) == sorted(computed.values(), reverse=True)
         assert learned[1] > learned[6] > learned[2] > learned[3] > learned[8]

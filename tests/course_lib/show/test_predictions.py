@@ -13,7 +13,7 @@ from course_lib.show import prediction
         (90, 82.66, "reviews: you said 90 %, and it is 82.7 %; off by 7.34 %."),
         (50.0, 50.0, "reviews: you said 50 %, and it is 50 %; off by 0 %."),
         (0.5, 1.25, "reviews: you said 0.5 %, and it is 1.25 %; off by 0.75 %."),
-        ("half", 50, "reviews: 50 %. (Your prediction, 'half', is no number.)"),
+        ("half", 50, "reviews: 50 %. (Your prediction, 'half', is not a number.)"),
         (True, False, "reviews: you said True, and it is False. Now find out why."),
         ("radio", "radio", "reviews: you said radio, and it is radio. Right!"),
     ],
@@ -28,4 +28,4 @@ def test_it_says_how_near(
 @pytest.mark.parametrize("said", [None, ""])
 def test_without_one_it_says_what_was_found(said: str | None, capsys: pytest.CaptureFixture[str]) -> None:
     prediction("reviews", said, 82.66, " %")
-    assert capsys.readouterr().out.startswith("reviews: 82.7 %. (You wrote no prediction.")
+    assert capsys.readouterr().out.startswith("reviews: 82.7 %. (You made no prediction.")
