@@ -43,12 +43,21 @@ def _contents(caption: str, pages: Iterable[str]) -> str:
 
 
 def glossary_page(lessons: Iterable[LessonPage]) -> str:
-    """The terms of all lessons, in the order of the alphabet; a term's lessons follow its explanation."""
-    terms = [(term, said, page) for page in lessons for term, said in page.glossary]
+    """The terms of all lessons, in the order of the alphabet; each of its explanations is followed by its lesson."""
+    explained: dict[str, list[str]] = {}
+    for page in lessons:
+        for term, said in page.glossary:
+            place = f": {said} [{page.title}](lessons/{page.lesson}.ipynb)"
+            explained.setdefault(_capitalised(term), []).append(place)
     lines = ["# Glossary\n", "What the lessons call things, and where each is met.\n"]
-    for term, said, page in sorted(terms, key=lambda entry: re.sub(r"[^\w ]", "", entry[0]).lower()):
-        lines.append(f"{term}\n: {said} [{page.title}](lessons/{page.lesson}.ipynb)\n")
+    for term in sorted(explained, key=lambda term: re.sub(r"[^\w ]", "", term).lower()):
+        lines += [term, *explained[term], ""]
     return "\n".join(lines)
+
+
+def _capitalised(term: str) -> str:
+    """A term as a heading, so that lessons which begin it with a small letter and a capital mean the same one."""
+    return re.sub(r"^(\**)([a-z])(?=[a-z])", lambda begin: begin[1] + begin[2].upper(), term)
 
 
 def instructors_page(course: Course) -> str:

@@ -77,11 +77,21 @@ def lesson_page(course: Course, lesson: str) -> LessonPage:
             if "demo" in cell.metadata.get("tags", ()):
                 cell.metadata.tags = ["hide-input"]
         else:
-            cell.source = _OTHER_LESSON.sub(r"](\1.ipynb", cell.source)
+            cell.source = _to_documents(course, _OTHER_LESSON.sub(r"](\1.ipynb", cell.source))
     title: str = next(found[1] for cell in own if (found := _HEADING.search(cell.source)))
     own[0].source = _HEADING.sub(rf"\g<0>\n\n{_buttons(to_colab, lesson)}", own[0].source, count=1)
     released.cells = own
     return LessonPage(lesson, title, released, pictures, list(glossary_of(released)))
+
+
+def _to_documents(course: Course, text: str) -> str:
+    """A cell's text whose links to what is in `docs/` lead to the site's own pages, which need no network."""
+
+    def moved(match: re.Match[str]) -> str:
+        return f"](../{match[1]}" if (course.root / "docs" / match[1]).is_file() else match[0]
+
+    docs = re.escape(f"](https://github.com/{course.repository}/blob/main/docs/")
+    return re.sub(rf"{docs}([\w-]+\.md)", moved, text)
 
 
 def _buttons(to_colab: str, lesson: str) -> str:

@@ -72,7 +72,14 @@ SECOND = """\
 # %% [markdown]
 # # Lesson 02 · Nothing
 #
-# There is [the first lesson](../01_attention/01_attention.ipynb) before this one.
+# There is [the first lesson](../01_attention/01_attention.ipynb) before this one. It stands in
+# [docs/sources.md](https://github.com/someone/their-course/blob/main/docs/sources.md#books), not in
+# [docs/none.md](https://github.com/someone/their-course/blob/main/docs/none.md).
+#
+# ## Glossary
+#
+# - **scale**: what comes before it.
+# - **k-means**: keeps its small letter.
 """
 
 README = """# A course

@@ -111,6 +111,8 @@ def test_a_lesson_has_its_buttons_and_its_neighbours(site: Path, lesson: Beautif
     second = page(site, "lessons/02_masking.html")
     assert text(second.select_one("a.prev-page")).endswith("Lesson 01 · Scaling")
     assert second.select_one('article a[href="01_attention.html"]')
+    assert second.select_one('article a[href="../sources.html#books"]')
+    assert second.select_one('article a[href$="/blob/main/docs/none.md"]')
 
 
 def test_the_landing_page_lists_the_lessons(site: Path) -> None:
@@ -120,10 +122,13 @@ def test_the_landing_page_lists_the_lessons(site: Path) -> None:
 
 def test_the_glossary_has_every_term_in_order_with_its_lesson(site: Path) -> None:
     glossary = page(site, "glossary.html")
-    assert [text(term) for term in glossary.select("article dt")] == [r"Alpha \(\alpha\)", "Scale"]
+    assert [text(term) for term in glossary.select("article dt")] == [r"Alpha \(\alpha\)", "k-means", "Scale"]
     explained = [text(said) for said in glossary.select("article dd")]
     assert explained[0] == "a weight: see lesson 02. Lesson 01 · Scaling"
-    assert explained[1] == "what a number is divided by, so that it stays small. Lesson 01 · Scaling"
+    assert explained[2:] == [
+        "what a number is divided by, so that it stays small. Lesson 01 · Scaling",
+        "what comes before it. Lesson 02 · Nothing",
+    ]
 
 
 def test_the_instructors_page_is_the_readme_s_part(site: Path) -> None:
