@@ -20,7 +20,7 @@ from traitlets.config.loader import Config, PyFileConfigLoader
 
 import course_lib
 from autograder.course.address import DEFAULT_URL, Address, address_from
-from autograder.course.semester import SEMESTER_NAME, Semester, read_semester
+from autograder.course.semester import SEMESTER_NAME, Semester, nearest, read_semester
 from autograder.course.settings import exercises_from, limits_from, packages_from, shows_solutions_from
 from autograder.errors import BadInput
 from autograder.limits import Allowance, Limits
@@ -173,8 +173,8 @@ class Course:
                 "and `katze log` and `katze export` know it"
             )
         if lesson not in self.lessons():
-            known = ", ".join(self.lessons()) or "none yet: run `katze release`"
-            raise BadInput(f"no lesson {lesson!r} in {self.release}; there are: {known}")
+            meant = nearest(lesson, self.lessons()) if self.lessons() else "there are none yet: run `katze release`"
+            raise BadInput(f"no lesson {lesson!r} in {self.release}; {meant}")
         return self.release / lesson / f"{lesson}.ipynb"
 
     @property

@@ -167,7 +167,8 @@ class TestFrozen:
     ) -> None:
         for arguments, said in (
             (["freeze", "02_masking"], "nothing of 02_masking has been graded yet; run `katze grade 02_masking`."),
-            (["freeze", "01_atention"], "no lesson '01_atention'"),
+            (["freeze", "01_atention"], "no lesson '01_atention' in"),
+            (["grade", "attention"], f"; did you mean '{LESSON}'?"),
             (["thaw", LESSON], f"{LESSON} is not frozen."),
         ):
             assert main(arguments) == MISUSED
