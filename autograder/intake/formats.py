@@ -26,6 +26,7 @@ _PROMPT = re.compile(r"^# In ?\[[\d *]*\]:?[ \t]*$", re.M)
 _HEADER = re.compile(r"\A# ---\n(?:#.*\n)*?# ---\n")
 _DOCSTRING = re.compile(r'^"""(.*?)"""$', re.M | re.S)
 _DEFINITION = re.compile(r"^(?:import [\w.]+|from [\w.]+ import |class \w+[(:]|(?:async )?def \w+\()", re.M)
+_FENCE = re.compile(r"^```", re.M)
 _CONFLICT = re.compile(r"^(?:<{7}|>{7}) ", re.M)
 _NO_NOTEBOOK = {
     b"%PDF": "a PDF",
@@ -64,6 +65,10 @@ def decode(content: bytes, repairs: list[str]) -> dict[str, Any]:
     if not text.lstrip().startswith(("{", "[")):
         if _MARKER.search(text) or _CELL.search(text):
             return _script(text, repairs)
+        if _FENCE.search(text) and syntax_tree(text) is None:
+            raise Unreadable(
+                "The file is a page of text, not a notebook: submit the .ipynb file that Jupyter or Colab saves."
+            )
         if _is_python(text):
             raise Unreadable(
                 "The file is a Python file, not a notebook: write your answers into the cells of the lesson's "

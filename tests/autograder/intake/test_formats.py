@@ -216,6 +216,7 @@ def test_whatever_follows_in_a_script_it_is_read_or_refused(text: str):
         (b"def one(x):\n    return x + 1\n", "a Python file, not a notebook"),
         (b"import torch\ndef one(x)\n    return x + 1\n", "a Python file, not a notebook"),
         (b"print('one')", "a Python file, not a notebook"),
+        (b"# Read me\n\n```python\ndef one(x):\n    return x + 1\n```\n", "a page of text, not a notebook"),
         (b"Name: one\nsee the file from my friend", "JSON is broken at line 1, column 1"),
         (b"done", "JSON is broken at line 1, column 1"),
         (b"# %%\n" + b"x = 1\n" * 200_000, "very long Python script"),
