@@ -87,6 +87,8 @@ class GradebookFile(HeldGradebook):
         if self.is_new():
             yield None
             return
+        if not self.path.is_file():
+            raise BadInput(f"the gradebook {self.path} is no file; check c.CourseDirectory.db_url")
         with self.telling(), _reading_engine(self.path).connect() as connection:
             yield connection
 

@@ -10,6 +10,7 @@ import sqlite3
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from nbgrader.api import Gradebook
@@ -81,6 +82,14 @@ def test_there_and_back_every_row_is_what_it_was(
 def test_from_file_to_file(path: Path, tmp_path: Path) -> None:
     copy_gradebook(path, tmp_path / "other.db")
     assert all_rows(tmp_path / "other.db") == all_rows(path)
+
+
+def test_from_server_to_server(path: Path, server: Server, cluster: Cluster, tmp_path: Path) -> None:
+    other = cluster.server(cluster.create(f"other_{uuid4().hex}"), "ada")
+    copy_gradebook(path, server)
+    copy_gradebook(server, other)
+    copy_to_file(other, tmp_path / "copy.db")
+    assert all_rows(tmp_path / "copy.db") == all_rows(path)
 
 
 @pytest.mark.parametrize("times", [1, 2], ids=["on the server", "back in a file"])

@@ -18,6 +18,7 @@ from sqlalchemy.exc import OperationalError
 
 from autograder.errors import BadInput
 from autograder.gradebook import file
+from autograder.gradebook.access import read_only
 from autograder.gradebook.file import GradebookFile
 
 WITH_SCRIPTS = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
@@ -116,6 +117,8 @@ def test_a_file_that_is_no_gradebook_is_refused(path: Path):
     path.unlink()
     path.mkdir()
     refused(path, "cannot be written")
+    with pytest.raises(BadInput, match="is no file; check"), read_only(path):
+        pass
     refused(path.parent / "nowhere" / "gradebook.db", "no folder")
 
 
