@@ -292,7 +292,9 @@ def _kind(cell: Mapping[str, Any]) -> str:
 
 
 def _is_lesson(cell: Mapping[str, Any]) -> bool:
-    """Whether a cell is the lesson's own, unchanged, and nobody's answer."""
+    """Whether a cell is the lesson's own, and nobody's answer: unchanged, or the link to Colab of an older release."""
+    if _kind(cell) == "markdown" and _TO_COLAB.fullmatch(cell["source"]):
+        return True  # it follows the setting of the repository, which may have changed since
     return _katze(cell).get("origin") != "student" and _kind(cell) in ("code", "markdown")
 
 
@@ -452,6 +454,7 @@ def feedback_css() -> str:
 
 
 _MARKER = re.compile(r"^# katze: [^\n]*\n")
+_TO_COLAB = re.compile(r"\[Open in Colab\]\(https://colab\.research\.google\.com/[^\s()]+\)")
 _PLUGINS = ("table", "strikethrough", "math")
 _LEXER = PythonLexer(stripnl=False, ensurenl=False)
 _FORMATTER = HtmlFormatter(nowrap=True)

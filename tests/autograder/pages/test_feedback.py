@@ -237,6 +237,13 @@ def test_the_lesson_is_folded_under_its_headings_and_the_student_s_work_is_not()
     assert "katze:" not in text(page.select_one("main"))
 
 
+def test_a_link_to_colab_that_has_moved_since_is_still_the_lesson_s():
+    link = "[Open in Colab](https://colab.research.google.com/github/a/b/blob/main/notebooks/01_small/01_small.ipynb)"
+    page = render({**notebook(), "cells": [cell("markdown", link), cell("markdown", f"Mine: {link}")]})
+    assert [text(fold) for fold in page.select("details > summary")] == ["1 cell of the lesson"]
+    assert [text(label) for label in page.select("main > .cell > .label")] == ["Your own cell"]
+
+
 def test_outputs_are_shown_as_they_were():
     shown = copy.deepcopy(notebook())
     shown["cells"][5]["outputs"] += [
