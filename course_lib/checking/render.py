@@ -298,11 +298,9 @@ def _told_apart(found: Difference, expected: Value, actual: Value) -> tuple[str,
             return _beside(f"{place}: ", inner[0]), _beside(f"{place}: ", inner[1])
     elif found.kind is Kind.DTYPE and texts[0] == texts[1]:
         return _beside(f"{found.expected} ", texts[0]), _beside(f"{found.actual} ", texts[1])
-    elif isinstance(expected, Tensor) and isinstance(actual, Tensor):
-        for decimals in _MORE_DECIMALS:
-            if texts[0] != texts[1]:
-                break
-            texts = value_text(expected, decimals), value_text(actual, decimals)
+    elif isinstance(expected, Tensor) and isinstance(actual, Tensor) and texts[0] == texts[1]:
+        longer = ((value_text(expected, decimals), value_text(actual, decimals)) for decimals in _MORE_DECIMALS)
+        return next((pair for pair in longer if pair[0] != pair[1]), texts)
     return texts
 
 

@@ -128,6 +128,10 @@ def test_tensors_that_print_alike_get_more_decimals() -> None:
     assert "got  [[0.33333334, 0.66666669],\n" in text
 
 
+def test_an_array_with_the_right_numbers_gets_no_more_decimals() -> None:
+    assert "got  [[1.0000, 2.0000],\n" in returning(E.double(), E.double().numpy())
+
+
 def test_small_inputs_are_shown_and_large_ones_are_not() -> None:
     assert "       x  [[1.0000, 2.0000],\n                   [3.0000, 4.0000]]" in returning(E, 2 * E)
     exercise = replace(DOUBLE, cases=lambda generator, hidden: [Case("any", (torch.ones(5, 5),))])
