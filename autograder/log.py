@@ -101,6 +101,7 @@ def _unknown(course: Course, student: str, lesson: str, known: Mapping[str, Reco
         course.release_notebook(lesson)  # a misspelt lesson is answered with those that there are
         return f"nothing of {lesson} has been graded yet; run `katze grade {lesson}`"
     near = difflib.get_close_matches(student, known, n=3, cutoff=0.5)
+    near = near or [name for name in known if student.casefold() in name.casefold()][:3]
     hint = (
         f"did you mean {' or '.join(near)}?"
         if near

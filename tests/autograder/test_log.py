@@ -157,6 +157,8 @@ def test_a_student_s_words_do_nothing_to_the_terminal(course: Course) -> None:
 def test_who_is_not_there_is_told(course: Course, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="did you mean hana"):
         story_of(course, "hanna", LESSON)
+    with pytest.raises(BadInput, match="did you mean hana"):
+        story_of(course, "H", LESSON)
     with pytest.raises(BadInput, match="nothing of 02_masking has been graded yet"):
         story_of(course, "hana", "02_masking")
     with pytest.raises(BadInput, match="no lesson 'xyz' .*there are: .*01_attention, 02_masking"):
