@@ -22,7 +22,6 @@ from rich.table import Table
 from rich.text import Text
 
 from autograder.course.released import released_notebooks
-from autograder.course.semester import nearest
 from autograder.errors import BadInput, Unreadable
 from autograder.intake.archives import NOTEBOOK_BYTES
 from autograder.intake.handed_in import unpack
@@ -159,7 +158,7 @@ def preflight(file: Path, lesson: str | None = None, release: Path | None = None
             f"None of the cells is from a lesson known here ({', '.join(released)}): is this the notebook you meant?"
         )
     if meant not in released:
-        raise BadInput(f"no lesson {meant!r}; {nearest(meant, released)}")
+        raise BadInput(f"no lesson {meant!r}; there are: {', '.join(released)}")
     if file.samefile(files[meant]):
         raise BadInput(
             f"{file} is the released notebook itself: there is nothing to compare it with. Write your answers in the "

@@ -9,6 +9,7 @@ changes in a semester, deadlines and exercises, is in `course.toml` next to it (
 from __future__ import annotations
 
 import contextlib
+import difflib
 import os
 import re
 import secrets
@@ -20,7 +21,7 @@ from traitlets.config.loader import Config, PyFileConfigLoader
 
 import course_lib
 from autograder.course.address import DEFAULT_URL, Address, address_from
-from autograder.course.semester import SEMESTER_NAME, Semester, nearest, read_semester
+from autograder.course.semester import SEMESTER_NAME, Semester, read_semester
 from autograder.course.settings import exercises_from, limits_from, packages_from, shows_solutions_from
 from autograder.errors import BadInput
 from autograder.limits import Allowance, Limits
@@ -173,8 +174,10 @@ class Course:
                 "and `katze log` and `katze export` know it"
             )
         if lesson not in self.lessons():
-            meant = nearest(lesson, self.lessons()) if self.lessons() else "there are none yet: run `katze release`"
-            raise BadInput(f"no lesson {lesson!r} in {self.release}; {meant}")
+            known = ", ".join(self.lessons()) or "none yet: run `katze release`"
+            near = difflib.get_close_matches(lesson, self.lessons(), n=1)
+            meant = f"did you mean {near[0]}? There are" if near else "there are"
+            raise BadInput(f"no lesson {lesson!r} in {self.release}; {meant}: {known}")
         return self.release / lesson / f"{lesson}.ipynb"
 
     @property

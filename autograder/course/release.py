@@ -41,7 +41,6 @@ from autograder.course.course import Course
 from autograder.course.evening import tell_times
 from autograder.course.folding import fold
 from autograder.course.given import answered_cells
-from autograder.course.semester import nearest
 from autograder.course.solved import is_reason, solved_pages
 from autograder.errors import BadInput
 from autograder.words import count
@@ -195,7 +194,7 @@ def _chosen(course: Course, lessons: Sequence[str] | None) -> list[str]:
         raise BadInput(f"no lessons in {course.solutions}; a lesson is a file <lesson>/<lesson>.py there")
     for lesson in lessons or ():
         if lesson not in known:
-            raise BadInput(f"no lesson {lesson!r} in {course.solutions}; {nearest(lesson, known)}")
+            raise BadInput(f"no lesson {lesson!r} in {course.solutions}; there are: {', '.join(known)}")
     return list(dict.fromkeys(lessons)) if lessons else known
 
 

@@ -168,7 +168,7 @@ class TestFrozen:
         for arguments, said in (
             (["freeze", "02_masking"], "nothing of 02_masking has been graded yet; run `katze grade 02_masking`."),
             (["freeze", "01_atention"], "no lesson '01_atention' in"),
-            (["grade", "attention"], f"; did you mean '{LESSON}'?"),
+            (["grade", "attention"], f"; did you mean {LESSON}? There are: "),
             (["thaw", LESSON], f"{LESSON} is not frozen."),
         ):
             assert main(arguments) == MISUSED

@@ -115,7 +115,7 @@ def test_an_unknown_lesson_is_bad_input_and_names_the_known_ones(tmp_path: Path,
     path = course.release / "01_attention" / "01_attention.ipynb"
     path.parent.mkdir(parents=True)
     path.write_text("{}")
-    with pytest.raises(BadInput, match="there are: 01_attention$"):
+    with pytest.raises(BadInput, match="[Tt]here are: 01_attention$"):
         course.release_notebook(lesson)
 
 
