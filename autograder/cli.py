@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import atexit
+import difflib
 import errno
 import gc
 import os
@@ -82,6 +83,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser, commands = make_parser()
     if "_ARGCOMPLETE" in os.environ:  # a shell asks, by `katze completion`
         argcomplete.autocomplete(parser)
+    mistyped = _told_if_unknown(sys.argv[1:] if arguments is None else arguments, commands)
+    if mistyped:
+        print(mistyped, file=sys.stderr)
+        return MISUSED
     options = parser.parse_args(arguments)
     if "run" not in options:
         parser.print_help(sys.stderr)
@@ -116,6 +121,16 @@ def make_parser() -> tuple[argparse.ArgumentParser, Commands]:
     for module in COMMANDS:
         module.add(commands)
     return parser, commands
+
+
+def _told_if_unknown(arguments: Sequence[str], commands: Commands) -> str:
+    """That there is no such command, with the one that was probably meant; empty where there is, or none was named."""
+    named = next((word for word in arguments if not word.startswith("-")), None)
+    if named is None or named in commands.examples:
+        return ""
+    near = difflib.get_close_matches(named, commands.examples, 1)
+    meant = f"did you mean `katze {near[0]}`?" if near else "`katze --help` lists what there is."
+    return f"katze: there is no command {named!r}; {meant}"
 
 
 if __name__ == "__main__":

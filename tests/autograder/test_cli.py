@@ -59,6 +59,17 @@ def submit(course: Path, student: str, answers: dict[str, str] | None = None) ->
     return path
 
 
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [("grad", "did you mean `katze grade`?"), ("xyz", "`katze --help` lists what there is.")],
+)
+def test_of_a_command_that_there_is_not_the_nearest_is_named(
+    typed: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([typed, "01_attention"]) == 2
+    assert capsys.readouterr().err == f"katze: there is no command {typed!r}; {said}\n"
+
+
 def untouched(course: Path) -> bool:
     """Whether nothing has been written into a course."""
     return not any((course / name).exists() for name in ("gradebook.db", "autograded", "feedback"))
