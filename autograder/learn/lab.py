@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -66,7 +67,16 @@ def open_lab(folder: Path, options: Sequence[str] = ()) -> int:
     command += [f"--LabApp.default_url=/lab/tree/{START}", *options]
     settings = _settings(folder)
     path = os.pathsep.join(filter(None, [str(settings), os.environ.get("JUPYTER_CONFIG_PATH")]))
-    return subprocess.call(command, env={**os.environ, "JUPYTER_CONFIG_PATH": path})
+    before = signal.signal(signal.SIGTERM, _end)
+    try:
+        return subprocess.call(command, env={**os.environ, "JUPYTER_CONFIG_PATH": path})
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _end(number: int, _frame: object) -> None:
+    """Leave `subprocess.call`, which ends JupyterLab then: by itself, a signal would end this process alone."""
+    raise SystemExit(128 + number)
 
 
 def _settings(folder: Path) -> Path:

@@ -49,6 +49,16 @@ def serving(app: str, work: Path, home: Path) -> Iterator[str]:
         finally:
             server.terminate()
             server.wait()
+            _wait_until_nobody_is_left(server.pid)
+
+
+def _wait_until_nobody_is_left(group: int) -> None:
+    for _ in attempts():
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return
+    raise AssertionError("what was started with the server runs on without it")
 
 
 def _address(server: subprocess.Popen[bytes], home: Path) -> str:
