@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import re
 import signal
 import threading
@@ -20,7 +19,7 @@ PATIENCE_SECONDS = 10.0
 """How long a scheduler, and then its first worker, is awaited."""
 
 KEPT_MESSAGES = 10
-"""How many of its last messages to a worker a scheduler keeps, each with a submission in it; by itself, 1,000."""
+"""How many of their last messages client and scheduler keep, each with a submission in it; by themselves, 1,000."""
 
 _UNWATCHED = {
     "distributed.worker.profile.enabled": False,
@@ -52,6 +51,8 @@ def connected(address: str, workers: int = 1, patience: float = PATIENCE_SECONDS
         BadInput: Dask is not installed, the address is none, nobody answers there, or there is no worker.
     """
     check_address(address)
+    import logging  # not before it is needed: every command reads this module, for `PATIENCE_SECONDS`
+
     try:
         import dask
         from distributed import Client
@@ -103,6 +104,8 @@ def check_address(address: str) -> None:
 @contextlib.contextmanager
 def _local(workers: int) -> Iterator[Any]:
     """A cluster of processes on this machine, which nobody else can use."""
+    import logging
+
     from distributed import LocalCluster
     from distributed.security import Security
 
