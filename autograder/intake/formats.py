@@ -1,4 +1,4 @@
-"""From the bytes of a notebook's file to its JSON: any encoding, old formats, and scripts that were notebooks.
+"""From the bytes of a notebook's file to its JSON: any encoding, and old formats; `scripts.py` reads scripts.
 
 What cannot be read is refused with one sentence that says what it is and what to do.
 """
@@ -12,19 +12,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from autograder.errors import Unreadable
+from autograder.intake.scripts import cells_of_script, is_script
 from course_lib.checking.rules import syntax_tree
 
 NOTEBOOK_PARTS = 4_000_000
-SCRIPT_CHARACTERS = 1_000_000
 NEWEST = (4, 5)
 """The newest format of notebooks that is known: major and minor."""
 
 _AGAIN = "open it in Jupyter or Colab, save it, and submit it again."
-_MARKER = re.compile(r"^# katze: [\w.]+ \w+$", re.M)
-_CELL = re.compile(r"^# (?:%%|In ?\[)", re.M)
-_PROMPT = re.compile(r"^# In ?\[[\d *]*\]:?[ \t]*$", re.M)
-_HEADER = re.compile(r"\A# ---\n(?:#.*\n)*?# ---\n")
-_DOCSTRING = re.compile(r'^"""(.*?)"""$', re.M | re.S)
 _DEFINITION = re.compile(r"^(?:import [\w.]+|from [\w.]+ import |class \w+[(:]|(?:async )?def \w+\()", re.M)
 _FENCE = re.compile(r"^```", re.M)
 _CONFLICT = re.compile(r"^(?:<{7}|>{7}) ", re.M)
@@ -63,8 +58,11 @@ def decode(content: bytes, repairs: list[str]) -> dict[str, Any]:
             "The file is a web page, not a notebook: choose File > Download > .ipynb, and submit that file."
         )
     if not text.lstrip().startswith(("{", "[")):
-        if _MARKER.search(text) or _CELL.search(text):
-            return _script(text, repairs)
+        text = text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+        if is_script(text):
+            cells = cells_of_script(text)
+            repairs.append("A Python script was handed in; its cells were read as those of the notebook.")
+            return {"cells": cells, "metadata": {}, "nbformat": 4}
         if _FENCE.search(text) and syntax_tree(text) is None:
             raise Unreadable(
                 "The file is a page of text, not a notebook: submit the .ipynb file that Jupyter or Colab saves."
@@ -151,30 +149,3 @@ def _converted(notebook: Mapping[str, Any]) -> dict[str, Any]:
         return dict(nbformat.reads(json.dumps(notebook), as_version=4))
     except Exception as error:  # nbformat's converters meet unchecked data: they may fail in any way
         raise Unreadable(f"The notebook is in an old format and damaged: {_AGAIN}") from error
-
-
-def _script(text: str, repairs: list[str]) -> dict[str, Any]:
-    """The notebook that was saved as a Python script: by jupytext or VS Code, by nbconvert, or by Colab.
-
-    nbconvert marks cells by their prompts. Colab marks none: its text cells are strings, and its code is cut where a
-    cell of the lesson begins.
-    """
-    import jupytext  # takes half a second, and few notebooks are scripts
-
-    if len(text) > SCRIPT_CHARACTERS:
-        raise Unreadable("The file is a very long Python script: submit the .ipynb file that Jupyter or Colab saves.")
-    text = text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-    text = _PROMPT.sub("# %%", _HEADER.sub("", text))  # the header is YAML, and nothing in it is needed
-    if not _CELL.search(text):
-        text = _DOCSTRING.sub(lambda match: f'# %% [markdown]\n"""\n{match[1].strip()}\n"""\n\n# %%', text)
-        text = _MARKER.sub(lambda match: f"# %%\n{match.group()}", text)
-    try:
-        notebook = jupytext.reads(text, fmt="py:percent")
-    except Exception as error:  # a reader of all kinds of text, on text of any kind
-        raise Unreadable(
-            "The file is a Python script that cannot be read: submit the .ipynb file that Jupyter or Colab saves."
-        ) from error
-    repairs.append("A Python script was handed in; its cells were read as those of the notebook.")
-    for cell in notebook["cells"]:
-        del cell["id"]  # drawn at random
-    return dict(notebook)
