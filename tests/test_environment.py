@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import tomllib
-from importlib.metadata import packages_distributions
+from importlib.metadata import packages_distributions, requires
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +89,48 @@ def test_what_is_declared_for_tools_is_used(project: dict[str, Any]) -> None:
     assert set(specifiers(extras["dev"])) <= distributions("tests") | commands | set(
         specifiers(extras["site"] + extras["cluster"])
     )
+
+
+TRAINING = {"jaxtyping", "numpy", "safetensors", "sacrebleu", "tokenizers", "torch"}
+"""What a machine needs to train a translator and judge it, beside the text."""
+
+BARE = """
+import sys
+class Refused:
+    def find_spec(name, path=None, target=None):
+        if name.partition(".")[0] in {refused}:
+            raise ModuleNotFoundError(name, name=name)
+sys.meta_path.insert(0, Refused)
+from course_lib.decoding.translator import Translator
+from course_lib.evaluation.metrics import Texts, bleu
+from course_lib.text.downloads import multi30k
+from course_lib.training.recipes import learn_to_translate
+print(bleu(Texts.paired(["eine graue Katze schläft"], ["eine graue Katze schläft"])).corpus)
+"""
+
+
+def test_training_to_bleu_needs_no_notebook_and_no_bar() -> None:
+    brought = needed_by(TRAINING)
+    refused = {
+        root for root, names in packages_distributions().items() if not brought & set(map(canonicalize_name, names))
+    }
+    assert {"IPython", "matplotlib", "rich", "pooch", "platformdirs", "nltk", "traitlets"} <= refused
+    refused -= {"course_lib", "autograder", "benchmarks", "tests"}
+    code = BARE.format(refused=refused)
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert float(done.stdout or 0) == pytest.approx(100), done.stderr
+
+
+def needed_by(names: set[str]) -> set[str]:
+    """These distributions with all that they need."""
+    found: set[str] = set()
+    while more := names - found:
+        found |= more
+        lines = [Requirement(line) for name in more for line in requires(name) or ()]
+        names = {
+            canonicalize_name(line.name) for line in lines if not line.marker or line.marker.evaluate({"extra": ""})
+        }
+    return found
 
 
 def distributions(*packages: str) -> set[str]:

@@ -15,8 +15,6 @@ from math import isfinite
 from statistics import fmean
 from typing import Any, Protocol
 
-from IPython.display import display
-
 CURVE_WIDTH, CURVE_HEIGHT = 240, 48
 """Of the picture of the loss below a bar, in pixels."""
 
@@ -86,6 +84,8 @@ def bar_in_page(title: str, steps: int, patience: float = 0.0) -> Iterator[DrawB
         steps: how far it goes.
         patience: seconds before it is shown: what takes less long needs none.
     """
+    from IPython.display import display  # only a page has it: a script that trains needs no notebook
+
     shown = display(NotebookBar(title, 0, steps), display_id=True) if not patience else None
     began = drawn = time.monotonic()
 

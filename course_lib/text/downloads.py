@@ -1,7 +1,8 @@
 """Published data sets, each file by an address that cannot change its content, and by its SHA-256.
 
 A file is fetched once, into a cache folder: `KATZE_CACHE`, or where this system keeps caches. Where there is no
-internet, `KATZE_DATA` names a folder with copies. Either way a file is used only if its checksum is right.
+internet, `KATZE_DATA` names a folder with copies. Either way a file is used only if its checksum is right. What only
+fetching needs (a bar, pooch, where caches are) is imported there: a copy is read with Python alone.
 
 - Multi30k: 31,014 captions of photographs, English with their German translations. Elliott et al. (2016), "Multi30K:
   Multilingual English-German Image Descriptions".
@@ -17,16 +18,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
-
-import platformdirs
-from rich.console import Console
-from rich.filesize import decimal
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+from typing import TYPE_CHECKING, Literal, get_args
 
 from course_lib.ground.bars import bar_in_page
 from course_lib.ground.optional import needed_for
 from course_lib.text.texts import SentencePair, read_parallel, read_text
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 _CHUNK = 1 << 16
 """How many bytes are read at once."""
@@ -106,7 +105,11 @@ def tiny_shakespeare() -> str:
 
 def cache_folder() -> Path:
     """Where fetched files stay: `KATZE_CACHE`, or katze in the system's folder for caches."""
-    return Path(os.environ.get("KATZE_CACHE") or platformdirs.user_cache_dir("katze"))
+    if named := os.environ.get("KATZE_CACHE"):
+        return Path(named)
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("katze"))
 
 
 def fetch(file: PublishedFile, console: Console | None = None) -> Path:
@@ -127,7 +130,7 @@ def fetch(file: PublishedFile, console: Console | None = None) -> Path:
         _check(copy, file)
         return copy
     try:
-        return _retrieve(file, cache_folder() / file.name, console or Console(stderr=True))
+        return _retrieve(file, cache_folder() / file.name, console)
     except ValueError as error:  # what pooch says about a wrong checksum
         raise DownloadError(f"{file.address} gives another file than expected, which is not used ({error})") from error
     except OSError as error:
@@ -154,7 +157,7 @@ def _check(copy: Path, file: PublishedFile) -> None:
         )
 
 
-def _retrieve(file: PublishedFile, cached: Path, console: Console) -> Path:
+def _retrieve(file: PublishedFile, cached: Path, console: Console | None) -> Path:
     """The file in the cache, fetched if it is missing or has another checksum."""
     with needed_for("fetching a data set", package="pooch"):
         import pooch
@@ -170,8 +173,13 @@ def _retrieve(file: PublishedFile, cached: Path, console: Console) -> Path:
 
 
 @contextmanager
-def _bar(file: PublishedFile, console: Console) -> Iterator[Callable[[int], None]]:
+def _bar(file: PublishedFile, console: Console | None) -> Iterator[Callable[[int], None]]:
     """A bar on the console, if that is a page or a terminal; what it gives is told how many bytes are there."""
+    from rich.console import Console
+    from rich.filesize import decimal
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+
+    console = console or Console(stderr=True)
     title = f"fetching {file.name}"
     if console.is_jupyter:
         with bar_in_page(title, file.size) as draw:

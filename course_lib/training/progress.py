@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TypeVar
-
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from typing import TYPE_CHECKING, TypeVar
 
 from course_lib.ground.bars import bar_in_page
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,9 @@ def progress_bar(steps: int, title: str = "training", console: Console | None = 
         title: shown before the bar.
         console: where to draw.
     """
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
     console = console or Console(stderr=True)
     if console.is_jupyter:
         with _notebook_bar(steps, title) as tell:
@@ -102,6 +105,8 @@ def track(items: Collection[Item], title: str = "training") -> Iterator[Item]:
         items: what to go through.
         title: what is being done, in a few words.
     """
+    from rich.console import Console
+
     if not Console().is_jupyter:
         yield from items
         return

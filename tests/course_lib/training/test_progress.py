@@ -42,7 +42,7 @@ def test_no_time_is_no_speed() -> None:
 @pytest.fixture
 def page(monkeypatch: pytest.MonkeyPatch) -> Page:
     shown = Page()
-    monkeypatch.setattr(bars, "display", shown.display)
+    monkeypatch.setattr("IPython.display.display", shown.display)
     return shown
 
 
@@ -74,7 +74,7 @@ def slow_loop(page: Page, monkeypatch: pytest.MonkeyPatch) -> Page:
     """A notebook's page, on which every look at the clock takes two seconds."""
     seconds = count(0, 2)
     monkeypatch.setattr(bars.time, "monotonic", lambda: float(next(seconds)))
-    monkeypatch.setattr(progress, "Console", lambda: Console(force_jupyter=True))
+    monkeypatch.setattr("rich.console.Console", lambda: Console(force_jupyter=True))
     return page
 
 
