@@ -41,6 +41,7 @@ MAX_NAME = 200
 MAX_TEXT = 4_000
 MAX_OUTPUTS = 2_000
 MAX_CHANGES = 100
+MAX_PROGRAMS = 10
 MAX_TRACEBACK_LINES = 1_000
 MAX_ERROR_BYTES = 1 << 18  # shown beyond the limit on a cell's output: its error, and notices of the box
 
@@ -70,6 +71,8 @@ class CellResult:
         failure: the outcome that stands for that exception (`raised`, `not_attempted` or `out_of_memory`).
         seconds: wall-clock time.
         lacked: whether it asked for something that boxes of this kind lack.
+        programs: some of those that it asked for, and that were not started.
+        number: the last value of a test cell, where that is a number.
     """
 
     outputs: list[dict[str, Json]]
@@ -78,6 +81,8 @@ class CellResult:
     failure: Outcome | None = None
     seconds: float = 0.0
     lacked: bool = False
+    programs: tuple[str, ...] = ()
+    number: float | None = None
 
 
 # Values ---------------------------------------------------------------------------------------------------
@@ -372,6 +377,8 @@ def encode_cell(result: CellResult) -> Json:
         "failure": None if result.failure is None else str(result.failure),
         "seconds": float(result.seconds),
         "lacked": result.lacked,
+        "programs": [clean(program) for program in result.programs],
+        "number": result.number,
     }
 
 
@@ -383,7 +390,8 @@ def decode_cell(data: Json) -> CellResult:
     Raises:
         ProtocolError: it is not one.
     """
-    fields(data, outputs=list, ok=bool, raised=object, failure=object, seconds=float, lacked=bool)
+    flags = {"ok": bool, "lacked": bool}
+    fields(data, outputs=list, raised=object, failure=object, seconds=float, programs=list, number=object, **flags)
     require(len(data["outputs"]) <= MAX_OUTPUTS, "too many outputs")
     nodes = 0
     for output in data["outputs"]:
@@ -392,7 +400,12 @@ def decode_cell(data: Json) -> CellResult:
     outputs = [dict(output) for output in data["outputs"]]
     raised, failure = decode_raised(data["raised"]), _failure(data["failure"])
     require(data["ok"] == (raised is None) == (failure is None), "a cell that did and did not fail")
-    return CellResult(outputs, data["ok"], raised, failure, _seconds(data["seconds"]), data["lacked"])
+    require(len(data["programs"]) <= MAX_PROGRAMS, "too many programs")
+    programs = tuple(text(program, MAX_NAME) for program in data["programs"])
+    number = data["number"]
+    require(number is None or (type(number) is float and math.isfinite(number)), "an invalid number")
+    seconds = _seconds(data["seconds"])
+    return CellResult(outputs, data["ok"], raised, failure, seconds, data["lacked"], programs, number)
 
 
 def encode_raised(raised: Raised | None) -> Json:

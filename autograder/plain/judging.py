@@ -50,14 +50,17 @@ def judge(test: MasterCell, ended: CellResult | BoxLost | str, ignored: re.Patte
         return Judged(Outcome.TIMED_OUT, 0.0, f"It was not run: {ended}.")
     if isinstance(ended, BoxLost):
         return Judged(ended.outcome, 0.0, f"It was stopped: {ended.told}.")
+    if ended.raised is not None:  # whatever its outputs show: what a student's code does to them is not asked
+        outcome = Outcome.WRONG if ended.raised.type_name == "AssertionError" else ended.failure or Outcome.RAISED
+        return Judged(outcome, 0.0, _what_failed(test, ended.raised))
     outputs = [one for one in ended.outputs if ignored is None or not _is_stderr(one) or not ignored.search(_text(one))]
+    if ended.number is not None:
+        outputs = [one for one in outputs if one["output_type"] != "execute_result"]
+        outputs.append({"output_type": "execute_result", "data": {"text/plain": f"{ended.number!r}"}})
     try:
         points, most = determine_grade(_node(test, outputs))
     except (KeyError, ValueError) as error:  # nbgrader's autograde would end here
         return Judged(Outcome.UNGRADED, None, _unusable(test, outputs, error))
-    if ended.raised is not None:
-        outcome = Outcome.WRONG if ended.raised.type_name == "AssertionError" else ended.failure or Outcome.RAISED
-        return Judged(outcome, points, _what_failed(test, ended.raised))
     if points == most:
         return Judged(Outcome.PASSED, points)
     told = _stderr(outputs)
@@ -77,7 +80,9 @@ def _unusable(test: MasterCell, outputs: Sequence[Mapping[str, Any]], error: Exc
     results = [output["data"].get("text/plain", "") for output in outputs if output["output_type"] == "execute_result"]
     text = str(results[0])[:40] if results else ""
     what = (
-        f"gives {text} points, and has {test.points:g}" if text and isinstance(error, ValueError) else "shows no number"
+        f"gives {float(text):g} points, and has {test.points:g}"
+        if text and isinstance(error, ValueError)
+        else "shows no number"
     )
     return f"The test {test.name} {what}: an instructor has to mend it. Until then this could not be graded."
 

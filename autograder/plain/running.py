@@ -6,14 +6,18 @@ others, and what that cell defines.
 
 from __future__ import annotations
 
+import tokenize
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any
 
+from IPython.core.displayhook import DisplayHook
+from IPython.core.inputtransformer2 import TransformerManager
+
 from autograder.box import Box, BoxLost, CellResult
 from autograder.grading.kept_outputs import OutputKeeper
-from autograder.repair.cells import Cell
+from autograder.repair.cells import Cell, CellKind
 from course_lib.checking.rules import definitions
 
 MOST_BOXES = 20
@@ -88,9 +92,10 @@ class _Running:
             if place in self._left_out:
                 continue
             again = place in self.ran.lost
-            source = self._cells[place].source
+            cell, is_test = self._cells[place], self._cells[place].kind is CellKind.CHECK and not again
+            source = definitions(cell.source) if again else _without_magics(cell.source) if is_test else cell.source
             try:
-                result = box.run_cell(definitions(source) if again else source)
+                result = box.run_cell(source, is_test=is_test)
             except BoxLost as lost:
                 self.out_of_time = lost.out_of_time
                 if again or place in self.ran.results:
@@ -101,3 +106,12 @@ class _Running:
                 self.ran.results[place] = result
                 self.ran.outputs[place] = self._keeper.keep(place, result.outputs)
         return True
+
+
+def _without_magics(source: str) -> str:
+    """A test as plain Python: what does the translation in a box could have been replaced there."""
+    try:
+        code = TransformerManager().transform_cell(source)
+        return f"{code}\nNone" if DisplayHook.semicolon_at_end_of_expression(code) else code
+    except (SyntaxError, tokenize.TokenError):
+        return source

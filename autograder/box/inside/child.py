@@ -28,6 +28,7 @@ from autograder.box.confinement.levels import Level, confine, limit_memory, rele
 from autograder.box.frames import Frame, FrameReader, Json, TooLarge, encode_frame
 from autograder.box.inside.absence import Absentees
 from autograder.box.inside.bars import answering, has_lacked
+from autograder.box.inside.judged import run_test
 from autograder.box.inside.recorder import Recorder, Stream
 from autograder.box.inside.shell import BoxShell, describe_error
 from autograder.box.inside.substitutes import stay_in_one_process
@@ -192,7 +193,7 @@ class Inhabitant:
         self._shell.recorder.limit = allowed.output_bytes
         if self._mapped:  # elsewhere the address space is not limited
             limit_memory(allowed.memory_bytes + self._mapped)
-        if request.header["kind"] == "cell":
+        if request.header["kind"] in ("cell", "test"):
             yield self._cell(request, request.header["id"])
         elif request.header["kind"] == "changes":
             changes = self._shell.pristine.changes(self._shell.user_ns)
@@ -201,7 +202,8 @@ class Inhabitant:
             yield from self._observations(request, request.header["id"])
 
     def _cell(self, request: Frame, number: str) -> bytes:
-        result = replace(self._shell.run(request.header["source"]), lacked=has_lacked())
+        run = run_test if request.header["kind"] == "test" else BoxShell.run
+        result = replace(run(self._shell, request.header["source"]), lacked=has_lacked())
         self._shell.pristine.note(self._shell.user_ns)
         if result.failure is Outcome.OUT_OF_MEMORY:
             release_reserve()

@@ -31,10 +31,14 @@ class Recorder:
 
     Args:
         limit: bytes that one cell may show, from the next on. A notice stands for the rest.
+
+    Attributes:
+        programs: those that the cell has asked for, and that were not started.
     """
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
+        self.programs: list[str] = []
         self._outputs: list[dict[str, Json]] = []
         self._displays: dict[str, list[dict[str, Json]]] = {}
         self._left = 0
@@ -45,7 +49,7 @@ class Recorder:
     def start(self) -> None:
         """Begin a cell."""
         self._outputs, self._left, self._open, self._clear_next = [], self.limit, True, False
-        self._displays, self._nodes_left = {}, _MOST_NODES
+        self._displays, self._nodes_left, self.programs = {}, _MOST_NODES, []
 
     def stop(self) -> list[dict[str, Json]]:
         """End the cell; its outputs."""

@@ -16,7 +16,7 @@ from IPython.utils.text import SList
 
 from autograder.box.inside.pristine import Pristine
 from autograder.box.inside.recorder import Recorder
-from autograder.box.protocol import CellResult
+from autograder.box.protocol import MAX_NAME, MAX_PROGRAMS, CellResult
 from course_lib.checking.observation import Outcome, Raised, failure_of, raised_by
 
 ExceptionTuple = tuple[type[BaseException], BaseException, TracebackType | None]
@@ -95,6 +95,7 @@ class BoxShell(InteractiveShell):
 
     def notice_no_programs(self, what: str) -> None:
         """Say in the cell's output that another program was not started."""
+        self.recorder.programs.append(what[:MAX_NAME])
         self.recorder.notice(f"`{what[:80]}` was left out: no other programs run while a notebook is graded.")
 
     def system(self, cmd: str) -> None:
@@ -117,8 +118,7 @@ class BoxShell(InteractiveShell):
         """Record an exception that reached the shell."""
         error = (exc_tuple or sys.exc_info())[1]
         if error is not None:
-            _, raised = describe_error(error)
-            self.recorder.error(raised.type_name, raised.message, format_error(error))
+            record_error(self.recorder, error)
 
     def showsyntaxerror(self, *args: object, **kwargs: object) -> None:
         """Record a syntax error."""
@@ -136,11 +136,22 @@ class BoxShell(InteractiveShell):
         begin = time.perf_counter()
         done = self.run_cell(source, store_history=True)  # type: ignore[no-untyped-call]
         seconds = time.perf_counter() - begin
-        error = done.error_before_exec or done.error_in_exec
-        if error is None:
-            return CellResult(self.recorder.stop(), ok=True, seconds=seconds)
-        failure, raised = describe_error(error)
-        return CellResult(self.recorder.stop(), False, raised, failure, seconds)
+        return cell_result(self.recorder, done.error_before_exec or done.error_in_exec, seconds)
+
+
+def cell_result(
+    recorder: Recorder, error: BaseException | None, seconds: float, number: float | None = None
+) -> CellResult:
+    """What running a cell did, once it is over."""
+    failure, raised = (None, None) if error is None else describe_error(error)
+    programs = tuple(recorder.programs[:MAX_PROGRAMS])
+    return CellResult(recorder.stop(), error is None, raised, failure, seconds, programs=programs, number=number)
+
+
+def record_error(recorder: Recorder, error: BaseException) -> None:
+    """Show an exception."""
+    _, raised = describe_error(error)
+    recorder.error(raised.type_name, raised.message, format_error(error))
 
 
 def describe_error(error: BaseException) -> tuple[Outcome, Raised]:

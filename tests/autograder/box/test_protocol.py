@@ -406,10 +406,12 @@ FIGURE = {"output_type": "display_data", "data": {"image/png": "aGVsbG8="}, "met
 VALUE = {"output_type": "execute_result", "data": {"text/plain": "3"}, "metadata": {}, "execution_count": 1}
 ERROR = {"output_type": "error", "ename": "ValueError", "evalue": "no", "traceback": ["ValueError: no"]}
 CELL = CellResult([STREAM, FIGURE, VALUE, ERROR], False, Raised("ValueError", "no"), Outcome.RAISED, 0.25)
+TEST = CellResult([], True, programs=("ls",), number=0.5)
 
 
-def test_cells_arrive() -> None:
-    assert decode_cell(across({"cell": encode_cell(CELL)}, Encoder()).header["cell"]) == CELL
+@pytest.mark.parametrize("cell", [CELL, TEST])
+def test_cells_arrive(cell: CellResult) -> None:
+    assert decode_cell(across({"cell": encode_cell(cell)}, Encoder()).header["cell"]) == cell
 
 
 @pytest.mark.parametrize(
@@ -418,6 +420,10 @@ def test_cells_arrive() -> None:
         {"ok": True},
         {"ok": 0},
         {"lacked": 1},
+        {"programs": [1]},
+        {"programs": ["ls"] * 1000},
+        {"number": 1},
+        {"number": float("nan")},
         {"raised": None},
         {"failure": None},
         {"failure": "timed_out"},
