@@ -42,8 +42,10 @@ class LessonStatus:
         graded: how many of them have a grade that counts, for what lies there now.
         to_grade: the students whose submission is new, or is another than was graded.
         no_score: those who were graded and have no score: a person has to look.
+        ungraded: those who have one, and an exercise that could not be graded.
         by_hand: those with a written answer that nobody has read yet.
-        stale: those for whom deadlines, or points by hand, have changed since penalties and pages were written.
+        stale: those whose penalty or page is not up to date: deadlines or points by hand have changed, or the page is
+            missing or another program's.
         marked_late: those that the platform calls late, and nobody knows by how much.
         withdrawn: those who were graded, and whose submission is no longer there.
         frozen: since when nothing grades it any more; empty where it may be graded.
@@ -61,6 +63,7 @@ class LessonStatus:
     graded: int = 0
     to_grade: tuple[str, ...] = ()
     no_score: tuple[str, ...] = ()
+    ungraded: tuple[str, ...] = ()
     by_hand: tuple[str, ...] = ()
     stale: tuple[str, ...] = ()
     marked_late: tuple[str, ...] = ()
@@ -94,7 +97,7 @@ class LessonStatus:
             return f"katze collect DOWNLOAD --lesson {self.lesson}"
         if self.to_grade and not self.frozen:
             return f"katze grade {self.lesson}"
-        if self.by_hand:
+        if self.by_hand or self.ungraded:
             return "jupyter lab (Nbgrader > Formgrader)"
         if self.stale:
             return f"katze grade {self.lesson}"
@@ -184,6 +187,7 @@ def _of_lesson(course: Course, lesson: str, graded: _Graded) -> LessonStatus:
         graded=sum(record.total is not None for record in current.values()),
         to_grade=tuple(to_grade),
         no_score=tuple(student for student, record in current.items() if record.total is None),
+        ungraded=tuple(student for student, record in current.items() if record.ungraded),
         by_hand=tuple(student for student, record in current.items() if record.waiting),
         stale=_stale(course, lesson, current),
         marked_late=tuple(
@@ -223,7 +227,7 @@ def print_status(found: Sequence[LessonStatus], console: Console) -> None:
     for one in found:
         due = one.due.strftime("%a %d %b %H:%M") if one.due else ""
         numbers = map(_number, (one.collected, one.graded, len(one.to_grade)))
-        need_you = Text(_number(len({*one.no_score, *one.by_hand}) + len(one.refused)), "bold red")
+        need_you = Text(_number(len({*one.no_score, *one.ungraded, *one.by_hand}) + len(one.refused)), "bold red")
         table.add_row(one.lesson, one.stage, due, *numbers, need_you, _number(one.returned), Text(one.next, "cyan"))
     console.print(table, highlight=False, markup=False)
     for one in found:
@@ -243,11 +247,16 @@ def _to_see_to(one: LessonStatus) -> list[str]:
     lines = list(one.refused)
     if one.no_score:
         lines.append(f"no score: {some(one.no_score)}; `katze log STUDENT {one.lesson}` says why.")
+    if one.ungraded:
+        lines.append(
+            f"an exercise could not be graded: {some(one.ungraded)}; `katze log STUDENT {one.lesson}` says why. What "
+            "formgrader gives for it counts."
+        )
     if one.by_hand:
         lines.append(f"{count(len(one.by_hand), 'student')} with written answers that nobody has read yet.")
     if one.stale:
-        brings = f"`katze grade {one.lesson}` brings that to penalties and pages, and grades nothing for it"
-        lines.append(f"deadlines, weights or points by hand have changed for {some(one.stale)}; {brings}.")
+        brings = f"`katze grade {one.lesson}` brings them up to date, and grades nothing for it"
+        lines.append(f"penalties or pages are not up to date for {some(one.stale)}; {brings}.")
     lines += [line.removeprefix(f"{one.lesson}: ") for line in told_of_late_ones(one.lesson, one.marked_late)]
     if one.withdrawn:
         exported = "`katze export` leaves them out, and with --withdrawn does not"

@@ -23,6 +23,9 @@ from autograder.gradebook.tables import (
     upsert,
 )
 from autograder.intake.timestamps import moment
+from autograder.repair.release import exercise_of
+
+NO_PROBLEMS: Mapping[str, str] = {}
 
 _UPDATE_GRADE = (
     update(GRADE)
@@ -40,13 +43,14 @@ def save_grades(
     scores: Mapping[str, float | None],
     timestamp: datetime | str | None,
     problem: str,
+    problems: Mapping[str, str] = NO_PROBLEMS,
 ) -> None:
     """Write one graded submission; see `GradebookWriter.record`."""
     texts = _checksums(notebook)
     connection.execute(inserting(connection, STUDENT).values(id=student).on_conflict_do_nothing())
     submission = _submission(connection, lesson, student, moment(timestamp))
     _write_grades(connection, lesson, submission, scores, texts)
-    _write_comments(connection, lesson, submission, texts, problem)
+    _write_comments(connection, lesson, submission, texts, problem, problems)
 
 
 def _checksums(notebook: Mapping[str, Any] | None) -> dict[str, str]:
@@ -121,7 +125,12 @@ def _write_grades(
 
 
 def _write_comments(
-    connection: Connection, lesson: LessonRows, submitted: str, texts: Mapping[str, str], problem: str
+    connection: Connection,
+    lesson: LessonRows,
+    submitted: str,
+    texts: Mapping[str, str],
+    problem: str,
+    problems: Mapping[str, str],
 ) -> None:
     rows = connection.execute(
         select(COMMENT).where(COMMENT.c.notebook_id == submitted, COMMENT.c.cell_id.in_(lesson.comments))
@@ -130,7 +139,7 @@ def _write_comments(
     new, changed = [], []
     for cell_id, cell in lesson.comments.items():
         untouched = texts.get(cell.name) == cell.checksum and not cell.task
-        comment = problem or ("No response." if untouched else None)
+        comment = problem or problems.get(exercise_of(cell.name)) or ("No response." if untouched else None)
         if cell_id in known:
             changed.append({"row": known[cell_id], "comment": comment})
         else:

@@ -186,8 +186,18 @@ class Record:
 
     @property
     def max_total(self) -> float:
-        """The most that everything gives, except written answers that nobody has read yet."""
-        return self.max_points + sum(cell.max_points for cell in self.by_hand if cell.written and not cell.is_open)
+        """The most that everything gives, except exercises that could not be graded, and written answers that nobody
+        has read yet.
+        """
+        graded = self.max_points - sum(one.max_points for one in self.ungraded)
+        return graded + sum(cell.max_points for cell in self.by_hand if cell.written and not cell.is_open)
+
+    @property
+    def ungraded(self) -> tuple[ExerciseRecord, ...]:
+        """The exercises that could not be graded in a submission that was, and for which no person has given points."""
+        given = {cell.cell for cell in self.by_hand if cell.points is not None}
+        graded = self.points is not None
+        return tuple(one for one in self.exercises if graded and one.points is None and one.cell not in given)
 
     @property
     def waiting(self) -> tuple[HandGrade, ...]:

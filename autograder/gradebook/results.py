@@ -60,9 +60,14 @@ class ClassResult:
     command: str = "katze grade"
 
     @property
-    def grader_failed(self) -> bool:
-        """Whether the grader itself failed on some submission."""
-        return any(result.outcome is Outcome.UNGRADED for one in self.submissions for result in one.exercises)
+    def left_ungraded(self) -> bool:
+        """Whether something that this run was to grade could not be graded."""
+        return any(
+            result.outcome is Outcome.UNGRADED
+            for one in self.submissions
+            if one.student in self.gradings
+            for result in one.exercises
+        )
 
     def records(self) -> list[dict[str, Any]]:
         """One JSON record for each student and exercise; `before` where a regrade has changed it.

@@ -182,7 +182,7 @@ class GradebookWriter:
             timestamp: when it was handed in, in UTC or with its zone; nbgrader's text form is understood. Where it
                 is none, nbgrader is told of no time: that of an earlier submission is not this one's.
             problem: why there are no scores; it becomes the comment on the answers.
-            entry: our own record of it.
+            entry: our own record of it; why it leaves a single exercise ungraded becomes the comment on its answer.
 
         Returns:
             What has changed since it was last recorded; nothing where there is no entry.
@@ -195,7 +195,8 @@ class GradebookWriter:
         if any(score is not None for score in scores.values()):
             scores = {**written_scores(rows), **scores}
         with self._book.begin() as connection:
-            save_grades(connection, rows, student, notebook, scores, timestamp, problem)
+            problems = {} if entry is None else {one.exercise: one.note for one in entry.record.ungraded}
+            save_grades(connection, rows, student, notebook, scores, timestamp, problem, problems)
             if entry is None:
                 return ()
             return store.save(connection, entry.run, entry.record, entry.why, entry.kept, self._rulings.get(lesson, {}))

@@ -437,7 +437,7 @@ def _record(
     goes as well.
     """
     student = finished.task.student
-    if any(one.outcome is Outcome.UNGRADED for one in finished.record.exercises):
+    if not finished.record.files:  # else they are of this grading, even where an exercise of it has no score
         discard(assignment, student)
     try:
         done.gradings[student] = _write(gradebook, assignment, run, finished)

@@ -178,8 +178,8 @@ def unfinished_business(record: Record, digest: str) -> Iterator[str]:
         yield SUBMITTED_AGAIN
     if record.void:  # what it had written is gone with it, and its scores are taken back
         yield LEFT_UNDONE
-    if any(one.outcome is Outcome.UNGRADED for one in record.exercises):
-        yield FAILED_BEFORE
+    if record.problem and any(one.outcome is Outcome.UNGRADED for one in record.exercises):
+        yield FAILED_BEFORE  # a single exercise, such as one that wants a package, would come out the same
 
 
 def too_weak_boxes(record: Record, weakest: Level) -> Iterator[str]:

@@ -263,8 +263,8 @@ def _excused_for_a_package(verdict: Verdict, catalogue: Catalogue) -> Verdict:
     if verdict.exercise.forbidden or verdict.exercise.lesson in catalogue.packages:
         return rule_broken(verdict.exercise, package)
     note = (
-        f"Your answer uses {package}, which is not there when answers are judged: an instructor can add it with "
-        "c.Katze.packages. Without it the answer could not be graded."
+        f"This could not be graded, because it uses {package}, which is not there when answers are judged. An "
+        "instructor can add it with c.Katze.packages, or give points by hand."
     )
     return Verdict(verdict.exercise, Outcome.UNGRADED, None, note=note)
 
@@ -289,7 +289,8 @@ def _compared_with_before(verdict: Verdict, before: Verdict) -> Verdict:
     lacking = ", ".join(family.names[0] for family in verdict.exercise.forbidden)
     if verdict.outcome is Outcome.NEVER_DEFINED:
         note = (
-            f"Your answer could not be judged: a cell that defines it fails where there is no {lacking or 'package'}."
+            "This could not be graded, because a cell that defines it fails where there is no "
+            f"{lacking or 'package'}. An instructor can give points by hand."
         )
         return Verdict(verdict.exercise, Outcome.UNGRADED, None, note=note)
     return replace(

@@ -1,11 +1,13 @@
-"""What a lesson's points do not say of themselves: decisions about exercises, and points by hand in another share."""
+"""What a lesson's points do not say of themselves: decisions about exercises, those that could not be graded, and
+points by hand in another share.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from autograder.gradebook.record import Record
-from autograder.words import count
+from autograder.words import count, some
 
 
 def told_of_changes(lesson: str, results: Sequence[Record]) -> Iterator[str]:
@@ -13,6 +15,12 @@ def told_of_changes(lesson: str, results: Sequence[Record]) -> Iterator[str]:
     yield from (
         f"{lesson}: {decided}." for decided in dict.fromkeys(one for result in results for one in result.decided)
     )
+    ungraded: dict[tuple[str, str], list[str]] = {}
+    for result in results:
+        for one in result.ungraded:
+            ungraded.setdefault((one.exercise, one.note), []).append(result.student)
+    for (exercise, why), names in ungraded.items():
+        yield f"{lesson}: {exercise} has no score for {some(names)}. {why or 'It could not be graded.'}"
     students: dict[tuple[str, float, float], int] = {}
     for result in results:
         for cell in result.by_hand:

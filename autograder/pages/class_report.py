@@ -202,9 +202,12 @@ def _facts(scored: Sequence[Record], results: Sequence[Record]) -> list[tuple[st
         shares = [100 * _share(one) for one in scored]
         facts += [("median", f"{statistics.median(shares):.0f} %"), ("mean", f"{statistics.fmean(shares):.0f} %")]
     waiting = sum(len(one.waiting) for one in results)
+    ungraded = sum(len(one.ungraded) for one in results)
     late = sum(one.lateness.is_late for one in results)
     if late:
         facts.append(("handed in late", str(late)))
+    if ungraded:
+        facts.append(("exercises that could not be graded", str(ungraded)))
     if waiting:
         facts.append(("written answers wait for a person", str(waiting)))
     return facts

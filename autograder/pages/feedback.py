@@ -59,7 +59,8 @@ def render_feedback(
     waiting = [cell for cell in written if _is_filled(cell) and not _is_read(given.get(_grade_id(cell)))]
     total, worth = record.total, {_grade_id(cell): _worth(cell, given.get(_grade_id(cell))) for cell in written}
     open_points = sum(worth[_grade_id(cell)] for cell in waiting)
-    most = record.max_points + sum(worth.values()) - open_points
+    left_out = sum(one.max_points for one in record.ungraded)
+    most = record.max_points - left_out + sum(worth.values()) - open_points
     blocks = list(_blocks(cells, verdicts, given))
     anchors = set(_ANCHOR.findall("".join(blocks)))
     rows = [*(_row(result, _given_for(result, cells, given)) for result in record.exercises)]
@@ -75,6 +76,7 @@ def render_feedback(
         max_word="point" if most == 1 else "points",
         percent=f"{100 * max(0.0, min(1.0, (total or 0) / most)):.1f}" if most else "0",
         waiting=count(open_points, "more point") if open_points else "",
+        ungraded=_ungraded_in_words(record.ungraded),
         given=_given_in_words(record.by_hand),
         graded=record.points is not None,
         deadline=told_to_student(record),
@@ -114,6 +116,15 @@ def _given_in_words(by_hand: Sequence[HandGrade]) -> str:
         return ""
     given = sum(cell.given for cell in by_hand)
     return f"{count(given, 'point')} {'was' if given == 1 else 'were'} given by a person."
+
+
+def _ungraded_in_words(exercises: Sequence[ExerciseRecord]) -> str:
+    """Which exercises could not be graded, and what that means; empty where all could."""
+    if not exercises:
+        return ""
+    names, points = ", ".join(one.exercise for one in exercises), sum(one.max_points for one in exercises)
+    left_out = f"{count(points, 'point')} {'is' if points == 1 else 'are'} left out"
+    return f"{names} could not be graded. This is not a zero: {left_out}."
 
 
 @dataclass(frozen=True)

@@ -206,6 +206,7 @@ def _outcomes(submission: Record) -> str:
         for outcome, results in sorted(by_outcome.items(), key=lambda item: item[0] is not Outcome.PASSED)
     ]
     remarks = [submission.problem] if submission.problem else []
+    remarks += [f"{one.exercise.partition('.')[2]}: {one.note}" for one in submission.ungraded if one.note]
     if submission.repairs:
         remarks.append(count(len(submission.repairs), "repair"))
     remarks += submission.remarks

@@ -85,8 +85,9 @@ def _share(record: Record | None, terms: LessonTerms, student: str, now: datetim
         return None, "no score, left out"
     if not record.most:
         return None, "no points to be had, left out"
-    waiting = "a written answer not read yet, its points missing" if record.waiting else ""
-    return record.total / record.most, waiting
+    missing = [f"{one.exercise} could not be graded, its points missing" for one in record.ungraded]
+    missing += ["a written answer not read yet, its points missing"] if record.waiting else []
+    return record.total / record.most, ", ".join(missing)
 
 
 def told_of_totals(heading: str, lessons: Iterable[str], semester: Semester, totals: Iterable[Total]) -> list[str]:

@@ -210,6 +210,9 @@ def _not_final(course: Course, lesson: str, records: Sequence[Record]) -> Iterat
     waiting = [record.student for record in records if record.waiting]
     if waiting:
         yield f"A written answer has not been read yet, and its points are missing: {some(waiting)}."
+    ungraded = [record.student for record in records if record.ungraded]
+    if ungraded:
+        yield f"An exercise could not be graded, its points are missing, and the page says why: {some(ungraded)}."
     again = [
         record.student
         for record in records

@@ -125,7 +125,7 @@ def test_penalties_that_a_deadline_has_made_stale_are_counted_until_they_are_wri
     stale = replace(of(course), by_hand=())
     assert (stale.stale, stale.next) == (("ada", "ben", "cem", "dov", "eve"), f"katze grade {LESSON}")
     assert main(["status", LESSON, "--course", str(course.root)]) == 0
-    assert f"have changed for ada, ben, cem, dov, eve; `katze grade {LESSON}` brings" in capsys.readouterr().out
+    assert f"not up to date for ada, ben, cem, dov, eve; `katze grade {LESSON}` brings" in capsys.readouterr().out
     small_gradebook.bring_up_to_date(course)
     assert of(course).stale == ()
 

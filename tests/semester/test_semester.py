@@ -267,7 +267,7 @@ def second_lesson(semester: Semester) -> None:
 
     semester.decide(f"[lessons.{MASKING}.handed_in]", "hal = 2024-11-23T09:00:00+01:00")
     told = semester.type("status", MASKING)
-    assert "deadlines, weights or points by hand have changed for hal; `katze grade 02_masking` brings that" in told
+    assert "penalties or pages are not up to date for hal; `katze grade 02_masking` brings them" in told
     assert said not in told
     semester.grade(MASKING)
     semester.expect(MASKING, {"hal": 4.0})  # 80 % of 5

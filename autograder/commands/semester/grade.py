@@ -132,5 +132,5 @@ def conclude_run(course: Course, run: ClassResult, options: argparse.Namespace) 
 
 
 def status_of_run(run: ClassResult) -> int:
-    """The exit status after a run: whether the grader failed, or the name of a folder kept somebody out."""
-    return FAILED if run.grader_failed or run.refused else DONE
+    """The exit status after a run: whether something could not be graded, or a folder's name kept somebody out."""
+    return FAILED if run.left_ungraded or run.refused else DONE

@@ -25,11 +25,10 @@ def results_of(assignment: Assignment, record: Record, notebook: Mapping[str, An
         notebook: the graded notebook, whose checks say what a student may read: nothing of a hidden case.
 
     Raises:
-        ValueError: an exercise has no score. Gradescope adds up what it is given, so that it would count as a zero.
+        ValueError: no exercise has a score. Gradescope would count that as a zero.
     """
-    missing = unscored(record)
-    if missing:
-        raise ValueError(f"no score for {', '.join(missing)}")
+    if record.points is None:
+        raise ValueError(f"no score for {record.student}")
     said = _verdicts(notebook)
     titles = {one.id: one.title for one in assignment.exercises}
     return {
@@ -48,11 +47,6 @@ def results_of(assignment: Assignment, record: Record, notebook: Mapping[str, An
     }
 
 
-def unscored(record: Record) -> list[str]:
-    """The exercises that could not be graded, or all of them where the submission could not."""
-    return [one.exercise for one in record.exercises if one.points is None]
-
-
 def points_by_hand(assignment: Assignment) -> float:
     """What a person gives for the lesson's written answers: nothing of it is in any results."""
     decided = assignment.rulings
@@ -62,22 +56,26 @@ def points_by_hand(assignment: Assignment) -> float:
 
 
 def _test(number: int, one: ExerciseRecord, title: str, said: str) -> Json:
-    points = one.points or 0.0
+    """A test; one without a score has neither points nor a status there, and counts as nothing."""
     told = [one.ruling, said] if one.ruling else [said]
-    return {
+    test = {
         "number": str(number),
         "name": f"{title} ({one.exercise})",
-        "score": points,
-        "max_score": one.max_points,
-        "status": "passed" if points >= one.max_points else "failed",
         "output": "\n\n".join(filter(None, told)),
         "visibility": "visible",
     }
+    if one.points is None:
+        return test
+    status = "passed" if one.points >= one.max_points else "failed"
+    return {**test, "score": one.points, "max_score": one.max_points, "status": status}
 
 
 def _told(record: Record, by_hand: float) -> Iterator[str]:
     """What stands above the tests, a line each."""
-    yield f"{record.lesson}: {record.points:g} of {count(record.max_points, 'point')}"
+    most = record.max_points - sum(one.max_points for one in record.ungraded)
+    yield f"{record.lesson}: {record.points:g} of {count(most, 'point')}"
+    for one in record.ungraded:
+        yield f"{count(one.max_points, 'more point')} for {one.exercise}, which could not be graded: not a zero"
     if by_hand:
         yield f"{count(by_hand, 'more point')} for written answers, which a person reads"
     if record.repairs:

@@ -6,9 +6,9 @@
     /autograder/results/results.json        what comes of it (`results.py`)
 
 The student's code runs as a process of the same container, beside the answers and the secret. So it runs in a box of
-level L2 or above or not at all. Where something could not be graded there is no `results.json`: Gradescope then reports
-that the autograder has failed, and gives no score, while a test without a score would count as 0. The reason is
-printed, for instructors alone.
+level L2 or above or not at all. Where a submission could not be graded there is no `results.json`: Gradescope then
+reports that the autograder has failed, and gives no score. The reason is printed, for instructors alone. Where a single
+exercise could not be graded, its test has no score and says why, and the others count.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from autograder.grading.plan import FIRST, Task
 from autograder.grading.publish import write_whole
 from autograder.grading.submission import AnswerKeys
 from autograder.grading.workers import grade_in_parallel
-from autograder.hosts.gradescope.results import Json, results_of, unscored
+from autograder.hosts.gradescope.results import Json, results_of
 
 WEAKEST = Level.L2
 """With less, student code could read the secret and the answers, which lie beside it."""
@@ -60,7 +60,7 @@ def grade_submission(root: Path) -> Json:
     """The results of the one submission there.
 
     Raises:
-        BadInput: it cannot be graded, or not in full, or there is no box that is strong enough.
+        BadInput: it cannot be graded, or there is no box that is strong enough.
     """
     course = Course.find(root / "source" / "course")
     if not course.secret(make=False):
@@ -80,9 +80,8 @@ def grade_submission(root: Path) -> Json:
     print(f"{task.student}, level {record.level or level.name}", *record.remarks, sep="\n")
     if record.problem or finished.notebook is None:
         raise BadInput(record.problem or "there is no graded notebook")
-    if unscored(record):
-        notes = {one.note for one in record.exercises if one.points is None and one.note}
-        raise BadInput(f"no score for {', '.join(unscored(record))}. {' '.join(sorted(notes))}")
+    for one in record.ungraded:
+        print(f"no score for {one.exercise}. {one.note}")
     return results_of(assignment, record, finished.notebook)
 
 

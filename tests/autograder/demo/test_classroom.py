@@ -56,7 +56,7 @@ def names(lesson: str, *groups: Group) -> list[str]:
 
 def test_every_submission_comes_out_as_expected(graded: Graded) -> None:
     assert surprises(graded.result) == {}
-    assert not graded.result.grader_failed
+    assert not graded.result.left_ungraded
 
 
 def test_cheating_earns_nothing(graded: Graded) -> None:

@@ -34,6 +34,7 @@ from course_lib.checking import Outcome
 from tests.autograder.small_class import (
     BY_NAME,
     LESSON,
+    MOST,
     ROOT,
     answer,
     by_student,
@@ -338,6 +339,45 @@ def test_force_grades_everything_and_leaves_no_grade_of_a_submission_that_now_fa
     again = grade_lesson(course, LESSON)
     assert why(again)["ada"][0] == plan.FAILED_BEFORE
     assert by_student(again)["ada"].points == 17
+
+
+SCORES_BY_OTHERS = {
+    "on_top": "import einops\n{scores}    return einops.einsum(q, k, '... i d, ... j d -> ... i j')\n",
+    "inside": "{scores}    import sklearn\n    return sklearn.utils.check_array(q @ k.transpose(-2, -1))\n",
+    "in_a_helper": "import pandas\ndef f(x):\n    return pandas.isna(x)\n{scores}    return f(4) or q @ k.mT\n",
+}
+"""Answers to attention.scores that call what their boxes do not have."""
+
+
+def test_an_exercise_that_could_not_be_graded_leaves_all_else_graded_and_on_the_page(course: Course) -> None:
+    more = {
+        "attention-scale-answer": "def scale_scores(scores, d_head):\n    return scores / d_head**0.5\n",
+        "attention-output-answer": "import einops\ndef weighted_values(alpha, v):\n    return einops.dot(alpha, v)\n",
+    }
+    for name, source in SCORES_BY_OTHERS.items():
+        scores_answer = source.format(scores="def dot_product_scores(q, k):\n")
+        answer(course, name, {"attention-scores-answer": scores_answer, **(more if name == "inside" else {})})
+    run = grade_lesson(course, LESSON, workers=2)
+    assert run.left_ungraded
+    assert run.stale_pages == ()
+    package = {"on_top": "einops", "inside": "sklearn", "in_a_helper": "pandas"}
+    for name, record in by_student(run).items():
+        lost = [one.exercise for one in record.ungraded]
+        assert lost == ["attention.scores", *(["attention.output"] if name == "inside" else [])]
+        assert (record.points, record.total) == (float(name == "inside"), float(name == "inside"))
+        assert record.max_total == MOST - sum(one.max_points for one in record.ungraded)
+        page = (course.feedback / name / LESSON / f"{LESSON}.html").read_text()
+        assert f"could not be graded, because it uses {package[name]}" in page
+        assert "could not be graded. This is not a zero:" in page
+        assert (course.autograded / name / LESSON / f"{LESSON}.ipynb").is_file()
+        assert any(f"because it uses {package[name]}" in (comment or "") for comment in comments(course, name))
+    again = grade_lesson(course, LESSON)
+    assert (again.gradings, again.left_ungraded, again.stale_pages) == ({}, False, ())
+    hand_in(course, "on_top")
+    mended = grade_lesson(course, LESSON)
+    assert why(mended) == {"on_top": (SUBMITTED_AGAIN,)}
+    assert by_student(mended)["on_top"].ungraded == ()
+    assert not mended.left_ungraded
 
 
 def test_a_submission_that_cannot_be_recorded_leaves_the_others_and_no_earlier_grade(

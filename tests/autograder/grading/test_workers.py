@@ -41,7 +41,7 @@ def test_a_worker_that_dies_leaves_only_its_own_submission_ungraded(
     monkeypatch.setattr(workers, "_grade", grade_or_die)
     graded = grade_lesson(course, LESSON, workers=2)
     results = by_student(graded)
-    assert graded.grader_failed
+    assert graded.left_ungraded
     assert {result.outcome for result in results["student_2"].exercises} == {Outcome.UNGRADED}
     assert results["student_2"].points is None
     assert "twice" in results["student_2"].problem

@@ -108,10 +108,11 @@ def test_the_page_says_what_a_student_wants_to_know():
     page = render(notebook())
     assert page.title is not None
     assert page.title.string == "ada · A small lesson"
-    assert text(page.select_one(".total")) == "3 of 8 points"
-    assert text(page.select_one(".total-note")) == (
-        "Up to 2 more points can be given by a person who reads what you wrote."
-    )
+    assert text(page.select_one(".total")) == "3 of 7 points"
+    assert [*map(text, page.select(".total-note"))] == [
+        "small.five could not be graded. This is not a zero: 1 point is left out.",
+        "Up to 2 more points can be given by a person who reads what you wrote.",
+    ]
     assert "was missing and was put back" in text(page.select_one(".repairs"))
     assert_inactive(page)
 
@@ -133,8 +134,8 @@ def test_a_question_that_nobody_answered_has_nothing_to_be_read():
     untouched["cells"][8]["metadata"]["katze"]["origin"] = "release"
     page = render(untouched)
     assert text(page.select(".overview tr")[-1]) == "small.why Not written yet 0 / 2"
-    assert text(page.select_one(".total")) == "3 of 10 points"
-    assert not page.select(".total-note")
+    assert text(page.select_one(".total")) == "3 of 9 points"
+    assert "given by a person" not in text(page)
 
 
 WHY = HandGrade("small-why-written", True, None, 1.5, None, 2.0, waits=False, comment="Good <b>point</b>.")
@@ -142,8 +143,8 @@ WHY = HandGrade("small-why-written", True, None, 1.5, None, 2.0, waits=False, co
 
 def test_points_and_comments_by_hand_are_on_the_page_and_in_the_total():
     page = render(notebook(), by_hand=[WHY])
-    assert text(page.select_one(".total")) == "4.5 of 10 points"
-    assert text(page.select_one(".total-note")) == "1.5 points were given by a person."
+    assert text(page.select_one(".total")) == "4.5 of 9 points"
+    assert text(page.select(".total-note")[-1]) == "1.5 points were given by a person."
     assert text(page.select(".overview tr")[-1]) == "small.why Read by a person 1.5 / 2"
     assert text(page.select_one(".by-hand")) == "1.5 of 2 points, given by a person. Good <b>point</b>."
     assert_inactive(page)
@@ -154,7 +155,7 @@ def test_points_by_hand_in_place_of_automatic_ones_and_beside_them():
     checked["cells"][4]["metadata"]["nbgrader"] = {"grade_id": "small-one-check"}
     changed = HandGrade("small-one-check", False, 2.0, 1.0, 0.5, 2.0, waits=False)
     page = render(checked, by_hand=[changed])
-    assert text(page.select_one(".total")) == "2.5 of 8 points"
+    assert text(page.select_one(".total")) == "2.5 of 7 points"
     assert text(page.select(".overview tr")[0]) == "small.one Points by a person 1.5 / 2"
     assert "0.5 points of extra credit." in text(page.select_one(".by-hand"))
 

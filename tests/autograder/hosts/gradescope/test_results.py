@@ -12,7 +12,7 @@ from autograder.gradebook.changes.rulings import ruled
 from autograder.gradebook.record import Record
 from autograder.grading.assignment import Assignment
 from autograder.grading.publish import show_verdicts
-from autograder.hosts.gradescope.results import points_by_hand, results_of, unscored
+from autograder.hosts.gradescope.results import points_by_hand, results_of
 from course_lib.checking import AnswerKey, Exercise, Outcome, Verdict, judge, observe
 from tests.autograder.records import exercise_record, record
 from tests.autograder.small_class import LESSON, make_course
@@ -78,15 +78,28 @@ def test_of_hidden_cases_only_their_number_is_told(assignment: Assignment) -> No
     assert "got " not in told
 
 
-@pytest.mark.parametrize("place", [0, 3])
-def test_what_has_no_score_is_never_added_up(assignment: Assignment, place: int) -> None:
+@pytest.mark.parametrize("places", [[0], [3], [1, 2], slice(1, None), slice(None)])
+def test_what_has_no_score_is_told_and_never_added_up(assignment: Assignment, places: list[int] | slice) -> None:
     exercises = list(graded(assignment).exercises)
-    one = exercises[place]
-    exercises[place] = exercise_record(one.exercise, None, int(one.max_points), Outcome.UNGRADED)
-    partly = record("ada", LESSON, exercises)
-    assert unscored(partly) == [one.exercise]
-    with pytest.raises(ValueError, match=one.exercise):
-        results_of(assignment, partly, notebook())
+    lost = exercises[places] if isinstance(places, slice) else [exercises[place] for place in places]
+    partly = record("ada", LESSON, [_ungraded(one) if one in lost else one for one in exercises])
+    if lost == exercises:
+        with pytest.raises(ValueError, match="no score for ada"):
+            results_of(assignment, partly, notebook())
+        return
+    results = results_of(assignment, partly, notebook())
+    names = [one.exercise for one in lost]
+    scored = [one for one in results["tests"] if "score" in one]
+    assert [one["name"].partition("(")[2].rstrip(")") for one in results["tests"] if one not in scored] == names
+    assert not any({"max_score", "status"} & one.keys() for one in results["tests"] if one not in scored)
+    assert results["score"] == sum(one["score"] for one in scored) > 0
+    most = sum(one["max_score"] for one in scored)
+    assert results["output"].startswith(f"{LESSON}: {results['score']:g} of {most:g} point")
+    assert all(f"for {name}, which could not be graded: not a zero" in results["output"] for name in names)
+
+
+def _ungraded(one: ExerciseRecord) -> ExerciseRecord:
+    return exercise_record(one.exercise, None, int(one.max_points), Outcome.UNGRADED)
 
 
 def test_decisions_about_exercises_count_and_are_told(tmp_path: Path) -> None:
