@@ -29,7 +29,7 @@ from autograder.box.frames import (
 )
 from course_lib.checking.arrays import Array, can_be_kept, keep_arrays
 from course_lib.checking.exercise import Callback, Case, Value, is_key
-from course_lib.checking.observation import Foreign, Observation, Outcome, Raised, gradient_names
+from course_lib.checking.observation import Foreign, Observation, Outcome, Raised, gradient_names, modified
 
 RemoteCall = Callable[..., Value]
 """`remote(number, *args, **kwargs)`: what the callback of this number returns, from the other side of the wire."""
@@ -332,13 +332,13 @@ def decode_changes(data: Json) -> list[str]:
     return [text(change, MAX_NAME) for change in data]
 
 
-def encode_observation(observation: Observation, encoder: Encoder) -> Json:
-    """An observation as JSON and tensors."""
+def encode_observation(observation: Observation, arguments: Sequence[Value], encoder: Encoder) -> Json:
+    """An observation as JSON and tensors, with the arguments as they are after the call."""
     return {
         "returned": observation.returned,
         "value": encoder.value(observation.value),
         "gradients": [encoder.value(gradient) for gradient in observation.gradients],
-        "modified": list(observation.modified),
+        "arguments": [encoder.value(argument) for argument in arguments],
         "failure": None if observation.failure is None else str(observation.failure),
         "raised": encode_raised(observation.raised),
         "seconds": float(observation.seconds),
@@ -348,23 +348,27 @@ def encode_observation(observation: Observation, encoder: Encoder) -> Json:
 def decode_observation(data: Json, decoder: Decoder, case: Case) -> Observation:
     """The observation of `case` that a box reports, in every field one that `observe` could have made.
 
+    Which arguments were changed is judged here, by what they are after the call. A box could lie about that, but only
+    by keeping a copy of each, and to work on a copy is all that is asked.
+
     Raises:
         ProtocolError: it is not.
     """
     fields(
-        data, returned=bool, value=object, gradients=list, modified=list, failure=object, raised=object, seconds=float
+        data, returned=bool, value=object, gradients=list, arguments=list, failure=object, raised=object, seconds=float
     )
     value = decoder.value(data["value"])
     gradients = tuple(None if entry is None else decoder.tensor(entry) for entry in data["gradients"])
-    modified = _positions(data["modified"], len(case.args))
+    arguments = [decoder.value(argument) for argument in data["arguments"]]
     failure, raised = _failure(data["failure"]), decode_raised(data["raised"])
     seconds = _seconds(data["seconds"])
     if data["returned"]:
         require(failure is None and raised is None, "a failure of a call that returned")
         require(len(gradients) == len(gradient_names(case)), "the wrong number of gradients")
-        return Observation(True, value, gradients, modified, seconds=seconds)
+        require(len(arguments) == len(case.args), "the wrong number of arguments")
+        return Observation(True, value, gradients, modified(case, arguments), seconds=seconds)
     require(failure is not None, "a call that failed for no reason")
-    require(value is None and not gradients and not modified, "a result of a call that failed")
+    require(value is None and not gradients and not arguments, "a result of a call that failed")
     return Observation(False, failure=failure, raised=raised, seconds=seconds)
 
 

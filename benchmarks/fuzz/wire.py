@@ -102,15 +102,15 @@ def _observation(random: Random, place: int) -> tuple[Json, list[torch.Tensor]]:
     if random.random() < 0.25:
         failure = random.choice((Outcome.RAISED, Outcome.OUT_OF_MEMORY, Outcome.RULE_BROKEN, Outcome.NOT_ATTEMPTED))
         raised = Raised(mutations.text(random)[:200], mutations.text(random), 1, mutations.text(random))
-        observation = Observation(False, failure=failure, raised=raised)
+        observation, arguments = Observation(False, failure=failure, raised=raised), ()
     else:
         case = _key().cases[place]
         wanted = [case.args[position] for position in case.gradients]
         gradients = tuple(random.choice((None, torch.zeros_like(one), torch.zeros(3, 0))) for one in wanted)
-        modified = tuple(random.sample(range(len(case.args)), random.choice((0, 0, 1))))
-        observation = Observation(True, _returned(random, place), gradients, modified)
+        observation = Observation(True, _returned(random, place), gradients)
+        arguments = tuple(random.choice((value, value, _returned(random, place))) for value in case.args)
     encoder = Encoder()
-    return {"kind": "observation", "observation": encode_observation(observation, encoder)}, encoder.tensors
+    return {"kind": "observation", "observation": encode_observation(observation, arguments, encoder)}, encoder.tensors
 
 
 def _returned(random: Random, place: int) -> Any:

@@ -14,7 +14,7 @@ import time
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -158,11 +158,36 @@ def observe(answer: Callable[..., Value], case: Case, forbidden: Collection[str]
     Returns:
         What happened. Exceptions are recorded, not raised; only KeyboardInterrupt passes through.
     """
+    seen, arguments = call(answer, case, forbidden)
+    return replace(seen, modified=modified(case, arguments)) if seen.returned else seen
+
+
+def call(
+    answer: Callable[..., Value], case: Case, forbidden: Collection[str] = ()
+) -> tuple[Observation, tuple[Value, ...]]:
+    """Like `observe`, but leave it to somebody else to tell which arguments were changed: nothing that runs beside an
+    answer can be trusted to.
+
+    Returns:
+        What happened, and the positional arguments after the call as plain data; none if it did not return.
+    """
     with torch.inference_mode(False):  # a notebook may have left it on, and nothing made in it could be differentiated
-        return _observe(answer, case, forbidden)
+        return _call(answer, case, forbidden)
 
 
-def _observe(answer: Callable[..., Value], case: Case, forbidden: Collection[str]) -> Observation:
+def modified(case: Case, arguments: Sequence[Value]) -> tuple[int, ...]:
+    """The positions of the arguments that a call changed in place.
+
+    Args:
+        case: what it was called with.
+        arguments: the positional arguments after the call, as plain data.
+    """
+    return tuple(i for i, (old, new) in enumerate(zip(case.args, arguments, strict=True)) if not _identical(old, new))
+
+
+def _call(
+    answer: Callable[..., Value], case: Case, forbidden: Collection[str]
+) -> tuple[Observation, tuple[Value, ...]]:
     leaves = {position: case.args[position].detach().clone().requires_grad_() for position in case.gradients}
     trap = Trap(forbidden) if forbidden else None
     unknown: list[str] = []
@@ -181,30 +206,32 @@ def _observe(answer: Callable[..., Value], case: Case, forbidden: Collection[str
         wanted = list(leaves.values())
         wanted += [weights[name] for name in sorted(case.weights)] if case.weight_gradients else []
         gradients = _gradients(result, wanted)
-        value = _plain(result)
+        value, arguments = _plain(result), tuple(map(_argument_after, args))
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a student's answer may raise anything, SystemExit included
         if unknown and not (trap and trap.used):
-            return _not_known(unknown)
-        return Observation(
+            return _not_known(unknown), ()
+        failed = Observation(
             returned=False,
             failure=Outcome.RULE_BROKEN if trap and trap.used else failure_of(error),
             raised=raised_by(error),
             seconds=time.perf_counter() - start,
         )
+        return failed, ()
     if trap and trap.used:
-        return Observation(False, failure=Outcome.RULE_BROKEN, raised=Raised(RuleBroken.__name__, trap.used))
+        return Observation(False, failure=Outcome.RULE_BROKEN, raised=Raised(RuleBroken.__name__, trap.used)), ()
     if unknown:  # even if the answer went on as though nothing had happened
-        return _not_known(unknown)
-    modified = tuple(i for i, (old, new) in enumerate(zip(case.args, args, strict=True)) if not _identical(old, new))
-    return Observation(
-        returned=True,
-        value=value,
-        gradients=gradients,
-        modified=modified,
-        seconds=time.perf_counter() - start,
-    )
+        return _not_known(unknown), ()
+    return Observation(True, value, gradients, seconds=time.perf_counter() - start), arguments
+
+
+def _argument_after(value: Value) -> Value:
+    """An argument as plain data, whatever an answer has made of it."""
+    try:
+        return _plain(value)
+    except RecursionError:
+        return Foreign("value that holds itself")
 
 
 def _not_known(unknown: Sequence[str]) -> Observation:
@@ -388,15 +415,13 @@ def _foreign(value: Value) -> str:
 
 
 def _identical(old: Value, new: Value) -> bool:
+    """Whether an argument is the same after a call; `new` is plain data."""
     if isinstance(old, Callback):
         return True  # nothing of it is the answer's to change
-    if isinstance(old, Array):
-        return (
-            isinstance(new, numpy.ndarray) and can_be_kept(new) and _identical(old.tensor(), keep_arrays(new).tensor())
-        )
     if isinstance(old, Tensor):
         return (
             isinstance(new, Tensor)
+            and isinstance(new, Array) == isinstance(old, Array)
             and old.shape == new.shape
             and old.dtype == new.dtype
             and (torch.equal(old, new) or bool(((old == new) | ((old != old) & (new != new))).all()))
@@ -406,8 +431,9 @@ def _identical(old: Value, new: Value) -> bool:
             isinstance(new, dict) and old.keys() == new.keys() and all(_identical(old[name], new[name]) for name in old)
         )
     if isinstance(old, (list, tuple)):
-        return len(old) == len(new) and all(_identical(a, b) for a, b in zip(old, new, strict=True))
-    return bool(old == new)
+        return type(old) is type(new) and len(old) == len(new) and all(map(_identical, old, new))
+    plain = _plain(old)
+    return type(plain) is type(new) and bool(plain == new or (plain != plain and new != new))
 
 
 _DICTS = (dict, Counter, defaultdict, OrderedDict)

@@ -15,7 +15,7 @@ import random
 import resource
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NoReturn
@@ -44,7 +44,7 @@ from autograder.box.protocol import (
 )
 from autograder.limits import Limits
 from course_lib.checking.exercise import CallRefused, Case, Value
-from course_lib.checking.observation import ENDINGS, Foreign, Observation, Outcome, Raised, observe
+from course_lib.checking.observation import ENDINGS, Foreign, Observation, Outcome, Raised, call
 from course_lib.checking.trap import RuleBroken
 
 
@@ -219,8 +219,8 @@ class Inhabitant:
         cases = [decode_case(data, decoder) for data in request.header["cases"]]
         decoder.finish()
         for place, case in enumerate(cases):
-            observation = self._observe(request.header["name"], case)
-            yield self._observation(observation, f"{number}.{place}")
+            observation, arguments = self._observe(request.header["name"], case)
+            yield self._observation(observation, arguments, f"{number}.{place}")
             if observation.failure in ENDINGS:
                 return
 
@@ -237,39 +237,42 @@ class Inhabitant:
             raise known(raised.message)
         raise RuntimeError(f"{raised.type_name}: {raised.message}")
 
-    def _observation(self, observation: Observation, number: str) -> bytes:
+    def _observation(self, observation: Observation, arguments: tuple[Value, ...], number: str) -> bytes:
         if observation.failure is Outcome.OUT_OF_MEMORY:
             release_reserve()
+        with contextlib.suppress(TooLarge, TypeError, ValueError):
+            return self._encode(_reply(number, observation, arguments))
+        grown = tuple(Foreign("argument that cannot cross any more") for _ in arguments)
         try:
-            return self._encode(_reply(number, observation))
+            return self._encode(_reply(number, observation, grown))
         except (TooLarge, TypeError, ValueError) as error:
             kind = type(observation.value)
             holds = "of more than 64 bits" if kind is int else f"with {error}"
             what = f"{kind.__name__} {holds}, which cannot be compared"
             none = tuple(None for _ in observation.gradients)
-            return self._encode(_reply(number, replace(observation, value=Foreign(what), gradients=none)))
+            return self._encode(_reply(number, replace(observation, value=Foreign(what), gradients=none), grown))
 
-    def _observe(self, name: str, case: Case) -> Observation:
-        """What an answer does on a case."""
+    def _observe(self, name: str, case: Case) -> tuple[Observation, tuple[Value, ...]]:
+        """What an answer does on a case, and the arguments after that."""
         if name not in self._shell.user_ns:
-            return Observation(returned=False, failure=Outcome.NEVER_DEFINED)
+            return Observation(returned=False, failure=Outcome.NEVER_DEFINED), ()
         with answering() as used:
             try:
-                seen = observe(self._shell.user_ns[name], case)
+                seen, arguments = call(self._shell.user_ns[name], case)
             except BaseException as error:  # what came back fails when it is looked at
                 failure, raised = describe_error(error)
-                return Observation(returned=False, failure=failure, raised=raised)
+                return Observation(returned=False, failure=failure, raised=raised), ()
         if used:  # even where the answer has caught the exception
-            return Observation(False, failure=Outcome.RULE_BROKEN, raised=Raised(RuleBroken.__name__, used[0]))
-        return seen
+            return Observation(False, failure=Outcome.RULE_BROKEN, raised=Raised(RuleBroken.__name__, used[0])), ()
+        return seen, arguments
 
     def _encode(self, frame: Frame) -> bytes:
         return encode_frame(frame, self._limits.frame_bytes)
 
 
-def _reply(number: str, observation: Observation) -> Frame:
+def _reply(number: str, observation: Observation, arguments: Sequence[Value]) -> Frame:
     encoder = Encoder()
-    data = encode_observation(observation, encoder)
+    data = encode_observation(observation, arguments, encoder)
     return Frame({"id": number, "kind": "observation", "observation": data}, encoder.tensors)
 
 

@@ -358,14 +358,14 @@ def test_a_case_arrives_without_its_name() -> None:
     assert case.training
 
 
-RETURNED = Observation(True, torch.ones(2), (torch.ones(3, 2), None), (0,), seconds=0.5)
+RETURNED = Observation(True, torch.ones(2), (torch.ones(3, 2), None), seconds=0.5)
 FAILED = Observation(False, failure=Outcome.RAISED, raised=Raised("ValueError", "no", 3, "x = 1"), seconds=0.5)
 
 
 @pytest.mark.parametrize("observation", [RETURNED, FAILED, Observation(False, failure=Outcome.NEVER_DEFINED)])
 def test_observations_arrive(observation: Observation) -> None:
-    encoder = Encoder()
-    frame = across({"observation": encode_observation(observation, encoder)}, encoder)
+    encoder, arguments = Encoder(), CASE.args if observation.returned else ()
+    frame = across({"observation": encode_observation(observation, arguments, encoder)}, encoder)
     arrived = decode_observation(frame.header["observation"], Decoder(frame.tensors), CASE)
     assert same(arrived.value, observation.value)
     assert same(arrived.gradients, observation.gradients)
@@ -380,9 +380,10 @@ def test_observations_arrive(observation: Observation) -> None:
         {"gradients": []},
         {"gradients": [None, 3]},
         {"gradients": {}},
-        {"modified": [3]},
-        {"modified": [0, 0]},
-        {"modified": [True]},
+        {"arguments": [{"tensor": 2}, 3]},
+        {"arguments": [{"tensor": 0}, 3, None]},
+        {"arguments": [{"tensor": 2}, 3, {"callback": [0, "step"]}]},
+        {"modified": []},
         {"failure": "raised"},
         {"failure": "passed"},
         {"raised": "ValueError"},
@@ -396,7 +397,7 @@ def test_observations_arrive(observation: Observation) -> None:
 )
 def test_forged_observations_are_refused(change: dict[str, Any]) -> None:
     encoder = Encoder()
-    data = {**encode_observation(RETURNED, encoder), **change}
+    data = {**encode_observation(RETURNED, CASE.args, encoder), **change}
     with pytest.raises(ProtocolError):
         decode_observation(data, Decoder(encoder.tensors), CASE)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.dishonest.attempt import DIED, WRONG, ZEROS, Attempt
+from tests.dishonest.attempt import RAISED, WRONG, ZEROS, Attempt
 
 ATTEMPTS = (
     Attempt(
@@ -75,13 +75,13 @@ ATTEMPTS = (
                 for name, module in list(sys.modules.items()):
                     if name.startswith("course_lib.checking"):
                         for attribute, value in list(vars(module).items()):
-                            if isinstance(value, types.FunctionType) and attribute != "observe":
+                            if isinstance(value, types.FunctionType) and attribute != "call":
                                 setattr(module, attribute, lambda *args, **kwargs: None)
             """,
             "scores": ZEROS,
         },
-        {"scale": DIED},
-        otherwise=DIED,
+        {"scale": RAISED},
+        otherwise=RAISED,
     ),
     Attempt(
         "patch_outcomes",

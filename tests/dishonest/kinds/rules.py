@@ -115,11 +115,12 @@ ATTEMPTS = (
         f"{_NAME}(scaled, -1)",
         """
             import contextlib, importlib
-            child = importlib.import_module("auto" + "grader.box.child")
-            genuine = child.observe
-            child.barred = lambda names: contextlib.nullcontext([])
-            child.observe = lambda answer, case, forbidden=(): genuine(answer, case)
+            child = importlib.import_module("auto" + "grader.box.inside.child")
+            genuine = child.call
+            child.answering = lambda: contextlib.nullcontext([])
+            child.call = lambda answer, case, forbidden=(): genuine(answer, case)
         """,
+        WRONG,
     ),
     _weights(
         "softmax_unbarred_by_frames",
@@ -239,9 +240,9 @@ ATTEMPTS = (
         {
             "own": """
                 import importlib
-                child = importlib.import_module("auto" + "grader.box.child")
-                genuine = child.observe
-                child.observe = lambda answer, case, forbidden=(): genuine(answer, case)
+                child = importlib.import_module("auto" + "grader.box.inside.child")
+                genuine = child.call
+                child.call = lambda answer, case, forbidden=(): genuine(answer, case)
             """,
             "softmax_jacobian": _ROWS.format("getattr(torch.func, 'jac' + 'rev')"),
         },

@@ -7,8 +7,9 @@ from tests.dishonest.attempt import DIED, NEVER_DEFINED, RAISED, TIMED_OUT, WRON
 FORGED = """
     import autograder.box.inside.child as child
     def obliging(answer, case, forbidden=()):
-        return child.Observation(returned=True, value=torch.zeros(2, 2), gradients=tuple(None for _ in case.gradients))
-    child.observe = obliging
+        gradients = tuple(None for _ in case.gradients)
+        return child.Observation(returned=True, value=torch.zeros(2, 2), gradients=gradients), case.args
+    child.call = obliging
 """
 
 ATTEMPTS = (
@@ -26,14 +27,27 @@ ATTEMPTS = (
             "own": """
                 import autograder.box.inside.child as child
                 genuine = child.encode_observation
-                def generous(observation, encoder):
-                    return genuine(observation, encoder) | {"passed": True, "points": 4, "outcome": "passed"}
+                def generous(*told):
+                    return genuine(*told) | {"passed": True, "points": 4, "outcome": "passed"}
                 child.encode_observation = generous
             """,
             "scores": ZEROS,
         },
         {"scale": DIED},
         otherwise=DIED,
+    ),
+    Attempt(
+        "deny_changes",
+        "Replaces what tells a changed argument from the same one, and works in place.",
+        {
+            "own": """
+                from course_lib.checking import observation
+                observation._identical = lambda old, new: True
+                observation.modified = lambda case, arguments: ()
+            """,
+            "scores": "def dot_product_scores(q, k):\n    return (out := q @ k.mT, q.zero_())[0]",
+        },
+        {"scores": WRONG},
     ),
     Attempt(
         "forge_cell_results",

@@ -28,8 +28,9 @@ _WIRE = """
         frames = [o for o in gc.get_objects() if type(o).__name__ == "Frame" and "cases" in getattr(o, "header", {})]
         return frames[-1].header["id"] + ".0"
     def report(**fields):
-        right = {"returned": True, "value": None, "gradients": [], "modified": [], "failure": None, "raised": None}
-        return {"id": number(), "kind": "observation", "observation": {**right, "seconds": 0.0, **fields}}
+        right = {"returned": True, "value": None, "gradients": [], "arguments": [None, None]}
+        right |= {"failure": None, "raised": None, "seconds": 0.0}
+        return {"id": number(), "kind": "observation", "observation": {**right, **fields}}
 """
 
 

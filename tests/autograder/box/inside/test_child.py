@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from typing import Any
 
+import numpy
 import pytest
 import torch
 from torch import nn
@@ -109,9 +111,37 @@ def test_the_stub_is_not_attempted(box: Box) -> None:
     assert observed(box, "raise NotImplementedError()").failure is Outcome.NOT_ATTEMPTED
 
 
-def test_changes_of_the_inputs_are_reported(box: Box) -> None:
-    seen = observed(box, "args[1].zero_(); return args[0]", torch.ones(2), torch.ones(2))
-    assert seen.modified == (1,)
+GIVEN = (torch.ones(2), [torch.ones(2), "a"], {"a": [1]}, numpy.ones(2), math.nan)
+IN_PLACE = {
+    "pass": (),
+    "args[0].zero_()": (0,),
+    "args[0].data = torch.ones(2).double()": (0,),
+    "args[0].resize_(1)": (0,),
+    "args[1][0] += 1": (1,),
+    "args[1].append(args[1])": (1,),
+    "args[1].extend(range(200_000))": (0, 1, 2, 3, 4),  # as they cannot cross any more, none is known to be the same
+    "args[2]['a'].append(2)": (2,),
+    "args[2][3] = 1": (2,),
+    "args[3].sort(); args[3][0] = 2; args[0].mul_(2)": (0, 3),
+}
+
+
+@pytest.mark.parametrize(("change", "modified"), IN_PLACE.items(), ids=lambda value: str(value)[:40])
+def test_changes_of_the_inputs_are_judged_outside_whatever_runs_beside_the_answer(
+    box: Box, change: str, modified: tuple[int, ...]
+) -> None:
+    """The same as in a notebook; and also with each name replaced that tells a change inside."""
+    names: dict[str, Any] = {"torch": torch}
+    exec(f"def answer(*args):\n    {change}\n    return 1", names)
+    if "extend" not in change:
+        assert observe(names["answer"], Case("a case", GIVEN)).modified == modified
+    deny = "from course_lib.checking import observation\nfrom autograder.box import protocol\n"
+    deny += "observation._identical = lambda *both: True\n"
+    deny += "observation.modified = protocol.modified = lambda *told: ()"
+    for cell in ("", deny):
+        box.run_cell(cell)
+        seen = observed(box, f"{change}; return 1", *GIVEN)
+        assert (seen.value, seen.modified) == (1, modified)
 
 
 def test_a_parameter_comes_back_as_a_tensor(box: Box) -> None:
