@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from rich.console import Console
-from rich.table import Table
+HEADINGS = ("measured", "ours", "peer", "unit", "ratio", "goal", "met")
 
 
 @dataclass(frozen=True)
@@ -49,23 +48,30 @@ class Row:
         met = None if goal is None or ratio is None else ratio >= goal
         return cls(name, ours, peer, unit, ratio, goal, met)
 
+    def cells(self) -> list[str]:
+        """What stands below each of `HEADINGS`."""
+        return [
+            self.name,
+            f"{self.ours:.4g}",
+            "" if self.peer is None else f"{self.peer:.4g}",
+            self.unit,
+            "" if self.ratio is None else f"{self.ratio:.3g}",
+            "" if self.goal is None else f"{self.goal:.3g}",
+            "" if self.met is None else "yes" if self.met else "NO",
+        ]
+
 
 def report(title: str, rows: Sequence[Row], json_file: Path | None) -> None:
     """Print the rows, and write them where a file is named."""
+    from rich.console import Console  # a machine that only trains may lack it
+    from rich.table import Table
+
     table = Table(title=title, title_justify="left")
-    for heading in ("measured", "ours", "peer", "unit", "ratio", "goal", "met"):
+    for heading in HEADINGS:
         in_words = heading in ("measured", "unit")
         table.add_column(heading, justify="left" if in_words else "right", no_wrap=not in_words)
     for row in rows:
-        table.add_row(
-            row.name,
-            f"{row.ours:.4g}",
-            "" if row.peer is None else f"{row.peer:.4g}",
-            row.unit,
-            "" if row.ratio is None else f"{row.ratio:.3g}",
-            "" if row.goal is None else f"{row.goal:.3g}",
-            "" if row.met is None else "yes" if row.met else "NO",
-        )
+        table.add_row(*row.cells())
     Console(width=max(Console().width, 110)).print(table)
     if json_file:
         json_file.write_text(json.dumps([asdict(row) for row in rows], indent=2) + "\n", encoding="utf-8")

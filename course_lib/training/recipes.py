@@ -1,7 +1,7 @@
 """Recipes for real data: sizes and rates that others have found, and a training that follows them.
 
-`benchmarks.multi30k` and `benchmarks.shakespeare` run them from the command line. A GPU takes minutes for each, a
-processor hours; `steps` makes them as short as wanted.
+`python -m benchmarks.gpu` runs them from the command line. A GPU takes minutes for each, a processor hours; `steps`
+makes them as short as wanted.
 """
 
 from __future__ import annotations

@@ -1,0 +1,138 @@
+"""What the library does on a GPU, in ten minutes.
+
+    python -m benchmarks.gpu [--minutes 10] [--out DIR] [--only PART] [--test FILE.en FILE.de] [--seeds N] [--steps N]
+    python -m benchmarks.gpu --tiny            # all of it at its smallest, on any machine, in a minute
+    python -m benchmarks.gpu --only multi30k --steps 2200      # a learning curve that a processor draws in an hour
+
+Each part runs in a process of its own, with a limit in seconds; the last one may use all the time that is left. One
+that fails, or reaches its limit, stops no other. One that lacks a package is skipped, and a skip is not a pass. Results
+are in DIR as soon as they are known: `results.json` has all of them with their curves, `results.md` is the table,
+`log.txt` what was printed. `KATZE_DATA` names a folder with the texts; without it they are fetched
+(`course_lib.text.downloads`).
+
+On a processor nothing has a limit unless `--minutes` says so. A training that you stop, with Ctrl-C, goes on when the
+same command is given again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import shutil
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+
+from benchmarks.gpu.parts import PARTS, Part
+from benchmarks.gpu.results import Outcome, Point, Said, line, write
+from benchmarks.gpu.running import OutOfTime, PartFailed, Settings, run_apart
+from benchmarks.table import Row
+
+MINUTES = 10.0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the parts; 0 if all that were asked for are done."""
+    options = _options(arguments)
+    options.out.mkdir(parents=True, exist_ok=True)
+    (options.out / "log.txt").unlink(missing_ok=True)
+    about = {
+        said.what: said.text
+        for said in run_apart("benchmarks.gpu.machine:machine", Settings("cpu", options.out), None)
+        if isinstance(said, Said)
+    }
+    print("; ".join(f"{what} {text}" for what, text in about.items()), flush=True)
+    if "card" not in about:
+        print("There is no GPU here that torch can use.", flush=True)
+        if not options.tiny and not options.only:
+            print("Ask for --tiny, which tries all of it on a processor, or --only PART, which takes its time.")
+            return 1
+    settings = Settings(
+        "cuda" if "card" in about else "cpu",
+        options.out,
+        options.tiny,
+        options.steps,
+        options.seeds,
+        tuple(map(tuple, options.test)),
+    )
+    return _run([part for part in PARTS if part.name in (options.only or part.name)], settings, options.minutes, about)
+
+
+def _run(parts: Sequence[Part], settings: Settings, minutes: float | None, about: dict[str, str]) -> int:
+    limited = settings.device == "cuda" or settings.tiny
+    ends = time.monotonic() + 60 * (minutes or (MINUTES if limited else math.inf))
+    outcomes: list[Outcome] = []
+    for part in parts:
+        left = ends - time.monotonic()
+        own = part.seconds * (settings.seeds if part.by_seed else 1)
+        limit = min(own, left) if limited and part is not parts[-1] else left
+        outcome = Outcome(part.name, limit=limit if math.isfinite(limit) else None)
+        outcomes.append(outcome)
+        if missing := [package for package in part.needs if find_spec(package) is None]:
+            outcome.outcome, outcome.why = "skipped", f"not installed: {', '.join(missing)}"
+        elif left <= 0:
+            outcome.outcome, outcome.why = "skipped", "no time was left"
+        else:
+            print(f"\n{part.name}: {part.told}", flush=True)
+            _follow(part, outcome, settings, lambda: write(settings.out, about, outcomes))
+        print(outcome, flush=True)
+        write(settings.out, about, outcomes)
+    return int(any(outcome.outcome != "done" for outcome in outcomes))
+
+
+def _follow(part: Part, outcome: Outcome, settings: Settings, keep: Callable[[], None]) -> None:
+    """Run a part to whatever end."""
+    began = time.monotonic()
+    try:
+        for told in run_apart(part.function, settings, outcome.limit):
+            if settings.tiny and isinstance(told, Row):
+                told = replace(told, goal=None, met=None)
+            outcome.take(told)
+            outcome.seconds = time.monotonic() - began
+            print(_shown(told), flush=True)
+            keep()
+        outcome.outcome = "done"
+    except OutOfTime:
+        outcome.outcome = "cut off"
+    except PartFailed as problem:
+        outcome.outcome, outcome.why = "failed", f"{problem} (more in log.txt)"
+    outcome.seconds = time.monotonic() - began
+    shutil.rmtree(settings.unfinished, ignore_errors=True)
+
+
+def _shown(told: Row | Point | Said) -> str:
+    if isinstance(told, Row):
+        return line(told.cells())
+    if isinstance(told, Point):
+        return f"  {told.curve}, step {told.step:,}: {told.value:.4g}"
+    return f"  {told.what}: {told.text}"
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.gpu", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--minutes", type=float, help=f"for all parts together (with a GPU: {MINUTES:g})")
+    parser.add_argument("--out", type=Path, default=Path("build/gpu"), metavar="DIR", help="default: %(default)s")
+    parser.add_argument("--tiny", action="store_true", help="everything at its smallest")
+    names = [part.name for part in PARTS]
+    parser.add_argument("--only", action="append", choices=names, help="this part; may be given several times")
+    parser.add_argument(
+        "--test",
+        nargs=2,
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="more to translate, in two files",
+    )
+    parser.add_argument("--seeds", type=int, default=1, help="how often to train on Multi30k (default: %(default)s)")
+    parser.add_argument("--steps", type=int, help="of training on Multi30k, in place of the recipe's")
+    return parser.parse_args(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
