@@ -71,8 +71,10 @@ class TranslationBatch:
 
     @property
     def tokens(self) -> int:
-        """How many words there are on both sides."""
-        return int((self.source != PADDING_ID).sum() + (self.target != PADDING_ID).sum())
+        """How many words there are on both sides; a row without a target does not count."""
+        target = self.target != PADDING_ID
+        source = (self.source != PADDING_ID) & target.any(dim=1, keepdim=True)
+        return int(source.sum() + target.sum())
 
     def to(self, device: torch.device | str) -> TranslationBatch:
         """The same batch on another device."""
