@@ -35,15 +35,29 @@ class Checkpoints:
         folder: its files are named after their step; it is made if it is missing.
         every: steps from one to the next; the last step is always saved.
         keep: how many of the newest stay.
+        pause: seconds that pass between two of them, but for the `keep` last of a training, which come step by step.
     """
 
     folder: Path
     every: int = 1000
     keep: int = 1
+    pause: float = 0.0
 
     def __post_init__(self) -> None:
         if self.every < 1 or self.keep < 1:
             raise ValueError(f"every and keep must be at least 1, got {self.every} and {self.keep}")
+
+    def are_due(self, step: int, last: int, seconds: float) -> bool:
+        """Whether to save after this step.
+
+        Args:
+            step: that was taken.
+            last: the training's last one, which is always saved.
+            seconds: since the checkpoint before.
+        """
+        if step == last:
+            return True
+        return step % self.every == 0 and (step > last - self.keep * self.every or seconds >= self.pause)
 
     def files(self) -> list[Path]:
         """The saved files, the newest last."""

@@ -12,6 +12,7 @@ Vaswani et al. (2017), section 5; slides S2 ("masked training") and S4.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from copy import deepcopy
@@ -33,6 +34,7 @@ from course_lib.training.checkpoints import (
     check_weights,
     read_checkpoint,
 )
+from course_lib.training.graphs import RecordedGradients
 from course_lib.training.loss_log import DivergedError, LossLog
 from course_lib.training.optimizers import OptimizerName, make_optimizers, require_optimizer
 from course_lib.training.precision import Precision, autocast, precision_for, require_precision
@@ -71,6 +73,9 @@ class TrainingConfig:
         recompute: keep only the inputs of the model's blocks, and compute what is in them again for the gradients
             (activation checkpointing): less memory, a third more time.
         fsdp: under `torchrun`, each process keeps its part of every weight (FSDP2) instead of all of them (DDP).
+        graphs: on a GPU, launch each step as one CUDA graph (`training.graphs`): several times as fast for a small
+            model whose batches have few shapes, each of which takes a second at first. Elsewhere, and in several
+            processes, it changes nothing.
         precision: of the arithmetic; the weights are kept in single precision in any case. "auto" is `precision_for`.
         seed: of the order of the batches and of dropout.
     """
@@ -89,6 +94,7 @@ class TrainingConfig:
     ema_decay: float | None = None
     recompute: bool = False
     fsdp: bool = False
+    graphs: bool = False
 
     def __post_init__(self) -> None:
         require_at_least(1, steps=self.steps, accumulate=self.accumulate)
@@ -112,6 +118,8 @@ class TrainingConfig:
             raise ValueError("muon needs whole matrices, and fsdp shards them; choose one of them")
         if precision == "fp16" and self.fsdp:
             raise ValueError("fsdp shards what fp16's scaling has to see whole; choose precision 'bf16' or 'fp32'")
+        if self.graphs and self.recompute:
+            raise ValueError("a graph cannot be recorded of what is computed twice; choose graphs or recompute")
         if precision == "fp16" and self.optimizer == "muon":
             raise ValueError("muon and the AdamW beside it may skip different steps; choose precision 'bf16' or 'fp32'")
 
@@ -313,10 +321,14 @@ class _Run(Generic[M, B]):
             epsilon=config.epsilon,
             momentum=config.momentum,
         )
+        self.recorded: RecordedGradients | None = None
+        if config.graphs and world.size == 1 and world.device.type == "cuda":
+            self.recorded = RecordedGradients(self.model, self._gradients, world.device)
         self.average = None if config.ema_decay is None else MovingAverage(self.model, config.ema_decay)
         self.scaler = torch.amp.GradScaler(world.device.type, enabled=self.precision == "fp16")
         self.log = LossLog(world, config.schedule, progress, scaled=self.precision == "fp16")
         self.step = 0
+        self.saved_at = time.perf_counter()
         self.validations: dict[int, float] = {}
         self.best_weights: dict[str, Tensor] | None = None
         self.tokens = 0
@@ -351,8 +363,13 @@ class _Run(Generic[M, B]):
             is_last = self.step == self.config.steps
             if self.validation and (is_last or self.step % self.validation.every == 0):
                 self._validate(self.validation)
-            if self.checkpoints and (is_last or self.step % self.checkpoints.every == 0 or self._is_stale()):
+            if self.checkpoints and (self._is_stale() or self._is_time_to_save(self.checkpoints)):
                 self._save(self.checkpoints)
+                self.saved_at = time.perf_counter()
+
+    def _is_time_to_save(self, checkpoints: Checkpoints) -> bool:
+        due = checkpoints.are_due(self.step, self.config.steps, time.perf_counter() - self.saved_at)
+        return self.world.sum([due and self.world.is_first])[0] > 0  # one clock decides for all
 
     def _take_step(self) -> None:
         """Learn from the next batches together: every target counts the same, whichever batch it is in."""
@@ -362,20 +379,27 @@ class _Run(Generic[M, B]):
         if not total:
             raise ValueError(f"the batches of step {self.step} have nothing to predict")
         loss = torch.zeros((), device=self.world.device)
-        self.optimizer.zero_grad()
+        self.optimizer.zero_grad(keep=self.recorded is not None)
         for i, (batch, count) in enumerate(zip(batches, targets, strict=True), start=1):
-            is_last = i == len(batches)  # gradients are exchanged once a step, with those of the last batch
-            with self.shared_loss.exchanging(is_last), autocast(self.world.device, self.precision):
-                share = self.shared_loss(batch.to(self.world.device), counts=count > 0) * (count / total)
-                # DistributedDataParallel takes the mean over the processes; we want the sum.
-                self.scaler.scale(share * self.world.size).backward()
-            loss += share.detach()
+            if self.recorded is not None:
+                loss += self.recorded(batch, count / total)
+                continue
+            with self.shared_loss.exchanging(i == len(batches)):  # once a step, with those of the last batch
+                loss += self._gradients(batch.to(self.world.device), count / total, counts=count > 0)
         self.optimizer.unscale(self.scaler)
         norm = nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip)
         self.log.note(loss, whole(norm), self.tokens)
         self.optimizer.step(self.config.schedule(self.step), self.scaler)
         if self.average is not None:
             self.average.update()
+
+    def _gradients(self, batch: Any, weight: float | Tensor, *, counts: bool = True) -> Tensor:
+        """A batch's loss times its weight; adds its gradients to the weights' own."""
+        with autocast(self.world.device, self.precision):
+            share = self.shared_loss(batch, counts=counts) * weight
+        # DistributedDataParallel takes the mean over the processes; we want the sum.
+        self.scaler.scale(share * self.world.size).backward()
+        return share.detach()
 
     def _draw(self) -> tuple[list[B], list[int]]:
         """Take the next batches: of each the part of this process, and how many of its targets count."""

@@ -44,10 +44,10 @@ class Optimizers:
         """The groups of weights, of all the optimizers."""
         return [group for one in self.each for group in one.param_groups]
 
-    def zero_grad(self) -> None:
-        """Forget the gradients."""
+    def zero_grad(self, *, keep: bool = False) -> None:
+        """Forget the gradients; `keep` their places, and fill them with zeros."""
         for one in self.each:
-            one.zero_grad()
+            one.zero_grad(set_to_none=not keep)
 
     def unscale(self, scaler: torch.amp.GradScaler) -> None:
         """Take the scale off the gradients, where half precision needed one."""

@@ -40,8 +40,8 @@ class Prefetch(Generic[B]):
             order: of the batches. It runs ahead of those that were given: `state` is where they stand.
             part: which of a batch's examples to take.
             workers: processes that make batches, two waiting from each; without any, each is made when it is asked for.
-            device: what the batches are for. For a GPU those of the workers are in pinned memory, from which they are
-                copied while the program goes on.
+            device: what the batches are for. For a GPU they are in pinned memory, from which they are copied while the
+                program goes on.
 
         Raises:
             TypeError, ValueError: a number of workers below 0, or no whole number.
@@ -56,7 +56,7 @@ class Prefetch(Generic[B]):
             batch_size=None,  # what the sampler gives is a batch already
             sampler=self._ahead(),
             num_workers=workers,
-            pin_memory=workers > 0 and device.type == "cuda",
+            pin_memory=device.type == "cuda",
             generator=torch.Generator(),  # its own: torch's would be moved by it, and with it dropout
         )
 

@@ -142,6 +142,28 @@ class TestFolder:
             Checkpoints(tmp_path, **wrong)
 
 
+class TestTimes:
+    EARLY, LAST = Checkpoints(Path(), every=10, keep=2, pause=60.0), 100
+
+    @pytest.mark.parametrize(
+        ("step", "seconds", "due"),
+        [
+            (10, 59.9, False),
+            (10, 60.0, True),
+            (15, 600.0, False),  # between two of its steps
+            (80, 0.0, False),
+            (90, 0.0, True),  # one of the last two, whenever it comes
+            (100, 0.0, True),
+        ],
+    )
+    def test_a_pause_lies_between_all_but_the_last(self, step: int, seconds: float, due: bool) -> None:
+        assert self.EARLY.are_due(step, self.LAST, seconds) is due
+
+    def test_without_a_pause_every_one_is_due(self) -> None:
+        often = Checkpoints(Path(), every=10, keep=2)
+        assert [step for step in range(1, 46) if often.are_due(step, 45, 0.0)] == [10, 20, 30, 40, 45]
+
+
 class TestAverage:
     def test_is_the_mean_of_fractions_and_the_last_of_counters(self, tmp_path: Path) -> None:
         for value in (1, 2, 6):

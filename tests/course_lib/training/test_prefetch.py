@@ -157,7 +157,7 @@ def test_what_is_no_dataclass_is_passed_on() -> None:
     assert _Made(batch).pin_memory().batch is batch
 
 
-@pytest.mark.parametrize(("device", "workers", "pinned"), [("cpu", 2, False), ("cuda", 2, True), ("cuda", 0, False)])
-def test_only_what_workers_make_for_a_gpu_is_pinned(device: str, workers: int, pinned: bool) -> None:
+@pytest.mark.parametrize(("device", "workers", "pinned"), [("cpu", 2, False), ("cuda", 2, True), ("cuda", 0, True)])
+def test_what_is_for_a_gpu_is_pinned(device: str, workers: int, pinned: bool) -> None:
     ahead: Prefetch[TextBatch] = Prefetch(DATA, order(), list, workers, torch.device(device))
     assert ahead._loader.pin_memory is pinned
