@@ -398,7 +398,7 @@ def roofs():
     numbers = torch.arange(1, total + 1)
     paper = [inverse_root_schedule(3e-3, 300)(step) for step in numbers.tolist()]
     drawn, [axes] = show.frames(width=6.6, height=3.0)
-    axes.plot(numbers, paper, color=GREY, linewidth=2, label="the recipe's: down with 1 / √step")
+    axes.plot(numbers, paper, color=GREY, linewidth=2, label="the paper's: down with 1 / √step")
     axes.plot(numbers, trapezoid_schedule(numbers, total, 300, 900, 3e-3), color=BLUE, linewidth=2, label="a flat roof")
     early = trapezoid_schedule(numbers[:2000], 2000, 300, 600, 3e-3)
     axes.plot(numbers[:2000], early, color=ORANGE, linewidth=2, linestyle="--", label="the same, ended earlier")
@@ -499,12 +499,10 @@ my_guess = {
 folder = kept_folder(corpus)
 
 
-def run(steps):
-    recipe = dataclasses.replace(corpus.recipe, steps=steps)
-    with progress_bar(steps, f"{corpus.name}, {precision_for(device)}") as tell:
-        return learn_to_translate(
-            recipe, corpus.training, corpus.validation, folder, device, words=pieces, progress=tell
-        )
+def run(until):
+    parts = (corpus.training, corpus.validation)
+    with progress_bar(until, f"{corpus.name}, {precision_for(device)}") as tell:
+        return learn_to_translate(corpus.recipe, *parts, folder, device, words=pieces, until=until, progress=tell)
 
 
 run(corpus.recipe.steps // 2)
@@ -580,9 +578,8 @@ recipe = corpus.recipe
 my_steps = 1000 if corpus.full else 80  # recipe.steps for the whole run
 torch.manual_seed(0)
 mine = EncoderDecoder(len(pieces), recipe.d_model, recipe.heads, recipe.d_hidden, recipe.layers, recipe.dropout)
-rates = inverse_root_schedule(recipe.peak, recipe.warmup)
 with progress_bar(my_steps, "your own classes") as tell:
-    my_result = train(mine, data, recipe.loss, TrainingConfig(my_steps, rates, seed=0), device, progress=tell)
+    my_result = train(mine, data, recipe.loss, TrainingConfig(my_steps, recipe.rate(), seed=0), device, progress=tell)
 
 
 def beside_the_librarys():

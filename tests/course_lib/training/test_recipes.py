@@ -15,7 +15,14 @@ from course_lib.models import GPT, Transformer
 from course_lib.toys.grammar import toy_translation
 from course_lib.training.checkpoints import Checkpoints, average_weights
 from course_lib.training.progress import TrainingStep
-from course_lib.training.recipes import MULTI30K, SHAKESPEARE, learn_to_translate, learn_to_write
+from course_lib.training.recipes import (
+    MULTI30K,
+    SCENES,
+    SHAKESPEARE,
+    TranslationRecipe,
+    learn_to_translate,
+    learn_to_write,
+)
 
 SPLIT = toy_translation(training=60, held_out=10)
 SHORT = dataclasses.replace(MULTI30K, pieces=90, d_model=16, d_hidden=32, layers=1, max_tokens=600, steps=6)
@@ -31,9 +38,10 @@ def test_the_published_sizes() -> None:
         translator, writer = Transformer(MULTI30K.model(10_000)), GPT(SHAKESPEARE.model(65))
     # Per encoder layer 4·d² + 4·d of attention, 2·d·h + h + d of its network, 4·d of norms; a decoder layer has one
     # attention and one norm more; the one embedding has vocabulary·d.
-    assert sum(p.numel() for p in translator.parameters()) == 10_000 * 128 + 4 * (132_480 + 198_784)
+    # Pre-norm adds one norm to the end of each stack.
+    assert sum(p.numel() for p in translator.parameters()) == 10_000 * 256 + 4 * (789_760 + 1_053_440) + 2 * 512
     assert sum(p.numel() for p in writer.parameters()) == 65 * 384 + 256 * 384 + 6 * 1_774_464 + 768
-    assert (MULTI30K.dropout, MULTI30K.averaged, MULTI30K.beams) == (0.3, 10, 5)
+    assert (MULTI30K.dropout, MULTI30K.averaged, MULTI30K.beams) == (0.35, 10, 5)
     assert (writer.config.context, writer.config.layers, writer.config.d_model) == (256, 6, 384)
 
 
@@ -52,13 +60,27 @@ def test_a_translator_has_the_mean_of_the_last_weights(tmp_path: Path) -> None:
 
 
 def test_a_translator_goes_on_where_it_was(tmp_path: Path) -> None:
-    def learn(folder: Path, steps: int) -> list[float]:
-        recipe = dataclasses.replace(SHORT, steps=steps)
-        return learn_to_translate(recipe, SPLIT.training, SPLIT.held_out, folder, "cpu").result.losses
+    def learn(folder: Path, until: int | None = None) -> list[float]:
+        return learn_to_translate(SHORT, SPLIT.training, SPLIT.held_out, folder, "cpu", until=until).result.losses
 
-    straight = learn(tmp_path / "straight", 6)
-    learn(tmp_path / "resumed", 3)
-    assert learn(tmp_path / "resumed", 6) == straight
+    straight = learn(tmp_path / "straight")
+    assert learn(tmp_path / "resumed", until=3) == straight[:3]
+    assert learn(tmp_path / "resumed") == straight
+
+
+@pytest.mark.parametrize(
+    ("recipe", "highest"),
+    [(MULTI30K, 800), (dataclasses.replace(MULTI30K, steps=2200), 550), (dataclasses.replace(MULTI30K, steps=3), 1)],
+)
+def test_no_more_than_a_quarter_of_a_training_is_warm_up(recipe: TranslationRecipe, highest: int) -> None:
+    rates = [recipe.rate()(step) for step in range(1, recipe.steps + 1)]
+    assert max(rates) == rates[highest - 1] == recipe.peak
+    assert 0 < rates[-1] <= recipe.peak / (recipe.steps + 1 - highest) * 1.001
+
+
+def test_a_recipe_as_the_paper_has_it_does_not_depend_on_the_length() -> None:
+    short = dataclasses.replace(SCENES, steps=200)
+    assert [short.rate()(step) for step in (1, 100, 200)] == [SCENES.rate()(step) for step in (1, 100, 200)]
 
 
 def test_a_writer_learns_and_keeps_its_best_weights(tmp_path: Path) -> None:
