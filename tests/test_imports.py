@@ -42,14 +42,14 @@ WINGS = {
     "models": [],
     "text": [
         *("tokenization", "subwords", "special_tokens", "byte_pairs", "fast_subwords", "texts", "downloads", "batches"),
-        *("shakespeare", "timed_merges", "shards", "packing", "reviews"),
+        *("shape_buckets", "shakespeare", "timed_merges", "shards", "packing", "reviews"),
     ],
     "decoding": ["continuation", "rules", "greedy", "beam", "sampling", "generation", "tracing", "translator"],
     "recurrent": [],
     "objectives": ["losses", "labelled_data", "heads", "pretraining"],
     "training": [
-        *("schedules", "precision", "processes", "sharding", "optimizers", "averaging", "recomputing", "progress"),
-        *("loss_log", "checkpoints", "batch_order", "prefetch", "loop", "lora", "recipes"),
+        *("schedules", "precision", "processes", "sharding", "optimizers", "recomputing", "progress"),
+        *("loss_log", "checkpoints", "batch_order", "prefetch", "graphs", "loop", "lora", "recipes"),
     ],
     "published": ["hub", "plans", "families", "gpt2", "bert", "marian", "llama", "own", "pretrained"],
     "evaluation": ["thesaurus", "metrics", "similarity"],

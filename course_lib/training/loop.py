@@ -25,7 +25,6 @@ from torch import Tensor, nn
 from course_lib.ground.modules import evaluating
 from course_lib.ground.refusals import require_at_least, require_not_negative, require_shares
 from course_lib.text.batches import AnyBatch, TrainingData
-from course_lib.training.averaging import MovingAverage
 from course_lib.training.batch_order import BatchOrder
 from course_lib.training.checkpoints import (
     CheckpointError,
@@ -68,8 +67,6 @@ class TrainingConfig:
         epsilon: Adam's; the paper's by default.
         optimizer: "adamw"; "muon" for the matrices of the blocks, with AdamW for the rest; or "sgd".
         momentum: Muon's and SGD's.
-        ema_decay: keep an exponential moving average of the weights, which validation and the trained model then have;
-            0.999 remembers about 1,000 steps. None for the weights themselves.
         recompute: keep only the inputs of the model's blocks, and compute what is in them again for the gradients
             (activation checkpointing): less memory, a third more time.
         fsdp: under `torchrun`, each process keeps its part of every weight (FSDP2) instead of all of them (DDP).
@@ -91,7 +88,6 @@ class TrainingConfig:
     seed: int = 0
     optimizer: OptimizerName = "adamw"
     momentum: float = 0.95
-    ema_decay: float | None = None
     recompute: bool = False
     fsdp: bool = False
     graphs: bool = False
@@ -104,8 +100,6 @@ class TrainingConfig:
         require_shares(**{f"betas[{i}]": beta for i, beta in enumerate(self.betas)}, momentum=self.momentum)
         require_precision(self.precision)
         require_optimizer(self.optimizer)
-        if self.ema_decay is not None:
-            require_shares(ema_decay=self.ema_decay)
         self.require_possible(self.precision)
 
     def require_possible(self, precision: Precision) -> None:
@@ -279,7 +273,7 @@ def _evaluate(
     return sums[0] / sums[1]
 
 
-BEFORE = {"optimizer": "adamw", "average": False}
+BEFORE = {"optimizer": "adamw"}
 """What checkpoints leave out that were saved before there was a choice."""
 
 
@@ -324,7 +318,6 @@ class _Run(Generic[M, B]):
         self.recorded: RecordedGradients | None = None
         if config.graphs and world.size == 1 and world.device.type == "cuda":
             self.recorded = RecordedGradients(self.model, self._gradients, world.device)
-        self.average = None if config.ema_decay is None else MovingAverage(self.model, config.ema_decay)
         self.scaler = torch.amp.GradScaler(world.device.type, enabled=self.precision == "fp16")
         self.log = LossLog(world, config.schedule, progress, scaled=self.precision == "fp16")
         self.step = 0
@@ -351,8 +344,6 @@ class _Run(Generic[M, B]):
         self.log.settle()
         if self.best_weights is not None:
             self.model.load_state_dict(self.best_weights)
-        elif self.average is not None:
-            self.average.give()
         if self.sharded:
             self.trained.load_state_dict(whole(self.model.state_dict()))
         return TrainingResult(self.log.losses, self.validations, self.tokens, self.log.seconds, self._best_step())
@@ -390,8 +381,6 @@ class _Run(Generic[M, B]):
         norm = nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip)
         self.log.note(loss, whole(norm), self.tokens)
         self.optimizer.step(self.config.schedule(self.step), self.scaler)
-        if self.average is not None:
-            self.average.update()
 
     def _gradients(self, batch: Any, weight: float | Tensor, *, counts: bool = True) -> Tensor:
         """A batch's loss times its weight; adds its gradients to the weights' own."""
@@ -421,12 +410,11 @@ class _Run(Generic[M, B]):
     def _validate(self, validation: Validation[B]) -> None:
         self.log.settle()
         mean_of = self.shared_loss if self.sharded else self._own_loss
-        with self.average.given() if self.average else nullcontext():
-            loss = _evaluate(*(self.model, validation.data, mean_of, self.world, self.precision), together=self.sharded)
-            self.log.require_finite(loss, "validation loss", self.step)
-            self.validations[self.step] = loss
-            if validation.patience is not None and self._best_step() == self.step:
-                self.best_weights = {name: tensor.clone() for name, tensor in self.model.state_dict().items()}
+        loss = _evaluate(self.model, validation.data, mean_of, self.world, self.precision, together=self.sharded)
+        self.log.require_finite(loss, "validation loss", self.step)
+        self.validations[self.step] = loss
+        if validation.patience is not None and self._best_step() == self.step:
+            self.best_weights = {name: tensor.clone() for name, tensor in self.model.state_dict().items()}
 
     def _own_loss(self, batch: B, *, counts: bool) -> Tensor:
         return self.loss(self.model, batch)
@@ -452,7 +440,6 @@ class _Run(Generic[M, B]):
             "step": self.step,
             "model": whole(self.model.state_dict()),
             "best": whole(self.best_weights),
-            "average": whole(self.average.weights) if self.average else None,
             "optimizer": whole(self.optimizer.state_dict()),
             "scaler": self.scaler.state_dict(),
             "order": self.batches.state(),
@@ -473,7 +460,6 @@ class _Run(Generic[M, B]):
             "precision": self.precision,
             "processes": self.world.size,
             "optimizer": self.config.optimizer,
-            "average": self.average is not None,
         }
 
     def restore(self, saved: dict[str, Any], path: Any) -> None:
@@ -494,9 +480,6 @@ class _Run(Generic[M, B]):
         mine = self.model.state_dict()
         self.model.load_state_dict({name: sharded_like(saved["model"][name], mine[name]) for name in mine})
         self.optimizer.load_state_dict(saved["optimizer"])
-        if self.average is not None:
-            for name, tensor in self.average.weights.items():
-                tensor.copy_(sharded_like(saved["average"][name], tensor))
         self.scaler.load_state_dict(saved["scaler"])
         self.order, self.step = order, saved["step"]
         self.batches = Prefetch(self.data, order, self._mine, self.workers, self.world.device)

@@ -30,7 +30,6 @@ WAYS: dict[str, dict[str, Any]] = {
     "sharded in every way": {
         "fsdp": True,
         "accumulate": 2,
-        "ema_decay": 0.5,
         "recompute": True,
         "weight_decay": 0.1,
         "optimizer": "sgd",
