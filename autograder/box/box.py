@@ -11,10 +11,11 @@ import select
 import socket
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NoReturn, Self
 
+from autograder.box.callbacks import CallbackProcess, with_calls
 from autograder.box.clocks import Clock, Spent, Stopwatch
 from autograder.box.disk import contents, held, mapped, remove
 from autograder.box.endings import (
@@ -26,7 +27,7 @@ from autograder.box.endings import (
     memory_kills,
 )
 from autograder.box.frames import Frame, FrameReader, Json, ProtocolError, encode_frame
-from autograder.box.processes import Doing
+from autograder.box.processes import Doing, Reading
 from autograder.box.protocol import (
     MAX_ERROR_BYTES,
     CellResult,
@@ -37,12 +38,11 @@ from autograder.box.protocol import (
     decode_changes,
     decode_observation,
     encode_case,
-    encode_raised,
     output_bytes,
 )
 from autograder.box.zygote.keepers import Keeper
 from autograder.limits import NO_ALLOWANCE, Allowance, Limits, size
-from course_lib.checking.exercise import Callback, Case, Value
+from course_lib.checking.exercise import Callback, Case
 from course_lib.checking.observation import ENDINGS, Observation, Outcome, Raised
 
 START_SECONDS = 60.0
@@ -74,7 +74,9 @@ class Box:
         self._kills = memory_kills()
         self._next_look = time.monotonic() + WATCH_SECONDS  # nothing of a student's has run yet
         self._looks = 0
-        self._watch = Stopwatch(keeper.look, keeper.look_seconds)
+        self._calls: CallbackProcess | None = None
+        self._called_seconds = 0.0
+        self._watch = Stopwatch(self._reading, keeper.look_seconds)
         self._until = Clock.on_the_wall(START_SECONDS)
         wire.setblocking(False)
         try:
@@ -84,7 +86,7 @@ class Box:
         if greeting != {"kind": "ready"}:
             self.close()
             raise BoxUnavailable(f"a box could not be opened: {greeting.get('reason')}")
-        self._watch = Stopwatch(keeper.look, keeper.look_seconds)
+        self._watch = Stopwatch(self._reading, keeper.look_seconds)
         self._until = until or Clock.of(limits, "submission_seconds")
 
     def __enter__(self) -> Self:
@@ -240,6 +242,7 @@ class Box:
             raise self._lost
         if self._closed:
             raise ValueError("the box is closed")
+        self._end_calls()
         request = secrets.token_hex(8)
         header = {"id": request, **header, "allowed": allowed.changes()}
         data = encode_frame(Frame(header, encoder.tensors), self._limits.frame_bytes)
@@ -266,14 +269,39 @@ class Box:
                 return frame
             try:
                 _require_fields(frame, "call")
-                number, args, kwargs = decode_call(frame.header["call"], Decoder(frame.tensors), passed_in)
+                number, _, _ = decode_call(frame.header["call"], Decoder(frame.tensors), passed_in)
             except ProtocolError as error:
                 self._lose(Outcome.DIED, f"it broke the protocol: {error}")
             calls[number] += 1
             callback = callbacks[number]
             if calls[number] > callback.most_calls + _REFUSALS:
                 self._lose(Outcome.DIED, f"it called {callback.name} more than {callback.most_calls} times")
-            self._send(_called(callback, calls[number], args, kwargs, request, self._limits.frame_bytes), clock)
+            if self._calls is None:
+                self._calls = CallbackProcess(callbacks, self._now)
+            try:
+                self._calls.ask(request, calls[number], frame)
+                self._await_call(self._calls, clock)
+                answer = self._calls.answer()
+            except (EOFError, OSError):
+                self._lose(Outcome.DIED, f"its call of {callback.name} ended the process that was to answer it")
+            self._send(answer, clock)
+
+    def _await_call(self, calls: CallbackProcess, clock: Clock) -> None:
+        """Wait until a callback has returned. What it computes is the answer's doing: the clocks count it."""
+        while not calls.answers(0):
+            if not self._watch.rest:
+                self._look_at_the_clocks(clock, is_silent=lambda: not calls.answers(0))
+            with self._watch.awaiting():
+                calls.answers(self._watch.rest)
+
+    def _end_calls(self) -> None:
+        """End what calls callbacks, if anything does."""
+        if self._calls is not None:
+            calls, self._calls = self._calls, None
+            self._called_seconds += calls.close()
+
+    def _reading(self) -> Reading | None:
+        return with_calls(self._keeper.look(), self._calls, self._called_seconds)
 
     def _answer(self, request: str, limit: str) -> Frame:
         """Wait for the answer to a request."""
@@ -407,6 +435,7 @@ class Box:
         if self._closed:
             return 0
         self._closed = True
+        self._end_calls()
         self._wire.close()
         try:
             return self._keeper.end()
@@ -450,19 +479,6 @@ def _shown(outputs: list[dict[str, Json]], limit: int) -> list[dict[str, Json]]:
         return outputs
     notice = f"[katze] This cell's output was left out: it shows more than {size(limit)}.\n"
     return [{"output_type": "stream", "name": "stdout", "text": notice}]
-
-
-def _called(
-    callback: Callback, number: int, args: Sequence[Value], kwargs: Mapping[str, Value], request: str, limit: int
-) -> bytes:
-    """The answer to a box's call of a callback: what it returns, or the exception that it raises."""
-    encoder = Encoder()
-    try:
-        value = encoder.value(callback.call(number, args, kwargs))
-        return encode_frame(Frame({"id": request, "value": value, "raised": None}, encoder.tensors), limit)
-    except Exception as error:  # the function meets whatever the box has sent
-        raised = encode_raised(Raised(type(error).__name__, str(error)[:500]))
-        return encode_frame(Frame({"id": request, "value": None, "raised": raised}), limit)
 
 
 def _require_fields(frame: Frame, kind: str) -> None:

@@ -214,7 +214,7 @@ class Decoder:
         if tag == "callback" and self._remote is not None:
             number, name = content
             # Whoever has the function counts the calls, and looks at what it is given.
-            return Callback(name, partial(self._remote, number), most_calls=sys.maxsize, most_numbers=sys.maxsize)
+            return Callback(name, partial(self._remote, number), most_calls=sys.maxsize, most_entries=sys.maxsize)
         require(tag == "foreign", "an unknown tag")
         return Foreign(text(content, MAX_NAME))
 

@@ -227,7 +227,7 @@ class _Pack:
         told: Json = {
             "name": callback.name,
             "most_calls": callback.most_calls,
-            "most_numbers": callback.most_numbers,
+            "most_entries": callback.most_entries,
         }
         function: object = callback.function
         if isinstance(function, StandIn):

@@ -30,8 +30,8 @@ Among the arguments of a case there may be a `Callback` as well. In a `Case` and
 CaseMaker = Callable[[torch.Generator, bool], Iterable["Case"]]
 """`cases(generator, hidden)`: the visible cases (`hidden=False`) or the hidden ones, drawn from the generator."""
 
-CALLS, NUMBERS = 1000, 100_000
-"""How often an answer may call a callback, and with how many numbers each time, unless the callback says otherwise."""
+CALLS, ENTRIES = 1000, 10_000
+"""How often an answer may call a callback, and with how many entries each time, unless the callback says otherwise."""
 
 _WORDS = 624
 """What makes up the state of torch's generator, in words of 32 bits."""
@@ -68,13 +68,13 @@ class Callback:
         name: as the student reads it, such as "step".
         function: takes and returns values; called again with the same arguments it returns the same.
         most_calls: how often one call of the answer may call it.
-        most_numbers: how many tensor entries it may be given at a time.
+        most_entries: how many entries it may be given at a time: those of tensors, lists and dicts, and characters.
     """
 
     name: str
     function: Callable[..., Value]
     most_calls: int = CALLS
-    most_numbers: int = NUMBERS
+    most_entries: int = ENTRIES
 
     def call(self, number: int, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
         """Call the function, for the `number`-th time, with values that share nothing with the answer's.
@@ -85,18 +85,23 @@ class Callback:
         """
         if number > self.most_calls:
             raise CallRefused(f"{self.name} may be called at most {self.most_calls} times: does a loop never end?")
-        if _numbers([*args, *kwargs.values()]) > self.most_numbers:
-            raise CallRefused(f"{self.name} was given more than {self.most_numbers} numbers at once")
+        if _entries([*args, *kwargs.values()]) > self.most_entries:
+            raise CallRefused(
+                f"{self.name} was given more than {self.most_entries} numbers, items and characters at once"
+            )
         with torch.no_grad():
             return keep_arrays(self.function(*give_arrays(tuple(args)), **give_arrays(dict(kwargs))))
 
 
-def _numbers(value: Value) -> int:
-    """How many tensor entries there are in a value."""
+def _entries(value: Value) -> int:
+    """How many entries of tensors, lists and dicts, and how many characters, there are in a value; at least one."""
     if isinstance(value, Tensor):
-        return value.numel()
-    inside = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
-    return sum(map(_numbers, inside))
+        return max(value.numel(), 1)
+    if isinstance(value, str):
+        return max(len(value), 1)
+    if isinstance(value, dict):
+        return 1 + sum(_entries(key) + _entries(item) for key, item in value.items())
+    return 1 + sum(map(_entries, value)) if isinstance(value, (list, tuple)) else 1
 
 
 @dataclass(frozen=True, eq=False)

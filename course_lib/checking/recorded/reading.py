@@ -300,7 +300,7 @@ class _Unpack:
             function = kind(**{entry.name: self.value(data["fields"][entry.name]) for entry in fields(kind)})  # type: ignore[assignment]
         else:
             function = RecordedCalls(data["name"], [self._call(entry) for entry in data["calls"]])
-        return Callback(data["name"], function, data["most_calls"], data["most_numbers"])
+        return Callback(data["name"], function, data["most_calls"], data["most_entries"])
 
     def _call(self, data: Json) -> RecordedCall:
         args, kwargs = tuple(map(self.value, data["args"])), self.value(data["kwargs"])

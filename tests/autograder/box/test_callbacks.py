@@ -7,6 +7,8 @@ module that is given one.
 from __future__ import annotations
 
 import math
+import os
+import time
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -21,6 +23,7 @@ from course_lib.checking import AnswerKey, Callback, Case, Exercise, Misconcepti
 from course_lib.checking.exercise import CallRefused, Value
 from course_lib.checking.ready_made import SOFTMAX
 from course_lib.checking.verdict import USED_BEFORE
+from course_lib.from_scratch.scoring import edit_distance
 from tests.autograder.box.zygote.test_client import FORGE
 
 WORDS = 7
@@ -102,7 +105,9 @@ def asked():
 """
 """Finds the number of the question that is being answered: what a forger must know."""
 
-DOUBLE = Callback("step", lambda x: 2 * x, most_calls=5, most_numbers=10)
+DOUBLE = Callback("step", lambda x: 2 * x, most_calls=5, most_entries=10)
+TOO_MUCH = "more than 10 numbers, items and characters at once"
+DISTANCE = Callback("distance", edit_distance)
 
 
 class TestCallbacks:
@@ -152,10 +157,16 @@ class TestCallbacks:
         ("source", "kind", "said"),
         [
             ("return [step(torch.ones(1)) for _ in range(6)]", "CallRefused", "may be called at most 5 times"),
-            ("return step(torch.ones(11))", "CallRefused", "more than 10 numbers at once"),
-            ("return step([torch.ones(6), torch.ones(6)])", "CallRefused", "more than 10 numbers at once"),
+            ("return step(torch.ones(11))", "CallRefused", TOO_MUCH),
+            ("return step([torch.ones(5), torch.ones(5)])", "CallRefused", TOO_MUCH),
             ("return step(object())", "TypeError", "not a object"),
-            ("import numpy; return step([numpy.ones(11)])", "CallRefused", "more than 10 numbers at once"),
+            ("import numpy; return step([numpy.ones(10)])", "CallRefused", TOO_MUCH),
+            ("return step(['a'] * 10)", "CallRefused", TOO_MUCH),
+            ("return step(6 * 'a', 6 * 'b')", "CallRefused", TOO_MUCH),
+            ("return step({5 * 'a': 5 * 'b'})", "CallRefused", TOO_MUCH),
+            ("return step({('a',) * 9: 1})", "CallRefused", TOO_MUCH),
+            ("return step([()] * 5, x=[None] * 5)", "CallRefused", TOO_MUCH),
+            ("return step([torch.ones(0)] * 10)", "CallRefused", TOO_MUCH),
             ("import numpy; return step([numpy.ones(2, complex)])", "TypeError", "not a numpy.ndarray of complex128"),
         ],
     )
@@ -185,6 +196,37 @@ class TestCallbacks:
         with zygote.open_box(limits=Limits(call_seconds=0.5)) as box, pytest.raises(BoxLost) as lost:
             observed(box, "while True: step(1)", endless)
         assert lost.value.outcome is Outcome.TIMED_OUT
+
+    @pytest.mark.parametrize(
+        ("work", "outcome"),
+        [
+            (lambda n: sum(range(10**n)), Outcome.TIMED_OUT),  # no line of Python, at which it could be stopped
+            (lambda n: list(iter(int, 1)), Outcome.TIMED_OUT),
+            (lambda n: time.sleep(100 * n), Outcome.TIMED_OUT),
+            (lambda n: os.abort(), Outcome.DIED),
+        ],
+    )
+    def test_what_a_callback_costs_is_the_answers(
+        self, zygote: Zygote, work: Callable[[int], Value], outcome: Outcome
+    ) -> None:
+        limits = Limits(call_seconds=0.5, wall_seconds=5.0)
+        with zygote.open_box(limits=limits) as box, pytest.raises(BoxLost) as lost:
+            observed(box, "return step(18)", Callback("step", work))
+        assert lost.value.outcome is outcome
+
+    def test_memory_is_refused_to_a_callback_and_the_next_call_is_answered(self, quick_box: Box) -> None:
+        greedy = Callback("step", lambda n: len(bytearray(10**n)))
+        grown = Callback("step", lambda n: len([*range(10**n)]))
+        dense = Callback("step", lambda n: torch.ones(10**n).numel())
+        for callback in (greedy, grown, dense):
+            assert observed(quick_box, "return step(9)", callback).failure is Outcome.OUT_OF_MEMORY
+            assert observed(quick_box, "return step(2)", callback).value == 100
+
+    def test_long_lists_never_reach_the_function(self, box: Box) -> None:
+        """Their table would have two billion entries."""
+        seen = observed(box, "return step(['a'] * 45_000, ['b'] * 45_000)", DISTANCE)
+        assert seen.raised.type_name == "CallRefused"
+        assert observed(box, "return step('kitten', 'sitting')", DISTANCE).value == 3
 
     @pytest.mark.parametrize(
         "call",

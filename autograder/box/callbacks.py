@@ -1,0 +1,142 @@
+"""The functions that a case passes in, called for a box in a process of their own.
+
+What they are given comes from an answer, and may cost any time and any memory. So a fork of the grader, which has the
+functions already, calls them: its processor time counts as the box's own, its memory is limited like the box's, and it
+can be ended.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import multiprocessing
+import os
+import resource
+import signal
+import sys
+import threading
+from collections.abc import Sequence
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import NoReturn
+
+import torch
+
+from autograder.box import processes
+from autograder.box.confinement.levels import limit_memory
+from autograder.box.frames import Frame, FrameReader, Json, encode_frame
+from autograder.box.processes import Doing, Reading
+from autograder.box.protocol import Decoder, Encoder, decode_call, encode_raised
+from autograder.limits import Limits
+from course_lib.checking.exercise import Callback
+from course_lib.checking.observation import Raised
+
+_DEATH_SIGNAL = 1  # of prctl
+
+
+class CallbackProcess:
+    """Calls functions, one at a time, until it is closed.
+
+    Where a fork is unsafe (macOS) it is a thread of this process: the calls are bounded in their number and size alone.
+
+    Args:
+        callbacks: the functions, by their numbers in a request.
+        limits: what the box may use.
+    """
+
+    def __init__(self, callbacks: Sequence[Callback], limits: Limits) -> None:
+        self._connection, theirs = multiprocessing.Pipe()
+        self._frame_bytes = limits.frame_bytes
+        self._process = 0
+        if not sys.platform.startswith("linux"):
+            threading.Thread(target=_serve, args=(theirs, callbacks, limits.frame_bytes), daemon=True).start()
+            return
+        self._process = os.fork()
+        if self._process == 0:
+            _live(theirs, callbacks, limits)
+        theirs.close()
+
+    def ask(self, request: str, number: int, call: Frame) -> None:
+        """Have a function called, for the `number`-th time in this request, as the frame of a box asks."""
+        header = {"id": request, "number": number, "call": call.header["call"]}
+        self._connection.send_bytes(encode_frame(Frame(header, call.tensors), self._frame_bytes))
+
+    def answers(self, seconds: float) -> bool:
+        """Whether the answer is there, or never will be, within this many seconds."""
+        return self._connection.poll(seconds)
+
+    def answer(self) -> bytes:
+        """The frame for the box: what the function returned or raised.
+
+        Raises:
+            EOFError: the process has ended.
+            OSError: the same.
+        """
+        return self._connection.recv_bytes()
+
+    def look(self) -> Reading | None:
+        """What the process has computed, and what it does; None where nobody knows."""
+        return processes.read(self._process, alone=True) if self._process else None
+
+    def close(self) -> float:
+        """End the process; its seconds of processor time."""
+        self._connection.close()
+        if not self._process:
+            return 0.0
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self._process, signal.SIGKILL)
+        _, _, used = os.wait4(self._process, 0)
+        return used.ru_utime + used.ru_stime
+
+
+def with_calls(box: Reading | None, calls: CallbackProcess | None, ended: float) -> Reading | None:
+    """What a box and the functions called for it have computed together.
+
+    Args:
+        box: a reading of the box.
+        calls: the process that calls functions for it now, if there is one.
+        ended: the processor time of those before.
+    """
+    called = calls.look() if calls is not None else None
+    if box is None:
+        return None
+    if called is None:
+        return Reading(box.computed + ended, box.doing)
+    doing = box.doing if called.doing is Doing.WAITS else called.doing
+    return Reading(box.computed + ended + called.computed, doing)
+
+
+def _live(connection: Connection, callbacks: Sequence[Callback], limits: Limits) -> NoReturn:
+    """The whole life of the process. It is a copy of the grader, of which it needs nothing but the functions."""
+    try:
+        ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
+        most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        os.closerange(3, connection.fileno())
+        os.closerange(connection.fileno() + 1, most)
+        torch.set_num_threads(1)  # threads do not survive a fork
+        mapped = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        limit_memory(limits.memory_bytes + mapped)
+        _serve(connection, callbacks, limits.frame_bytes)
+    finally:
+        os._exit(0)
+
+
+def _serve(connection: Connection, callbacks: Sequence[Callback], limit: int) -> None:
+    with contextlib.suppress(EOFError, OSError):
+        while True:
+            reader = FrameReader(limit)
+            reader.feed(connection.recv_bytes())
+            connection.send_bytes(_called(callbacks, reader.frame(), limit))
+
+
+def _called(callbacks: Sequence[Callback], asked: Frame, limit: int) -> bytes:
+    """The answer to a call: what the function returns, or the exception that it raises."""
+    answer: dict[str, Json] = {"id": asked.header["id"], "value": None, "raised": None}
+    encoder = Encoder()
+    try:
+        called, args, kwargs = decode_call(asked.header["call"], Decoder(asked.tensors), range(len(callbacks)))
+        answer["value"] = encoder.value(callbacks[called].call(asked.header["number"], args, kwargs))
+        return encode_frame(Frame(answer, encoder.tensors), limit)
+    except Exception as error:  # the function meets whatever the box has sent
+        raised = encode_raised(Raised(type(error).__name__, str(error)[:500]))
+        return encode_frame(Frame({**answer, "value": None, "raised": raised}), limit)
