@@ -21,10 +21,12 @@ from benchmarks.gpu.utilisation import flops_per_token, utilisation
 from benchmarks.table import Row
 from course_lib.decoding.sampling import sample
 from course_lib.evaluation.metrics import Score, Texts, bleu
-from course_lib.text.batches import Windows, translation_data
+from course_lib.text.batches import Windows
 from course_lib.text.downloads import multi30k as read_multi30k
 from course_lib.text.downloads import tiny_shakespeare
+from course_lib.text.fast_subwords import SubwordVocabulary
 from course_lib.text.shakespeare import a_little_shakespeare
+from course_lib.text.shape_buckets import count_shapes, shared_vocabulary_data
 from course_lib.text.texts import SentencePair, read_parallel
 from course_lib.toys.grammar import toy_translation
 from course_lib.training.progress import TrainingStep
@@ -179,19 +181,18 @@ def _training_rows(
     minutes: float,
 ) -> Iterator[Row]:
     result, words = learned.result, learned.translator.source
+    assert isinstance(words, SubwordVocabulary)
     speed = result.tokens / result.seconds
     yield Row.of(f"training{name}", minutes, None, "min", more=False)
     yield Row.of(f"training steps{name}", watch.speed(), STEPS_A_SECOND, "1/s", more=True, goal=1.0)
     yield Row.of(f"tokens, padding left out{name}", speed, None, "1/s", more=True)
     yield Row.of(f"tokens a step, padding left out{name}", result.tokens / len(watch.seconds), None, "", more=True)
     yield Row.of(f"smallest validation loss{name}", min(result.validations.values()), None, "nats", more=False)
-    data = translation_data(parts.training, words, words, recipe.max_tokens)
+    data = shared_vocabulary_data(parts.training, words, recipe.max_tokens)
     batches = [data.batch(indices) for indices in data.plan(torch.Generator().manual_seed(0))]
-    shapes = {(batch.source.shape, batch.target.shape) for batch in batches}
-    places = sum(batch.source.numel() + batch.target.numel() for batch in batches)
-    padding = 1 - sum(batch.tokens for batch in batches) / places
-    yield Row.of(f"shapes of batches in a pass{name}", len(shapes), None, "", more=False)
-    yield Row.of(f"padding{name}", 100 * padding, None, "%", more=False)
+    counted = count_shapes(batches)
+    yield Row.of(f"shapes of batches in a pass{name}", counted.shapes, None, "", more=False)
+    yield Row.of(f"padding{name}", 100 * counted.padding, None, "%", more=False)
     share = utilisation(flops_per_token(learned.translator.model, recipe.loss, batches[0]), speed, device)
     if share is not None:
         yield Row.of(f"of the card's arithmetic{name}", 100 * share, None, "%", more=True)

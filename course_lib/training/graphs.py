@@ -26,13 +26,15 @@ class _Recording:
 
     Attributes:
         graph: computes the loss and adds its gradients to the weights' own.
-        batch, weight: what it reads.
+        batch, weight, buffers: what it reads. A model may put a new buffer in an old one's place, such as a longer
+            table of positions; this keeps the old one's memory.
         loss: what it writes.
     """
 
     graph: torch.cuda.CUDAGraph
     batch: Any
     weight: Tensor
+    buffers: list[Tensor]
     loss: Tensor
 
 
@@ -51,7 +53,7 @@ class RecordedGradients:
                 It must neither wait for the device nor depend on what the batch holds, but for its numbers.
             device: a GPU.
         """
-        self._gradients, self._device = gradients, device
+        self._model, self._gradients, self._device = model, gradients, device
         self._weights = [weight for weight in model.parameters() if weight.requires_grad]
         for weight in self._weights:
             weight.grad = torch.zeros_like(weight)
@@ -90,10 +92,11 @@ class RecordedGradients:
         torch.cuda.current_stream(self._device).wait_stream(beside)
         torch.cuda.set_rng_state(random, self._device)
         graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph, pool=self._pool):
+        # Other threads may go on meanwhile: one pins the batches that workers make.
+        with torch.cuda.graph(graph, pool=self._pool, capture_error_mode="thread_local"):
             loss = self._gradients(held, weight)
         torch._foreach_copy_(self._own(), before)
-        return _Recording(graph, held, weight, loss)
+        return _Recording(graph, held, weight, list(self._model.buffers()), loss)
 
     def _own(self) -> list[Tensor]:
         return [weight.grad for weight in self._weights if weight.grad is not None]
