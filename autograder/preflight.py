@@ -31,7 +31,7 @@ from autograder.repair import Cell, CellKind, Release, Repaired, is_of, repair, 
 from autograder.words import count, printable, shown
 from course_lib.checking import Exercise, Verdict
 from course_lib.checking.render import heading, lead
-from course_lib.checking.rules import Code, defines
+from course_lib.checking.rules import Code, defines, definition
 from course_lib.exercises.catalogue import Catalogue, UnknownName
 from course_lib.learner.at_hand import catalogue_at_hand
 
@@ -301,24 +301,22 @@ def _answer(
 ) -> Answer:
     """How the answer looks to an exercise whose check is the cell at `place`."""
     own = [cell for cell in cells if cell.exercise == name and cell.kind is CellKind.ANSWER]
-    for cell in own:
-        broken = syntax_error(cell.source)
+    broken = next(filter(None, (syntax_error(cell.source) for cell in own)), "")
+    if exercise is None:
         if broken:
             return Answer(name, points, State.SYNTAX_ERROR, broken)
-    if exercise is None:
         return Answer(name, points, State.UNTOUCHED if own and own[-1].origin == "release" else State.WRITTEN)
-    defining = [cell for cell in cells if cell.runs and defines(cell.source, exercise.name)]
-    if not defining:
+    before = [cell for cell in cells[:place] if cell.runs and defines(cell.source, exercise.name)]
+    if not before:
+        if broken:
+            return Answer(name, points, State.SYNTAX_ERROR, broken)
         return Answer(name, points, State.UNDEFINED, f"no cell defines {exercise.name}")
-    if defining[-1].origin == "release":
+    if before[-1].origin == "release":
         return Answer(name, points, State.UNTOUCHED)
     rule = code.broken_rule(exercise.name, exercise.forbidden_names, cells=place)  # as it is graded: before its check
-    rule = rule or code.broken_rule(
-        exercise.name, exercise.forbidden_names
-    )  # a later cell's would be caught when it runs
     if rule is not None:
         return Answer(name, points, State.RULE_BROKEN, f"{rule.name} may not be used ({rule.place})")
-    if "raise NotImplementedError()" in defining[-1].source:
+    if "raise NotImplementedError" in definition(before[-1].source, exercise.name):
         return Answer(name, points, State.UNFINISHED, "it still raises NotImplementedError")
     return Answer(name, points, State.WRITTEN)
 

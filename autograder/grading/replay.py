@@ -142,7 +142,8 @@ class CellLog:
         """The verdict on an answer whose name does not exist: its cell may have been stopped, or have raised."""
         outcome, note = Outcome.NEVER_DEFINED, f"The notebook never defines {exercise.name}."
         for place, cell in enumerate(self._script.cells):
-            if cell.exercise == exercise.id and (place in self.lost or place in self.raised):
+            is_its_own = cell.exercise == exercise.id or defines(cell.source, exercise.name)
+            if is_its_own and (place in self.lost or place in self.raised):
                 outcome, how = self._ending(place)
                 note = f"The cell that should define {exercise.name} {how}"
                 break

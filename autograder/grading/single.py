@@ -11,13 +11,17 @@ from pathlib import Path
 from autograder.box import Level, Zygote, choose_level
 from autograder.course.course import Course
 from autograder.course.given import needed_of_notebook
-from autograder.errors import BadInput
+from autograder.errors import BadInput, Unreadable
 from autograder.grading.submission import grade_cells
+from autograder.intake.submission import read_notebook
 from autograder.limits import Limits
-from autograder.repair import Cell, CellKind
+from autograder.repair import Cell, CellKind, Release, repair
 from course_lib.checking import PUBLIC_SEED, AnswerKey, Exercise, Outcome, Verdict
 from course_lib.checking.rules import syntax_tree
 from course_lib.exercises.catalogue import Catalogue, UnknownName
+
+_COURSES = (None, Path(__file__).parent)
+"""Where a course may be: around the current folder, and around this file."""
 
 
 def check_file(
@@ -43,10 +47,11 @@ def check_file(
     written = _read(file)
     if not re.search(rf"\b{name}\b", written):
         raise BadInput(_explain_absence(file, name, written, exercise))
-    source = f"{written}\n{exercise.name} = {name}\n" if name != exercise.name else written
     level = choose_level(min_level)
     limits = Limits()
-    cells = [
+    source = f"{written}\n{exercise.name} = {name}\n" if name != exercise.name else written
+    notebook = _cells_of_notebook(exercise, written) if name == exercise.name else []
+    cells = notebook or [
         Cell(CellKind.CODE, _quote_lesson(exercise, source)),
         Cell(CellKind.ANSWER, source, exercise=exercise.id),
         Cell(CellKind.CHECK, "", exercise=exercise.id),
@@ -62,10 +67,26 @@ def check_file(
             limits=limits,
         )
     verdict = graded.verdicts[exercise.id]
-    verdict = replace(verdict, note=_told_of_a_file(verdict.note, exercise, file, written))
+    if not notebook:
+        verdict = replace(verdict, note=_told_of_a_file(verdict.note, exercise, file, written))
     if verdict.outcome is Outcome.NEVER_DEFINED:
         raise BadInput(_explain_absence(file, name, written, exercise))
     return verdict, level
+
+
+def _cells_of_notebook(exercise: Exercise, written: str) -> list[Cell]:
+    """The cells of a notebook that was saved as a script, as they are graded, with this exercise's check alone.
+
+    Empty where it is no script of most of the lesson, and where there is no released notebook at hand.
+    """
+    for folder in _COURSES:
+        with contextlib.suppress(BadInput, Unreadable, OSError):
+            release = Release.load(Course.find(folder).release_notebook(exercise.lesson))
+            submission = read_notebook(written.encode())
+            if release.share_of_text_in(submission) >= 0.5:
+                found = repair(submission, release).cells
+                return [cell for cell in found if cell.kind is not CellKind.CHECK or cell.exercise == exercise.id]
+    return []
 
 
 def _quote_lesson(exercise: Exercise, source: str) -> str:
@@ -73,7 +94,7 @@ def _quote_lesson(exercise: Exercise, source: str) -> str:
 
     Empty where there is no released notebook at hand, and where the file is not Python.
     """
-    for folder in (None, Path(__file__).parent):
+    for folder in _COURSES:
         with contextlib.suppress(BadInput, SyntaxError):
             notebook = Course.find(folder).release_notebook(exercise.lesson)
             return "\n".join(map(ast.unparse, needed_of_notebook(notebook, source)))

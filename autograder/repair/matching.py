@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from autograder.intake.submission import Submission
 from autograder.repair.release import FLAGS, Release, Slot, flags_of, grade_id_of
-from autograder.repair.text import defined, kept, marker, plain
+from autograder.repair.text import defined, is_stub, kept, marker, plain
 from autograder.words import shown
+from course_lib.checking.rules import syntax_tree
 
 
 class Matching:
@@ -18,12 +19,17 @@ class Matching:
         submission: what was submitted.
         release: the lesson as it was released.
         events: takes what there is to say, by kind of repair.
+
+    Attributes:
+        written: for each submitted cell the names that code of the student's own in it defines.
+        stubs: the submitted cells of answers that are written elsewhere, in which there is no answer.
     """
 
     def __init__(self, submission: Submission, release: Release, events: dict[str, list[str]]) -> None:
         self.submission = submission
         self.release = release
         self.slots = release.slots
+        self.lesson = release.lesson_cells
         self.by_grade_id = {slot.grade_id: slot for slot in self.slots}
         self.by_marker = {(slot.exercise, slot.role): slot for slot in self.slots}
         self.claims: dict[str, list[int]] = defaultdict(list)
@@ -31,19 +37,32 @@ class Matching:
         self._unnamed: list[tuple[int, Slot]] = []
         self.plain = [plain(cell.source) for cell in submission.cells]
         self.defined = [defined(cell.source) for cell in submission.cells]
+        self.stubs: set[int] = set()
         self._claim()
+        self.written = self._written()
         self._find_lost_cells()
         self._find_lost_answers()
         self._tell_of_lost_metadata()
 
-    def chosen(self, slot: Slot) -> int:
-        """Of several copies, the one that carries the grade: for answers the last that is one, for others the last."""
-        numbers = self.claims[slot.grade_id]
+    def chosen(self, slot: Slot) -> int | None:
+        """Of several copies, the one that carries the grade; None where the answer is in another one's cell.
+
+        For answers it is the last one before the check, else the last one; for others the last that says something.
+        """
+        numbers = [n for n in self.claims[slot.grade_id] if n not in self.stubs]
         if slot.role == "answer":
-            return ([n for n in numbers if self.is_filled(n, slot) and self._defines(n, slot)] or numbers)[-1]
+            answers = [n for n in numbers if self.is_filled(n, slot) and self._defines(n, slot)]
+            return self._counting(answers or numbers, slot)
         if slot.role == "written":
             return ([n for n in numbers if self.is_filled(n, slot)] or numbers)[-1]
         return numbers[0 if slot.role == "locked" else -1]
+
+    def _counting(self, numbers: Sequence[int], slot: Slot) -> int | None:
+        """Of the cells that define an answer, the last before its check, else the last; None where there are none."""
+        slot_of_check = self.by_marker.get((slot.exercise, "check"))
+        checks = self.claims[slot_of_check.grade_id] if slot_of_check else []
+        before = [number for number in numbers if number < max(checks, default=len(self.plain))]
+        return max(before or numbers, default=None)
 
     def is_known_copy(self, number: int, slot: Slot) -> bool:
         """Whether a further copy has only the marker, and the one that carries the grade has the metadata.
@@ -51,7 +70,7 @@ class Matching:
         An earlier repair leaves copies like that. There is nothing left to change in them, and nothing to tell.
         """
         graded = self.chosen(slot)
-        is_named = grade_id_of(self.submission.cells[graded]) == slot.grade_id
+        is_named = graded is not None and grade_id_of(self.submission.cells[graded]) == slot.grade_id
         return number != graded and is_named and not self.submission.cells[number].nbgrader
 
     def is_filled(self, number: int, slot: Slot) -> bool:
@@ -105,34 +124,58 @@ class Matching:
         """Whether a cell that is none of the lesson's own follows the cell that the slot follows in the release."""
         before = self.release.notebook["cells"][slot.index - 1] if slot.index else None
         cell = self.submission.cells[number]
-        if (cell.kind, self.plain[number]) in self.release.lesson_cells or before is None or not number:
+        if (cell.kind, self.plain[number]) in self.lesson or before is None or not number:
             return False
         return self.plain[number - 1] == plain(before["source"])
 
-    def _find_lost_answers(self) -> None:
-        """Answers without grade_id and marker: by the name they define, then by the text they kept.
+    def _written(self) -> list[set[str]]:
+        """What the student's own code defines, in each cell, and be it that code stands in a cell of text."""
+        slot_of = {number: self.by_grade_id[name] for name, numbers in self.claims.items() for number in numbers}
+        found: list[set[str]] = []
+        for number, cell in enumerate(self.submission.cells):
+            slot = slot_of.get(number)
+            is_own = self.is_filled(number, slot) if slot else (cell.kind, self.plain[number]) not in self.lesson
+            is_code = (slot or cell).kind == "code"
+            if slot is None and is_own and self.defined[number]:
+                is_code = is_code or syntax_tree(cell.source) is not None
+            found.append(self.defined[number] if is_own and is_code else set())
+        return found
 
-        Where the answer's own cell is still empty, a cell of the student's that defines the same is the answer: the
-        empty one, which would undo it, is then but a copy.
+    def _find_lost_answers(self) -> None:
+        """Answers that are not in their own cell: by what any cell defines, then by the text that it kept.
+
+        A cell of the student's own is then the answer's. The answer's own cell, still empty, would undo what was
+        written elsewhere: it is a stub.
         """
-        lesson = self.release.lesson_cells
-        free = [number for number in self._free("code") if ("code", self.plain[number]) not in lesson]
+        claimed = {number for numbers in self.claims.values() for number in numbers}
         for slot in self.slots:
             if slot.role != "answer":
                 continue
             claims = self.claims[slot.grade_id]
-            if any(self.is_filled(number, slot) and self._defines(number, slot) for number in claims):
+            defining = [number for number, names in enumerate(self.written) if slot.names and slot.names <= names]
+            elsewhere = [number for number in defining if number not in claims]
+            answers = [n for n in defining if n in claims and not (elsewhere and self._is_stub(n, slot))]
+            if answers:
                 continue
-            found = [number for number in free if self._defines(number, slot)]
-            if not found and not claims:
-                likely = [number for number in free if kept(slot.source, self.submission.cells[number].source) > 0.6]
-                found = likely[-1:]
-            if found:
+            counting = self._counting(elsewhere, slot)
+            found = [] if counting is None or counting in claimed else [counting]
+            if elsewhere:
+                self.stubs |= {n for n in claims if n in defining or not self.is_filled(n, slot)}
+            elif not claims:
+                found = [n for n in self._free("code") if self._keeps(n, slot)][-1:]
+            if found or self.stubs & set(claims):
                 self.events["found"].append(slot.exercise)
-                self.claims[slot.grade_id] = sorted([*claims, *found])
-                free = [number for number in free if number not in found]
-            elif not claims and not any(slot.names <= names for names in self.defined):
+            elif not claims and not elsewhere:
                 self.events["no_answer"].append(slot.exercise)
+            self.claims[slot.grade_id] = sorted([*claims, *found])
+            claimed.update(found)
+
+    def _keeps(self, number: int, slot: Slot) -> bool:
+        is_lesson = ("code", self.plain[number]) in self.lesson
+        return not is_lesson and kept(slot.source, self.submission.cells[number].source) > 0.6
+
+    def _is_stub(self, number: int, slot: Slot) -> bool:
+        return is_stub(self.submission.cells[number].source, slot.source)
 
     def _tell_of_lost_metadata(self) -> None:
         for number, slot in self._unnamed:

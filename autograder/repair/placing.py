@@ -13,7 +13,7 @@ from autograder.repair.matching import Matching
 from autograder.repair.own import OwnCells
 from autograder.repair.receipt import receipt
 from autograder.repair.release import Release, Slot, tags_of
-from autograder.repair.text import defined, has_own_code, imported_names
+from autograder.repair.text import has_own_code, imported_names, plain
 
 
 def repair(submission: Submission, release: Release) -> Repaired:
@@ -84,6 +84,10 @@ class _Repair:
         if slot.role in ("answer", "written"):
             if not self.matching.is_filled(number, slot) or not cell.source.strip():
                 self.events["untouched_copy"].append(slot.exercise)
+                return
+            if number in self.matching.stubs:
+                self.events["stub"].append(slot.exercise)
+                self._add(self.own.cell(number, replace(cell, source=plain(cell.source)), "raw"))
                 return
             if is_news:
                 self.events["copies" if slot.role == "answer" else "written_copies"].append(slot.exercise)
@@ -168,27 +172,31 @@ class _Repair:
         return min(after)[1] if after else len(self.placed)
 
     def _answers_to(self, exercise: str) -> list[int]:
-        """Where the copies of an answer stand that define what they should; where none does, all copies."""
-        cells = [(n, p.cell) for n, p in enumerate(self.placed) if _answers(p.cell, exercise)]
-        names = {
-            name for slot in self.slots if (slot.exercise, slot.role) == (exercise, "answer") for name in slot.names
-        }
-        return [n for n, cell in cells if names <= defined(cell.source)] or [n for n, _ in cells]
+        """Where copies of an answer stand that define what they should, else other cells that do, else all copies."""
+        copies = [n for n, placed in enumerate(self.placed) if placed.cell.exercise == exercise and placed.cell.runs]
+        defining = self._defining(exercise)
+        return [n for n in copies if n in defining] or defining or copies
+
+    def _defining(self, exercise: str) -> list[int]:
+        """Where code of the student's own defines what an answer should."""
+        slot = self.matching.by_marker.get((exercise, "answer"))
+        names = slot.names if slot else set()
+        return [n for n, placed in enumerate(self.placed) if names and names <= self._written(placed.cell)]
+
+    def _written(self, cell: Cell) -> set[str]:
+        is_own = cell.runs and cell.origin == "student"
+        return self.matching.written[cell.position - 1] if is_own else set()
 
     def _move_checks_behind_answers(self) -> None:
-        """A check that comes before every copy of its answer goes after the last one."""
+        """A check that comes before everything that defines its answer goes after it."""
         for slot in self.slots:
             if slot.role != "check":
                 continue
             check = next(n for n, placed in enumerate(self.placed) if placed.index == slot.index)
             answers = self._answers_to(slot.exercise)
-            if answers and check < answers[0]:
+            if answers and check < min([*answers, *self._defining(slot.exercise)]):
                 self.placed.insert(answers[-1], self.placed.pop(check))
                 self.events["moved"].append(slot.exercise)
-
-
-def _answers(cell: Cell, exercise: str) -> bool:
-    return cell.exercise == exercise and cell.runs
 
 
 def _name(slot: Slot) -> str:

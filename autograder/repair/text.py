@@ -6,7 +6,7 @@ import ast
 import re
 
 from course_lib.checking.notebook import IMPORTED_CHECK
-from course_lib.checking.rules import syntax_tree
+from course_lib.checking.rules import is_diverted, syntax_tree
 
 _MARKER = re.compile(
     r"^[ \t]*+(?:\#|<!--)[ \t]*+katze:[ \t]*+(?P<exercise>[\w.]{1,100}+)[ \t]++(?P<role>\w{1,20}+)[ \t]*+"
@@ -30,7 +30,7 @@ def plain(source: str) -> str:
 
 def defined(source: str) -> set[str]:
     """The names that a cell defines at its top level. By pattern, so that a cell with a syntax error has some too."""
-    return {match[1] or match[2] for match in _DEFINITION.finditer(source)}
+    return set() if is_diverted(source) else {match[1] or match[2] for match in _DEFINITION.finditer(source)}
 
 
 def imported_names(source: str) -> set[str]:
@@ -47,6 +47,34 @@ def kept(stub: str, source: str) -> float:
     lines = {line.strip() for line in plain(stub).split("\n") if line.strip()}
     there = {line.strip() for line in source.split("\n")}
     return len(lines & there) / max(1, len(lines))
+
+
+def is_stub(source: str, released: str) -> bool:
+    """Whether a cell has no more code than the released stub: comments, docstrings and empty functions don't count."""
+    trees = [syntax_tree(source), syntax_tree(released)]
+    try:
+        stubs = [ast.dump(_Hollow().visit(tree)) for tree in trees if tree is not None]
+    except RecursionError:  # nested as deeply as nobody writes
+        return False
+    return len(stubs) == 2 and stubs[0] == stubs[1]
+
+
+class _Hollow(ast.NodeTransformer):
+    """Leaves out what says nothing: docstrings, and the statements that fill a function which is not written yet."""
+
+    def visit_Expr(self, node: ast.Expr) -> ast.Expr | None:
+        return None if isinstance(node.value, ast.Constant) else node
+
+    def visit_Pass(self, node: ast.Pass) -> None:
+        return None
+
+    def visit_Return(self, node: ast.Return) -> ast.Return | None:
+        is_none = node.value is None or (isinstance(node.value, ast.Constant) and node.value.value is None)
+        return None if is_none else node
+
+    def visit_Raise(self, node: ast.Raise) -> ast.Raise | None:
+        raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
+        return None if isinstance(raised, ast.Name) and raised.id == "NotImplementedError" else node
 
 
 def has_own_code(source: str, released: str) -> bool:

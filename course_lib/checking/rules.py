@@ -7,6 +7,7 @@ Best effort, and said to be so: Python can reach a function in more ways than th
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -18,6 +19,9 @@ LONGEST_CODE = 300_000
 
 _LONGEST_KEPT = 3_000
 """Characters of a cell whose syntax tree may be kept: 128 of them take some 100 MB at the very most."""
+
+_DIVERTING = re.compile(r"\s*+%%(?!(?:capture|prun|time)\b)")
+"""A cell magic, other than those that run what is below them as if they were not there."""
 
 _PARSING = Lock()
 """Python 3.11 counts the depth of all threads' parsing as one, and takes the sum for a fault."""
@@ -120,6 +124,12 @@ def defines(source: str, name: str) -> bool:
     return any(name in _defines(node) for node in _parsed(source))
 
 
+def definition(source: str, name: str) -> str:
+    """The text of the last statement at the top level that defines `name`; empty where there is none."""
+    found = [node for node in _parsed(source) if name in _defines(node)]
+    return "\n".join(source.splitlines()[found[-1].lineno - 1 : found[-1].end_lineno]) if found else ""
+
+
 def definitions(source: str) -> str:
     """What a cell imports and defines at its top level: functions and classes, without all that it does besides."""
     kinds = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -185,8 +195,8 @@ def _parsed(source: str) -> list[ast.stmt]:
 
 
 def syntax_tree(source: str) -> ast.Module | None:
-    """The syntax tree of a cell, its magics passed over; None where it is not Python, or too long to be parsed."""
-    if len(source) > LONGEST_CELL:
+    """The syntax tree of a cell, its magics passed over; None where it is not the notebook's Python, or too long."""
+    if len(source) > LONGEST_CELL or is_diverted(source):
         return None
     python = "\n".join("" if line.startswith(("%", "!")) else line for line in source.splitlines())
     try:
@@ -194,6 +204,11 @@ def syntax_tree(source: str) -> ast.Module | None:
             return ast.parse(python)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
+
+
+def is_diverted(source: str) -> bool:
+    """Whether a cell magic takes the code elsewhere: into a file, another program, or a function that only times it."""
+    return _DIVERTING.match(source) is not None
 
 
 def _reachable(name: str, statements: list[_Statement]) -> list[_Statement]:

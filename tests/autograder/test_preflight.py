@@ -135,7 +135,7 @@ def test_an_answer_in_a_cell_of_ones_own_counts(save: Save, behind: int) -> None
     assert states["attention.scale"] is State.WRITTEN
     assert states["attention.scores"] is State.UNTOUCHED
     assert found.repairs[:2] == (
-        "The answer to attention.scale was found in a cell without its marker.",
+        "The answer to attention.scale was found in another cell than its own.",
         "A copy of the cell of attention.scale in which nothing was written was left out.",
     )
 
@@ -298,6 +298,31 @@ class TestRunning:
         assert [name for name, verdict in verdicts.items() if not verdict.passed] == ["attention.scale"]
         assert not any(case.hidden for verdict in verdicts.values() for case in verdict.cases)
         assert "Not yet right: Your answer returns the scores unchanged." in shown(found)
+
+    def test_what_is_told_without_running_agrees_with_the_verdicts(self, save: Save) -> None:
+        notebook, empty = filled(), released()
+        own = {
+            name: graded(notebook, f"attention.{name}", "answer")["source"] for name in ("scores", "scale", "output")
+        }
+        for name in own:
+            graded(notebook, f"attention.{name}", "answer")["source"] = graded(empty, f"attention.{name}", "answer")[
+                "source"
+            ]
+        unfinished = "def weighted_values(alpha, v):\n    raise NotImplementedError()"
+        added = "\n\n".join([own["scale"].partition("\n")[2], unfinished])
+        notebook["cells"].insert(4, dict(nbformat.v4.new_code_cell(added)))
+        graded(notebook, "attention.weights", "check")["source"] += "\n\n" + own["scores"].partition("\n")[2]
+        for later in (
+            "def scale_scores(scores, d_head):\n    raise NotImplementedError()",
+            "def attention_weights(scaled):\n    return torch.softmax(scaled, -1)",
+            "def softmax_jacobian(scores)",
+        ):
+            notebook["cells"].append(dict(nbformat.v4.new_code_cell(later)))
+        answers = {answer.exercise: answer for answer in preflight(save(notebook), run=True).answers if answer.verdict}
+        passed = {name for name, answer in answers.items() if answer.verdict and answer.verdict.passed}
+        assert passed == {name for name, answer in answers.items() if answer.state is State.WRITTEN}
+        assert answers.keys() - passed == {"attention.output"}
+        assert answers["attention.output"].state is State.UNFINISHED
 
 
 class TestCommand:

@@ -359,7 +359,7 @@ def with_a_stub_of_its_own(notebook: Notebook) -> None:
     notebook["cells"].insert(place(notebook, "attention.scale", "check"), stub)
 
 
-WITHOUT_MARKER = "was found in a cell without its marker"
+WITHOUT_MARKER = "was found in another cell than its own"
 EMPTY_COPY = "in which nothing was written was left out"
 PUT_BACK = "was missing and was put back."
 REBUILT = "had been removed (some editors do that) and was rebuilt."
@@ -403,7 +403,7 @@ MANGLED: dict[str, tuple[Mangle, tuple[str, ...]]] = {
     "an answer as text": (retyped("markdown", "answer"), ("The cell of attention.scale had been given another type",)),
     "an answer as raw": (retyped("raw", "answer"), ("The cell of attention.scale had been given another type",)),
     "metadata stripped": (stripped, (REBUILT,)),
-    "metadata and markers stripped": (stripped_of_markers_too, (REBUILT, "was found in a cell without its marker")),
+    "metadata and markers stripped": (stripped_of_markers_too, (REBUILT, "was found in another cell than its own")),
     "markers stripped": (stripped_of_markers_alone, ()),
     "points changed": (with_more_points, ()),
     "unlocked": (unlocked, ("The grading settings of attention.contextual_embedding",)),
@@ -430,7 +430,7 @@ MANGLED: dict[str, tuple[Mangle, tuple[str, ...]]] = {
     "everything in one cell": (
         in_one_cell,
         (
-            "The answer to attention.contextual_embedding was found in a cell without its marker.",
+            "The answer to attention.contextual_embedding was found in another cell than its own.",
             "The lesson's imports (check and show) were missing",
             PUT_BACK,
             "The written question attention.why_scale was missing",

@@ -11,6 +11,7 @@ import copy
 import functools
 import json
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -22,7 +23,8 @@ from autograder.intake.submission import (
     Unreadable,
     read_notebook,
 )
-from autograder.repair import CellKind, Release, repair
+from autograder.repair import CellKind, Release, Repaired, repair
+from autograder.repair.text import defined
 from course_lib.checking.notebook import IMPORTED_CHECK
 from tests.autograder.small_lesson import (
     IN_ORDER,
@@ -37,6 +39,8 @@ from tests.autograder.small_lesson import (
     order,
     released,
 )
+
+Edit = Callable[[dict[str, Any]], object]
 
 
 def test_an_honest_notebook_needs_no_repair():
@@ -203,13 +207,105 @@ def test_an_answer_with_a_syntax_error_and_no_marks_is_found_by_its_text():
     assert order(repaired)[2] == "answer:small.one"
 
 
-def test_an_answer_moved_to_another_cell_is_checked_there():
-    notebook = filled()
-    by_id(notebook, "one-a")["source"] = "# see below"
-    notebook["cells"].append(cell("code", "later", "def one(x):\n    return x + 1"))
+RIGHT = {task: f"def {task}(x):\n    return x + {n}" for n, task in enumerate(("one", "two"), start=1)}
+BOTH = "\n\n\n".join(RIGHT.values())
+
+
+def counting(repaired: Repaired, task: str) -> str:
+    """The code that the check of a task meets: of the cells before it, the last that defines the answer."""
+    check = order(repaired).index(f"check:small.{task}")
+    return [cell.source for cell in repaired.cells[:check] if cell.runs and task in defined(cell.source)][-1]
+
+
+def own(place: int, source: str, kind: str = "code") -> Edit:
+    return lambda notebook: notebook["cells"].insert(place, cell(kind, "own", source))
+
+
+def more(identity: str, source: str) -> Edit:
+    """More code in a cell of the release."""
+    return lambda notebook: by_id(notebook, identity).update(
+        source=f"{by_id(notebook, identity)['source']}\n\n{source}"
+    )
+
+
+def emptied(identity: str, statement: str) -> Edit:
+    """An answer's cell in which something stands, but no answer."""
+    return lambda notebook: by_id(notebook, identity).update(
+        source=by_id(notebook, identity)["source"].replace("raise NotImplementedError()", statement)
+    )
+
+
+ELSEWHERE: dict[str, tuple[Edit, ...]] = {
+    "both in an added cell above": (own(2, BOTH),),
+    "both in an added cell between the two": (own(5, BOTH),),
+    "both in an added cell below": (own(8, BOTH),),
+    "both in an added cell that is timed": (own(2, f"%%time\n{BOTH}"),),
+    "both in a cell of text": (own(2, BOTH, "markdown"),),
+    "both in the first answer's cell": (emptied("one-a", "return x + 1"), more("one-a", RIGHT["two"])),
+    "both in the last answer's cell": (emptied("two-a", "return x + 2"), more("two-a", RIGHT["one"])),
+    "both in the first check": (more("one-c", BOTH),),
+    "both in the last check": (more("two-c", BOTH),),
+    "both in a cell of the lesson's": (more("imports", BOTH),),
+    "one in each other's check": (more("one-c", RIGHT["two"]), more("two-c", RIGHT["one"])),
+    "above, and a comment in the stubs": (
+        own(2, BOTH),
+        emptied("one-a", "# see above\n    raise NotImplementedError"),
+        emptied("two-a", "raise NotImplementedError('see above')"),
+    ),
+    "above, and stubs that return nothing": (own(2, BOTH), emptied("one-a", "pass"), emptied("two-a", "return None")),
+    "a wrong one above, the right one below it": (own(2, BOTH), own(2, BOTH.replace("+", "-"))),
+    "a right one above the check, a wrong one below": (own(2, BOTH), own(12, BOTH.replace("+", "-"))),
+    "two below the check: the last": (own(10, BOTH), own(10, BOTH.replace("+", "-"))),
+}
+
+
+@pytest.mark.parametrize("case", ELSEWHERE)
+def test_an_answer_counts_wherever_it_was_written(case: str):
+    notebook = released()
+    for edit in ELSEWHERE[case]:
+        edit(notebook)
     repaired = mended(notebook)
-    place = order(repaired).index("check:small.one")
-    assert any(c.source.startswith("def one(x):\n    return") for c in repaired.cells[:place])
+    for task, right in RIGHT.items():
+        assert right.partition("\n")[2] in counting(repaired, task)
+    again = repair(read_notebook(json.dumps(repaired.notebook()).encode()), RELEASE)
+    assert again.repairs == ()
+    assert [(c.kind, c.source) for c in again.cells] == [(c.kind, c.source) for c in repaired.cells]
+
+
+@pytest.mark.parametrize(
+    ("edits", "said"),
+    [
+        ((own(2, f"%%writefile own.py\n{BOTH}"),), ()),
+        ((own(2, f"%%timeit\n{BOTH}"),), ()),
+        ((own(2, RIGHT["one"]), emptied("one-a", "return x - 1")), ()),
+        (
+            (own(2, RIGHT["one"]), emptied("one-a", "# see above\n    raise NotImplementedError()")),
+            (
+                "The answer to small.one was found in another cell than its own.",
+                "The cell of small.one, which undid the answer in another cell, is shown as text and does not run.",
+            ),
+        ),
+    ],
+    ids=["into a file", "timed alone", "a wrong answer", "a comment"],
+)
+def test_a_cell_of_an_answer_stays_one_unless_it_says_nothing(edits: tuple[Edit, ...], said: tuple[str, ...]):
+    notebook = released()
+    for edit in edits:
+        edit(notebook)
+    repaired = mended(notebook)
+    assert repaired.repairs == said
+    assert ("return x + 1" in counting(repaired, "one")) == bool(said)
+    assert not said or "see above" in "".join(c.source for c in repaired.cells if c.kind is CellKind.MARKDOWN)
+
+
+def test_the_last_copy_before_the_check_is_graded():
+    notebook = filled()
+    copied = copy.deepcopy(by_id(notebook, "one-a"))
+    copied |= {"id": "later", "source": copied["source"].replace("x + 1", "x - 1")}
+    notebook["cells"].insert(4, copied)
+    repaired = mended(notebook)
+    assert order(repaired)[2:5] == ["answer:small.one", "check:small.one", "code:small.one"]
+    assert "return x + 1" in counting(repaired, "one")
 
 
 def test_an_experiment_after_the_check_is_not_the_answer():
