@@ -40,6 +40,7 @@ from autograder.plain import files, publish, rows
 from autograder.plain.assignment import PlainAssignment, released, require_gradebook
 from autograder.plain.late import write_penalties
 from autograder.plain.plan import conditions_of, make_plan, read_recorded
+from autograder.plain.solution import find_solution, try_solution
 from autograder.plain.submission import PlainFinished, PlainGrader
 from autograder.progress import progress_bar
 from course_lib.checking import Outcome
@@ -61,6 +62,7 @@ def grade_assignment(
     level: Level | None = None,
     feedback: bool = True,
     force: bool = False,
+    solution: Path | None = None,
     console: Console | None = None,
 ) -> ClassResult:
     """Grade what has changed among the submissions to an assignment; write gradebook, notebooks and feedback.
@@ -74,6 +76,7 @@ def grade_assignment(
         level: grade at exactly this level, whatever the machine could do.
         feedback: write feedback pages.
         force: grade everything, changed or not; what was graded before stops counting at the start.
+        solution: the folder of the course's own solution, which is tried first; by default that of nbgrader's source.
         console: where lines about the boxes and the progress bar go; by default standard error.
 
     Raises:
@@ -97,7 +100,8 @@ def grade_assignment(
             if recorded.frozen:
                 book.notices.append(frozen_in_words(name, recorded.frozen, plan, force))
                 plan = plan.without_tasks()
-            run = _Run(assignment, conditions, course_files, book, plan, force, workers)
+            solved = find_solution(course, name, solution)
+            run = _Run(assignment, conditions, course_files, book, plan, force, workers, solved)
             if plan.tasks:
                 check_places(course, feedback)
                 chosen = level or choose_level(min_level)
@@ -141,6 +145,7 @@ class _Run:
     plan: Plan
     force: bool
     workers: int
+    solution: Path
     boxes: str = ""
     gradings: dict[str, Grading] = field(default_factory=dict)
     unrecorded: dict[str, Record] = field(default_factory=dict)
@@ -168,6 +173,9 @@ class _Run:
                     self._set_aside(connection, run)
             zygote.ready()
             grader = PlainGrader(self.assignment, self.conditions, zygote, self.course_files)
+            tried = try_solution(grader, self.solution)
+            console.print("\n".join(tried.told), highlight=False, markup=False, soft_wrap=True)
+            grader = replace(grader, doubts=tried.doubts)
             progress = resources.enter_context(progress_bar(console))
             bar = progress.add_task(name, total=len(tasks))
             try:

@@ -12,6 +12,7 @@ from nbgrader.utils import determine_grade
 
 from autograder.box import BoxLost, CellResult
 from autograder.plain.assignment import MasterCell
+from autograder.plain.refusals import could_not
 from autograder.words import count
 from course_lib.checking import Outcome
 from course_lib.checking.observation import Raised
@@ -38,14 +39,30 @@ class Judged:
     note: str = ""
 
 
-def judge(test: MasterCell, ended: CellResult | BoxLost | str, ignored: re.Pattern[str] | None = None) -> Judged:
+def judge(
+    test: MasterCell,
+    ended: CellResult | BoxLost | str,
+    ignored: re.Pattern[str] | None = None,
+    refused: Sequence[str] = (),
+) -> Judged:
     """The verdict on a test cell.
 
     Args:
         test: the cell.
         ended: what running it gave; that it has ended its box; or why it was never run.
         ignored: what may be written to stderr, as nbgrader's `IgnorePattern` has it.
+        refused: what the sandbox refused to it, or to what it needs: then only full marks are a verdict, and without a
+            program that it has asked for not even these are.
     """
+    judged = _judge(test, ended, ignored)
+    asked = isinstance(ended, CellResult) and ended.programs
+    if asked or (refused and judged.outcome is not Outcome.PASSED):
+        return Judged(Outcome.UNGRADED, None, could_not(refused))
+    return judged
+
+
+def _judge(test: MasterCell, ended: CellResult | BoxLost | str, ignored: re.Pattern[str] | None) -> Judged:
+    """The verdict as nbgrader would give it."""
     if isinstance(ended, str):
         return Judged(Outcome.TIMED_OUT, 0.0, f"It was not run: {ended}.")
     if isinstance(ended, BoxLost):

@@ -23,6 +23,7 @@ from autograder.gradebook.changes.frozen import read_frozen
 from autograder.gradebook.record import Conditions, Record
 from autograder.grading.digests import fingerprints
 from autograder.grading.plan import (
+    FAILED_BEFORE,
     FIRST,
     FORCED,
     MISSING_NOTEBOOK,
@@ -40,6 +41,8 @@ from autograder.grading.plan import (
 from autograder.plain import files, rows
 from autograder.plain.assignment import PlainAssignment
 from autograder.plain.publish import written_files
+from autograder.plain.refusals import REFUSED
+from course_lib.checking import Outcome
 from course_lib.checking.rules import syntax_tree
 
 _DIGESTS = {
@@ -52,7 +55,10 @@ def conditions_of(assignment: PlainAssignment, course_files: dict[str, Path]) ->
     """What grades depend on, beside the submission."""
     limits = {name: value for name, value in asdict(assignment.limits).items() if name != "memory_ceiling_bytes"}
     here = Path(__file__).parent
-    own = [here / f"{name}.py" for name in ("assignment", "files", "judging", "repairing", "running", "submission")]
+    own = [
+        here / f"{name}.py"
+        for name in ("assignment", "files", "judging", "refusals", "repairing", "running", "submission")
+    ]
     versions = {
         "Katze": course_lib.__version__,
         "Python": platform.python_version(),
@@ -102,7 +108,8 @@ def make_plan(
 def _reasons(
     assignment: PlainAssignment, conditions: Conditions, record: Record, digest: str, weakest: Level
 ) -> Iterator[str]:
-    yield from unfinished_business(record, digest)
+    refused = all(one.note.startswith(REFUSED) for one in record.exercises if one.outcome is Outcome.UNGRADED)
+    yield from (why for why in unfinished_business(record, digest) if why != FAILED_BEFORE or not refused)
     before, now = record.conditions, conditions
     if before.release != now.release:
         yield "the assignment's cells have changed"

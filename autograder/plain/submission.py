@@ -6,7 +6,6 @@ What goes wrong with one notebook is no reason not to grade the others.
 from __future__ import annotations
 
 import hashlib
-import re
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -24,9 +23,10 @@ from autograder.plain import files, publish
 from autograder.plain.assignment import MasterCell, MasterNotebook, PlainAssignment
 from autograder.plain.judging import Judged, judge
 from autograder.plain.publish import GradedNotebook, graded_notebook
+from autograder.plain.refusals import refusals
 from autograder.plain.repairing import put_back
 from autograder.plain.running import Ran, run_cells
-from autograder.repair.cells import CellKind, Repaired
+from autograder.repair.cells import Cell, CellKind, Repaired
 from course_lib.checking import Outcome
 
 
@@ -52,12 +52,14 @@ class PlainGrader:
         conditions: what its grades depend on.
         zygote: where boxes come from.
         course_files: what every submission gets beside its notebooks.
+        doubts: what the sandbox has refused to the course's own solution, by the tests that it failed for it.
     """
 
     assignment: PlainAssignment
     conditions: Conditions
     zygote: Zygote
     course_files: dict[str, Path]
+    doubts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def limits(self) -> Limits:
@@ -81,44 +83,84 @@ class PlainGrader:
         return PlainFinished(task, record, problems=problems)
 
 
+@dataclass(frozen=True)
+class Examined:
+    """A notebook of a submission, judged.
+
+    Attributes:
+        master: as it was released.
+        exercises: the verdicts on its tests, in the release's order.
+        problem: why it could not be read; then all that follows is empty.
+        refused: for each of the verdicts, what the sandbox has refused to the test, and to what is no test before it.
+        submission: as it was read.
+        answers: its cells for answers.
+        graded: as it is written.
+        remarks: what the instructor reads.
+        starved: whether a box was stopped for taking too long while the machine was busy.
+    """
+
+    master: MasterNotebook
+    exercises: tuple[ExerciseRecord, ...]
+    problem: str = ""
+    refused: tuple[tuple[str, ...], ...] = ()
+    submission: Submission | None = None
+    answers: tuple[Cell, ...] = ()
+    graded: GradedNotebook | None = None
+    remarks: tuple[str, ...] = ()
+    starved: bool = False
+
+
 def _grade(grader: PlainGrader, channel: int, task: Task) -> PlainFinished:
-    assignment = grader.assignment
-    exercises: list[ExerciseRecord] = []
-    graded: dict[str, GradedNotebook] = {}
-    problems: dict[str, str] = {}
-    remarks: list[str] = []
-    read: list[Submission] = []
-    starved = False
-    with tempfile.TemporaryDirectory(prefix="katze-files-") as folder:
-        for number, master in enumerate(assignment.notebooks):
-            try:
-                submission, repaired = _read(assignment, master, task)
-            except Unreadable as problem:
-                problems[master.name] = problem.reason
-                unread = Judged(Outcome.UNREADABLE, None, problem.reason)
-                exercises += [_record(master, test, unread, "") for test in master.tests]
-                continue
-            if not read:
-                remarks += _lay_out(grader, task, Path(folder))
-            read.append(submission)
-            ran = _run(grader, channel, task, number, repaired, Path(folder))
-            starved = starved or ran.starved
-            graded[master.name] = graded_notebook(master, repaired, ran)
-            exercises += _judged(master, repaired, ran, grader.zygote.level.name, assignment.ignored_stderr)
-            remarks += _remarks(master, repaired, ran)
+    assignment, seen = grader.assignment, examine(grader, channel, task)
+    read = [one.submission for one in seen if one.submission is not None]
+    graded = {one.master.name: one.graded for one in seen if one.graded is not None}
+    problems = {one.master.name: one.problem for one in seen if one.problem}
     record = make_record(
         task,
         assignment.name,
         grader.conditions,
-        tuple(exercises),
+        tuple(exercise for one in seen for exercise in one.exercises),
         notebook=hashlib.sha256("".join(one.digest for one in read).encode()).hexdigest() if read else "",
         handed_in=next((one.timestamp for one in read), ""),
         repairs=_told(assignment, {name: one.repairs for name, one in graded.items()}),
         problem="\n".join(_told(assignment, {name: (why,) for name, why in problems.items()})),
-        remarks=remarks,
+        remarks=[remark for one in seen for remark in one.remarks],
     )
     written = publish.write_graded(assignment, record, graded, problems, grader.course_files)
+    starved = any(one.starved for one in seen)
     return PlainFinished(task, replace(record, files=written), None, starved, graded, problems)
+
+
+def examine(grader: PlainGrader, channel: int, task: Task) -> list[Examined]:
+    """Run and judge the notebooks of a submission; nothing is written."""
+    seen: list[Examined] = []
+    with tempfile.TemporaryDirectory(prefix="katze-files-") as folder:
+        for number, master in enumerate(grader.assignment.notebooks):
+            try:
+                submission, repaired = _read(grader.assignment, master, task)
+            except Unreadable as problem:
+                unread = Judged(Outcome.UNREADABLE, None, problem.reason)
+                seen.append(
+                    Examined(master, tuple(_record(master, test, unread, "") for test in master.tests), problem.reason)
+                )
+                continue
+            is_first = not any(one.submission for one in seen)
+            left_out = _lay_out(grader, task, Path(folder)) if is_first else []
+            ran = _run(grader, channel, task, number, repaired, Path(folder))
+            exercises, refused = _judged(grader, task, master, repaired, ran)
+            seen.append(
+                Examined(
+                    master,
+                    exercises,
+                    refused=refused,
+                    submission=submission,
+                    answers=tuple(cell for cell in repaired.cells if cell.kind is CellKind.ANSWER),
+                    graded=graded_notebook(master, repaired, ran),
+                    remarks=(*left_out, *_remarks(master, repaired, ran)),
+                    starved=ran.starved,
+                )
+            )
+    return seen
 
 
 def _read(assignment: PlainAssignment, master: MasterNotebook, task: Task) -> tuple[Submission, Repaired]:
@@ -154,16 +196,23 @@ def _run(grader: PlainGrader, channel: int, task: Task, number: int, repaired: R
 
 
 def _judged(
-    master: MasterNotebook, repaired: Repaired, ran: Ran, level: str, ignored: re.Pattern[str] | None
-) -> list[ExerciseRecord]:
-    """The verdicts on a notebook's test cells, in the release's order."""
-    places = {cell.exercise: place for place, cell in enumerate(repaired.cells) if cell.kind is CellKind.CHECK}
-    found = []
+    grader: PlainGrader, task: Task, master: MasterNotebook, repaired: Repaired, ran: Ran
+) -> tuple[tuple[ExerciseRecord, ...], tuple[tuple[str, ...], ...]]:
+    """The verdicts on a notebook's test cells, in the release's order; for each, what was refused to it, and before."""
+    assignment, level = grader.assignment, grader.zygote.level.name
+    folder = assignment.course.autograded / task.student / assignment.name
+    refused = {place: refusals(result, folder) for place, result in sorted(ran.results.items())}
+    tests = {cell.exercise: place for place, cell in enumerate(repaired.cells) if cell.kind is CellKind.CHECK}
+    verdicts, until = [], []
     for test in master.tests:
-        place = places[master.exercise(test.name)]
+        place = tests[master.exercise(test.name)]
         ended = ran.results.get(place) or ran.lost.get(place) or ran.unreached
-        found.append(_record(master, test, judge(test, ended, ignored), level))
-    return found
+        before = [n for n in refused if n < place and n not in tests.values()]
+        needed = [one for n in (*before, place) if n == place or not ran.results[n].ok for one in refused.get(n, ())]
+        needed += grader.doubts.get(master.exercise(test.name), ())
+        verdicts.append(_record(master, test, judge(test, ended, assignment.ignored_stderr, needed), level))
+        until.append(tuple(one for n in (*before, place) for one in refused.get(n, ())))
+    return tuple(verdicts), tuple(until)
 
 
 def _record(master: MasterNotebook, test: MasterCell, judged: Judged, level: str) -> ExerciseRecord:

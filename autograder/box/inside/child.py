@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import builtins
 import contextlib
+import gc
 import io
 import os
 import random
@@ -207,6 +208,8 @@ class Inhabitant:
         self._shell.pristine.note(self._shell.user_ns)
         if result.failure is Outcome.OUT_OF_MEMORY:
             release_reserve()
+        if not result.ok:
+            gc.collect()  # what it has left behind complains now, and not on the stderr of a later cell
         try:
             return self._encode(Frame({"id": number, "kind": "cell", "cell": encode_cell(result)}))
         except (TooLarge, ValueError):

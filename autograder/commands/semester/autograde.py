@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import Any
 
 from autograder.commands.adding import Commands, add_json, add_level, add_workers, weakest_level
@@ -20,6 +21,12 @@ def add(commands: Commands) -> None:
     )
     autograde.add_argument("assignment", metavar="ASSIGNMENT", help="its folder's name, such as ps1")
     autograde.add_argument("--student", action="append", metavar="ID", help="only this student (may be repeated)")
+    autograde.add_argument(
+        "--solution",
+        type=Path,
+        metavar="FOLDER",
+        help="the course's own solution, tried first (default: nbgrader's source)",
+    )
     autograde.add_argument("--no-feedback", action="store_true", help="write no feedback pages")
     autograde.add_argument("--force", action="store_true", help="grade everything again, changed or not")
     autograde.add_argument("--dry-run", action="store_true", help="say who would be graded, and why; write nothing")
@@ -43,7 +50,7 @@ def _run(options: argparse.Namespace) -> int:
     }
     if options.dry_run:
         return tell_preview(preview_assignment(course, options.assignment, **wanted), options)
-    run = grade_assignment(course, options.assignment, workers=options.workers, **wanted)
+    run = grade_assignment(course, options.assignment, workers=options.workers, solution=options.solution, **wanted)
     if options.json != "-":
         print_class(run)
     return conclude_run(course, run, options)

@@ -1,0 +1,220 @@
+"""What the sandbox refuses is no zero: it is named, before anybody is judged, and nothing but full marks counts."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from autograder.box import CellResult
+from autograder.cli import main
+from autograder.course.course import Course
+from autograder.gradebook.record import Record
+from autograder.plain.batch import grade_assignment
+from autograder.plain.preview import preview_assignment
+from autograder.plain.refusals import refusals
+from course_lib.checking import Outcome
+from tests.autograder.plain.plain_course import CONFIG, cell, make_test, nbgrader_here, notebook
+
+NAME = "hw"
+SOLVED = "def double(x):\n    ### BEGIN SOLUTION\n    return 2 * x\n    ### END SOLUTION"
+ASKS = {
+    "shell": ("x = !echo 4\nassert double(2) == int(x[0])", "to start the program `!echo 4`"),
+    "bash": ("%%bash\ntest 1 -eq 1", "to start the program `%%bash`"),
+    "pip": ("%pip install einops\nassert double(2) == 4", "to start the program `%pip install einops`"),
+    "system": ("import os\nassert os.system('true') == 0", "to start the program `true`"),
+    "popen": ("import os\nassert os.popen('echo 4').read() == '4'", "to start the program `echo 4`"),
+    "run": ("import subprocess\nassert subprocess.run(['false']).returncode", "to start the program `false`"),
+    "caught": (
+        "import subprocess\ntry:\n    subprocess.check_output(['git', 'log'])\nexcept Exception:\n    pass",
+        "to start the program `git log`",
+    ),
+    "fork": ("import os\nif os.fork() == 0:\n    os._exit(0)", "a call of the system (PermissionError: [Errno 1]"),
+    "sqlite": (
+        "import sqlite3\nwith sqlite3.connect('made.db') as db:\n    db.execute('create table t (a)')",
+        "what SQLite asked for (sqlite3.OperationalError: access permission denied)",
+    ),
+    "lock": ("import fcntl\nfcntl.flock(open('l', 'w'), fcntl.LOCK_EX)", "a call of the system (OSError: [Errno 38]"),
+    "thread": (
+        "import asyncio, threading\nfound = []\nasync def find():\n    found.append(double(2))\n"
+        "thread = threading.Thread(target=lambda: asyncio.run(find()))\nthread.start(); thread.join()\n"
+        "assert found == [4]",
+        "a call of the system (PermissionError: [Errno 1] Operation not permitted)",
+    ),
+    "elsewhere": ("assert open('{root}/data.txt').read()", "access to {root}/data.txt"),
+    "above": ("assert open('../../../data.txt').read()", "access to ../../../data.txt"),
+    "network": (
+        "import urllib.request\nurllib.request.urlopen('http://example.org')",
+        "a connection to the network",
+    ),
+}
+"""Tests of a course's own that a box refuses something, and how that is told."""
+
+GOES_ON = {
+    "in_memory": "import sqlite3\nassert sqlite3.connect(':memory:').execute('select 4').fetchone() == (double(2),)",
+    "joblib": "from joblib import Parallel, delayed\nassert Parallel(2)(delayed(double)(i) for i in (1, 2)) == [2, 4]",
+    "bar": "from tqdm.auto import tqdm\nassert [double(i) for i in tqdm([1, 2])] == [2, 4]",
+    "pool": "import multiprocessing\nwith multiprocessing.Pool(2) as p:\n    assert p.map(double, [1, 2]) == [2, 4]",
+    "loop": "import asyncio\nawait asyncio.sleep(0)\nassert double(2) == 4",
+    "missing": "assert double(2) == 4, open('../../../nothing.txt')",
+}
+"""Tests that a box refuses nothing, although they look as if it did."""
+
+
+def make_course(root: Path) -> Course:
+    tests = {name: source for name, (source, _) in ASKS.items()} | GOES_ON
+    cells = [cell("code", SOLVED, "double", solution=True)]
+    cells += [make_test(source.replace("{root}", str(root)), name, 1) for name, source in tests.items()]
+    setup = cell("code", f"table = open('{root}/data.txt').read()", "setup", locked=True)
+    later = [setup, *cells[:1], make_test("assert table and double(2) == 4", "needs", 1)]
+    (root / "source" / NAME).mkdir(parents=True)
+    (root / "source" / NAME / "all.ipynb").write_text(notebook(cells))
+    (root / "source" / NAME / "setup.ipynb").write_text(notebook([*later, make_test("double(2) / 4", "part", 2)]))
+    (root / "nbgrader_config.py").write_text(CONFIG.replace("timeout = 1", "timeout = 20"))
+    (root / "data.txt").write_text("1")
+    assert nbgrader_here(root).generate_assignment(NAME)["success"]
+    return Course.find(root)
+
+
+def hand_in(course: Course, student: str, double: str) -> None:
+    folder = course.submitted / student / NAME
+    shutil.copytree(course.release / NAME, folder)
+    for path in folder.glob("*.ipynb"):
+        made = json.loads(path.read_text())
+        for one in made["cells"]:
+            if one["metadata"].get("nbgrader", {}).get("grade_id") == "double":
+                one["source"] = double
+        path.write_text(json.dumps(made))
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Course, dict[str, Record], str]:
+    """A class, and what was said before it was graded."""
+    course = make_course(tmp_path_factory.mktemp("refusals").resolve())
+    hand_in(course, "right", "def double(x):\n    return 2 * x")
+    hand_in(course, "wrong", "def double(x):\n    return x")
+    hand_in(course, "asks", "import os\nos.system('clear')\n\ndef double(x):\n    return 2 * x")
+    said = io.StringIO()
+    run = grade_assignment(course, NAME, workers=2, console=Console(file=said, width=1000))
+    return course, {record.student: record for record in run.submissions}, said.getvalue()
+
+
+def verdicts(record: Record) -> dict[str, tuple[Outcome, float | None, str]]:
+    return {one.exercise: (one.outcome, one.points, one.note) for one in record.exercises}
+
+
+@pytest.mark.parametrize("test", ASKS)
+def test_what_was_refused_is_named_and_is_no_zero(graded: tuple[Course, dict[str, Record], str], test: str) -> None:
+    course, records, said = graded
+    what = ASKS[test][1].replace("{root}", str(course.root))
+    for student in ("right", "asks"):
+        outcome, points, note = verdicts(records[student])[f"all.{test}"]
+        assert (outcome, points) == (Outcome.UNGRADED, None)
+        assert note.startswith(f"This could not be graded: the sandbox refused {what}")
+    assert f"  all.{test}: ungraded: This could not be graded: the sandbox refused {what}" in said
+
+
+@pytest.mark.parametrize("test", GOES_ON)
+def test_what_was_not_refused_is_judged(graded: tuple[Course, dict[str, Record], str], test: str) -> None:
+    _, records, said = graded
+    assert verdicts(records["right"])[f"all.{test}"] == (Outcome.PASSED, 1, "")
+    assert verdicts(records["wrong"])[f"all.{test}"][1] == 0
+    assert f"all.{test}:" not in said
+
+
+def test_a_student_s_own_program_is_a_notice(graded: tuple[Course, dict[str, Record], str]) -> None:
+    course, records, _ = graded
+    assert verdicts(records["asks"])["all.loop"] == (Outcome.PASSED, 1, "")
+    assert "`clear` was left out" in (course.feedback / "asks" / NAME / "all.html").read_text()
+
+
+def test_what_needs_a_refused_setup_is_ungraded_too(graded: tuple[Course, dict[str, Record], str]) -> None:
+    course, records, said = graded
+    why = f"This could not be graded: the sandbox refused access to {course.root}/data.txt."
+    assert verdicts(records["right"])["setup.needs"] == (Outcome.UNGRADED, None, why)
+    assert verdicts(records["wrong"])["setup.part"] == (Outcome.UNGRADED, None, why)
+    assert f"  setup.part: ungraded: {why}" in said
+
+
+def test_nothing_runs_again_for_it_and_the_rest_is_on_the_page(graded: tuple[Course, dict[str, Record], str]) -> None:
+    course, records, _ = graded
+    assert preview_assignment(course, NAME).tasks == ()
+    assert records["right"].points == len(GOES_ON)
+    page = (course.feedback / "right" / NAME / "all.html").read_text()
+    assert "the sandbox refused to start the program <code>!echo 4</code>" in page
+
+
+@pytest.mark.parametrize(
+    ("output", "found"),
+    [
+        ({"output_type": "stream", "name": "stdout", "text": "Permission denied"}, []),
+        ({"output_type": "stream", "name": "stderr", "text": "careful"}, []),
+        (
+            {
+                "output_type": "stream",
+                "name": "stderr",
+                "text": "w.py:4: UserWarning: [Errno 13] Permission denied.  x\n",
+            },
+            ["a call of the system (w.py:4: UserWarning: [Errno 13] Permission denied.  x)"],
+        ),
+        (
+            {
+                "output_type": "error",
+                "ename": "RuntimeError",
+                "evalue": "",
+                "traceback": ["PermissionError: [Errno 13] Permission denied: '/data'", "", "RuntimeError: no data"],
+            },
+            ["access to /data"],
+        ),
+        (
+            {
+                "output_type": "error",
+                "ename": "E",
+                "evalue": "",
+                "traceback": ["sqlite3.OperationalError: no such table"],
+            },
+            [],
+        ),
+    ],
+)
+def test_a_refusal_is_read_from_what_a_cell_shows(output: Mapping[str, Any], found: list[str], tmp_path: Path) -> None:
+    assert refusals(CellResult([dict(output)], True), tmp_path) == found
+
+
+@pytest.mark.parametrize("name", ["../there.txt", "{tmp}/there.txt"])
+def test_a_missing_file_was_refused_if_nbgrader_would_have_found_it(name: str, tmp_path: Path) -> None:
+    (tmp_path / "there.txt").touch()
+    for shown, found in [
+        (name, True),
+        (name.replace("there", "nowhere"), False),
+        ("there.txt", False),
+        ("a\0b", False),
+    ]:
+        path = shown.replace("{tmp}", str(tmp_path))
+        error = {
+            "output_type": "error",
+            "traceback": [f"FileNotFoundError: [Errno 2] No such file or directory: {path!r}"],
+        }
+        assert refusals(CellResult([error], False), tmp_path / "run") == ([f"access to {path}"] if found else [])
+
+
+def test_a_solution_may_be_elsewhere_or_missing(
+    graded: tuple[Course, dict[str, Record], str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    course = Course.find(shutil.copytree(graded[0].root, tmp_path / "course"))
+    again = ["autograde", NAME, "--student", "right", "--force", "--course", str(course.root)]
+    (course.source / NAME).rename(tmp_path / "solved")
+    assert main(again) == 1
+    assert "no solution to try the tests on: no notebook of hw in" in capsys.readouterr().err
+    assert main([*again, "--solution", str(tmp_path / "solved" / "all.ipynb")]) == 1
+    assert "  all.shell: ungraded" in capsys.readouterr().err
+    assert main([*again, "--solution", str(course.release / NAME)]) == 1
+    assert "has no answers; see --solution" in capsys.readouterr().err
+    assert main([*again, "--solution", str(tmp_path)]) == 2
+    assert "--solution: no notebook in" in capsys.readouterr().err
