@@ -98,7 +98,8 @@ def _follow(part: Part, outcome: Outcome, settings: Settings, keep: Callable[[],
     except OutOfTime:
         outcome.outcome = "cut off"
     except PartFailed as problem:
-        outcome.outcome, outcome.why = "failed", f"{problem} (more in log.txt)"
+        last = str(problem).strip().rpartition("\n")[2]
+        outcome.outcome, outcome.why = "failed", f"{last} (more in log.txt)"
     outcome.seconds = time.monotonic() - began
     shutil.rmtree(settings.unfinished, ignore_errors=True)
 

@@ -34,4 +34,9 @@ PARTS = (
     Part("compiled", "writing, compiled", 75, "benchmarks.gpu.speed:compiled", ("transformers",)),
     Part("modern", "the block since Llama", 60, "benchmarks.gpu.speed:modern", ("transformers",)),
     Part("memory", "the most that a step takes", 90, "benchmarks.gpu.speed:memory", ("transformers",)),
+    Part(
+        *("lesson", "lesson 11 in its GPU form", 300, "benchmarks.gpu.lesson:lesson"),
+        needs=("ipykernel", "jupytext", "matplotlib", "nbclient"),
+    ),
+    Part("fp16", "the first steps of Multi30k as on a T4", 75, "benchmarks.gpu.learning:fp16"),
 )

@@ -32,7 +32,19 @@ def test_the_whole_command_at_its_smallest(tmp_path: Path) -> None:
     out = tmp_path / "out"
     test = ["--test", str(tmp_path / "more.en"), str(tmp_path / "more.de")]
     status, parts = ran(
-        out, "--tiny", "--steps", "4", "--seeds", "2", *test, "--only", "multi30k", "--only", "shakespeare"
+        out,
+        "--tiny",
+        "--steps",
+        "4",
+        "--seeds",
+        "2",
+        *test,
+        "--only",
+        "multi30k",
+        "--only",
+        "shakespeare",
+        "--only",
+        "fp16",
     )
     assert status == 0, (out / "log.txt").read_text()
     assert {part["outcome"] for part in parts.values()} == {"done"}
