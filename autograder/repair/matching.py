@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 
 from autograder.intake.submission import Submission
+from autograder.repair.prose import begins, count_words, is_prose, may_answer, own_words
 from autograder.repair.release import FLAGS, Release, Slot, flags_of, grade_id_of
 from autograder.repair.text import defined, is_stub, kept, marker, plain
 from autograder.words import shown
@@ -23,6 +25,7 @@ class Matching:
     Attributes:
         written: for each submitted cell the names that code of the student's own in it defines.
         stubs: the submitted cells of answers that are written elsewhere, in which there is no answer.
+        told: for questions that nothing in their own cells answers, what a person should look at instead, in words.
     """
 
     def __init__(self, submission: Submission, release: Release, events: dict[str, list[str]]) -> None:
@@ -38,10 +41,12 @@ class Matching:
         self.plain = [plain(cell.source) for cell in submission.cells]
         self.defined = [defined(cell.source) for cell in submission.cells]
         self.stubs: set[int] = set()
+        self.told: dict[str, str] = {}
         self._claim()
         self.written = self._written()
         self._find_lost_cells()
         self._find_lost_answers()
+        self._find_lost_words()
         self._tell_of_lost_metadata()
 
     def chosen(self, slot: Slot) -> int | None:
@@ -108,29 +113,19 @@ class Matching:
         return [n for n, cell in enumerate(self.submission.cells) if n not in claimed and cell.kind == kind]
 
     def _find_lost_cells(self) -> None:
-        """Other cells without grade_id and marker: by their text, and a written answer by its place."""
+        """Other cells without grade_id and marker: by their text."""
         for slot in self.slots:
             if self.claims[slot.grade_id] or slot.role == "answer":
                 continue
             free = self._free(slot.kind)
             found = [n for n in free if self.plain[n] == slot.plain]
-            if not found and slot.role == "written":
-                found = [n for n in free if self._stands_at(n, slot)]
             if found:
                 self.events["stripped"].append(slot.grade_id)
                 self.claims[slot.grade_id] = found[-1:]
 
-    def _stands_at(self, number: int, slot: Slot) -> bool:
-        """Whether a cell that is none of the lesson's own follows the cell that the slot follows in the release."""
-        before = self.release.notebook["cells"][slot.index - 1] if slot.index else None
-        cell = self.submission.cells[number]
-        if (cell.kind, self.plain[number]) in self.lesson or before is None or not number:
-            return False
-        return self.plain[number - 1] == plain(before["source"])
-
     def _written(self) -> list[set[str]]:
         """What the student's own code defines, in each cell, and be it that code stands in a cell of text."""
-        slot_of = {number: self.by_grade_id[name] for name, numbers in self.claims.items() for number in numbers}
+        slot_of = self._slot_of()
         found: list[set[str]] = []
         for number, cell in enumerate(self.submission.cells):
             slot = slot_of.get(number)
@@ -176,6 +171,53 @@ class Matching:
 
     def _is_stub(self, number: int, slot: Slot) -> bool:
         return is_stub(self.submission.cells[number].source, slot.source)
+
+    def _find_lost_words(self) -> None:
+        """Answers in words that are not in their own cell.
+
+        Text next to it is the answer: above, below, or in the question. Where it may be a comment, a picture, or text
+        elsewhere, a person has to look.
+        """
+        cells = self.submission.cells
+        for slot in self.slots:
+            claims = self.claims[slot.grade_id]
+            if slot.role != "written" or any(self.is_filled(number, slot) for number in claims):
+                continue
+            answered = self._answered()
+            words = {n: own_words(cell, self.release.lines) for n, cell in enumerate(cells) if n not in answered}
+            near = [n for n in self._next_to(slot) if may_answer(cells[n], words[n])]
+            text = [n for n in near if cells[n].kind != "code"]
+            prose = [n for n in words if is_prose(cells[n], words[n])]
+            if text:
+                self.events["found"].append(slot.exercise)
+                self.claims[slot.grade_id] = sorted([*claims, text[0]])
+            elif near:
+                self.told[slot.grade_id] = "what a cell next to it says or shows"
+            elif prose:
+                longest = max((words[n] for n in prose), key=count_words)
+                self.told[slot.grade_id] = f"the text that begins “{begins(longest)}”"
+            if slot.grade_id in self.told:
+                self.events["told"].append(slot.exercise)
+
+    def _slot_of(self) -> dict[int, Slot]:
+        """The slot of each cell that has one."""
+        return {number: self.by_grade_id[name] for name, numbers in self.claims.items() for number in numbers}
+
+    def _answered(self) -> set[int]:
+        """The cells that answer a question in words."""
+        return {n for n, slot in self._slot_of().items() if slot.role == "written" and self.is_filled(n, slot)}
+
+    def _next_to(self, slot: Slot) -> list[int]:
+        """The student's own cells below and then above a question's cell, or where it should be, up to the lesson's."""
+        places = {n: found.index for n, found in self._slot_of().items()}
+        for n, cell in enumerate(self.submission.cells):
+            if (cell.kind, self.plain[n]) in self.lesson:
+                places[n] = self.lesson[cell.kind, self.plain[n]]
+        claims = self.claims[slot.grade_id]
+        earlier = [n for n in places if places[n] < slot.index]
+        below = claims or sorted(earlier, key=lambda n: places[n])[-1:]
+        ways = [range(n + 1, len(self.plain)) for n in below] + [range(n - 1, -1, -1) for n in claims]
+        return [n for way in ways for n in takewhile(lambda n: n not in places, way)]
 
     def _tell_of_lost_metadata(self) -> None:
         for number, slot in self._unnamed:

@@ -13,7 +13,7 @@ from autograder.repair.matching import Matching
 from autograder.repair.own import OwnCells
 from autograder.repair.receipt import receipt
 from autograder.repair.release import Release, Slot, tags_of
-from autograder.repair.text import has_own_code, imported_names, plain
+from autograder.repair.text import has_own_code, imported_names, marker, plain
 
 
 def repair(submission: Submission, release: Release) -> Repaired:
@@ -115,7 +115,7 @@ class _Repair:
         if cell.kind != slot.kind:
             self.events["retyped"].append(slot.exercise)
         if not self.matching.is_filled(number, slot):
-            return _from_release(slot, "release", number + 1, cell.outputs)
+            return self._told(slot, number + 1) or _from_release(slot, "release", number + 1, cell.outputs)
         return replace(
             self.own.cell(number, cell, slot.kind),
             kind=slot.cell_kind,
@@ -142,7 +142,18 @@ class _Repair:
             if self.matching.claims[slot.grade_id] or slot.role == "answer":
                 continue
             self.events["missing_written" if slot.role == "written" else "missing"].append(_name(slot))
-            self.placed.insert(self._place_for(slot), _Placed(_from_release(slot, "restored"), slot.index))
+            restored = self._told(slot) or _from_release(slot, "restored")
+            self.placed.insert(self._place_for(slot), _Placed(restored, slot.index))
+
+    def _told(self, slot: Slot, position: int = 0) -> Cell | None:
+        """The cell of a question whose answer may be elsewhere, with a word about that: it waits for a person."""
+        place = self.matching.told.get(slot.grade_id)
+        if place is None:
+            return None
+        marked, first = marker(slot.source), slot.source.partition("\n")[0]
+        said = f"Nothing is written in this cell. A person decides whether {place} is the answer."
+        source = f"{first}\n\n{said}" if any(marked) else said
+        return replace(_from_release(slot, "student", position), source=source)
 
     def _put_back_imports(self) -> None:
         """The lesson's imports go in front of all code if nothing before the first answer imports the same.

@@ -20,6 +20,7 @@ _SENTENCES = {
     "imports": ("The lesson's imports ({names}) were missing in front of the first answer and were put back.", ""),
     "missing": ("The check of {names} was missing and was put back.", ""),
     "missing_written": ("The written question {names} was missing and was put back, without an answer.", ""),
+    "told": ("Nothing is written in the cell of {names}, but elsewhere there may be an answer: a person decides.", ""),
     "edited": ("The check of {names} had been changed and was restored.", ""),
     "own_code": ("Your code in the check of {names} was kept, in a cell of its own.", ""),
     "extra_check": ("A further copy of the check of {names} was left out.", ""),

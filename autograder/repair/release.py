@@ -43,6 +43,11 @@ class Release:
         return _lesson_cells(self.notebook)
 
     @cached_property
+    def lines(self) -> frozenset[str]:
+        """All lines of its cells, without white space around them."""
+        return frozenset(line.strip() for cell in self.notebook["cells"] for line in cell["source"].split("\n"))
+
+    @cached_property
     def imports(self) -> Mapping[int, frozenset[str]]:
         """The ordinary cells that import what the lesson itself uses, by their place, with the names that it uses."""
         found = {}

@@ -308,6 +308,76 @@ def test_the_last_copy_before_the_check_is_graded():
     assert "return x + 1" in counting(repaired, "one")
 
 
+SHORT = "It depends."
+LONG = "Because it depends on all that comes before it, and so on."
+ADOPTED, TOLD, NOTHING = "adopted", "told", "nothing"
+IN_WORDS: dict[str, tuple[str, tuple[Edit, ...]]] = {
+    "nowhere": (NOTHING, ()),
+    "below": (ADOPTED, (own(10, SHORT, "markdown"),)),
+    "above": (ADOPTED, (own(9, SHORT, "markdown"),)),
+    "below, as raw text": (ADOPTED, (own(10, SHORT, "raw"),)),
+    "below, behind an empty cell": (ADOPTED, (own(10, SHORT, "markdown"), own(10, "", "markdown"))),
+    "in the question": (ADOPTED, (more("question", SHORT),)),
+    "below, in characters": (ADOPTED, (own(10, "因为。", "markdown"),)),
+    "below, as a picture": (ADOPTED, (own(10, '<img src="answer.png">', "markdown"),)),
+    "below the question, its cell deleted": (
+        ADOPTED,
+        (lambda notebook: drop(notebook, "why"), own(9, SHORT, "markdown")),
+    ),
+    "in the question, its cell deleted": (ADOPTED, (lambda notebook: drop(notebook, "why"), more("question", SHORT))),
+    "below, as a comment": (TOLD, (own(10, "# Because it depends."),)),
+    "below, as a string": (TOLD, (own(10, '"""\nBecause it depends.\n"""'),)),
+    "below, printed": (TOLD, (own(10, 'print("Because it depends.")'),)),
+    "below, as a file": (TOLD, (own(10, 'Image("scan.jpg")'),)),
+    "below, as code": (NOTHING, (own(10, "x = 1"),)),
+    "at the top": (TOLD, (own(0, LONG, "markdown"),)),
+    "at the top, a name": (NOTHING, (own(0, "# Homework 1\nAda Lovelace, group 7", "markdown"),)),
+    "in a section of the lesson": (TOLD, (more("between", LONG),)),
+    "in a comment of another answer": (TOLD, (more("one-a", f"# {LONG}\n# {LONG}"),)),
+    "a remark in another answer": (NOTHING, (more("one-a", f"# {LONG}"),)),
+    "elsewhere, its cell deleted": (
+        TOLD,
+        (lambda notebook: drop(notebook, "question", "why"), own(1, LONG, "markdown")),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", IN_WORDS)
+def test_an_answer_in_words_is_read_wherever_it_was_written(case: str):
+    notebook = filled()
+    by_id(notebook, "why")["source"] = by_id(released(), "why")["source"]
+    became, edits = IN_WORDS[case]
+    for edit in edits:
+        edit(notebook)
+    repaired = mended(notebook)
+    [why] = [cell for cell in repaired.cells if cell.kind is CellKind.WRITTEN]
+    assert (why.origin == "student") == (became != NOTHING)
+    assert ("A person decides whether " in why.source) == (became == TOLD)
+    said = " ".join(repaired.repairs)
+    assert ("The answer to small.why was found in another cell than its own." in said) == (became == ADOPTED)
+    assert ("in the cell of small.why, but elsewhere there may be an answer" in said) == (became == TOLD)
+    again = repair(read_notebook(json.dumps(repaired.notebook()).encode()), RELEASE)
+    assert again.repairs == ()
+    assert [(c.kind, c.source) for c in again.cells] == [(c.kind, c.source) for c in repaired.cells]
+
+
+def test_a_picture_that_code_shows_beside_the_question_waits_for_a_person():
+    notebook = released()
+    drawn = {"output_type": "display_data", "data": {"image/png": "x"}, "metadata": {}}
+    notebook["cells"].append(cell("code", "own", "draw()") | {"outputs": [drawn]})
+    assert mended(notebook).cells[-2].origin == "student"
+
+
+def test_how_a_text_begins_is_told_without_what_markdown_would_make_of_it():
+    notebook = released()
+    text = "<script>[Because](javascript:x) `it` $\\href{x}$ **depends** on much that comes before it, and so on and on"
+    notebook["cells"].insert(0, cell("markdown", "own", text))
+    said = mended(notebook).cells[-1].source
+    assert said.endswith(
+        "the text that begins “script Because (javascript x) it href x depends on much …” is the answer."
+    )
+
+
 def test_an_experiment_after_the_check_is_not_the_answer():
     notebook = filled()
     notebook["cells"].insert(4, cell("code", "experiment", "def one(x):\n    return None"))
