@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -27,7 +27,7 @@ from autograder.intake.archives import NOTEBOOK_BYTES
 from autograder.intake.handed_in import unpack
 from autograder.intake.submission import Submission, read_notebook
 from autograder.limits import size
-from autograder.repair import Cell, CellKind, Release, Repaired, is_of, repair, require_lesson
+from autograder.repair import Cell, CellKind, Release, Repaired, answers_in, is_of, repair, require_lesson
 from autograder.words import count, printable, shown
 from course_lib.checking import Exercise, Verdict
 from course_lib.checking.render import heading, lead
@@ -139,7 +139,15 @@ def preflight(file: Path, lesson: str | None = None, release: Path | None = None
         Unreadable: the notebook could not be graded.
     """
     content = _content(file)
-    unpacked = unpack(file.name, content, lesson or file.stem)
+    catalogue = catalogue_at_hand(Path.cwd(), file.resolve().parent)
+    files = _released_files(file, release)
+    released = {name: _loaded(path) for name, path in files.items()}
+
+    def answers(content: bytes) -> Mapping[str, str] | None:
+        found = (answers_in(released[name], name, catalogue)(content) for name in released if name in (lesson or name))
+        return next((one for one in found if one is not None), None)
+
+    unpacked = unpack(file.name, content, lesson or file.stem, answers)
     try:
         submission = read_notebook(unpacked.content)
     except Unreadable:
@@ -148,9 +156,6 @@ def preflight(file: Path, lesson: str | None = None, release: Path | None = None
                 f"{file} is not a notebook; check one answer in it with `katze check EXERCISE_ID {file}`"
             ) from None
         raise
-    catalogue = catalogue_at_hand(Path.cwd(), file.resolve().parent)
-    files = _released_files(file, release)
-    released = {name: _loaded(path) for name, path in files.items()}
     own = _lesson_of(submission, released)
     meant = lesson or own
     if meant is None:
@@ -166,14 +171,14 @@ def preflight(file: Path, lesson: str | None = None, release: Path | None = None
         )
     require_lesson(submission, released[meant], meant, catalogue)
     repaired = repair(submission, released[meant])
-    answers = _answers(repaired, released[meant], catalogue)
+    looks = _answers(repaired, released[meant], catalogue)
     if run:
-        answers = _checked(answers, repaired, catalogue)
+        looks = _checked(looks, repaired, catalogue)
     named_for = _other_lesson_in(file.name, meant, {*released, *catalogue.modules})
     remarks = [_misnamed(file.name, meant, named_for)] if named_for else []
     remarks += _remarks(content, submission, released[meant], meant, own)
     repairs = (*unpacked.notes, *repaired.repairs)
-    return Preflight(file.name, meant, tuple(answers), repairs, tuple(remarks), repaired, named_for)
+    return Preflight(file.name, meant, tuple(looks), repairs, tuple(remarks), repaired, named_for)
 
 
 def write_mended(found: Preflight, target: Path) -> None:

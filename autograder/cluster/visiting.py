@@ -177,7 +177,7 @@ class LessonStation(Station):
             (folder / timestamps.NAME).write_text(arrived.timestamp, encoding="utf-8")
         return replace(arrived, task=replace(arrived.task, folder=folder))
 
-    def _read(self, _task: object, _lesson: str) -> Submission:
+    def _read(self, _task: object, _assignment: object) -> Submission:
         from autograder.intake.submission import read_notebook
 
         read = read_notebook(self._notebook)

@@ -51,10 +51,10 @@ class LessonDesk:
         return LessonStation(name, self.order, self.assignment.course.secret(), self.here.pack())
 
     def pack(self, task: Task) -> Parcel | Finished:
-        """The submission's notebook, found and not opened; or that there is none."""
+        """The submission's notebook, found, and not opened unless there are several; or that there is none."""
         assignment = self.assignment
         try:
-            found, timestamp = find_submission(task.folder, assignment.lesson)
+            found, timestamp = find_submission(task.folder, assignment.lesson, assignment.answers_in)
         except Unreadable as problem:
             return give_back_unread(assignment, self.keys, task, problem.reason)
         stated = timestamp if os.path.lexists(task.folder / timestamps.NAME) else None

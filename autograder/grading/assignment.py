@@ -20,8 +20,9 @@ from autograder.gradebook.changes.rulings import Ruling
 from autograder.gradebook.record import Conditions
 from autograder.grading.digests import answers, fingerprints
 from autograder.grading.digests.reach import Library, mentioned
+from autograder.intake.handed_in import AnswersIn
 from autograder.limits import NO_ALLOWANCE, Limits
-from autograder.repair import Release
+from autograder.repair import Release, answers_in
 from course_lib.checking import AnswerKey, Exercise
 from course_lib.checking.compare import Tolerance
 from course_lib.exercises.catalogue import UnusableExercises
@@ -70,7 +71,7 @@ class Assignment:
             BadInput: the release is missing, cannot be read, or is of another version of the course; or a course's own
                 exercise does not work.
         """
-        release = _release(course, lesson)
+        release = Release.of(course, lesson)
         cells = _check_cells(release, course, lesson)
         if course.exercises.folder is not None:  # those of the library are certified with it
             _try_out(course.exercises.of_lesson(lesson))
@@ -80,6 +81,11 @@ class Assignment:
     def exercises(self) -> list[Exercise]:
         """The lesson's exercises, in order."""
         return self.course.exercises.of_lesson(self.lesson)
+
+    @property
+    def answers_in(self) -> AnswersIn:
+        """Says which of its exercises a notebook answers."""
+        return answers_in(self.release, self.lesson, self.course.exercises)
 
     @property
     def withheld(self) -> tuple[str, ...]:
@@ -191,18 +197,6 @@ def _ruling(course: Course, terms: ExerciseTerms) -> Ruling:
         accept=tuple(sorted(accept)),
         tolerance="" if terms.tolerance is None else str(Tolerance(terms.tolerance.relative, terms.tolerance.absolute)),
     )
-
-
-def _release(course: Course, lesson: str) -> Release:
-    path = course.release_notebook(lesson)
-    try:
-        release = Release.load(path)
-        _ = release.slots
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise BadInput(
-            f"the released notebook {path} cannot be read ({type(error).__name__}); run `katze release`"
-        ) from error
-    return release
 
 
 def _check_cells(release: Release, course: Course, lesson: str) -> dict[str, str]:

@@ -18,7 +18,7 @@ from autograder.errors import Unreadable
 from autograder.gradebook.record import Record
 from autograder.grading.publish import write_whole
 from autograder.intake import timestamps
-from autograder.intake.handed_in import read_file
+from autograder.intake.folders import read_file
 
 SECRET = "submission_secret.txt"
 SECRET_BYTES = 1000

@@ -312,13 +312,13 @@ def error_in_words(error: Exception) -> str:
 # --- a lesson's submissions
 
 
-def read_in_place(task: Task, lesson: str) -> Submission:
+def read_in_place(task: Task, assignment: Assignment) -> Submission:
     """Read a submission where it was handed in.
 
     Raises:
         Unreadable: there is no notebook that could be graded.
     """
-    return read_submission(task.folder, lesson)
+    return read_submission(task.folder, assignment.lesson, assignment.answers_in)
 
 
 @dataclass(frozen=True)
@@ -329,13 +329,13 @@ class LessonGrader:
         assignment: the lesson.
         zygote: where boxes come from, with a channel for each worker.
         keys: the answer keys.
-        read: reads a submission to the lesson of this name; raises `Unreadable`.
+        read: reads a submission to this lesson; raises `Unreadable`.
     """
 
     assignment: Assignment
     zygote: Zygote
     keys: AnswerKeys
-    read: Callable[[Task, str], Submission] = read_in_place
+    read: Callable[[Task, Assignment], Submission] = read_in_place
 
     @property
     def limits(self) -> Limits:
@@ -359,13 +359,13 @@ class _Worker:
     zygote: Zygote
     keys: AnswerKeys
     channel: int
-    read: Callable[[Task, str], Submission]
+    read: Callable[[Task, Assignment], Submission]
 
 
 def _grade(worker: _Worker, task: Task) -> Finished:
     assignment = worker.assignment
     try:
-        submission = worker.read(task, assignment.lesson)
+        submission = worker.read(task, assignment)
         require_lesson(submission, assignment.release, assignment.lesson, assignment.course.exercises)
         repaired = repair(submission, assignment.release)
     except Unreadable as problem:

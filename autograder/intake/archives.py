@@ -1,165 +1,326 @@
-"""Archives that students hand in: zip, gzip and tar, opened in memory and within limits."""
+"""Archives, of students and of platforms: zip and tar, opened within limits.
+
+Nothing is unpacked until it is asked for, and then in pieces, up to a limit: an archive that claims to hold gigabytes
+costs neither memory nor time. A backslash parts folders, as Windows writes them, and an absolute path begins in the
+archive. What cannot be used is refused, with a reason, and the rest goes on.
+"""
 
 from __future__ import annotations
 
-import io
-import itertools
+import bz2
+import contextlib
+import gzip
+import lzma
+import os
 import re
 import stat
 import struct
 import tarfile
+import tempfile
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from typing import IO, Any
 
-from autograder.errors import Unreadable
+from autograder.errors import DISK_FULL
 from autograder.limits import size
-from autograder.words import shown
 
 NOTEBOOK_BYTES = 50_000_000
-FILES = 1000
-"""The most files of a submission, or of an archive in it, that are looked at."""
+"""The largest file of a submission that is taken."""
 
-DEEPEST = 4
-"""The deepest folder that is looked into; the submission's own is 1."""
+PIECE = 1 << 20
+IN_MEMORY = 16 * PIECE
+"""What is unpacked of one file before it goes to disk."""
 
-DIRECTORY_BYTES = 1_000_000
-"""The longest list of contents of a zip archive."""
+_ENTRY_BYTES = 500
+"""What a zip archive's list of contents may take for a file, on average."""
 
-PASSED_OVER = re.compile(r"\.|__MACOSX$|__pycache__$")
-"""Files and folders that nobody hands in on purpose."""
+_ARCHIVE = re.compile(r"\.(?:zip|tar|tgz|tar\.(?:gz|bz2|xz))\s*$", re.I)
+_LITTER = re.compile(r"\._|__MACOSX$|__pycache__$|site-packages$|node_modules$|\.git$")
+_DECOMPRESSORS: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
+"""What opens a compressed file, by its first bytes."""
 
 _ZIP_END = struct.Struct("<4s4H2LH")
+_IN_ZIP64 = 0xFFFFFFFF
+
+Opener = Callable[[], contextlib.AbstractContextManager[IO[bytes]]]
+
+
+class Refused(Exception):
+    """Why a file cannot be used, in a clause."""
+
+    @property
+    def reason(self) -> str:
+        """The clause."""
+        return str(self)
+
+
+class TooLarge(Refused):
+    """It has more than may be read."""
 
 
 @dataclass(frozen=True)
-class FileInside:
-    """A file that could be the notebook.
+class File:
+    """A file that was handed in, or delivered by a platform.
 
     Attributes:
-        path: where it is, with `/` between folders.
-        read: gives its bytes, or raises `Unreadable`.
+        path: where it is, with `/` between folders and after archives.
+        size: in bytes, as its place says.
+        modified: when it was changed, in seconds since 1970 by the clock of whoever made the archive; 0 if unknown.
+        open: gives its bytes, as a file; raises `Refused`.
     """
 
     path: str
-    read: Callable[[], bytes]
+    size: int
+    modified: float
+    open: Opener = field(repr=False, compare=False)
 
     @property
     def name(self) -> str:
         """The last part of its path."""
         return self.path.rpartition("/")[2]
 
+    @property
+    def is_archive(self) -> bool:
+        """Whether its name is an archive's."""
+        return is_archive(self.name)
 
-def is_zip(content: bytes) -> bool:
-    """Whether these bytes are a zip archive."""
-    return content.startswith((b"PK\x03\x04", b"PK\x05\x06"))
+    def pieces(self, limit: int | None = None) -> Iterator[bytes]:
+        """Its bytes, a piece at a time.
+
+        Args:
+            limit: the most that it may have; by default as much as a file of a submission.
+
+        Raises:
+            Refused: it has more, or cannot be read.
+        """
+        limit = NOTEBOOK_BYTES if limit is None else limit
+        if self.size > limit:
+            held, most = size(self.size, decimal=True), size(limit, decimal=True)
+            raise TooLarge(f"it holds {held}, more than the limit of {most}")
+        with told_plainly(), self.open() as file:
+            yield from _limited(file, limit)
+
+    def content(self, limit: int | None = None) -> bytes:
+        """All of its bytes; see `pieces`."""
+        return b"".join(self.pieces(limit))
+
+    def begins(self) -> bytes:
+        """Its first bytes, by which archives are known; see `pieces`."""
+        with told_plainly(), self.open() as file:
+            return file.read(512)
 
 
-def is_gzip(content: bytes) -> bool:
-    """Whether these bytes are compressed with gzip."""
-    return content.startswith(b"\x1f\x8b")
+def is_archive(name: str) -> bool:
+    """Whether a name is an archive's."""
+    return _ARCHIVE.search(name) is not None
 
 
-def is_tar(content: bytes) -> bool:
-    """Whether these bytes are a tar archive."""
-    return content[257:262] == b"ustar"
+def is_litter(path: str) -> bool:
+    """Whether a path leads to what nobody has written: systems and tools add it."""
+    return any(_LITTER.match(part) for part in path.split("/"))
 
 
-def gunzip(content: bytes, name: str) -> bytes:
-    """What gzip has compressed.
+def is_hidden(path: str) -> bool:
+    """Whether a path leads through what is hidden, or is litter."""
+    return is_litter(path) or any(part[:1] == "." and part != ".." for part in path.split("/"))
 
-    Raises:
-        Unreadable: it is damaged, or larger than a notebook may be.
+
+def is_packed(start: bytes) -> bool:
+    """Whether a file that begins like this is an archive, or compressed."""
+    return _is_zip(start) or _is_tar(start) or start.startswith(tuple(_DECOMPRESSORS))
+
+
+@dataclass
+class Unpacking:
+    """Opens archives, and keeps them open.
+
+    Attributes:
+        most_files: in an archive.
+        most_bytes: what a compressed file, or an archive in another, may unpack to.
+        keep: closes all that was opened.
     """
-    unpacker = zlib.decompressobj(wbits=31)
+
+    most_files: int
+    most_bytes: int
+    keep: contextlib.ExitStack = field(default_factory=contextlib.ExitStack, repr=False)
+
+    def unpacked(self, file: File) -> IO[bytes]:
+        """A file of its own, which can be read in any order; no longer compressed, if it was.
+
+        Raises:
+            Refused: it is too large or damaged.
+        """
+        return self.decompressed(self._held(file.pieces(self.most_bytes)))
+
+    def decompressed(self, file: IO[bytes]) -> IO[bytes]:
+        """What a compressed file holds; another is given back as it is.
+
+        Raises:
+            Refused: it is too large or damaged.
+        """
+        start = _start(file)
+        for magic, decompressor in _DECOMPRESSORS.items():
+            if start.startswith(magic):
+                with told_plainly():
+                    return self._held(_limited(decompressor(file), self.most_bytes))
+        return file
+
+    def files(self, archive: IO[bytes], refused: dict[str, str]) -> list[File] | None:
+        """The files in a zip or tar archive; None where it is neither.
+
+        Args:
+            archive: no longer compressed.
+            refused: takes the reason for each that cannot be used, by its path.
+
+        Raises:
+            Refused: it is damaged, or holds too many files.
+        """
+        start = _start(archive)
+        with told_plainly():
+            if _is_zip(start):
+                return list(self._zipped(archive, refused))
+            return list(self._tarred(archive, refused)) if _is_tar(start) else None
+
+    def _held(self, pieces: Iterator[bytes]) -> IO[bytes]:
+        """These bytes in a file without a name."""
+        held = self.keep.enter_context(tempfile.SpooledTemporaryFile(IN_MEMORY))  # noqa: SIM115 (`keep` closes it)
+        for piece in pieces:
+            held.write(piece)
+        held.seek(0)
+        return held
+
+    def _zipped(self, file: IO[bytes], refused: dict[str, str]) -> Iterator[File]:
+        _check_directory(file, self.most_files * _ENTRY_BYTES)
+        archive = self.keep.enter_context(zipfile.ZipFile(file))
+        seen: set[str] = set()
+        for entry in archive.infolist():
+            if entry.filename.endswith(("/", "\\")):
+                continue
+            path, refusal = _path_in(_zip_name(entry))
+            refusal = refusal or (
+                "it is a link, and links are not followed"
+                if stat.S_ISLNK(entry.external_attr >> 16)
+                else "it is locked with a password"
+                if entry.flag_bits & 1
+                else "it is in the archive twice, and the first was taken"
+                if path in seen
+                else ""
+            )
+            seen.add(path)
+            if refusal:
+                refused[path] = refusal
+            else:
+                yield File(path, entry.file_size, _zip_time(entry), partial(archive.open, entry))
+
+    def _tarred(self, file: IO[bytes], refused: dict[str, str]) -> Iterator[File]:
+        archive = self.keep.enter_context(tarfile.open(fileobj=file, mode="r:"))  # noqa: SIM115
+        for number, entry in enumerate(archive):
+            if number >= self.most_files:
+                raise Refused(f"it holds more than {self.most_files:,} files")
+            if entry.isdir():
+                continue
+            path, refusal = _path_in(as_text(entry.name))
+            if not (entry.isreg() and not entry.issparse()):
+                refusal = refusal or "it is a link or a device, and no plain file"
+            if refusal:
+                refused[path] = refusal
+            else:
+                yield File(path, entry.size, float(entry.mtime), _tar_opener(archive, entry))
+
+
+@contextlib.contextmanager
+def told_plainly() -> Iterator[None]:
+    """Whatever a damaged or hostile file makes its reader raise becomes a refusal."""
     try:
-        unpacked = unpacker.decompress(content, NOTEBOOK_BYTES + 1)
-    except zlib.error as error:
-        raise Unreadable(f"{shown(name)} is a damaged archive: submit the .ipynb file itself.") from error
-    return _within_limit(unpacked, name)
-
-
-def unzipped(content: bytes, name: str) -> Iterator[FileInside]:
-    """The files in a zip archive; links, encrypted files and odd names are passed over.
-
-    Raises:
-        Unreadable: it is damaged, or holds too many files.
-    """
-    damaged = f"{shown(name)} is a damaged archive: submit the .ipynb file itself."
-    end = content.rfind(b"PK\x05\x06")
-    if end < 0 or end + _ZIP_END.size > len(content):
-        raise Unreadable(damaged)
-    directory_bytes = _ZIP_END.unpack_from(content, end)[5]
-    if directory_bytes > DIRECTORY_BYTES:  # it is read in one go, before anything can be counted
-        raise Unreadable(f"The archive {shown(name)} holds too many files: submit the .ipynb file itself.")
-    try:
-        archive = zipfile.ZipFile(io.BytesIO(content))
-    except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError, struct.error) as error:
-        raise Unreadable(damaged) from error
-    for entry in archive.infolist()[:FILES]:
-        is_link = stat.S_ISLNK(entry.external_attr >> 16)
-        if not (entry.is_dir() or is_link or _is_odd(entry.filename)):
-            yield FileInside(entry.filename, _unzipper(archive, entry))
-
-
-def untarred(content: bytes, name: str) -> Iterator[FileInside]:
-    """The files in a tar archive; links, devices and odd names are passed over.
-
-    Raises:
-        Unreadable: it is damaged.
-    """
-    try:
-        archive = tarfile.open(fileobj=io.BytesIO(content), mode="r:")  # noqa: SIM115 (what is read later needs it)
-        entries = list(itertools.islice(archive, FILES))
-    except Exception as error:  # a damaged header fails in many ways
-        raise Unreadable(f"{shown(name)} is a damaged archive: submit the .ipynb file itself.") from error
-    for entry in entries:
-        path = entry.name.removeprefix("./")
-        if entry.isreg() and not entry.issparse() and not _is_odd(path):
-            yield FileInside(path, _untarrer(archive, entry))
-
-
-def _is_odd(path: str) -> bool:
-    """Whether a file in an archive is not looked at: it is hidden, deep, or its name leads out of the archive."""
-    parts = path.split("/")
-    return "\\" in path or len(parts) > DEEPEST or any(not part or PASSED_OVER.match(part) for part in parts)
-
-
-def _untarrer(archive: tarfile.TarFile, entry: tarfile.TarInfo) -> Callable[[], bytes]:
-    def read() -> bytes:
-        try:
-            file = archive.extractfile(entry)
-            content = b"" if file is None else file.read(NOTEBOOK_BYTES + 1)
-        except Exception as error:
-            raise Unreadable(
-                f"{shown(entry.name)} in the archive is damaged: submit the .ipynb file itself."
-            ) from error
-        return _within_limit(content, entry.name)
-
-    return read
-
-
-def _unzipper(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Callable[[], bytes]:
-    def read() -> bytes:
-        name = shown(entry.filename)
-        if entry.flag_bits & 1:
-            raise Unreadable(f"{name} is locked with a password: submit the .ipynb file itself.")
-        try:
-            with archive.open(entry) as file:
-                return _within_limit(file.read(NOTEBOOK_BYTES + 1), entry.filename)
-        except Unreadable:
+        yield
+    except Refused:
+        raise
+    except OSError as error:
+        if error.errno in DISK_FULL:
             raise
-        except Exception as error:  # each method of compression fails in its own way
-            raise Unreadable(f"{name} in the archive is damaged: submit the .ipynb file itself.") from error
+        raise Refused(f"it cannot be read ({error.strerror or error})") from error
+    except Exception as error:  # each method of compression fails in its own way
+        raise Refused("it is damaged") from error
 
-    return read
+
+def as_text(name: str) -> str:
+    """The name of a file as text: bytes in it that are none in UTF-8 are replaced."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-def _within_limit(content: bytes, name: str) -> bytes:
-    if len(content) > NOTEBOOK_BYTES:
-        raise Unreadable(
-            f"{shown(name)} unpacks to more than the limit of {size(NOTEBOOK_BYTES, decimal=True)}: "
-            "clear its outputs and submit it again."
-        )
-    return content
+def _is_zip(start: bytes) -> bool:
+    return start.startswith((b"PK\x03\x04", b"PK\x05\x06"))
+
+
+def _is_tar(start: bytes) -> bool:
+    return start[257:262] == b"ustar"
+
+
+def _start(file: IO[bytes]) -> bytes:
+    with told_plainly():
+        file.seek(0)
+        start = file.read(512)
+        file.seek(0)
+    return start
+
+
+def _limited(stream: IO[bytes], limit: int) -> Iterator[bytes]:
+    left = limit
+    while piece := stream.read(PIECE):
+        left -= len(piece)
+        if left < 0:
+            raise TooLarge(f"it holds more than the limit of {size(limit, decimal=True)}")
+        yield piece
+
+
+def _tar_opener(archive: tarfile.TarFile, entry: tarfile.TarInfo) -> Opener:
+    def opener() -> IO[bytes]:
+        file = archive.extractfile(entry)
+        if file is None:
+            raise Refused("it is no plain file")
+        return file
+
+    return opener
+
+
+def _check_directory(file: IO[bytes], limit: int) -> None:
+    """Refuse a zip archive whose list of contents, which is read in one go, would fill the memory."""
+    end = file.seek(0, os.SEEK_END)
+    file.seek(max(0, end - _ZIP_END.size - 65_536))
+    tail = file.read()
+    file.seek(0)
+    start = tail.rfind(b"PK\x05\x06")
+    if start < 0 or start + _ZIP_END.size > len(tail):
+        raise Refused("it is damaged, and has no end")
+    listed = _ZIP_END.unpack_from(tail, start)[5]
+    large = tail.rfind(b"PK\x06\x06", 0, start)
+    if listed == _IN_ZIP64 and 0 <= large <= start - 56:
+        listed = int.from_bytes(tail[large + 40 : large + 48], "little")
+    if listed > limit:
+        raise Refused("it lists more files than can be read")
+
+
+def _zip_name(entry: zipfile.ZipInfo) -> str:
+    """The name of a file in a zip archive: UTF-8, even where the archive fails to say so, as those of macOS do."""
+    if not entry.flag_bits & 0x800:
+        with contextlib.suppress(UnicodeError):
+            return entry.filename.encode("cp437").decode("utf-8")
+    return entry.filename
+
+
+def _zip_time(entry: zipfile.ZipInfo) -> float:
+    try:
+        return datetime(*entry.date_time).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return 0
+
+
+def _path_in(name: str) -> tuple[str, str]:
+    """The path of a file in an archive, whatever system has written it, and why it is refused; empty if it isn't."""
+    parts = [part for part in re.sub(r"^[A-Za-z]:", "", name).replace("\\", "/").split("/") if part not in ("", ".")]
+    if ".." in parts:
+        return name, "its name leads out of the archive"
+    return ("/".join(parts), "") if parts and "\0" not in name else (name, "its name is no path")

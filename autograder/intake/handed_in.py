@@ -1,45 +1,56 @@
-"""Finding the notebook among what was handed in: a file, a file in a folder, or a file in an archive.
+"""Finding the notebook among what was handed in: files, in folders, and in archives.
 
-Nothing is followed (links), nothing is written to disk, and nothing is unpacked beyond its limit: one archive, and
-one in it, in memory.
+Nothing is followed (links), and nothing is unpacked beyond its limit. Where there are several notebooks, their answers
+decide: untouched copies, other lessons' notebooks and the course's own never stand in front of somebody's work.
 """
 
 from __future__ import annotations
 
-import os
+import contextlib
+import io
 import re
-import stat
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import IO
 
 from autograder.errors import Unreadable
 from autograder.intake.archives import (
-    DEEPEST,
-    FILES,
     NOTEBOOK_BYTES,
-    PASSED_OVER,
-    FileInside,
-    gunzip,
-    is_gzip,
-    is_tar,
-    is_zip,
-    untarred,
-    unzipped,
+    File,
+    Refused,
+    TooLarge,
+    Unpacking,
+    is_hidden,
+    is_litter,
+    is_packed,
 )
-from autograder.limits import size
+from autograder.intake.folders import TooManyFiles, walked
 from autograder.words import shown
 
-COMPARED = 8
-"""The most notebooks that are searched for the lesson's own."""
+COMPARED = 16
+"""The most notebooks whose answers are compared, and the most archives that are opened."""
 
 NESTED = 1
 """How many archives inside an archive are opened, one in another."""
 
-_NOTEBOOK = re.compile(r"\.ipynb(?:\.(?:txt|json|download))?$", re.I)
-_ARCHIVE = re.compile(r"\.(?:zip|gz|tgz|tar)$", re.I)
+FILES = 20_000
+"""The most files and folders of a submission, or of an archive in it, that are looked at."""
+
+AnswersIn = Callable[[bytes], Mapping[str, str] | None]
+"""Says what a notebook answers: for each exercise the text; None for a notebook of another lesson, or the course's own.
+
+Raises `Unreadable` for bytes that are no notebook.
+"""
+
+_NONE: Mapping[str, str] = {}
+
+_NOTEBOOK = re.compile(r"\.ipynb(?: ?\(\d{1,3}\))?(?:\.(?:txt|json|download))?[\s._]*$", re.I)
+_PACKED = re.compile(r"\.(?:zip|gz|tgz|tar)\s*$", re.I)
+_CLOSED = re.compile(r"\.(?:7z|rar|bz2|xz)\s*$", re.I)
+_WEB_PAGE = re.compile(r"\.html?$", re.I)
+_PDF = re.compile(r"\.pdf$", re.I)
+_SCRIPT = re.compile(r"\.py\s*$", re.I)
 _MARKS = re.compile(rb"katze: ([a-z_0-9]+)\.|\"grade_id\": ?\"([a-z_0-9]+)-")
-_SCRIPT = re.compile(r"\.py$", re.I)
-_ATTEMPT = re.compile(r"(?P<name>.*?)(?:-(?P<dash>\d{1,3})| ?\((?P<round>\d{1,3})\))?\.ipynb", re.I | re.S)
 
 
 @dataclass(frozen=True)
@@ -57,267 +68,305 @@ class HandedIn:
     path: str = ""
 
 
-def find_notebook(folder: int, lesson: str, besides: Collection[str] = ()) -> HandedIn:
+def find_notebook(folder: int, lesson: str, answers_in: AnswersIn, besides: Collection[str] = ()) -> HandedIn:
     """The notebook of a submission.
 
-    The file of the lesson's name comes first, then any other notebook (of several the one that has the lesson's
-    cells), then one in an archive, then a notebook that was saved as a Python script.
+    Of several it is the one with answers; of several with answers the one that answers all that the others do, and of
+    those the one with the highest number behind the lesson's name. Where none has any, the file of the lesson's name
+    comes first. What is hidden counts where nothing else has answers.
 
     Args:
         folder: descriptor of the submission's folder.
         lesson: the notebook's name, without `.ipynb`.
+        answers_in: says what a notebook answers.
         besides: the names of files that are other notebooks of the same assignment, and never this one.
 
     Raises:
         Unreadable: there is none, or it cannot be told which one is meant.
     """
-    files = list(_files(folder))
-    chosen, notes = _chosen([file for file in files if file.name not in besides], lesson)
-    if chosen is None:
-        listed = ", ".join(shown(file.path) for file in files[:5]) or "the folder is empty"
-        raise Unreadable(f"There is no notebook {lesson}.ipynb in the submission ({listed}): {_instead(files)}")
-    unpacked = unpack(chosen.name, chosen.read(), lesson, besides=besides)
-    return HandedIn(unpacked.content, (*notes, *unpacked.notes), chosen.path)
+    search = _Search(lesson, answers_in, besides)
+    files = []
+    try:
+        for file in walked(folder, search.refused, FILES, hidden=True):
+            files.append(file)
+    except TooManyFiles:
+        search.refused["the rest"] = f"there are more than {FILES:,} files"
+    with search.unpacking.keep:
+        return search.choose(files)
 
 
-def unpack(name: str, content: bytes, lesson: str, nested: int = NESTED, besides: Collection[str] = ()) -> HandedIn:
+def unpack(name: str, content: bytes, lesson: str, answers_in: AnswersIn) -> HandedIn:
     """The notebook in the bytes of a file: the bytes themselves, unless they are compressed or an archive.
 
     Args:
         name: the file's name.
         content: its bytes.
         lesson: the lesson's name.
-        nested: how many archives in this one may be opened, one in another.
-        besides: as of `find_notebook`.
+        answers_in: says what a notebook answers.
 
     Raises:
         Unreadable: the archive cannot be opened, is too large, or holds no notebook.
     """
-    if is_gzip(content):
-        content = gunzip(content, name)
-        if not is_tar(content):
-            return HandedIn(content, (f"The notebook was compressed ({shown(name)}); it was unpacked.",))
-    elif not is_zip(content) and not is_tar(content):
+    if not is_packed(content):
         return HandedIn(content)
-    inside = unzipped(content, name) if is_zip(content) else untarred(content, name)
-    files = [file for file in inside if file.name not in besides]
-    chosen, notes = _chosen([file for file in files if not _ARCHIVE.search(file.name)], lesson)
-    if chosen is None and nested:
-        chosen, notes = _chosen(files, lesson)
-    if chosen is None:
-        listed = ", ".join(shown(file.path) for file in files[:5]) or "it is empty"
-        missing = f"There is no notebook {lesson}.ipynb in the archive {shown(name)} ({listed})"
-        raise Unreadable(f"{missing}: submit the .ipynb file itself.")
-    deeper = unpack(chosen.name, chosen.read(), lesson, nested - 1, besides) if _ARCHIVE.search(chosen.name) else None
-    found = deeper or HandedIn(chosen.read())
-    return HandedIn(found.content, (f"The notebook was taken out of the archive {shown(name)}.", *notes, *found.notes))
+    search = _Search(lesson, answers_in)
+    with search.unpacking.keep:
+        return search.choose([File(name, len(content), 0, lambda: io.BytesIO(content))])
 
 
-def open_folder(name: str, parent: int | None) -> int:
-    """A descriptor of a folder that is not a link.
+def topics_in(files: Iterable[File]) -> set[str]:
+    """What the cells of notebooks are about, such as "ols", by their markers or the ids that nbgrader gave them."""
+    search = _Search("", lambda content: None)
+    found: set[str] = set()
+    with search.unpacking.keep:
+        for candidate in search.candidates(files):
+            with contextlib.suppress(Unreadable):
+                found |= {(marker or id).decode() for marker, id in _MARKS.findall(candidate.content())}
+    return found
 
-    Raises:
-        Unreadable: it is a link.
-        OSError: it cannot be opened.
+
+@dataclass(frozen=True)
+class _Candidate:
+    """A file that may be the notebook.
+
+    Attributes:
+        file: the file.
+        archives: those that it was taken out of, the outermost first.
+        is_compressed: whether it was compressed by itself.
     """
-    try:
-        return os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
-    except OSError as error:
-        if _is_link(name, parent):
-            raise Unreadable("The submission's folder is a link to another place: submit the folder itself.") from error
-        raise
 
+    file: File
+    archives: tuple[File, ...] = ()
+    is_compressed: bool = False
 
-def read_file(folder: int, name: str, limit: int) -> bytes:
-    """The bytes of a regular file; a link, a pipe or a device is refused, and so is a file above the limit.
+    @property
+    def path(self) -> str:
+        """Where it is, after archives."""
+        return "/".join((*(archive.name for archive in self.archives), self.file.path))
 
-    Raises:
-        Unreadable: it is not a regular file, or is too large.
-        OSError: it cannot be opened.
-    """
-    if _is_link(name, folder):
-        raise Unreadable(f"{shown(name)} is a link to another file: submit the notebook itself.")
-    handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
-    with open(handle, "rb") as file:
-        status = os.fstat(handle)
-        if not stat.S_ISREG(status.st_mode):
-            raise Unreadable(f"{shown(name)} is not a file: submit the notebook itself.")
-        if status.st_size > limit:
-            held, most = size(status.st_size, decimal=True), size(limit, decimal=True)
+    @property
+    def is_hidden(self) -> bool:
+        return is_hidden(self.file.path)
+
+    @property
+    def is_script(self) -> bool:
+        return _SCRIPT.search(self.file.name) is not None
+
+    def content(self) -> bytes:
+        """Its bytes.
+
+        Raises:
+            Unreadable: it is too large or damaged.
+        """
+        try:
+            return self.file.content()
+        except TooLarge as refusal:
             raise Unreadable(
-                f"{shown(name)} has {held}, more than the limit of {most}: clear its outputs and submit it again."
-            )
-        return file.read(min(limit, status.st_size))  # a longer wish takes its memory at once
+                f"{shown(self.path)} cannot be read: {refusal.reason}; clear its outputs and submit it again."
+            ) from refusal
+        except Refused as refusal:
+            raise Unreadable(
+                f"{shown(self.path)} cannot be read: {refusal.reason}; submit the .ipynb file itself."
+            ) from refusal
 
 
-# Which file it is --------------------------------------------------------------------------------------------
+@dataclass
+class _Search:
+    """One search for a notebook.
 
-
-def _chosen(files: Sequence[FileInside], lesson: str) -> tuple[FileInside | None, tuple[str, ...]]:
-    """The file to read, with what to say about the choice; None if there is nothing to choose from."""
-    wanted = f"{lesson}.ipynb"
-    notebooks = [file for file in files if _NOTEBOOK.search(file.name)]
-    newer = _newest_attempt(notebooks, lesson)
-    if newer is not None:
-        others = [shown(file.path) for file in notebooks if file is not newer]
-        renamed = f"The notebook was named {shown(newer.path)}; it was read as {wanted}."
-        return newer, (renamed, *_told_of_others(others, newer.path))
-    at_its_place = next((file for file in notebooks if file.path == wanted), None)
-    if at_its_place is not None:
-        others = [shown(file.path) for file in notebooks if file is not at_its_place]
-        return at_its_place, _told_of_others(others, wanted)
-    if notebooks:
-        return _of_several(notebooks, lesson)
-    for kind in (_ARCHIVE, _SCRIPT):
-        found = [file for file in files if kind.search(file.name)]
-        named = [file for file in found if file.name.lower().startswith(lesson.lower())]
-        for only in (found, named):
-            if len(only) == 1:
-                return only[0], ()
-        if found:
-            listed = ", ".join(shown(file.path) for file in found[:5])
-            raise Unreadable(f"There is no notebook {wanted}, but several other files ({listed}): submit one .ipynb.")
-    return None, ()
-
-
-def _newest_attempt(notebooks: Sequence[FileInside], lesson: str) -> FileInside | None:
-    """Of notebooks that a browser or a platform has numbered, `LESSON-1.ipynb` or `LESSON (1).ipynb`, the last one
-    that holds the lesson; None where none is numbered, or no other is beside it.
-
-    The number decides, not the file's time, which is lost wherever files are copied.
+    Attributes:
+        lesson: the notebook's name, without `.ipynb`.
+        answers_in: says what a notebook answers.
+        besides: the names of files that are never it.
+        refused: files that cannot be used, with the reason.
+        seen: all other files.
+        unpacking: opens the archives.
+        closed: archives among those refused.
+        opened: how many archives were opened.
     """
-    attempts = [(number, file) for file in notebooks if (number := _attempt(file, lesson)) is not None]
-    if len(attempts) < 2:
-        return None
-    last_first = sorted(attempts, key=lambda attempt: attempt[0], reverse=True)[:COMPARED]
-    return next((file for number, file in last_first if number and _is_of(file, lesson)), None)
 
+    lesson: str
+    answers_in: AnswersIn
+    besides: Collection[str] = ()
+    refused: dict[str, str] = field(default_factory=dict)
+    seen: list[str] = field(default_factory=list)
+    unpacking: Unpacking = field(default_factory=lambda: Unpacking(FILES, NOTEBOOK_BYTES))
+    closed: list[str] = field(default_factory=list)
+    opened: int = 0
 
-def _attempt(file: FileInside, lesson: str) -> int | None:
-    """The number after the lesson's name, 0 where there is none; None for a file of another name, or in a folder."""
-    match = _ATTEMPT.fullmatch(file.path)
-    if match is None or match["name"].casefold() != lesson.casefold():
-        return None
-    return int(match["dash"] or match["round"] or 0)
+    @property
+    def wanted(self) -> str:
+        return f"{self.lesson}.ipynb"
 
-
-def _of_several(notebooks: Sequence[FileInside], lesson: str) -> tuple[FileInside, tuple[str, ...]]:
-    wanted = f"{lesson}.ipynb"
-    candidates = [file for file in notebooks if file.name == wanted] or list(notebooks)
-    if len(candidates) > 1:
-        candidates = [file for file in candidates[:COMPARED] if _is_of(file, lesson)]
-    if len(candidates) != 1:
-        listed = ", ".join(shown(file.path) for file in notebooks[:5])
-        raise Unreadable(f"There are several notebooks ({listed}), and none of them is {wanted}: submit one.")
-    [chosen] = candidates
-    others = [shown(file.path) for file in notebooks if file is not chosen]
-    if chosen.name == wanted:
-        where = (f"The notebook was found in the folder {shown(chosen.path.rpartition('/')[0])}.",)
-    else:
-        where = (f"The notebook was named {shown(chosen.path)}; it was read as {wanted}.",)
-    return chosen, (*where, *_told_of_others(others, chosen.path))
-
-
-def _told_of_others(others: Sequence[str], graded: str) -> tuple[str, ...]:
-    if not others:
-        return ()
-    listed = ", ".join(others[:3]) + (f" and {len(others) - 3} more" if len(others) > 3 else "")
-    return (f"There were other notebooks as well ({listed}); {shown(graded)} was graded.",)
-
-
-def _is_of(file: FileInside, lesson: str) -> bool:
-    """Whether a notebook has cells of this lesson, by the markers in them or the ids that nbgrader gave them."""
-    topic = re.escape(lesson.partition("_")[2] or lesson).encode()
-    try:
-        content = file.read()
-    except (Unreadable, OSError):
-        return False
-    return re.search(rb"katze: " + topic + rb"\.|\"grade_id\": ?\"" + topic + rb"-", content) is not None
-
-
-def topics_in(content: bytes) -> set[str]:
-    """What the cells of a notebook are about, such as "ols", by the same marks."""
-    return {(by_marker or by_id).decode() for by_marker, by_id in _MARKS.findall(content)}
-
-
-def _instead(files: Sequence[FileInside]) -> str:
-    """What to hand in instead of these."""
-    if any(re.search(r"\.html?$", file.name, re.I) for file in files):
-        return "a web page cannot be graded. Choose File > Download > .ipynb, and submit that file."
-    if any(re.search(r"\.pdf$", file.name, re.I) for file in files):
-        return "a PDF cannot be graded. Choose File > Download > .ipynb, and submit that file."
-    if any(re.search(r"\.(?:7z|rar|bz2|xz)$", file.name, re.I) for file in files):
-        return "unpack the archive and submit the .ipynb file itself."
-    return "submit the .ipynb file itself."
-
-
-# Folders -----------------------------------------------------------------------------------------------------
-
-
-def _files(folder: int) -> Iterator[FileInside]:
-    """The files of a submission, those of its own folder first, by name; hidden ones are passed over.
-
-    Links are listed, so that one that should be the notebook is refused when it is read.
-    """
-    left = FILES
-    pending: list[tuple[str, ...]] = [()]
-    while pending:
-        way = pending.pop(0)
-        for name, is_folder in _entries(folder, way):
-            if PASSED_OVER.match(name):
+    def candidates(self, files: Iterable[File], archives: tuple[File, ...] = ()) -> Iterator[_Candidate]:
+        """What may be the notebook among these files, and in the archives among them."""
+        for file in files:
+            one = _Candidate(file, archives)
+            if not _PACKED.search(file.name):
+                self.seen.append(one.path)
+            if file.name in self.besides or is_litter(file.path):
                 continue
-            left -= 1
-            if left < 0:
+            if one.is_script:
+                yield one
+            elif _NOTEBOOK.search(file.name) or _PACKED.search(file.name):
+                yield from self._opened(one)
+            elif _CLOSED.search(file.name):
+                self._refuse(one, "it is an archive that is not opened here")
+
+    def _opened(self, one: _Candidate) -> Iterator[_Candidate]:
+        """A file itself, or what is in it where it is compressed or an archive, whatever its name says."""
+        refused: dict[str, str] = {}
+        try:
+            if not is_packed(one.file.begins()):
+                if _NOTEBOOK.search(one.file.name):
+                    yield one
+                else:
+                    self._refuse(one, "it is a damaged archive")
                 return
-            if not is_folder:
-                yield FileInside("/".join((*way, name)), _reader(folder, way, name))
-            elif len(way) + 1 < DEEPEST:
-                pending.append((*way, name))
+            self.opened += 1
+            if len(one.archives) > NESTED or self.opened > COMPARED:
+                raise Refused("it is one archive too many")
+            unpacked = self.unpacking.unpacked(one.file)
+            files = self.unpacking.files(unpacked, refused)
+        except Refused as refusal:
+            self._refuse(one, refusal.reason)
+            return
+        if files is None:
+            again = File(one.file.path, 0, 0, lambda: _rewound(unpacked))
+            yield _Candidate(again, one.archives, is_compressed=True)
+            return
+        if not files and not refused:
+            self.refused[one.path] = "it is empty"
+        self.refused |= {f"{one.path}/{path}": reason for path, reason in refused.items()}
+        yield from self.candidates(files, (*one.archives, one.file))
+
+    def _refuse(self, archive: _Candidate, reason: str) -> None:
+        self.refused[archive.path] = reason
+        self.closed.append(archive.path)
+
+    def choose(self, files: Iterable[File]) -> HandedIn:
+        """The notebook among these files.
+
+        Raises:
+            Unreadable: there is none, or it cannot be told which one is meant.
+        """
+        candidates = sorted(self.candidates(files), key=self._order)
+        if not candidates:
+            raise Unreadable(self._nothing())
+        is_clear = len(candidates) == 1 and not self.closed
+        chosen = candidates[0] if is_clear else self._of_several(candidates)
+        notes = [f"The notebook was taken out of the archive {shown(archive.name)}." for archive in chosen.archives]
+        notes += self._where(chosen)
+        others = [shown(one.path) for one in candidates if one is not chosen and not (one.is_script or one.is_hidden)]
+        if others:
+            listed = ", ".join(others[:3]) + (f" and {len(others) - 3} more" if len(others) > 3 else "")
+            notes.append(f"There were other notebooks as well ({listed}); {shown(chosen.path)} was graded.")
+        return HandedIn(chosen.content(), tuple(notes), (*chosen.archives, chosen.file)[0].path)
+
+    def _where(self, chosen: _Candidate) -> list[str]:
+        """How a notebook was found that is not where it belongs."""
+        file = chosen.file
+        if chosen.is_compressed:
+            return [f"The notebook was compressed ({shown(file.name)}); it was unpacked."]
+        if chosen.is_script or file.path == self.wanted:
+            return []
+        if file.name == self.wanted:
+            return [f"The notebook was found in the folder {shown(file.path.rpartition('/')[0])}."]
+        return [f"The notebook was named {shown(file.path)}; it was read as {self.wanted}."]
+
+    def _order(self, one: _Candidate) -> tuple[object, ...]:
+        """Notebooks first, what is hidden last, and then by how near a name is to the lesson's."""
+        name = one.file.name
+        likeness = (one.file.path != self.wanted, name != self.wanted, self._numbers(name) is None)
+        return one.is_script, one.is_hidden, likeness, one.path.count("/"), one.path
+
+    def _numbers(self, name: str) -> tuple[int, ...] | None:
+        """The numbers behind the lesson's name, 0 where there is none; None where the name is another."""
+        pattern = "[-_ ]".join(map(re.escape, re.split("[-_ ]", self.lesson)))
+        match = re.search(pattern, name, re.I)
+        return match and (tuple(map(int, re.findall(r"\d{1,9}", name[match.end() :]))) or (0,))
+
+    def _of_several(self, candidates: Sequence[_Candidate]) -> _Candidate:
+        """The notebook that is meant.
+
+        Raises:
+            Unreadable: that cannot be told.
+        """
+        read: list[_Answered] = []
+        unread: list[_Candidate] = []
+        for one in candidates[:COMPARED]:
+            try:
+                answers = self.answers_in(one.content())
+            except Unreadable:
+                if not (one.is_script or one.is_hidden or self._numbers(one.file.name) is None):
+                    unread.append(one)
+                continue
+            if answers is not None:
+                read.append((one, answers))
+        for hidden in (False, True):
+            written = [(one, answers) for one, answers in read if answers and one.is_hidden is hidden]
+            if written:
+                return self._fullest(written)
+        if unread:
+            return unread[0]
+        if self.closed:
+            listed = _listed([], {path: self.refused[path] for path in self.closed})
+            raise Unreadable(
+                f"There are no answers in {shown(candidates[0].path)}, and not all else could be read ({listed}): "
+                "submit the .ipynb file with your answers."
+            )
+        if read:
+            return read[0][0]
+        named = [one for one in candidates if one.file.name == self.wanted and not one.is_hidden]
+        if named and (len(named) == 1 or named[0].file.path == self.wanted):
+            return named[0]
+        notebooks = [one for one in candidates if not (one.is_script or one.is_hidden)]
+        if len(notebooks) == 1:
+            return notebooks[0]
+        what = "notebooks" if notebooks else "files"
+        listed = _listed(one.path for one in notebooks or candidates)
+        raise Unreadable(f"There are several {what} ({listed}), and none of them is {self.wanted}: submit one.")
+
+    def _fullest(self, written: Sequence[_Answered]) -> _Candidate:
+        """Of several notebooks with answers the one that has all that the others have, or the last of those.
+
+        Raises:
+            Unreadable: there is none, or they differ.
+        """
+        full = [(one, own) for one, own in written if all(own.keys() >= other.keys() for _, other in written)]
+        ranks = [(self._numbers(one.file.name) or (0,), not one.is_script) for one, _ in full]
+        last = [answered for answered, rank in zip(full, ranks, strict=True) if rank == max(ranks)]
+        if not last or any(answers != last[0][1] for _, answers in last):
+            listed = _listed(one.path for one, _ in last or written)
+            raise Unreadable(
+                f"There are several notebooks with answers ({listed}), and it cannot be told which one counts: "
+                "submit that one alone."
+            )
+        return last[0][0]
+
+    def _nothing(self) -> str:
+        """Why there is no notebook, and what to hand in instead."""
+        if any(_WEB_PAGE.search(path) for path in self.seen):
+            instead = "a web page cannot be graded. Choose File > Download > .ipynb, and submit that file."
+        elif any(_PDF.search(path) for path in self.seen):
+            instead = "a PDF cannot be graded. Choose File > Download > .ipynb, and submit that file."
+        elif any(_CLOSED.search(path) for path in self.seen):
+            instead = "unpack the archive and submit the .ipynb file itself."
+        else:
+            instead = "submit the .ipynb file itself."
+        listed = _listed([path for path in self.seen if path not in self.refused], self.refused) or "it is empty"
+        return f"There is no notebook {self.wanted} in the submission ({listed}): {instead}"
 
 
-def _entries(folder: int, way: Sequence[str]) -> list[tuple[str, bool]]:
-    """The names in a folder inside the submission's, and whether each is a folder; none where it cannot be opened."""
-    try:
-        inside = descend(folder, way)
-    except (OSError, Unreadable):
-        return []
-    try:
-        with os.scandir(inside) as entries:
-            return sorted((entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries)
-    finally:
-        os.close(inside)
+_Answered = tuple[_Candidate, Mapping[str, str]]
 
 
-def _reader(folder: int, way: Sequence[str], name: str) -> Callable[[], bytes]:
-    def read() -> bytes:
-        inside = descend(folder, way)
-        try:
-            return read_file(inside, name, NOTEBOOK_BYTES)
-        finally:
-            os.close(inside)
-
-    return read
+def _listed(paths: Iterable[str], refused: Mapping[str, str] = _NONE) -> str:
+    """Files on one line, the first five; of those that were refused with the reason."""
+    names = [*map(shown, paths), *(f"{shown(path)}: {reason}" for path, reason in refused.items())]
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
 
 
-def descend(folder: int, way: Sequence[str]) -> int:
-    """A descriptor of a folder inside another, with no link on the way.
-
-    Raises:
-        Unreadable: there is a link on the way.
-        OSError: a folder cannot be opened.
-    """
-    inside = os.dup(folder)
-    for name in way:
-        try:
-            deeper = open_folder(name, inside)
-        finally:
-            os.close(inside)
-        inside = deeper
-    return inside
-
-
-def _is_link(name: str, parent: int | None) -> bool:
-    try:
-        return stat.S_ISLNK(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode)
-    except OSError:
-        return False
+def _rewound(stream: IO[bytes]) -> contextlib.AbstractContextManager[IO[bytes]]:
+    stream.seek(0)
+    return contextlib.nullcontext(stream)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from typing import Any
 from autograder.errors import BadInput, Unreadable
 from autograder.intake import timestamps
 from autograder.intake.formats import decode
-from autograder.intake.handed_in import HandedIn, find_notebook
+from autograder.intake.handed_in import AnswersIn, HandedIn, find_notebook
 from autograder.words import count
 
 CELLS = 2000
@@ -144,28 +144,32 @@ def _escaped(character: str) -> str:
     return character if character.isprintable() else ascii(character)[1:-1]
 
 
-def read_submission(folder: Path, lesson: str, besides: Collection[str] = ()) -> Submission:
+def read_submission(folder: Path, lesson: str, answers_in: AnswersIn, besides: Collection[str] = ()) -> Submission:
     """Read the notebook of one submission without following any link.
 
     Args:
         folder: `submitted/<student>/<lesson>`; neither it nor the student's folder may be a link.
         lesson: the notebook's name, without `.ipynb`.
+        answers_in: says what a notebook answers, where there are several.
         besides: the names of files that are other notebooks of the same assignment, and never this one.
 
     Raises:
         Unreadable: there is no notebook that could be graded.
     """
-    found, timestamp = find_submission(folder, lesson, besides)
+    found, timestamp = find_submission(folder, lesson, answers_in, besides)
     read = read_notebook(found.content)
     return Submission(read.cells, read.digest, timestamp, (*found.notes, *read.repairs))
 
 
-def find_submission(folder: Path, lesson: str, besides: Collection[str] = ()) -> tuple[HandedIn, str]:
-    """The notebook's file of one submission, which nobody has looked into, and the first line of `timestamp.txt`.
+def find_submission(
+    folder: Path, lesson: str, answers_in: AnswersIn, besides: Collection[str] = ()
+) -> tuple[HandedIn, str]:
+    """The notebook's file of one submission, not read unless there are several, and the first line of `timestamp.txt`.
 
     Args:
         folder: as of `read_submission`.
         lesson: as of `read_submission`.
+        answers_in: as of `read_submission`.
         besides: as of `read_submission`.
 
     Raises:
@@ -173,7 +177,7 @@ def find_submission(folder: Path, lesson: str, besides: Collection[str] = ()) ->
     """
     try:
         with timestamps.opened(folder) as inside:
-            return find_notebook(inside, lesson, besides), timestamps.stated(inside)
+            return find_notebook(inside, lesson, answers_in, besides), timestamps.stated(inside)
     except OSError as error:
         raise Unreadable(
             f"The submission could not be opened ({error.strerror}): check that {lesson}.ipynb is an ordinary file "
@@ -194,6 +198,8 @@ def read_notebook(content: bytes) -> Submission:
         raise Unreadable("The file has no cells, so it is not a notebook: save it again from Jupyter or Colab.")
     if len(cells) > CELLS:
         raise Unreadable(f"The notebook has {len(cells)} cells, more than {CELLS}: remove those that are not needed.")
+    if any(_lacks_feeds(_lines(cell)) for cell in cells):
+        repairs.append("The lines of its cells had lost their line feeds; they were put back.")
     usable = [cell for cell in map(_submitted_cell, cells) if cell is not None]
     if len(usable) < len(cells):
         repairs.append(f"{count(len(cells) - len(usable), 'damaged cell')} could not be read.")
@@ -209,9 +215,10 @@ def _submitted_cell(cell: object) -> SubmittedCell | None:
     """A cell with checked types, or None if it has no text that could be read."""
     if not isinstance(cell, dict):
         return None
-    source = cell.get("source", cell.get("input"))  # some converters leave format 3's name for it
+    source = cell.get("source", cell.get("input"))
     if isinstance(source, list):
-        source = "".join(line for line in source if isinstance(line, str))
+        lines = _lines(cell)
+        source = "\n".join(line.rstrip("\r\n") for line in lines) if _lacks_feeds(lines) else "".join(lines)
     if not isinstance(source, str):
         return None
     metadata = cell.get("metadata")
@@ -229,6 +236,16 @@ def _submitted_cell(cell: object) -> SubmittedCell | None:
         id=identity if isinstance(identity, str) else "",
         attachments=cell.get("attachments"),
     )
+
+
+def _lines(cell: object) -> list[str]:
+    """The lines of a cell's source, where it is a list of them; some converters leave out their line feeds."""
+    source = cell.get("source", cell.get("input")) if isinstance(cell, dict) else None  # format 3's name for it
+    return [line for line in source if isinstance(line, str)] if isinstance(source, list) else []
+
+
+def _lacks_feeds(lines: Sequence[str]) -> bool:
+    return not all(line.endswith(("\n", "\r")) for line in lines[:-1])
 
 
 def _language(notebook: Mapping[str, Any]) -> tuple[str, str]:

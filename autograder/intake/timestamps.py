@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.errors import Unreadable
-from autograder.intake.handed_in import open_folder, read_file
+from autograder.intake.folders import open_folder, read_file
 from autograder.words import shown
 
 NAME = "timestamp.txt"

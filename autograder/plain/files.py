@@ -16,7 +16,7 @@ from pathlib import Path
 from autograder.course.course import Course
 from autograder.errors import Unreadable
 from autograder.intake import timestamps
-from autograder.intake.handed_in import read_file
+from autograder.intake.folders import read_file
 from autograder.limits import Limits
 
 IGNORED = (".ipynb_checkpoints", "*.pyc", "__pycache__", "feedback")

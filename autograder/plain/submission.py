@@ -17,7 +17,7 @@ from autograder.errors import Unreadable
 from autograder.gradebook.record import Conditions, ExerciseRecord
 from autograder.grading.plan import Task
 from autograder.grading.recording import Finished, make_record, stable
-from autograder.intake.submission import Submission, read_submission
+from autograder.intake.submission import Submission, read_notebook, read_submission
 from autograder.limits import Limits
 from autograder.plain import files, publish
 from autograder.plain.assignment import MasterCell, MasterNotebook, PlainAssignment
@@ -170,8 +170,17 @@ def _read(assignment: PlainAssignment, master: MasterNotebook, task: Task) -> tu
         Unreadable: it cannot be.
     """
     others = {f"{one.name}.ipynb" for one in assignment.notebooks} - {f"{master.name}.ipynb"}
-    submission = read_submission(task.folder, master.name, others)
+    submission = read_submission(task.folder, master.name, partial(_answers_in, master=master), others)
     return submission, put_back(submission, master)
+
+
+def _answers_in(content: bytes, master: MasterNotebook) -> dict[str, str] | None:
+    """What a notebook answers; None where none of its cells is of this one."""
+    submission = read_notebook(content)
+    try:
+        return put_back(submission, master).answers()
+    except Unreadable:
+        return None
 
 
 def _lay_out(grader: PlainGrader, task: Task, folder: Path) -> list[str]:

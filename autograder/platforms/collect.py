@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -16,8 +15,8 @@ from typing import Any, Literal
 
 from autograder.course.course import Course
 from autograder.course.roster import ROSTER_NAME, TABLE_BYTES, Listed, Roster, parse_table, people_in, read_roster
-from autograder.errors import BadInput, Unreadable
-from autograder.intake.archives import is_zip, unzipped
+from autograder.errors import BadInput
+from autograder.intake.archives import Refused
 from autograder.intake.delivered import Platform, letters_of, names_a_submission, platform_of
 from autograder.intake.handed_in import topics_in
 from autograder.platforms.collected import (
@@ -29,7 +28,7 @@ from autograder.platforms.collected import (
     write_collected,
 )
 from autograder.platforms.delivering import Delivering, Staged, delivering
-from autograder.platforms.download import Download, Refused, opened_download
+from autograder.platforms.download import Download, opened_download
 from autograder.platforms.readers.canvas import read_canvas
 from autograder.platforms.readers.folders import is_github, read_exchange, read_folder, read_github
 from autograder.platforms.readers.found import Found, in_utc
@@ -254,13 +253,7 @@ def _lesson_by_name(found: Found, lessons: Sequence[str]) -> str:
 def _lesson_by_cells(found: Found, lessons: Sequence[str]) -> str:
     """The lesson whose cells its notebooks hold; empty where that cannot be told."""
     by_topic = {lesson.partition("_")[2] or lesson: lesson for lesson in lessons}
-    held: set[str] = set()
-    for path, file in found.files.items():
-        if path.lower().endswith((".ipynb", ".py", ".zip")):
-            with contextlib.suppress(Refused, Unreadable):
-                content = file.content()
-                inside = [one.read() for one in unzipped(content, path)] if is_zip(content) else [content]
-                held |= {by_topic[topic] for one in inside for topic in topics_in(one) if topic in by_topic}
+    held = {by_topic[topic] for topic in topics_in(found.files.values()) if topic in by_topic}
     return held.pop() if len(held) == 1 else ""
 
 

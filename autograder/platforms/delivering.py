@@ -18,11 +18,12 @@ from typing import Literal
 from autograder.course.course import Course
 from autograder.errors import BadInput, Unreadable
 from autograder.intake import timestamps
+from autograder.intake.archives import File, Refused
 from autograder.intake.handed_in import HandedIn, find_notebook
 from autograder.limits import size
-from autograder.platforms.download import File, Refused
 from autograder.platforms.readers.found import Found
 from autograder.platforms.students import NAME_BYTES
+from autograder.repair import Release, answers_in
 from course_lib.ground.files import put_in_place
 
 SUBMISSION_BYTES = 200_000_000
@@ -120,11 +121,22 @@ class Delivering:
             raise Refused("; ".join(dict.fromkeys(left.values())) or "it has no files")
         if found.handed_in is not None:
             (folder / timestamps.NAME).write_text(timestamp(found.handed_in), encoding="utf-8")
-        notebook, problem = _notebook(folder, lesson)
+        notebook, problem = self._notebook(folder, lesson)
         first = written.get(notebook.path, "") if notebook else ""
         names = tuple(dict.fromkeys([*filter(None, [first]), *written.values()]))
         digest = hashlib.sha256(notebook.content).hexdigest() if notebook else ""
         return Staged(folder, self._course.submitted / student / lesson, names, digest, problem, left)
+
+    def _notebook(self, folder: Path, lesson: str) -> tuple[HandedIn | None, str]:
+        """The notebook that grading will find, or why it will find none."""
+        answers = answers_in(Release.of(self._course, lesson), lesson, self._course.exercises)
+        inside = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            return find_notebook(inside, lesson, answers), ""
+        except Unreadable as problem:
+            return None, problem.reason
+        finally:
+            os.close(inside)
 
     def put(self, staged: Staged) -> str:
         """Put a submission where it belongs; returns where what was there is kept, relative to the course's folder.
@@ -233,17 +245,6 @@ def _write(place: Path, file: File) -> int:
         raise
     except (FileExistsError, NotADirectoryError) as error:
         raise Refused("its name is another file's folder") from error
-
-
-def _notebook(folder: Path, lesson: str) -> tuple[HandedIn | None, str]:
-    """The notebook that grading will find, or why it will find none."""
-    inside = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        return find_notebook(inside, lesson), ""
-    except Unreadable as problem:
-        return None, problem.reason
-    finally:
-        os.close(inside)
 
 
 def _digests(folder: Path) -> dict[str, str]:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from autograder.course.roster import Person, Roster
 from autograder.errors import BadInput
+from autograder.intake.archives import Refused
 from autograder.intake.delivered import Platform
 from autograder.intake.submission import check_student_id
-from autograder.platforms.download import Refused
 from autograder.platforms.readers.found import Found
 from autograder.words import printable, some
 

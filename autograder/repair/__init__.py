@@ -10,9 +10,9 @@ Read `cells.py` (what comes out), `release.py` (what it is compared with), `belo
 notebook at all), `matching.py` (which cell is which), and `placing.py` (building the notebook), in that order.
 """
 
-from autograder.repair.belonging import is_of, require_lesson
+from autograder.repair.belonging import answers_in, is_of, require_lesson
 from autograder.repair.cells import Cell, CellKind, Repaired
 from autograder.repair.placing import repair
 from autograder.repair.release import Release
 
-__all__ = ["Cell", "CellKind", "Release", "Repaired", "is_of", "repair", "require_lesson"]
+__all__ = ["Cell", "CellKind", "Release", "Repaired", "answers_in", "is_of", "repair", "require_lesson"]

@@ -1,19 +1,22 @@
-"""Whether a notebook belongs to the lesson it was handed in for.
+"""Whether a notebook belongs to the lesson it was handed in for, and what it answers.
 
-Another lesson's notebook, repaired, would be this lesson's with no answer in it: all zeros, for a wrong file. It is
-refused instead. Anything that has some of the lesson is graded, however little.
+Another notebook, repaired, would be this lesson's with no answer in it: all zeros, for a wrong file. It is refused
+instead. Anything that has some of the lesson is graded, however little; a name that others use as well is not enough.
 """
 
 from __future__ import annotations
 
+import ast
 import re
-from collections import defaultdict
+from collections.abc import Iterator
 
 from autograder.errors import Unreadable
-from autograder.intake.submission import Submission
-from autograder.repair.matching import Matching
-from autograder.repair.release import Release, exercise_of, grade_id_of, tags_of
-from autograder.repair.text import marker, plain
+from autograder.intake.handed_in import AnswersIn
+from autograder.intake.submission import Submission, read_notebook
+from autograder.repair.placing import repair
+from autograder.repair.release import Release, Slot, exercise_of, grade_id_of, tags_of
+from autograder.repair.text import defined, is_stub, kept, marker, plain
+from course_lib.checking.rules import syntax_tree
 from course_lib.exercises.catalogue import Catalogue
 
 FEW, MOST = 0.25, 0.5
@@ -21,6 +24,44 @@ FEW, MOST = 0.25, 0.5
 
 Both are parts of a lesson's exercises. A student may need a function or two of an earlier lesson in a later one.
 """
+
+KEPT = 0.6
+"""With more of the lines of an answer's stub, a cell comes from it."""
+
+_SOURCE = b"### BEGIN HIDDEN TESTS"
+"""What the course's own source of a release holds, and no release."""
+
+
+def answers_in(release: Release, lesson: str, catalogue: Catalogue) -> AnswersIn:
+    """What says which exercises a notebook answers, to choose among several.
+
+    Args:
+        release: the lesson as it was released.
+        lesson: the lesson's name.
+        catalogue: the exercises of this lesson and the course's others.
+    """
+
+    def answers(content: bytes) -> dict[str, str] | None:
+        submission = read_notebook(content)
+        try:
+            require_lesson(submission, release, lesson, catalogue)
+        except Unreadable:
+            return None
+        return None if _SOURCE in content else _answers(submission, release)
+
+    return answers
+
+
+def _answers(submission: Submission, release: Release) -> dict[str, str]:
+    """What a notebook answers, also in cells that are no answer's."""
+    repaired = repair(submission, release)
+    own = [cell.source for cell in repaired.cells if cell.is_code and cell.origin == "student"]
+    answers = repaired.answers()
+    for slot in release.slots:
+        where = [source for source in own if slot.names & defined(source) and not is_stub(source)]
+        if slot.names and slot.names <= set().union(*map(defined, where)):
+            answers.setdefault(slot.exercise, "\n".join(where))
+    return answers
 
 
 def require_lesson(submission: Submission, release: Release, lesson: str, catalogue: Catalogue) -> None:
@@ -47,28 +88,57 @@ def require_lesson(submission: Submission, release: Release, lesson: str, catalo
         raise Unreadable(f"The notebook has no cells: submit {lesson}.ipynb with your answers in it.")
     if not is_of(submission, release):
         raise Unreadable(
-            f"None of its cells is from lesson {lesson}: submit {lesson}.ipynb, the notebook that you were given, "
-            "with your answers in it."
+            f"This is a different notebook: none of its cells is from lesson {lesson}. Submit {lesson}.ipynb, the "
+            "notebook that you were given, with your answers in it."
         )
 
 
 def is_of(submission: Submission, release: Release) -> bool:
     """Whether a notebook has anything of a lesson: one of its cells, or a definition of what an answer defines.
 
-    What every lesson has does not count: the cell that installs the course on Colab, and a code cell that holds nothing
-    but a comment, such as the place for experiments.
+    What any notebook may have does not count: the cell that installs the course on Colab, headings, comments, imports
+    of packages, and a function that has the name of one of ours but takes something else.
     """
     texts = {
         (kind, text)
         for (kind, text), index in release.lesson_cells.items()
-        if "katze-install" not in tags_of(release.notebook["cells"][index])
-        and not (kind == "code" and all(line.startswith("#") for line in text.splitlines()))
+        if "katze-install" not in tags_of(release.notebook["cells"][index]) and not _says_little(text)
     }
-    if any((cell.kind, plain(cell.source)) in texts for cell in submission.cells):
+    texts |= {(slot.kind, slot.plain) for slot in release.slots}
+    if release.graded_cells_in(submission) or any(
+        (cell.kind, plain(cell.source)) in texts for cell in submission.cells
+    ):
         return True
-    if any(Matching(submission, release, defaultdict(list)).claims.values()):
+    stubs = [slot for slot in release.slots if slot.role == "answer"]
+    if any(kept(slot.source, cell.source) > KEPT for slot in stubs for cell in submission.cells):
         return True
-    return bool(_answered(submission, release))
+    own = dict(parameters for cell in submission.cells for parameters in _parameters(cell.source))
+    wanted = {slot.exercise for slot in stubs}
+    return any(_takes_the_same(slot, own) for slot in stubs) or len(_answered(submission, release)) > max(
+        1, FEW * len(wanted)
+    )
+
+
+def _says_little(text: str) -> bool:
+    """Whether a cell has only lines that are in the notebooks of others, too."""
+    return all(re.match(r"#|import (?!course_lib)|from (?!course_lib)|$", line) for line in text.splitlines())
+
+
+def _parameters(source: str) -> Iterator[tuple[str, list[str]]]:
+    """What the functions in a cell take, those of classes by the names of both."""
+    tree = syntax_tree(source)
+    for one in ast.walk(tree) if tree is not None else ():
+        named = f"{one.name}." if isinstance(one, ast.ClassDef) else ""
+        for function in ast.iter_child_nodes(one):
+            if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                taken = [argument.arg for argument in ast.walk(function.args) if isinstance(argument, ast.arg)]
+                yield named + function.name, taken
+
+
+def _takes_the_same(slot: Slot, own: dict[str, list[str]]) -> bool:
+    """Whether there are functions that take what those of an answer take."""
+    wanted = dict(_parameters(slot.source))
+    return bool(wanted) and all(own.get(name) == parameters for name, parameters in wanted.items())
 
 
 def _named(submission: Submission) -> set[str]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
 from autograder.intake import sanitise
+from autograder.repair.text import is_stub, plain
 
 
 class CellKind(StrEnum):
@@ -90,6 +92,15 @@ class Repaired:
     cells: tuple[Cell, ...]
     repairs: tuple[str, ...]
     metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    def answers(self) -> dict[str, str]:
+        """What the student has written, by exercise; what is still the release's is no answer."""
+        found: dict[str, list[str]] = defaultdict(list)
+        for cell in self.cells:
+            text = plain(cell.source)
+            if cell.origin == "student" and cell.exercise and text and not is_stub(text):
+                found[cell.exercise].append(text)
+        return {exercise: "\n".join(texts) for exercise, texts in found.items()}
 
     def notebook(
         self,

@@ -9,6 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from autograder.course.course import Course
+from autograder.errors import BadInput
 from autograder.intake.submission import Submission, SubmittedCell
 from autograder.repair.cells import CellKind
 from autograder.repair.text import defined, imported_names, marker, plain
@@ -31,6 +33,23 @@ class Release:
         for cell in notebook["cells"]:
             cell["source"] = "".join(cell["source"])
         return cls(notebook)
+
+    @classmethod
+    def of(cls, course: Course, lesson: str) -> Release:
+        """The release of a course's lesson.
+
+        Raises:
+            BadInput: there is none, or it cannot be read.
+        """
+        path = course.release_notebook(lesson)
+        try:
+            release = cls.load(path)
+            _ = release.slots
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise BadInput(
+                f"the released notebook {path} cannot be read ({type(error).__name__}); run `katze release`"
+            ) from error
+        return release
 
     @cached_property
     def slots(self) -> tuple[Slot, ...]:

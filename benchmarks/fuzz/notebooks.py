@@ -18,7 +18,7 @@ from autograder.errors import Unreadable
 from autograder.gradebook.record import Conditions, Record
 from autograder.intake.submission import Submission, read_notebook, read_submission
 from autograder.pages.feedback import render_feedback
-from autograder.repair import CellKind, Release, Repaired, repair
+from autograder.repair import CellKind, Release, Repaired, answers_in, repair
 from benchmarks.fuzz import mutations
 from benchmarks.fuzz.pages import require_harmless
 from course_lib import exercises
@@ -98,7 +98,7 @@ def run_folder(data: bytes) -> None:
 def _read(folder: Path) -> tuple[Submission | None, str]:
     """The submission in a folder, or why there is none."""
     try:
-        return read_submission(folder, LESSON), ""
+        return read_submission(folder, LESSON, answers_in(_release(), LESSON, exercises.COURSE)), ""
     except Unreadable as refusal:
         return None, refusal.reason
 

@@ -20,7 +20,7 @@ from autograder.grading.submission import AnswerKeys, Graded, grade_cells
 from autograder.intake.submission import read_submission
 from autograder.limits import Limits
 from autograder.pages.feedback import render_feedback
-from autograder.repair import CellKind, Release, Repaired, repair
+from autograder.repair import CellKind, Release, Repaired, answers_in, repair
 from benchmarks.grading.courses import LESSON
 from benchmarks.table import Row
 from course_lib import exercises
@@ -107,13 +107,18 @@ def where_the_time_goes(course: Course) -> Iterator[Row]:
         yield Row.of(f"  one submission: {kind}", clock.median(kind), None, "ms", more=False)
 
 
+def _repaired(folder: Path, released: Release) -> Repaired:
+    answers = answers_in(released, LESSON, exercises.COURSE)
+    return repair(read_submission(folder / LESSON, LESSON, answers), released)
+
+
 def _grade_timed(
     folder: Path, released: Release, zygote: Zygote, keys: AnswerKeys, gradebook: GradebookWriter, clock: Clock
 ) -> None:
     """Grade one submission as a worker does, by the clock."""
     student = folder.parent.name if folder.name == LESSON else folder.name
     with clock.time("read and repair"):
-        repaired = repair(read_submission(folder / LESSON, LESSON), released)
+        repaired = _repaired(folder, released)
     inside, start = clock.total(), time.perf_counter()
     graded = _graded(repaired, zygote, keys, student, clock)
     clock.add("compare and diagnose", time.perf_counter() - start - (clock.total() - inside))
@@ -161,7 +166,7 @@ def cost_of_levels(course: Course) -> Iterator[Row]:
     zygotes = {level: Zygote(withheld(), level, Limits()) for level in levels}
     try:
         for folder in [*folders(course)[:2], *folders(course)]:  # the first two warm up
-            repaired = repair(read_submission(folder / LESSON, LESSON), released)
+            repaired = _repaired(folder, released)
             for level in levels:
                 start = time.perf_counter()
                 _graded(repaired, zygotes[level], keys, folder.name, Clock())
@@ -182,7 +187,7 @@ def memory_of_a_box(course: Course) -> Iterator[Row]:
     private: list[float] = []
     with Zygote(withheld(), choose_level()) as zygote:
         for folder in folders(course):
-            cells = repair(read_submission(folder / LESSON, LESSON), released).cells
+            cells = _repaired(folder, released).cells
             with zygote.open_box() as box:
                 for cell in cells:
                     if cell.runs:
@@ -211,7 +216,7 @@ def cells_alone(course: Course) -> Iterator[float]:
     released = Release.load(course.release_notebook(LESSON))
     with Zygote(withheld(), choose_level()) as zygote:
         for folder in folders(course):
-            cells = repair(read_submission(folder / LESSON, LESSON), released).cells
+            cells = _repaired(folder, released).cells
             with zygote.open_box() as box:
                 spent = 0.0
                 for cell in cells:

@@ -10,7 +10,8 @@ import nbformat
 from autograder.intake.submission import (
     read_notebook,
 )
-from autograder.repair import CellKind, Release, Repaired, repair
+from autograder.repair import CellKind, Release, Repaired, answers_in, repair
+from course_lib.exercises import COURSE
 
 LESSON = "01_small"
 
@@ -58,6 +59,8 @@ def released() -> dict[str, Any]:
 
 
 RELEASE = Release(released())
+ANSWERS_IN = answers_in(RELEASE, LESSON, COURSE)
+"""Says what a notebook of the lesson answers."""
 
 
 def filled() -> dict[str, Any]:

@@ -9,8 +9,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 from re import Match
 
+from autograder.intake.archives import File
 from autograder.intake.delivered import CANVAS, CANVAS_ANONYMOUS
-from autograder.platforms.download import Download, File
+from autograder.platforms.download import Download
 from autograder.platforms.readers.found import Found
 
 

@@ -8,8 +8,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import tzinfo
 
+from autograder.intake.archives import File
 from autograder.intake.delivered import EXCHANGE, letters_of, repository_of
-from autograder.platforms.download import Download, File
+from autograder.platforms.download import Download
 from autograder.platforms.readers.found import Found, newest_file, time_in_name, without_time
 
 _ARCHIVE = re.compile(r"\.(?:zip|tar|tgz|tar\.gz)$", re.I)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 
-from autograder.platforms.download import File
+from autograder.intake.archives import File
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,9 @@ from typing import Any
 import yaml
 
 from autograder.errors import BadInput
+from autograder.intake.archives import File, Refused
 from autograder.intake.delivered import GRADESCOPE, GRADESCOPE_LIST
-from autograder.platforms.download import Download, File, Refused
+from autograder.platforms.download import Download
 from autograder.platforms.readers.found import Found, newest_file
 
 LIST_BYTES = 50_000_000

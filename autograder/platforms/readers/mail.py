@@ -16,7 +16,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, cast
 
-from autograder.platforms.download import Download, File, Refused
+from autograder.intake.archives import File, Refused
+from autograder.platforms.download import Download
 from autograder.platforms.readers.found import Found
 
 MESSAGE_BYTES = 100_000_000

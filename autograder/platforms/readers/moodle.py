@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
+from autograder.intake.archives import File
 from autograder.intake.delivered import MOODLE
-from autograder.platforms.download import Download, File
+from autograder.platforms.download import Download
 from autograder.platforms.readers.found import Found, newest_file
 
 

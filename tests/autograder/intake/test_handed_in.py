@@ -21,12 +21,26 @@ from hypothesis import strategies as st
 
 from autograder.errors import Unreadable
 from autograder.intake import archives, handed_in
-from autograder.intake.submission import read_submission
-from tests.autograder.small_lesson import LESSON, filled
+from autograder.intake.submission import find_submission, read_submission
+from tests.autograder.small_lesson import ANSWERS_IN, LESSON, by_id, filled, released
 
 NAME = f"{LESSON}.ipynb"
 CONTENT = json.dumps(filled()).encode()
+RELEASED = json.dumps(released()).encode()
 OTHER = b'{"cells": [], "nbformat": 4}'
+SOURCE = CONTENT.replace(b"import math", b"### BEGIN HIDDEN TESTS")
+"""The course's own notebook, with solutions and hidden tests."""
+
+SCRIPT = b"# %%\n# katze: small.one answer\ndef one(x):\n    return x + 1\n"
+
+
+def answered(**answers: str) -> bytes:
+    """A notebook with these answers alone."""
+    notebook = released()
+    for task, value in answers.items():
+        cell = by_id(notebook, f"{task}-a")
+        cell["source"] = cell["source"].replace("raise NotImplementedError()", f"return {value}")
+    return json.dumps(notebook).encode()
 
 
 @pytest.fixture
@@ -134,7 +148,7 @@ FOUND = {
         {NAME: CONTENT, f"{LESSON}-1.ipynb": CONTENT, f"{LESSON} (10).ipynb": CONTENT, f"{LESSON}-9.ipynb": CONTENT},
         (
             f"The notebook was named {LESSON} (10).ipynb; it was read as {NAME}.",
-            f"There were other notebooks as well ({LESSON}-1.ipynb, {LESSON}-9.ipynb, {NAME}); "
+            f"There were other notebooks as well ({NAME}, {LESSON}-1.ipynb, {LESSON}-9.ipynb); "
             f"{LESSON} (10).ipynb was graded.",
         ),
     ),
@@ -149,6 +163,45 @@ FOUND = {
             f"There were other notebooks as well ({LESSON}-1.ipynb); {LESSON}-2.ipynb was graded.",
         ),
     ),
+    "in a folder of a system's tools": (
+        {f"content/drive/MyDrive/Colab Notebooks/a/b/c/{NAME}": CONTENT, "venv/lib/site-packages/x.ipynb": OTHER},
+        ("The notebook was found in the folder content/drive/MyDrive/Colab Notebooks/a/b/c.",),
+    ),
+    "a name with a space behind it": (
+        {f"{NAME} ": CONTENT},
+        (f"The notebook was named {NAME} ; it was read as {NAME}.",),
+    ),
+    "downloaded twice, as text": (
+        {f"{NAME} (1).txt": CONTENT},
+        (f"The notebook was named {NAME} (1).txt; it was read as {NAME}.",),
+    ),
+    "in a zip of Windows": (
+        {"a.zip": zipped({f"work\\{NAME}": CONTENT, "work\\": b"", "work\\data\\x.csv": b"1"})},
+        ("The notebook was taken out of the archive a.zip.", "The notebook was found in the folder work."),
+    ),
+    "in a zip with absolute names": (
+        {"a.zip": zipped({f"C:\\Users\\ada\\{NAME}": CONTENT, "/etc/hosts": b"x"})},
+        ("The notebook was taken out of the archive a.zip.", "The notebook was found in the folder Users/ada."),
+    ),
+    "in a hidden folder of a zip": (
+        {"a.zip": zipped({f".work/{NAME}": CONTENT})},
+        ("The notebook was taken out of the archive a.zip.", "The notebook was found in the folder .work."),
+    ),
+    "only as a checkpoint of Jupyter": (
+        {f".ipynb_checkpoints/{LESSON}-checkpoint.ipynb": CONTENT},
+        (f"The notebook was named .ipynb_checkpoints/{LESSON}-checkpoint.ipynb; it was read as {NAME}.",),
+    ),
+    "a zip that can be read beside one that cannot": (
+        {"a.zip": zipped({NAME: CONTENT}), "b.zip": b"x"},
+        ("The notebook was taken out of the archive a.zip.",),
+    ),
+    "the same answers twice": (
+        {"a.ipynb": CONTENT, "b.ipynb": CONTENT},
+        (
+            f"The notebook was named a.ipynb; it was read as {NAME}.",
+            "There were other notebooks as well (b.ipynb); a.ipynb was graded.",
+        ),
+    ),
     "checkpoints of Jupyter": ({NAME: CONTENT, f".ipynb_checkpoints/{LESSON}-checkpoint.ipynb": OTHER}, ()),
 }
 
@@ -157,34 +210,93 @@ FOUND = {
 def test_the_notebook_is_found(case: str, folder: Path):
     files, notes = FOUND[case]
     write(folder, files)
-    read = read_submission(folder, LESSON)
+    read = read_submission(folder, LESSON, ANSWERS_IN)
     assert len(read.cells) == 10
     assert read.repairs == notes
+
+
+ONE, TWO, BOTH = answered(one="1"), answered(two="2"), answered(one="1", two="2")
+OLDER = RELEASED.replace(b"Return", b"Give")
+"""Untouched, of an earlier edition: none of its stubs is the release's."""
+
+CHOSEN: dict[str, tuple[dict[str, bytes], str]] = {
+    "beside an untouched release": ({NAME: RELEASED, f"{LESSON}-Copy1.ipynb": ONE}, f"{LESSON}-Copy1.ipynb"),
+    "beside the release of an earlier edition": ({NAME: OLDER, f"Copy of {NAME}": ONE}, f"Copy of {NAME}"),
+    "untouched copies with higher numbers": ({NAME: ONE, f"{LESSON} (7).ipynb": RELEASED}, NAME),
+    "untouched where it belongs, done elsewhere": ({NAME: RELEASED, f"work/{NAME}": ONE}, f"work/{NAME}"),
+    "a whole clone in a zip": (
+        {
+            "a.zip": zipped(
+                {f"k/notebooks/x/{NAME}": RELEASED, f"k/solutions/{LESSON}.py": SOURCE, f"k/work/x/{NAME}": ONE}
+            )
+        },
+        f"a.zip/k/work/x/{NAME}",
+    ),
+    "a zip beside an untouched release": ({NAME: RELEASED, "done.zip": zipped({"x.ipynb": ONE})}, "done.zip/x.ipynb"),
+    "a script beside an untouched release": ({NAME: RELEASED, f"{LESSON}.py": SCRIPT}, f"{LESSON}.py"),
+    "a checkpoint beside an untouched release": (
+        {NAME: RELEASED, f".ipynb_checkpoints/{LESSON}-checkpoint.ipynb": ONE},
+        f".ipynb_checkpoints/{LESSON}-checkpoint.ipynb",
+    ),
+    "a checkpoint with more than what was handed in": ({NAME: ONE, f".ipynb_checkpoints/{NAME}": BOTH}, NAME),
+    "the course's own source": ({NAME: ONE, f"source/{NAME}": SOURCE}, NAME),
+    "less under the right name": ({NAME: ONE, "final.ipynb": BOTH}, "final.ipynb"),
+    "the later of two": ({f"{LESSON}-2.ipynb": ONE, f"{LESSON} (1).ipynb": answered(one="3")}, f"{LESSON}-2.ipynb"),
+    "the later of two in a folder": ({NAME: ONE, "x/01-small v2.ipynb": answered(one="3")}, "x/01-small v2.ipynb"),
+    "a script and a notebook": ({f"{LESSON}.py": SCRIPT, NAME: ONE}, NAME),
+    "all answers in one cell": (
+        {NAME: ONE, "x.ipynb": ONE.replace(b"return 1", b"return 1\\n\\ndef two(x):\\n    return 2")},
+        "x.ipynb",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CHOSEN)
+def test_of_several_notebooks_the_one_with_the_work_is_graded(case: str, folder: Path):
+    files, name = CHOSEN[case]
+    write(folder, files)
+    archive, _, inside = name.partition("/") if ".zip/" in name else ("", "", name)
+    wanted = zipfile.ZipFile(io.BytesIO(files[archive])).read(inside) if archive else files[name]
+    assert find_submission(folder, LESSON, ANSWERS_IN)[0].content == wanted
 
 
 DAMAGED = zipped({NAME: CONTENT}, zipfile.ZIP_STORED).replace(b"import math", b"import meth")
 """A zip whose file is not the one that its checksum was taken of."""
 
 REFUSED = {
-    "nothing": ({}, "the folder is empty"),
+    "nothing": ({}, "it is empty"),
     "only other files": ({"notes.txt": b"x", "b.docx": b"x"}, r"\(b.docx, notes.txt\): submit the .ipynb file itself"),
+    "only what is passed over": ({".DS_Store": b"x", "__MACOSX/._x": b"x"}, "__MACOSX: it is none of the student's"),
     "several unknown notebooks": ({"a.ipynb": OTHER, "b.ipynb": OTHER}, r"several notebooks \(a.ipynb, b.ipynb\)"),
-    "the lesson twice": ({"a.ipynb": CONTENT, "b.ipynb": CONTENT}, "several notebooks"),
-    "several archives": ({"a.zip": zipped({NAME: CONTENT}), "b.zip": b"x"}, "several other files"),
+    "different answers": (
+        {NAME: ONE, "final.ipynb": answered(one="3")},
+        rf"several notebooks with answers \({NAME}, final.ipynb\), and it cannot be told which one counts",
+    ),
+    "answers to different exercises": ({NAME: ONE, f"{LESSON}-1.ipynb": TWO}, "several notebooks with answers"),
+    "an untouched release and a damaged notebook": (
+        {NAME: RELEASED, f"{LESSON}-1.ipynb": CONTENT[:300]},
+        "The notebook breaks off",
+    ),
+    "an untouched release and a closed archive": (
+        {NAME: RELEASED, "done.7z": b"7z"},
+        rf"no answers in {NAME}, and not all else could be read \(done.7z: it is an archive that is not opened here\)",
+    ),
+    "several scripts": ({"a.py": b"", "b.py": b""}, r"several files \(a.py, b.py\)"),
     "a web page": ({f"{LESSON}.html": b"<html>"}, "a web page cannot be graded. Choose File > Download"),
     "a PDF": ({f"{LESSON}.pdf": b"%PDF"}, "a PDF cannot be graded"),
     "an archive of another kind": ({f"{LESSON}.7z": b"x"}, "unpack the archive"),
-    "an empty zip": ({"a.zip": zipped({})}, "in the archive a.zip \\(it is empty\\)"),
+    "an empty zip": ({"a.zip": zipped({})}, r"\(a.zip: it is empty\)"),
+    "a zip without a notebook": ({"a.zip": zipped({".x/y.txt": b""})}, r"\(a.zip/.x/y.txt\): submit"),
     "a zip of a zip of a zip": (
         {"a.zip": zipped({"b.zip": zipped({"c.zip": zipped({NAME: CONTENT})})})},
-        "in the archive b.zip",
+        "a.zip/b.zip/c.zip: it is one archive too many",
     ),
-    "a damaged tar": ({"a.tar": tarred({NAME: CONTENT})[:1000]}, "is a damaged archive"),
-    "a tar that climbs out": ({"a.tar": tarred({"../../" + NAME: CONTENT})}, "in the archive a.tar"),
-    "a damaged zip": ({"a.zip": zipped({NAME: CONTENT})[:100]}, "damaged archive"),
-    "a zip with a damaged file": ({"a.zip": DAMAGED}, "in the archive is damaged"),
-    "a damaged gzip": ({"a.ipynb.gz": b"\x1f\x8b" + bytes(20)}, "damaged archive"),
-    "a zip that climbs out": ({"a.zip": zipped({"../../" + NAME: CONTENT})}, "in the archive a.zip"),
+    "a damaged tar": ({"a.tar": tarred({NAME: CONTENT})[:1000]}, "a.tar: it is damaged"),
+    "a tar that climbs out": ({"a.tar": tarred({"../../" + NAME: CONTENT})}, "its name leads out of the archive"),
+    "a damaged zip": ({"a.zip": zipped({NAME: CONTENT})[:100]}, "a.zip: it is damaged"),
+    "a zip with a damaged file": ({"a.zip": DAMAGED}, f"a.zip/{NAME}: it is damaged"),
+    "a damaged gzip": ({"a.ipynb.gz": b"\x1f\x8b" + bytes(20)}, "a.ipynb.gz: it cannot be read"),
+    "a zip that climbs out": ({"a.zip": zipped({"a\\..\\..\\" + NAME: CONTENT})}, "its name leads out of the archive"),
 }
 
 
@@ -193,7 +305,7 @@ def test_what_is_refused_says_what_to_hand_in(case: str, folder: Path):
     files, said = REFUSED[case]
     write(folder, files)
     with pytest.raises(Unreadable, match=said) as raised:
-        read_submission(folder, LESSON)
+        read_submission(folder, LESSON, ANSWERS_IN)
     assert ":" in raised.value.reason or "." in raised.value.reason
     assert "\n" not in raised.value.reason
 
@@ -202,7 +314,7 @@ def test_a_script_stands_in_for_a_notebook(folder: Path):
     write(
         folder, {f"{LESSON}.py": b"# %%\n# katze: small.one answer\ndef one(x):\n    return x + 1\n", "helper.py": b""}
     )
-    assert read_submission(folder, LESSON).repairs == (
+    assert read_submission(folder, LESSON, ANSWERS_IN).repairs == (
         "A Python script was handed in; its cells were read as those of the notebook.",
     )
 
@@ -210,21 +322,22 @@ def test_a_script_stands_in_for_a_notebook(folder: Path):
 def test_bombs_are_not_unpacked(folder: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(archives, "NOTEBOOK_BYTES", 100_000)
     write(folder, {"a.zip": zipped({NAME: b" " * 1_000_000})})
-    with pytest.raises(Unreadable, match="unpacks to more than"):
-        read_submission(folder, LESSON)
+    with pytest.raises(Unreadable, match="more than the limit of 100 kB"):
+        read_submission(folder, LESSON, ANSWERS_IN)
     write(folder, {NAME: gzip.compress(b" " * 1_000_000)})
-    with pytest.raises(Unreadable, match="unpacks to more than"):
-        read_submission(folder, LESSON)
+    with pytest.raises(Unreadable, match="more than the limit of 100 kB"):
+        read_submission(folder, LESSON, ANSWERS_IN)
     (folder / NAME).unlink()
     write(folder, {"a.zip": zipped({"b.tar": tarred({NAME: b" " * 1_000_000})})})
-    with pytest.raises(Unreadable, match="unpacks to more than"):
-        read_submission(folder, LESSON)
+    with pytest.raises(Unreadable, match="more than the limit of 100 kB"):
+        read_submission(folder, LESSON, ANSWERS_IN)
 
 
-def test_an_archive_of_very_many_files_is_not_listed(folder: Path):
+def test_an_archive_of_very_many_files_is_not_listed(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(handed_in, "FILES", 1000)
     write(folder, {"a.zip": zipped({f"{number:0>200}": b"" for number in range(5000)}, zipfile.ZIP_STORED)})
-    with pytest.raises(Unreadable, match="too many files"):
-        read_submission(folder, LESSON)
+    with pytest.raises(Unreadable, match="it lists more files than can be read"):
+        read_submission(folder, LESSON, ANSWERS_IN)
 
 
 ARCHIVES = (
@@ -248,7 +361,7 @@ def test_a_damaged_archive_gives_its_notebook_or_is_refused(
         start = int(where * len(damaged))
         damaged[start : start + len(junk)] = junk
     with contextlib.suppress(Unreadable):
-        found = handed_in.unpack("answers.zip", bytes(damaged[: int(kept * len(damaged)) or None]), LESSON)
+        found = handed_in.unpack("answers.zip", bytes(damaged[: int(kept * len(damaged)) or None]), LESSON, ANSWERS_IN)
         assert len(found.content) <= handed_in.NOTEBOOK_BYTES
 
 
@@ -259,45 +372,54 @@ def test_links_and_locked_files_in_an_archive_are_not_read(folder: Path):
         link.external_attr = (stat.S_IFLNK | 0o777) << 16
         archive.writestr(link, "/etc/passwd")
     write(folder, {"a.zip": stored.getvalue()})
-    with pytest.raises(Unreadable, match="in the archive a.zip"):
-        read_submission(folder, LESSON)
+    with pytest.raises(Unreadable, match=f"a.zip/{NAME}: it is a link"):
+        read_submission(folder, LESSON, ANSWERS_IN)
     locked = bytearray(zipped({NAME: CONTENT}))
     locked[locked.rfind(b"PK\x01\x02") + 8] |= 1
     write(folder, {"a.zip": bytes(locked)})
     with pytest.raises(Unreadable, match="locked with a password"):
-        read_submission(folder, LESSON)
+        read_submission(folder, LESSON, ANSWERS_IN)
 
 
 def test_a_linked_folder_is_not_entered(folder: Path, tmp_path: Path):
     write(tmp_path / "elsewhere", {NAME: CONTENT})
     (folder / "inside").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(Unreadable, match="no notebook"):
-        read_submission(folder, LESSON)
+        read_submission(folder, LESSON, ANSWERS_IN)
 
 
 def test_deep_and_wide_folders_are_not_walked_to_their_end(folder: Path, monkeypatch: pytest.MonkeyPatch):
-    write(folder, {f"a/b/c/d/e/{NAME}": CONTENT})
-    with pytest.raises(Unreadable, match="the folder is empty"):
-        read_submission(folder, LESSON)
+    write(folder, {f"{'a/' * 60}{NAME}": CONTENT})
+    with pytest.raises(Unreadable, match="the folder is more than 50 folders deep"):
+        read_submission(folder, LESSON, ANSWERS_IN)
     monkeypatch.setattr(handed_in, "FILES", 5)
     write(folder, {f"{number}.txt": b"x" for number in range(9)} | {f"z/{NAME}": CONTENT})
     with pytest.raises(Unreadable, match="no notebook"):
-        read_submission(folder, LESSON)
+        read_submission(folder, LESSON, ANSWERS_IN)
+
+
+def test_what_tools_have_put_beside_a_notebook_does_not_hide_it(folder: Path):
+    packages = {f"venv/lib/p{number}.py": b"x" for number in range(1500)}
+    write(folder, {"a.zip": zipped(packages | {f"z/{NAME}": CONTENT})})
+    assert len(read_submission(folder, LESSON, ANSWERS_IN).cells) == 10
+    (folder / "a.zip").unlink()
+    write(folder, packages | {f"z/{NAME}": CONTENT})
+    assert len(read_submission(folder, LESSON, ANSWERS_IN).cells) == 10
 
 
 def test_a_pipe_does_not_block_and_a_folder_is_no_notebook(folder: Path):
     path = folder / NAME
     os.mkfifo(path)
-    with pytest.raises(Unreadable, match="is not a file"):
-        read_submission(folder, LESSON)
+    with pytest.raises(Unreadable, match="it is no plain file"):
+        read_submission(folder, LESSON, ANSWERS_IN)
     path.unlink()
     path.mkdir()
     with pytest.raises(Unreadable, match="no notebook"):
-        read_submission(folder, LESSON)
+        read_submission(folder, LESSON, ANSWERS_IN)
 
 
 def test_a_huge_file_is_refused_unread(folder: Path):
     (folder / NAME).touch()
     os.truncate(folder / NAME, 10**12)
     with pytest.raises(Unreadable, match="more than the limit of 50 MB"):
-        read_submission(folder, LESSON)
+        read_submission(folder, LESSON, ANSWERS_IN)

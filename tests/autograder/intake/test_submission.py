@@ -16,6 +16,7 @@ from autograder.intake.submission import (
     refused_submissions,
 )
 from tests.autograder.small_lesson import (
+    ANSWERS_IN,
     IN_ORDER,
     LESSON,
     by_id,
@@ -94,7 +95,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_a_submission_is_read_with_its_timestamp(folder: Path):
     (folder / "timestamp.txt").write_text("2026-11-20 10:00:00 UTC\n")
-    read = read_submission(folder, LESSON)
+    read = read_submission(folder, LESSON, ANSWERS_IN)
     assert len(read.cells) == 10
     assert read.timestamp == "2026-11-20 10:00:00 UTC"
     assert read.repairs == ()
@@ -107,18 +108,18 @@ def test_no_link_is_followed(folder: Path, tmp_path: Path, linked: str):
     place.rename(target)
     place.symlink_to(target)
     with pytest.raises(Unreadable, match="is a link"):
-        read_submission(folder, LESSON)
+        read_submission(folder, LESSON, ANSWERS_IN)
 
 
 def test_a_linked_timestamp_is_not_read(folder: Path, tmp_path: Path):
     (tmp_path / "secret").write_text("2026-01-01")
     (folder / "timestamp.txt").symlink_to(tmp_path / "secret")
-    assert read_submission(folder, LESSON).timestamp == ""
+    assert read_submission(folder, LESSON, ANSWERS_IN).timestamp == ""
 
 
 def test_a_folder_that_is_gone_is_unreadable(folder: Path):
     with pytest.raises(Unreadable, match="could not be opened"):
-        read_submission(folder.parent / "03_other", LESSON)
+        read_submission(folder.parent / "03_other", LESSON, ANSWERS_IN)
 
 
 def test_submissions_are_listed_by_student(folder: Path):

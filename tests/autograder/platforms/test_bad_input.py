@@ -14,8 +14,8 @@ from rich.console import Console
 
 from autograder.course.course import Course
 from autograder.errors import BadInput
+from autograder.intake import archives
 from autograder.intake.submission import check_student_id, list_submissions, refused_submissions
-from autograder.platforms import download
 from autograder.platforms.collect import collect
 from autograder.platforms.collected import read_collected
 from autograder.platforms.students import folder_name
@@ -153,7 +153,7 @@ def course(tmp_path: Path) -> Course:
 def test_one_bad_submission_never_stops_the_class(
     make: Maker, course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(download, "FILE_BYTES", 1_000_000)
+    monkeypatch.setattr(archives, "NOTEBOOK_BYTES", 1_000_000)
     students = {
         "good": {NAME: GOOD},
         "empty": {NAME: EMPTY},
@@ -172,7 +172,7 @@ def test_one_bad_submission_never_stops_the_class(
     assert len(list_submissions(course.submitted, LESSON)) == 6
     problems = " ".join(said for row in collection.rows for said in row.said)
     assert "a PDF cannot be graded" in problems
-    assert "is a damaged archive" in problems
+    assert "it is damaged" in problems
 
 
 @pytest.mark.parametrize("name", ODD_NAMES, ids=ascii)

@@ -18,6 +18,10 @@ from tests.autograder.repair.test_manglings import stripped_of_markers_too as ba
 
 OTHER = "02_masking"
 OTHER_RELEASED = ROOT / "notebooks" / OTHER / f"{OTHER}.ipynb"
+DIFFERENT = (
+    f"This is a different notebook: none of its cells is from lesson {LESSON}. Submit {LESSON}.ipynb, the notebook "
+    "that you were given, with your answers in it."
+)
 RELEASE, OTHER_RELEASE = Release.load(RELEASED), Release.load(OTHER_RELEASED)
 
 
@@ -63,9 +67,24 @@ def test_a_function_of_the_lesson_in_another_one_s_notebook_is_not_enough() -> N
 def test_another_lesson_without_its_marks_and_a_foreign_notebook_have_nothing_of_the_lesson() -> None:
     notebook = other()
     bare(notebook)
-    for foreign in (notebook, {"cells": [code("print(1)")], "nbformat": 4}):
-        assert f"None of its cells is from lesson {LESSON}: submit" in refusal(foreign)
+    assert refusal(notebook) == DIFFERENT
     assert refusal({"cells": [], "nbformat": 4}).startswith("The notebook has no cells")
+
+
+FOREIGN = {
+    "nothing of ours": ["print(1)"],
+    "a function that takes something else": ["def scaled_dot_product(q, k, v, mask):\n    return q @ k"],
+    "a class that has the name of a function": ["class scale_scores:\n    def scale_scores(self, scores, d): ..."],
+    "torch's own function": ["from torch.nn.functional import scaled_dot_product", "scaled_dot_product(q, k, v)"],
+    "the name of a variable": ["attention_weights = model(x)", "attention_weights.shape"],
+    "our imports": ["import math\n\nimport torch", "import torch\nx = 1"],
+}
+
+
+@pytest.mark.parametrize("case", FOREIGN)
+def test_a_name_or_a_line_that_others_use_as_well_does_not_make_a_notebook_ours(case: str) -> None:
+    cells = [code(source) for source in FOREIGN[case]]
+    assert refusal({"cells": cells, "nbformat": 4}) == DIFFERENT
 
 
 @pytest.mark.parametrize("case", MANGLED)
@@ -88,9 +107,8 @@ def test_all_answers_in_another_lesson_s_notebook_are_graded(mangle: Mangle) -> 
 def test_one_answer_alone_is_graded_and_so_is_the_lesson_s_text_alone() -> None:
     for source in (
         "def scale_scores(scores, d_head):\n    return scores",
-        "if True:\n    scale_scores = max",
-        "from helpers import scale_scores",
-        "globals()['scale_scores'] = max",
+        "if True:\n    def scale_scores(scores: Tensor, d_head: int = 64) -> Tensor:\n        return scores",
+        "scale_scores = max\nattention_weights = min\n\ndef weighted_values(a, b)\n    return",  # three are no chance
     ):
         require_lesson(read({"cells": [code(source)], "nbformat": 4}), RELEASE, LESSON, COURSE)
     text_alone = released()

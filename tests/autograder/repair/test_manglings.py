@@ -25,7 +25,7 @@ from autograder.box import Level, Zygote, self_test
 from autograder.grading.submission import grade_cells
 from autograder.intake.submission import read_notebook, read_submission
 from autograder.limits import Limits
-from autograder.repair import Release, repair
+from autograder.repair import Release, answers_in, repair
 from course_lib import exercises
 from course_lib.checking import PUBLIC_SEED, AnswerKey, Exercise
 from tests.autograder.answered_lesson import LESSON, RELEASED, Cell, Notebook, filled, graded, released
@@ -505,7 +505,7 @@ def key_for(exercise: Exercise) -> AnswerKey:
 
 def assert_full_points(folder: Path, zygote: Zygote, said: tuple[str, ...]) -> None:
     """The submission earns everything, its release's own points, and the receipt holds these phrases and no more."""
-    repaired = repair(read_submission(folder, LESSON), RELEASE)
+    repaired = repair(read_submission(folder, LESSON, answers_in(RELEASE, LESSON, exercises.COURSE)), RELEASE)
     notebook = repaired.notebook()
     nbformat.validate(nbformat.from_dict(notebook))
     points = {

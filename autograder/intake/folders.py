@@ -1,0 +1,148 @@
+"""Folders that students hand in and platforms deliver: walked, and read from, without following a link."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from typing import IO
+
+from autograder.errors import Unreadable
+from autograder.intake.archives import File, Opener, Refused, as_text, is_hidden, is_litter
+from autograder.limits import size
+from autograder.words import shown
+
+DEEPEST = 50
+"""The deepest folder that is looked into."""
+
+
+class TooManyFiles(Exception):
+    """There are more than are looked at."""
+
+
+def walked(folder: int, refused: dict[str, str], most: int, hidden: bool = False) -> Iterator[File]:
+    """The files in a folder and all below it: the least deep first, and by name.
+
+    Args:
+        folder: its descriptor, open while the files are read.
+        refused: takes the reason for each that cannot be used, by its path.
+        most: how many files and folders are looked at.
+        hidden: look at hidden ones as well, and tell of litter.
+
+    Raises:
+        TooManyFiles: there are more.
+    """
+    pending: list[tuple[str, ...]] = [()]
+    number = 0
+    while pending:
+        way = pending.pop(0)
+        try:
+            inside = descend(folder, way)
+        except (OSError, Unreadable):
+            refused[as_text("/".join(way))] = "the folder cannot be opened"
+            continue
+        with _closing(inside), os.scandir(inside) as entries:
+            for entry in sorted(entries, key=lambda entry: entry.name):
+                path = as_text("/".join((*way, entry.name)))
+                if not hidden and is_hidden(entry.name):
+                    continue
+                number += 1
+                if number > most:
+                    raise TooManyFiles
+                if is_litter(entry.name):
+                    refused[path] = "it is none of the student's"
+                elif entry.is_symlink():
+                    refused[path] = "it is a link, and links are not followed"
+                elif entry.is_dir(follow_symlinks=False):
+                    if len(way) + 1 < DEEPEST:
+                        pending.append((*way, entry.name))
+                    else:
+                        refused[path] = f"the folder is more than {DEEPEST} folders deep"
+                elif not entry.is_file(follow_symlinks=False):
+                    refused[path] = "it is no plain file"
+                else:
+                    status = entry.stat(follow_symlinks=False)
+                    yield File(path, status.st_size, status.st_mtime, _opener(folder, way, entry.name))
+
+
+def open_folder(name: str, parent: int | None) -> int:
+    """A descriptor of a folder that is not a link.
+
+    Raises:
+        Unreadable: it is a link.
+        OSError: it cannot be opened.
+    """
+    try:
+        return os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
+    except OSError as error:
+        if _is_link(name, parent):
+            raise Unreadable("The submission's folder is a link to another place: submit the folder itself.") from error
+        raise
+
+
+def descend(folder: int, way: Sequence[str]) -> int:
+    """A descriptor of a folder inside another, with no link on the way.
+
+    Raises:
+        Unreadable: there is a link on the way.
+        OSError: a folder cannot be opened.
+    """
+    inside = os.dup(folder)
+    for name in way:
+        try:
+            deeper = open_folder(name, inside)
+        finally:
+            os.close(inside)
+        inside = deeper
+    return inside
+
+
+def read_file(folder: int, name: str, limit: int) -> bytes:
+    """The bytes of a regular file; a link, a pipe or a device is refused, and so is a file above the limit.
+
+    Raises:
+        Unreadable: it is not a regular file, or is too large.
+        OSError: it cannot be opened.
+    """
+    if _is_link(name, folder):
+        raise Unreadable(f"{shown(name)} is a link to another file: submit the notebook itself.")
+    handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+    with open(handle, "rb") as file:
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode):
+            raise Unreadable(f"{shown(name)} is not a file: submit the notebook itself.")
+        if status.st_size > limit:
+            held, most = size(status.st_size, decimal=True), size(limit, decimal=True)
+            raise Unreadable(
+                f"{shown(name)} has {held}, more than the limit of {most}: clear its outputs and submit it again."
+            )
+        return file.read(min(limit, status.st_size))  # a longer wish takes its memory at once
+
+
+def _opener(folder: int, way: tuple[str, ...], name: str) -> Opener:
+    @contextlib.contextmanager
+    def opener() -> Iterator[IO[bytes]]:
+        with _closing(descend(folder, way)) as inside:
+            handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=inside)
+        with open(handle, "rb") as file:
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                raise Refused("it is no plain file")
+            yield file
+
+    return opener
+
+
+@contextlib.contextmanager
+def _closing(handle: int) -> Iterator[int]:
+    try:
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def _is_link(name: str, parent: int | None) -> bool:
+    try:
+        return stat.S_ISLNK(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode)
+    except OSError:
+        return False
