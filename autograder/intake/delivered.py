@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Literal
 
 Platform = Literal["moodle", "canvas", "gradescope", "github", "exchange", "mbox", "folder"]
@@ -35,6 +35,24 @@ EXCHANGE = re.compile(
     r"(?P<student>.+)\+(?P<lesson>[^+]+)\+(?P<time>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[^+]*)(?:\+(?P<random>[^+]*))?", re.S
 )
 """A folder's name in nbgrader's exchange, below `inbound`; a student's id may hold a `+` itself."""
+
+
+UNREAD: Mapping[str, re.Pattern[str]] = {
+    "Blackboard": re.compile(r".*_attempt_\d{4}(?:-\d\d){5}(?:_[^/]*|\.txt)", re.S),
+    "Brightspace": re.compile(r"(?:.*/)?\d+-\d+ - [^/]+ - [^/]+/.*", re.S),
+    "Google Classroom": re.compile(r"(?:.*/)?[^/]+ - (?:Copy of|Kopie von|Copie de|Copia de) [^/]+", re.S),
+    "ILIAS": re.compile(r"(?:.*/)?[^/]+_[^/]+_\d+/\d{14}_[^/]+", re.S),
+    "Microsoft Teams": re.compile(r"(?:.*/)?[^/]+/[^/]+/Version \d+/.*", re.S),
+    "Sakai": re.compile(r"(?:.*/)?[^/]+\([^/()]+\)/(?:Submission attachment\(s\)/.*|timestamp\.txt)", re.S),
+}
+"""The paths of files in downloads that nobody can read yet, by who makes them."""
+
+
+def unread_platform(paths: Collection[str]) -> str:
+    """Who has made a download of these files that nobody can read yet; empty where that cannot be told."""
+    found = {name: sum(pattern.fullmatch(path) is not None for path in paths) for name, pattern in UNREAD.items()}
+    name = max(found, key=lambda name: found[name])
+    return name if 2 * found[name] > len(paths) else ""
 
 
 def names_a_submission(path: str) -> bool:

@@ -53,6 +53,16 @@ _SCRIPT = re.compile(r"\.py\s*$", re.I)
 _MARKS = re.compile(rb"katze: ([a-z_0-9]+)\.|\"grade_id\": ?\"([a-z_0-9]+)-")
 
 
+def is_notebook(name: str) -> bool:
+    """Whether a file's name is a notebook's, whatever browsers and systems have made of it."""
+    return _NOTEBOOK.search(name) is not None
+
+
+def may_be_work(name: str) -> bool:
+    """Whether a file's name is that of a notebook, an archive or a script."""
+    return any(pattern.search(name) for pattern in (_NOTEBOOK, _PACKED, _CLOSED, _SCRIPT))
+
+
 @dataclass(frozen=True)
 class HandedIn:
     """The notebook's file.
@@ -208,7 +218,7 @@ class _Search:
                 continue
             if one.is_script:
                 yield one
-            elif _NOTEBOOK.search(file.name) or _PACKED.search(file.name):
+            elif is_notebook(file.name) or _PACKED.search(file.name):
                 yield from self._opened(one)
             elif _CLOSED.search(file.name):
                 self._refuse(one, "it is an archive that is not opened here")
@@ -218,7 +228,7 @@ class _Search:
         refused: dict[str, str] = {}
         try:
             if not is_packed(one.file.begins()):
-                if _NOTEBOOK.search(one.file.name):
+                if is_notebook(one.file.name):
                     yield one
                 else:
                     self._refuse(one, "it is a damaged archive")

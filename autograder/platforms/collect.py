@@ -30,7 +30,7 @@ from autograder.platforms.collected import (
 from autograder.platforms.delivering import Delivering, Staged, delivering
 from autograder.platforms.download import Download, opened_download
 from autograder.platforms.readers.canvas import read_canvas
-from autograder.platforms.readers.folders import is_github, read_exchange, read_folder, read_github
+from autograder.platforms.readers.folders import is_github, read_exchange, read_folder, read_github, require_folder
 from autograder.platforms.readers.found import Found, in_utc
 from autograder.platforms.readers.gradescope import read_gradescope
 from autograder.platforms.readers.mail import is_mailbox, read_mail
@@ -196,6 +196,7 @@ def _guessed(download: Download, course: Course) -> Platform:
             download.files = before  # one archive a student, as in a folder
             download.refused.clear()
             download.refused.update(refused)
+    require_folder(download, course.lessons())
     return "folder"
 
 
@@ -267,6 +268,8 @@ def _by_lesson(
     """
     lessons = course.lessons()
     if collection.platform in ("moodle", "canvas", "gradescope"):
+        if wanted:
+            _require_no_other(found, wanted, lessons, source)
         return {wanted or _lesson_of_all(found, lessons, source): list(found)}
     by_lesson: dict[str, list[Found]] = defaultdict(list)
     strangers: Counter[str] = Counter()
@@ -283,10 +286,35 @@ def _by_lesson(
         else:
             said = ("nothing says which lesson it was handed in to: collect it again with --lesson",)
             collection.rows.append(Row(one.title, "not collected", name=one.name, said=said))
+    others = Counter({name: number for name, number in strangers.items() if name in lessons})
+    if wanted and others and not (by_lesson or collection.rows) and collection.platform != "exchange":
+        raise _other(source, wanted, others)
     for name, number in sorted(strangers.items()):
         which = "another lesson" if name in lessons else "no lesson of this course"
         collection.remarks.append(f"{count(number, 'submission')} to {printable(name)} left out: it is {which}.")
     return by_lesson
+
+
+def _require_no_other(found: Sequence[Found], wanted: str, lessons: Sequence[str], source: Path) -> None:
+    """Ask where most submissions of an assignment do not bear the lesson's name, and hold another's cells.
+
+    Raises:
+        BadInput: they do.
+    """
+    unnamed = [one for one in found if _lesson_by_name(one, lessons) != wanted]
+    looked_into = unnamed[:_LOOKED_INTO]
+    told = Counter(_lesson_by_cells(one, lessons) for one in looked_into)
+    del told[wanted], told[""]
+    if 2 * len(unnamed) > len(found) and 2 * sum(told.values()) > len(looked_into):
+        raise _other(source, wanted, told)
+
+
+def _other(source: Path, wanted: str, told: Counter[str]) -> BadInput:
+    lesson = told.most_common(1)[0][0]
+    return BadInput(
+        f"{source} holds no {wanted}: its notebooks are named and made like those of {printable(lesson)}; is it "
+        f"`--lesson {printable(lesson)}`?"
+    )
 
 
 def _lesson_of_all(found: Sequence[Found], lessons: Sequence[str], source: Path) -> str:

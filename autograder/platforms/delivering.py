@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import hashlib
 import os
@@ -19,7 +20,7 @@ from autograder.course.course import Course
 from autograder.errors import BadInput, Unreadable
 from autograder.intake import timestamps
 from autograder.intake.archives import File, Refused
-from autograder.intake.handed_in import HandedIn, find_notebook
+from autograder.intake.handed_in import HandedIn, find_notebook, is_notebook
 from autograder.limits import size
 from autograder.platforms.readers.found import Found
 from autograder.platforms.students import NAME_BYTES
@@ -103,7 +104,7 @@ class Delivering:
         written: dict[str, str] = {}
         left: dict[str, str] = {}
         budget = SUBMISSION_BYTES
-        for path, file in found.files.items():
+        for path, file in sorted(found.files.items(), key=lambda one: not is_notebook(one[0])):
             if path == timestamps.NAME:  # when it was handed in is what the platform says, not what a student writes
                 continue
             try:
@@ -245,6 +246,10 @@ def _write(place: Path, file: File) -> int:
         raise
     except (FileExistsError, NotADirectoryError) as error:
         raise Refused("its name is another file's folder") from error
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise Refused("its path is too long") from error
+        raise
 
 
 def _digests(folder: Path) -> dict[str, str]:

@@ -8,12 +8,16 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import tzinfo
 
+from autograder.errors import BadInput
 from autograder.intake.archives import File
-from autograder.intake.delivered import EXCHANGE, letters_of, repository_of
+from autograder.intake.delivered import EXCHANGE, letters_of, repository_of, unread_platform
+from autograder.intake.handed_in import is_notebook, may_be_work
 from autograder.platforms.download import Download
 from autograder.platforms.readers.found import Found, newest_file, time_in_name, without_time
+from autograder.words import printable
 
 _ARCHIVE = re.compile(r"\.(?:zip|tar|tgz|tar\.gz)$", re.I)
+_HOW = "put each student's files into a folder of the student's name (ada/01_attention.ipynb), and collect those"
 _BRANCH = re.compile(r"-(?:main|master)$")
 
 
@@ -110,10 +114,14 @@ def read_folder(download: Download, lessons: Sequence[str], zone: tzinfo | None)
     """
     by_letters = {letters_of(lesson): lesson for lesson in lessons}
     together: dict[tuple[str, str, str], dict[str, File]] = defaultdict(dict)
+    in_folders = any("/" in file.path for file in download.files)
     for file in download.files:
         *folders, name = _below_wrapper(file.path, download)
         if not folders:
-            together[name, "", ""][name] = file
+            if in_folders and not may_be_work(name):
+                download.refused[file.path] = "it lies in no student's folder"
+            else:
+                together[name, "", ""][name] = file
             continue
         student, *deeper = folders
         lesson = by_letters.get(letters_of(deeper[0]), "") if deeper else ""
@@ -124,7 +132,7 @@ def read_folder(download: Download, lessons: Sequence[str], zone: tzinfo | None)
         is_file = list(files) == [top] and not lesson and not attempt
         whose = _student_of(top, lessons) if is_file else without_time(top).strip(" _-.")
         title = "/".join(filter(None, (top, lesson, attempt)))
-        if not whose:
+        if not whose or " - " in whose:
             download.refused[title] = "its name says not whose it is"
             continue
         yield Found(
@@ -137,6 +145,33 @@ def read_folder(download: Download, lessons: Sequence[str], zone: tzinfo | None)
             handed_in=time_in_name(attempt or top, zone),
             rank=newest_file(files),
         )
+
+
+def require_folder(download: Download, lessons: Sequence[str]) -> None:
+    """Refuse what may be of a platform that nobody knows: the names in it would be taken for students'.
+
+    Raises:
+        BadInput: it is, or everything lies in one folder, as if one student had handed in the work of many.
+    """
+    unread = unread_platform([file.path for file in download.files])
+    if unread:
+        raise BadInput(f"{download.path} looks like a download of {unread}, which is not read yet; {_HOW}")
+    below = [_below_wrapper(file.path, download) for file in download.files]
+    students = {parts[0] for parts in below if len(parts) > 1}
+    notebooks = [parts for parts in below if is_notebook(parts[-1])]
+    if len(students) == 1 and all(len(parts) > 1 for parts in notebooks):
+        [alone] = students
+        known = {letters_of(lesson) for lesson in lessons}
+        inside = {
+            (*(one for one in parts[1:-1] if letters_of(one) not in known), _student_of(parts[-1], lessons))
+            for parts in notebooks
+            if not any(time_in_name(part, None) for part in parts[1:-1])
+        }
+        if len(inside) > 1:
+            raise BadInput(
+                f"all notebooks in {download.path} lie in {printable(alone)}, which may be no student's name; {_HOW}. "
+                "If it is one student's, say so with --from folder"
+            )
 
 
 def _below_wrapper(path: str, download: Download) -> list[str]:

@@ -328,6 +328,66 @@ def test_archives_in_an_archive(course: Course, tmp_path: Path) -> None:
     assert read_collected(course, LESSON).students["123"].names == (f"section 1.zip/{ada}",)
 
 
+UNKNOWN = {
+    "Blackboard": [
+        f"gradebook_NLP_Lesson2001_{who}_attempt_2020-11-20-12-00-00{end}"
+        for who in ("ada", "ben")
+        for end in (f"_{NAME}", ".txt")
+    ],
+    "Brightspace": [
+        "index.html",
+        f"12345-67 - Ada Lovelace - Nov 20, 2020 1200 PM/{NAME}",
+        f"12346-67 - Ben Lee - 20 November, 2020 13.00/{NAME}",
+    ],
+    "ILIAS": [
+        f"Lesson 1/Abgaben/{who}_471{n}/20201120120000_{NAME}" for n, who in enumerate(("Li_Ada_a", "Lee_Ben_b"))
+    ],
+    "Google Classroom": [f"Lesson 1/{who} - Kopie von {NAME}" for who in ("Ada Lovelace", "Ben Lee")],
+    "Sakai": [
+        "Lesson 1/grades.csv",
+        f"Lesson 1/Lovelace, Ada(ada)/Submission attachment(s)/{NAME}",
+        "Lesson 1/Lovelace, Ada(ada)/timestamp.txt",
+    ],
+    "Microsoft Teams": [f"Submitted files/{who}/Lesson 1/Version 2/{NAME}" for who in ("Ada Lovelace", "Ben Lee")],
+    "which may be no student's name": [f"Week 1/{who}_{NAME}" for who in ("ada", "ben")],
+    "all notebooks in .* lie in": [f"Week 1/Abgaben/{who}/{NAME}" for who in ("ada", "ben")],
+    "its name says not whose it is": [f"{who} - final.ipynb" for who in ("Ada Lovelace", "Ben Lee")],
+}
+
+
+@pytest.mark.parametrize("said", UNKNOWN)
+@pytest.mark.parametrize("packed", [True, False], ids=["zip", "folder"])
+def test_what_may_be_of_an_unknown_platform_is_not_collected(
+    said: str, packed: bool, course: Course, tmp_path: Path
+) -> None:
+    files = dict.fromkeys(UNKNOWN[said], A)
+    download = put(tmp_path / "d.zip", zipped(files)) if packed else laid(tmp_path / "d", files)
+    with pytest.raises(BadInput, match=said):
+        collect(course, download, lesson=LESSON)
+    assert not course.submitted.exists()
+
+
+def test_what_lies_beside_the_students_folders_is_nobody_s(course: Course, tmp_path: Path) -> None:
+    folder = laid(tmp_path / "class", {f"ada/{NAME}": A, f"ben/{NAME}": B, "index.html": b"x", "grades.csv": b"x"})
+    collection = collect(course, folder)
+    assert results(collection) == {"ada": "collected", "ben": "collected"}
+    assert collection.refused == dict.fromkeys(["grades.csv", "index.html"], "it lies in no student's folder")
+
+
+def test_one_student_s_several_notebooks_are_no_class(course: Course, tmp_path: Path) -> None:
+    folder = laid(tmp_path / "class", {f"ada/{NAME}": A, f"ada/{LESSON}-1.ipynb": B, f"ada/{LESSON} (2).ipynb": C})
+    assert results(collect(course, folder)) == {"ada": "collected"}
+
+
+def test_of_very_many_files_of_a_student_the_notebook_is_taken(
+    course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("autograder.platforms.delivering.FILES", 3)
+    files = {f"ada/{'a' * number}.py": b"x" for number in range(1, 9)}
+    collect(course, laid(tmp_path / "class", {**files, f"ada/work/{NAME}": A}))
+    assert (course.submitted / "ada" / LESSON / "work" / NAME).read_bytes() == A
+
+
 # The lesson --------------------------------------------------------------------------------------------------
 
 
@@ -345,6 +405,31 @@ def test_the_lesson_is_asked_for_where_nothing_tells(course: Course, tmp_path: P
     assert "a PDF cannot be graded" in row.said[0]
     with pytest.raises(BadInput, match="no lesson '03_x'"):
         collect(course, download, lesson="03_x")
+
+
+M = notebook("m", "masking")
+OF_THE_OTHER = {
+    "Moodle": [f"{who}_{n}_assignsubmission_file_/{OTHER_LESSON}.ipynb" for n, who in enumerate(("Ada", "Ben"))],
+    "Canvas, with names that tell nothing": [f"ada_{n}_{n}_homework.ipynb" for n in range(3)],
+    "Gradescope": [f"submission_{n}/{OTHER_LESSON}-1.ipynb" for n in range(2)],
+    "a folder for each": [f"{who}/{OTHER_LESSON}/x.ipynb" for who in ("ada", "ben")],
+    "repositories": [f"02-masking-{who}/{OTHER_LESSON}.ipynb" for who in ("ada", "ben")],
+}
+
+
+@pytest.mark.parametrize("case", OF_THE_OTHER)
+def test_another_lesson_than_the_named_one_is_asked_about(case: str, course: Course, tmp_path: Path) -> None:
+    folder = laid(tmp_path / "d", dict.fromkeys(OF_THE_OTHER[case], M))
+    with pytest.raises(BadInput, match=f"is it `--lesson {OTHER_LESSON}`?"):
+        collect(course, folder, lesson=LESSON)
+    assert not course.submitted.exists()
+    assert collect(course, folder, lesson=OTHER_LESSON).rows
+
+
+def test_a_lesson_by_another_name_is_collected_as_it_is_named(course: Course, tmp_path: Path) -> None:
+    files = {f"ada_1_2_{OTHER_LESSON}.ipynb": A, f"ben_2_3_{OTHER_LESSON}.ipynb": M, f"cy_3_4_{OTHER_LESSON}.ipynb": B}
+    collection = collect(course, put(tmp_path / "s.zip", zipped(files)), lesson=LESSON)
+    assert [row.lesson for row in collection.rows] == [LESSON] * 3
 
 
 def test_a_download_of_two_assignments_is_refused(course: Course, tmp_path: Path) -> None:
