@@ -274,7 +274,7 @@ class TestRelease:
             preflight(save(notebook))
         with pytest.raises(Unreadable, match=r"known here \(01_attention\): is this the notebook you meant"):
             preflight(save(notebook), release=RELEASED)
-        with pytest.raises(Unreadable, match="None of its cells is from lesson 01_attention"):
+        with pytest.raises(Unreadable, match="none of its cells is from lesson 01_attention"):
             preflight(save(notebook), lesson=LESSON)
 
     def test_what_a_release_knows_of_its_cells(self) -> None:

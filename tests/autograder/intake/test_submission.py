@@ -32,11 +32,24 @@ def as_bytes(notebook: object) -> bytes:
     return json.dumps(notebook, ensure_ascii=False).encode()
 
 
-def test_windows_line_ends_and_lists_of_lines_are_read():
+@pytest.mark.parametrize(
+    ("lines", "are_whole"),
+    [
+        (["a = 1\r\n", "b = 2\r", "\r", "c = 3"], True),
+        (["a = 1\n", "b = 2\n", "\n", "c = 3", None], True),
+        (["a = 1", "b = 2", "", "c = 3"], False),
+        (["a = 1", "b = 2", "\n", "c = 3"], False),  # only what was empty has one
+        (["a = 1\n", 3, "b = 2", "", "c = 3"], False),
+    ],
+)
+def test_lists_of_lines_are_read_with_any_line_ends_and_with_none(lines: list[object], are_whole: bool):
     notebook = filled()
-    by_id(notebook, "imports")["source"] = ["a = 1\r\n", "b = 2\r", "c = 3"]
-    content = json.dumps(notebook, indent=1).replace("\n", "\r\n").encode()
-    assert read_notebook(content).cells[1].source == "a = 1\nb = 2\nc = 3"
+    by_id(notebook, "imports")["source"] = lines
+    read = read_notebook(json.dumps(notebook, indent=1).replace("\n", "\r\n").encode())
+    assert read.cells[1].source == "a = 1\nb = 2\n\nc = 3"
+    assert read.repairs == (
+        () if are_whole else ("The lines of its cells had lost their line feeds; they were put back.",)
+    )
 
 
 def test_another_language_is_noted():
