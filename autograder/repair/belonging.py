@@ -58,9 +58,11 @@ def _answers(submission: Submission, release: Release) -> dict[str, str]:
     own = [cell.source for cell in repaired.cells if cell.is_code and cell.origin == "student"]
     answers = repaired.answers()
     for slot in release.slots:
-        where = [source for source in own if slot.names & defined(source) and not is_stub(source)]
+        where = [source for source in own if slot.names & defined(source)]
         if slot.names and slot.names <= set().union(*map(defined, where)):
             answers.setdefault(slot.exercise, "\n".join(where))
+        if slot.role == "answer" and is_stub(answers.get(slot.exercise, ""), slot.source):
+            del answers[slot.exercise]
     return answers
 
 

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from autograder.intake import sanitise
-from autograder.repair.text import is_stub, plain
+from autograder.repair.text import plain
 
 
 class CellKind(StrEnum):
@@ -94,11 +94,11 @@ class Repaired:
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
     def answers(self) -> dict[str, str]:
-        """What the student has written, by exercise; what is still the release's is no answer."""
+        """What the student has written, by exercise."""
         found: dict[str, list[str]] = defaultdict(list)
         for cell in self.cells:
             text = plain(cell.source)
-            if cell.origin == "student" and cell.exercise and text and not is_stub(text):
+            if cell.origin == "student" and cell.exercise and text:
                 found[cell.exercise].append(text)
         return {exercise: "\n".join(texts) for exercise, texts in found.items()}
 

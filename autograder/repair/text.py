@@ -14,7 +14,6 @@ _MARKER = re.compile(
     re.M,
 )
 _DEFINITION = re.compile(r"^(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)|^(\w+)[ \t]*(?::[^=\n]{0,200})?=(?!=)", re.M)
-_HEADS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
 
 
 def marker(source: str) -> tuple[str, str]:
@@ -32,14 +31,6 @@ def plain(source: str) -> str:
 def defined(source: str) -> set[str]:
     """The names that a cell defines at its top level. By pattern, so that a cell with a syntax error has some too."""
     return set() if is_diverted(source) else {match[1] or match[2] for match in _DEFINITION.finditer(source)}
-
-
-def is_stub(source: str) -> bool:
-    """Whether a cell says nothing but what a release leaves open: docstrings, and `raise NotImplementedError()`."""
-    tree = syntax_tree(source) if "NotImplementedError" in source else None
-    statements = [one for one in ast.walk(tree) if isinstance(one, ast.stmt)] if tree is not None else []
-    said = {ast.unparse(one) for one in statements if not isinstance(one, _HEADS) and not _is_text(one)}
-    return bool(said) and all(one.startswith("raise NotImplementedError") for one in said)
 
 
 def imported_names(source: str) -> set[str]:
@@ -98,11 +89,7 @@ def has_own_code(source: str, released: str) -> bool:
 def _is_check(statement: ast.stmt) -> bool:
     if isinstance(statement, (ast.Import, ast.ImportFrom, ast.Pass)):
         return True
-    if _is_text(statement):
-        return True
     call = statement.value if isinstance(statement, ast.Expr) else None
+    if isinstance(call, ast.Constant):
+        return True
     return isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "check"
-
-
-def _is_text(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
