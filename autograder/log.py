@@ -302,7 +302,7 @@ def _by_hand(entry: Mapping[str, Any]) -> str:
     if entry["extra_credit"]:
         parts.append(f"{count(entry['extra_credit'], 'point')} of extra credit")
     if entry["waits"]:
-        parts.append("waits for a look in formgrader")
+        parts.append("waits for a look in formgrader" + (", changed since it was read" * entry["is_changed"]))
     if entry["comment"]:
         parts.append(f"comment: {entry['comment']}")
     return "; ".join(parts)

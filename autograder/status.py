@@ -44,6 +44,7 @@ class LessonStatus:
         no_score: those who were graded and have no score: a person has to look.
         ungraded: those who have one, and an exercise that could not be graded.
         by_hand: those with a written answer that nobody has read yet.
+        changed_since_read: those with an answer that has changed since a person gave points for it.
         stale: those whose penalty or page is not up to date: deadlines or points by hand have changed, or the page is
             missing or another program's.
         marked_late: those that the platform calls late, and nobody knows by how much.
@@ -65,6 +66,7 @@ class LessonStatus:
     no_score: tuple[str, ...] = ()
     ungraded: tuple[str, ...] = ()
     by_hand: tuple[str, ...] = ()
+    changed_since_read: tuple[str, ...] = ()
     stale: tuple[str, ...] = ()
     marked_late: tuple[str, ...] = ()
     withdrawn: tuple[str, ...] = ()
@@ -97,7 +99,7 @@ class LessonStatus:
             return f"katze collect DOWNLOAD --lesson {self.lesson}"
         if self.to_grade and not self.frozen:
             return f"katze grade {self.lesson}"
-        if self.by_hand or self.ungraded:
+        if self.by_hand or self.changed_since_read or self.ungraded:
             return "jupyter lab (Nbgrader > Formgrader)"
         if self.stale:
             return f"katze grade {self.lesson}"
@@ -189,6 +191,7 @@ def _of_lesson(course: Course, lesson: str, graded: _Graded) -> LessonStatus:
         no_score=tuple(student for student, record in current.items() if record.total is None),
         ungraded=tuple(student for student, record in current.items() if record.ungraded),
         by_hand=tuple(student for student, record in current.items() if record.waiting),
+        changed_since_read=tuple(student for student, record in current.items() if record.changed),
         stale=_stale(course, lesson, current),
         marked_late=tuple(
             student
@@ -227,7 +230,8 @@ def print_status(found: Sequence[LessonStatus], console: Console) -> None:
     for one in found:
         due = one.due.strftime("%a %d %b %H:%M") if one.due else ""
         numbers = map(_number, (one.collected, one.graded, len(one.to_grade)))
-        need_you = Text(_number(len({*one.no_score, *one.ungraded, *one.by_hand}) + len(one.refused)), "bold red")
+        students = {*one.no_score, *one.ungraded, *one.by_hand, *one.changed_since_read}
+        need_you = Text(_number(len(students) + len(one.refused)), "bold red")
         table.add_row(one.lesson, one.stage, due, *numbers, need_you, _number(one.returned), Text(one.next, "cyan"))
     console.print(table, highlight=False, markup=False)
     for one in found:
@@ -254,6 +258,11 @@ def _to_see_to(one: LessonStatus) -> list[str]:
         )
     if one.by_hand:
         lines.append(f"{count(len(one.by_hand), 'student')} with written answers that nobody has read yet.")
+    if one.changed_since_read:
+        lines.append(
+            f"changed since a person read it and gave points, which count until it is read again in formgrader: "
+            f"{some(one.changed_since_read)}."
+        )
     if one.stale:
         brings = f"`katze grade {one.lesson}` brings them up to date, and grades nothing for it"
         lines.append(f"penalties or pages are not up to date for {some(one.stale)}; {brings}.")

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
 import nbformat
 from nbgrader.utils import compute_checksum
-from sqlalchemy import Connection, bindparam, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, insert, select, update
 
+from autograder.gradebook.changes.given_by_hand import remember_read_texts
 from autograder.gradebook.lesson import LessonRows
 from autograder.gradebook.tables import (
     ANSWER,
@@ -25,7 +27,7 @@ from autograder.gradebook.tables import (
 from autograder.intake.timestamps import moment
 from autograder.repair.release import exercise_of
 
-NO_PROBLEMS: Mapping[str, str] = {}
+NO_TEXTS: Mapping[str, str] = {}
 
 _UPDATE_GRADE = (
     update(GRADE)
@@ -43,10 +45,23 @@ def save_grades(
     scores: Mapping[str, float | None],
     timestamp: datetime | str | None,
     problem: str,
-    problems: Mapping[str, str] = NO_PROBLEMS,
+    problems: Mapping[str, str] = NO_TEXTS,
+    answers: Mapping[str, str] = NO_TEXTS,
 ) -> None:
-    """Write one graded submission; see `GradebookWriter.record`."""
-    texts = _checksums(notebook)
+    """Write one graded submission; see `GradebookWriter.record`.
+
+    Args:
+        connection: the transaction.
+        lesson: its rows.
+        student: the student's id.
+        notebook: the graded notebook; None where there is none.
+        scores: points by grade_id.
+        timestamp: when it was handed in.
+        problem: why there are no scores.
+        problems: why single exercises have none, by exercise.
+        answers: what the answers to checks say, as digests, by the grade_id of the check.
+    """
+    texts = {**answers, **_checksums(notebook)}
     connection.execute(inserting(connection, STUDENT).values(id=student).on_conflict_do_nothing())
     submission = _submission(connection, lesson, student, moment(timestamp))
     _write_grades(connection, lesson, submission, scores, texts)
@@ -54,11 +69,20 @@ def save_grades(
 
 
 def _checksums(notebook: Mapping[str, Any] | None) -> dict[str, str]:
-    """What each answer of a graded notebook says, by grade_id, as nbgrader's checksum."""
+    """What each answer of a graded notebook says, by grade_id, as nbgrader's checksum; a task is about all that a
+    student has written.
+    """
     if notebook is None:
         return {}
-    cells = [cell for cell in notebook["cells"] if cell["metadata"].get("nbgrader", {}).get("solution")]
-    return {cell["metadata"]["nbgrader"]["grade_id"]: compute_checksum(_node(cell)) for cell in cells}
+    told = [(cell["metadata"].get("nbgrader", {}), cell) for cell in notebook["cells"]]
+    own = "\n".join(cell["source"] for cell in notebook["cells"] if _is_own(cell))
+    texts = {meta["grade_id"]: compute_checksum(_node(cell)) for meta, cell in told if meta.get("solution")}
+    tasks = [meta["grade_id"] for meta, _ in told if meta.get("task")]
+    return texts | dict.fromkeys(tasks, hashlib.sha256(own.encode("utf-8", "surrogatepass")).hexdigest())
+
+
+def _is_own(cell: Mapping[str, Any]) -> bool:
+    return bool(cell["metadata"].get("katze", {}).get("origin") == "student")
 
 
 def _node(cell: Mapping[str, Any]) -> nbformat.NotebookNode:
@@ -85,7 +109,7 @@ def _write_grades(
     texts: Mapping[str, str],
 ) -> None:
     rows = connection.execute(
-        select(GRADE, ANSWER.c.checksum)
+        select(GRADE, ANSWER.c.checksum, ANSWER.c.given_for)
         .outerjoin(ANSWER, ANSWER.c.grade_id == GRADE.c.id)
         .where(GRADE.c.notebook_id == submitted, GRADE.c.cell_id.in_(lesson.grades))  # by the index, not a scan
         .with_for_update(of=GRADE)
@@ -99,6 +123,7 @@ def _write_grades(
             score = 0.0
         row = known.get(cell_id)
         grade_id = row.id if row else new_id()
+        given_for = "" if row is None else _given_for(row, text)
         if row is None:
             new.append(
                 {
@@ -111,17 +136,28 @@ def _write_grades(
             )
         else:
             review = score is None
-            if row.manual_score is not None:
-                touched = row.auto_score != score or (cell.solution and row.checksum != text)
-                review = touched or row.needs_manual_grade
+            if row.manual_score is not None:  # it waited already, and not for a text that is as it was again
+                waited = row.needs_manual_grade and row.checksum in (None, row.given_for)
+                review = row.auto_score != score or given_for != text or waited
+            elif row.extra_credit is not None:
+                review = review or given_for not in ("", text)
             changed.append({"row": grade_id, "score": score, "review": review})
-        if cell.solution:
-            answers.append({"grade_id": grade_id, "checksum": text})
+        if cell.solution or cell.name in texts:
+            answers.append({"grade_id": grade_id, "checksum": text, "given_for": given_for})
     answer = inserting(connection, ANSWER)
-    answer = answer.on_conflict_do_update(index_elements=["grade_id"], set_={"checksum": answer.excluded.checksum})
+    values_of = {name: answer.excluded[name] for name in ("checksum", "given_for")}
+    answer = answer.on_conflict_do_update(index_elements=["grade_id"], set_=values_of)
     for statement, values in ((insert(GRADE), new), (_UPDATE_GRADE, changed), (answer, answers)):
         if values:
             connection.execute(statement, values)
+
+
+def _given_for(row: Row[Any], text: str) -> str:
+    """Which text a person has given points for: where they wait for nobody, the one that was there until now."""
+    if row.checksum is None:  # nobody knows which that was
+        return text
+    is_given = row.manual_score is not None or row.extra_credit is not None
+    return str(row.checksum if is_given and not row.needs_manual_grade else row.given_for)
 
 
 def _write_comments(
@@ -163,6 +199,7 @@ def withhold_grades(connection: Connection, lesson: LessonRows, student: str, wh
     )
     if submitted is None:
         return
+    remember_read_texts(connection, GRADE.c.notebook_id == submitted)
     grades = (GRADE.c.notebook_id == submitted, GRADE.c.cell_id.in_(lesson.grades))
     automatic = GRADE.c.manual_score.is_(None)
     connection.execute(update(GRADE).where(*grades, automatic).values(auto_score=None, needs_manual_grade=True))

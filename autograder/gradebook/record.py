@@ -204,6 +204,11 @@ class Record:
         """The written answers that a person has to read; those of a submission that was graded."""
         return () if self.points is None else tuple(cell for cell in self.by_hand if cell.is_open)
 
+    @property
+    def changed(self) -> tuple[HandGrade, ...]:
+        """What has changed since a person read it and gave points, which count: a person has to read it again."""
+        return tuple(cell for cell in self.by_hand if cell.is_changed)
+
     def in_json(self) -> list[dict[str, Any]]:
         """One JSON record for each exercise."""
         return [
@@ -226,6 +231,7 @@ class Record:
                     "late_penalty": self.lateness.penalty,
                     "given_by_hand": sum(cell.gained for cell in self.by_hand if cell.is_given),
                     "waiting_by_hand": sum(cell.max_points for cell in self.waiting),
+                    "changed_since_read": [cell.cell for cell in self.changed],
                 },
             }
             for one in self.exercises
@@ -271,6 +277,8 @@ class HandGrade:
         notebook: the notebook that it is in, where the lesson has several; else empty.
         shared: what a person gave, and out of how much, where the cell has other points since and `points` is the same
             share of these; None elsewhere.
+        is_changed: whether a person gave points for another text than the one that is there now, and has not looked at
+            this one. The points count.
     """
 
     cell: str
@@ -283,6 +291,7 @@ class HandGrade:
     comment: str = ""
     notebook: str = ""
     shared: tuple[float, float] | None = None
+    is_changed: bool = False
 
     @property
     def is_open(self) -> bool:

@@ -196,6 +196,23 @@ CREATE TABLE katze_share (  -- points given by hand out of other points than the
 ) WITHOUT ROWID
 """
 
+_GIVEN_FOR = "ALTER TABLE katze_answer ADD COLUMN given_for VARCHAR(128) NOT NULL DEFAULT ''"
+
+_ANSWERS_TO_CHECKS = """
+INSERT INTO katze_answer (grade_id, checksum)  -- until now only of written answers
+SELECT grade.id, katze_exercise.answer FROM katze_exercise
+JOIN katze_submission ON katze_submission.id = katze_exercise.submission
+JOIN assignment ON assignment.name = katze_submission.lesson COLLATE BINARY
+JOIN submitted_assignment
+    ON submitted_assignment.assignment_id = assignment.id
+    AND submitted_assignment.student_id = katze_submission.student COLLATE BINARY
+JOIN submitted_notebook ON submitted_notebook.assignment_id = submitted_assignment.id
+JOIN notebook ON notebook.id = submitted_notebook.notebook_id AND notebook.name = assignment.name
+JOIN grade ON grade.notebook_id = submitted_notebook.id
+JOIN base_cell ON base_cell.id = grade.cell_id AND base_cell.name = katze_exercise.cell COLLATE BINARY
+WHERE katze_exercise.answer != '' AND grade.id NOT IN (SELECT grade_id FROM katze_answer)
+"""
+
 _BY_STUDENT = "CREATE INDEX katze_event_of_student ON katze_event (lesson, student)"
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
@@ -209,6 +226,8 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (_TERMS,),
     # 5: changes in the middle of a semester
     (_IMPORTS, _ANSWER, _STOOD, _RULINGS, _FROZEN, _KEPT, _WORTH, _SHARED),
+    # 6: which text points by hand were given for, and what the answers to checks say
+    (_GIVEN_FOR, _ANSWERS_TO_CHECKS),
 )
 """The statements that lead from each version to the next. A step that has been released is never changed."""
 
@@ -218,6 +237,7 @@ _IN_POSTGRESQL = {
     " INTEGER": " BIGINT",
     " REAL": " DOUBLE PRECISION",
     " TEXT": ' TEXT COLLATE "C"',  # in the order of SQLite
+    " COLLATE BINARY": ' COLLATE "C"',
     " WITHOUT ROWID": "",
 }
 """What SQLite's words in these statements are in PostgreSQL, which holds values to their types."""
@@ -227,6 +247,9 @@ LATEST = len(MIGRATIONS)
 
 WITH_RECORDS = 2
 """The first version that has records; those of all versions since can be read."""
+
+WITH_READ_TEXTS = 6
+"""The first version that knows which text points by hand were given for."""
 
 
 def version(connection: Connection) -> int:

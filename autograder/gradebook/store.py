@@ -43,7 +43,9 @@ from autograder.gradebook.record import (
     Standing,
     WrittenPage,
 )
+from autograder.gradebook.schema import WITH_READ_TEXTS, version
 from autograder.gradebook.tables import (
+    ANSWER,
     ASSIGNMENT,
     CASE,
     CELL,
@@ -401,6 +403,7 @@ def by_hand(connection: Connection, lesson: str, student: str | None = None) -> 
     shares = {}
     if inspect(connection).has_table(SHARE.name):  # not in a gradebook of an earlier version
         shares = {share.grade_id: share for share in connection.execute(select(SHARE))}
+    changed = _changed_since_read(connection)
     for row in sorted(rows, key=lambda row: (row.student, row.notebook, row.cell, row.kind)):  # not as the server sorts
         share = shares.get(row.id)
         cells, key = found.setdefault(row.student, {}), (row.notebook, row.cell)
@@ -418,10 +421,25 @@ def by_hand(connection: Connection, lesson: str, student: str | None = None) -> 
                 comment,
                 "" if row.notebook == lesson else row.notebook,
                 None if share is None or share.counts != row.manual_score else (share.given, share.out_of),
+                bool(row.needs_manual_grade) and row.id in changed,
             )
         else:
             cells[key] = replace(cells[key], comment=comment)
     return {name: tuple(cells.values()) for name, cells in found.items()}
+
+
+def _changed_since_read(connection: Connection) -> set[str]:
+    """The rows of nbgrader's grades with points by a person for another text than is there now, read again or not."""
+    if version(connection) < WITH_READ_TEXTS:
+        return set()
+    given = or_(GRADE.c.manual_score.is_not(None), GRADE.c.extra_credit.is_not(None))
+    return set(
+        connection.scalars(
+            select(GRADE.c.id)
+            .join(ANSWER, ANSWER.c.grade_id == GRADE.c.id)
+            .where(ANSWER.c.given_for != ANSWER.c.checksum, given)
+        )
+    )
 
 
 def pages(connection: Connection, lesson: str) -> dict[str, WrittenPage]:

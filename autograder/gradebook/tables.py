@@ -44,7 +44,7 @@ CELL_TABLES = {
 NBGRADER_VERSION = _table("alembic_version", "version_num")
 
 OUR_VERSION = _table("katze_schema", "version")
-ANSWER = _table("katze_answer", "grade_id checksum")
+ANSWER = _table("katze_answer", "grade_id checksum given_for")
 RUN = _table("katze_run", "id lesson started finished host platform workers boxes forced submissions")
 CONDITIONS = _table("katze_conditions", "id release seed versions settings")
 GRADED = _table(

@@ -172,7 +172,7 @@ class GradebookWriter:
         """Write one graded submission; writing it again replaces its automatic scores.
 
         Points given by hand stay. A grade with such points is marked for review only where something has changed
-        under them: the automatic score, or the text of a written answer. An untouched written answer scores 0.
+        under them: the automatic score, or the text that they were given for. An untouched written answer scores 0.
 
         Args:
             student: the student's id; see `submission.check_student_id`.
@@ -196,7 +196,8 @@ class GradebookWriter:
             scores = {**written_scores(rows), **scores}
         with self._book.begin() as connection:
             problems = {} if entry is None else {one.exercise: one.note for one in entry.record.ungraded}
-            save_grades(connection, rows, student, notebook, scores, timestamp, problem, problems)
+            answers = {} if entry is None else {one.cell: one.answer for one in entry.record.exercises}
+            save_grades(connection, rows, student, notebook, scores, timestamp, problem, problems, answers)
             if entry is None:
                 return ()
             return store.save(connection, entry.run, entry.record, entry.why, entry.kept, self._rulings.get(lesson, {}))

@@ -161,7 +161,7 @@ def _digest(record: Record) -> str:
     of them empty where there is nothing.
     """
     given: list[object] = [
-        (cell.cell, cell.points, cell.extra_credit, cell.comment)
+        (cell.cell, cell.points, cell.extra_credit, cell.comment, *["changed"] * cell.is_changed)
         for cell in record.by_hand
         if cell.is_given or cell.comment
     ]

@@ -1,5 +1,5 @@
 """What a lesson's points do not say of themselves: decisions about exercises, those that could not be graded, and
-points by hand in another share.
+points by hand for another text, or in another share.
 """
 
 from __future__ import annotations
@@ -21,6 +21,12 @@ def told_of_changes(lesson: str, results: Sequence[Record]) -> Iterator[str]:
             ungraded.setdefault((one.exercise, one.note), []).append(result.student)
     for (exercise, why), names in ungraded.items():
         yield f"{lesson}: {exercise} has no score for {some(names)}. {why or 'It could not be graded.'}"
+    changed = [result.student for result in results if result.changed]
+    if changed:
+        yield (
+            f"{lesson}: changed since a person read it and gave points, which count until it is read again: "
+            f"{some(changed)}."
+        )
     students: dict[tuple[str, float, float], int] = {}
     for result in results:
         for cell in result.by_hand:

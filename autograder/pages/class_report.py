@@ -202,7 +202,7 @@ def _facts(scored: Sequence[Record], results: Sequence[Record]) -> list[tuple[st
         shares = [100 * _share(one) for one in scored]
         facts += [("median", f"{statistics.median(shares):.0f} %"), ("mean", f"{statistics.fmean(shares):.0f} %")]
     waiting = sum(len(one.waiting) for one in results)
-    ungraded = sum(len(one.ungraded) for one in results)
+    ungraded, changed = sum(len(one.ungraded) for one in results), sum(len(one.changed) for one in results)
     late = sum(one.lateness.is_late for one in results)
     if late:
         facts.append(("handed in late", str(late)))
@@ -210,6 +210,8 @@ def _facts(scored: Sequence[Record], results: Sequence[Record]) -> list[tuple[st
         facts.append(("exercises that could not be graded", str(ungraded)))
     if waiting:
         facts.append(("written answers wait for a person", str(waiting)))
+    if changed:
+        facts.append(("answers changed since they were read", str(changed)))
     return facts
 
 

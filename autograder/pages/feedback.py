@@ -32,6 +32,9 @@ from course_lib.checking.render import HEADINGS, with_code
 HIGHLIGHT_CHARACTERS = 50_000
 """Longer cells are shown without colours."""
 
+CHANGED = "Changed since it was read"
+"""What stands beside points that a person gave for another text than the page shows."""
+
 MARKDOWN_CHARACTERS = 2 * sanitise.MARKDOWN_CHARACTERS
 """Longer cells are shown without formatting; what `sanitise.markdown` lets through is shorter."""
 
@@ -153,7 +156,8 @@ def _given_for(
 def _row(result: ExerciseRecord, given: HandGrade | None = None) -> _Row:
     if given is not None:
         score = (given.automatic or 0.0) + given.gained
-        return _Row(result.exercise, _state(score, result.max_points), "Points by a person", _earned(score, given))
+        word = CHANGED if given.is_changed else "Points by a person"
+        return _Row(result.exercise, _state(score, result.max_points), word, _earned(score, given))
     if not result.counts:
         return _Row(result.exercise, "waiting", "Dropped", "–")
     if result.ruling and result.points and result.points >= result.max_points:
@@ -186,7 +190,8 @@ def _written_row(cell: Mapping[str, Any], given: HandGrade | None = None, unread
     if given is not None and given.is_settled and not given.max_points and _is_filled(cell):
         return _Row(name, "waiting", "Dropped", "–")
     if given is not None and given.is_given:
-        return _Row(name, _state(given.gained, given.max_points), "Read by a person", _earned(given.gained, given))
+        word = CHANGED if given.is_changed else "Read by a person"
+        return _Row(name, _state(given.gained, given.max_points), word, _earned(given.gained, given))
     if unreadable:
         word, earned = HEADINGS[Outcome.UNREADABLE], "no score"
     else:
@@ -285,6 +290,8 @@ def _by_hand(cell: HandGrade) -> Iterator[Markup]:
         words.append(f"{cell.points:g} of {count(cell.max_points, 'point')}, given by a person.")
     if cell.extra_credit:
         words.append(f"{count(cell.extra_credit, 'point')} of extra credit.")
+    if cell.is_changed:
+        words.append("That was before you changed this answer: it waits to be read again.")
     if words or cell.comment:
         said = f"<p>{escape(' '.join(words))}</p>" if words else ""
         comment = f'<p class="comment">{escape(cell.comment)}</p>' if cell.comment else ""

@@ -85,6 +85,16 @@ def _print_by_hand(graded: ClassResult, console: Console) -> None:
             highlight=False,
             markup=False,
         )
+    changed = sum(len(submission.changed) for submission in graded.submissions)
+    if changed:
+        has, counts = ("has", "its points count") if changed == 1 else ("have", "their points count")
+        console.print(
+            f"{count(changed, 'answer')} {has} changed since a person gave points; {counts} until it is read again: in "
+            "formgrader (`jupyter lab`), give others or click Resolve, then run "
+            f"`{graded.command} {graded.lesson}` again",
+            highlight=False,
+            markup=False,
+        )
     waiting = sum(len(submission.waiting) for submission in graded.submissions)
     if waiting:
         verb, them = ("waits", "it") if waiting == 1 else ("wait", "them")
@@ -191,6 +201,8 @@ def _by_hand(submission: Record) -> str:
     if any(cell.is_given for cell in submission.by_hand):
         given = sum(cell.given for cell in submission.by_hand)
         parts.append(f"{given:g} given")
+    if submission.changed:
+        parts.append(f"{len(submission.changed)} changed since")
     if submission.waiting:
         parts.append(f"{sum(cell.max_points for cell in submission.waiting):g} more wait")
     return ", ".join(parts)

@@ -87,6 +87,7 @@ def _share(record: Record | None, terms: LessonTerms, student: str, now: datetim
         return None, "no points to be had, left out"
     missing = [f"{one.exercise} could not be graded, its points missing" for one in record.ungraded]
     missing += ["a written answer not read yet, its points missing"] if record.waiting else []
+    missing += ["an answer changed since it was read"] if record.changed else []
     return record.total / record.most, ", ".join(missing)
 
 

@@ -287,7 +287,14 @@ class _Run:
 def _digest(record: Record) -> str:
     """Which state of what was given by hand, and of the deadline, pages show; empty where there is nothing."""
     given = [
-        (cell.notebook, cell.cell, cell.points, cell.extra_credit, cell.comment)
+        (
+            cell.notebook,
+            cell.cell,
+            cell.points,
+            cell.extra_credit,
+            cell.comment,
+            *["changed"] * cell.is_changed,
+        )
         for cell in record.by_hand
         if cell.is_given or cell.comment
     ]

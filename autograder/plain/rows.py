@@ -5,7 +5,7 @@ grading writes into those of its submissions.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +24,7 @@ from autograder.gradebook.tables import (
     SUBMISSION,
     SUBMITTED,
 )
+from autograder.grading.digests.answers import of_source
 
 
 @dataclass(frozen=True)
@@ -140,8 +141,30 @@ def save(
     """
     for name, rows in notebooks.items():
         scores = {one.cell: one.points for one in record.exercises if one.exercise == f"{name}.{one.cell}"}
-        problem = problems.get(name, "")
-        save_grades(connection, rows, record.student, graded.get(name), scores, record.handed_in or None, problem)
+        answers = dict(_answers(graded.get(name, {"cells": []})["cells"]))
+        save_grades(
+            connection,
+            rows,
+            record.student,
+            graded.get(name),
+            scores,
+            record.handed_in or None,
+            problems.get(name, ""),
+            answers=answers,
+        )
+
+
+def _answers(cells: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
+    """For each test of a graded notebook its name, and a digest of the answers right above it, or above its like."""
+    above: list[str] = []
+    is_tested = False
+    for cell in cells:
+        meta = cell["metadata"].get("nbgrader", {})
+        if meta.get("solution"):
+            above, is_tested = [*([] if is_tested else above), cell["source"]], False
+        elif meta.get("grade"):
+            is_tested = True
+            yield meta["grade_id"], of_source("\n".join(above))
 
 
 def withhold(connection: Connection, notebooks: Mapping[str, LessonRows], student: str, why: str) -> None:

@@ -210,6 +210,9 @@ def _not_final(course: Course, lesson: str, records: Sequence[Record]) -> Iterat
     waiting = [record.student for record in records if record.waiting]
     if waiting:
         yield f"A written answer has not been read yet, and its points are missing: {some(waiting)}."
+    changed = [record.student for record in records if record.changed]
+    if changed:
+        yield f"Changed since a person read it and gave points, which count until it is read again: {some(changed)}."
     ungraded = [record.student for record in records if record.ungraded]
     if ungraded:
         yield f"An exercise could not be graded, its points are missing, and the page says why: {some(ungraded)}."

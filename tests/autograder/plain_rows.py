@@ -7,7 +7,7 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
-BY_CLOCK = {"started", "finished", "graded", "at", "seconds", "files"}
+BY_CLOCK = {"started", "finished", "graded", "at", "since", "seconds", "files"}
 """Columns that are different each time; `files` has a digest of pages that say when they were made."""
 
 NAMED = {"student", "course"}

@@ -50,6 +50,8 @@ def test_each_stage_of_a_lesson_names_the_command_that_comes_next(course: Course
     graded = of(course)
     assert (graded.stage, graded.graded, graded.to_grade, graded.no_score) == ("graded", 2, (), ("eve",))
     assert (graded.by_hand, graded.next) == (("ada",), "jupyter lab (Nbgrader > Formgrader)")
+    for waits in ({"changed_since_read": ("gus",)}, {"ungraded": ("gus",)}):
+        assert replace(graded, by_hand=(), **waits).next == graded.next
     read = replace(graded, by_hand=())
     assert (read.next, replace(read, returned=2).next) == (
         f"katze return {LESSON} --for folder",

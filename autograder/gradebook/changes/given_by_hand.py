@@ -1,6 +1,7 @@
 """What people have given in formgrader, while cells come and go and their points change.
 
-It is nobody's but theirs: it is never lost with a cell, and never worth less because the cell is worth more.
+It is nobody's but theirs: it is never lost with a cell, and never worth less because the cell is worth more. Where the
+text that it was given for has changed, it counts, and waits for them again.
 """
 
 from __future__ import annotations
@@ -9,9 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Connection, delete, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, delete, insert, or_, select, update
 
 from autograder.gradebook.tables import (
+    ANSWER,
     ASSIGNMENT,
     CELL,
     COMMENT,
@@ -60,6 +62,13 @@ class HandGradesMoved:
         ]
 
 
+def remember_read_texts(connection: Connection, *which: ColumnElement[bool]) -> None:
+    """Write down, where a person has given points and nothing has changed since, which text they were given for."""
+    given = or_(GRADE.c.manual_score.is_not(None), GRADE.c.extra_credit.is_not(None))
+    read = select(GRADE.c.id).where(*which, given, GRADE.c.needs_manual_grade.is_(False))
+    connection.execute(update(ANSWER).where(ANSWER.c.grade_id.in_(read)).values(given_for=ANSWER.c.checksum))
+
+
 def keep(connection: Connection, lesson: str, row_id: str, cell: str, worth: float, with_comments: bool = False) -> int:
     """Put aside what was given for a cell, so that it does not count; returns how many students' that was.
 
@@ -71,6 +80,7 @@ def keep(connection: Connection, lesson: str, row_id: str, cell: str, worth: flo
         worth: the points that it was given out of.
         with_comments: whether the cell goes, and comments with it.
     """
+    remember_read_texts(connection, GRADE.c.cell_id == row_id)
     found: dict[str, dict[str, Any]] = {}
     for row in connection.execute(
         select(GRADE, SUBMISSION.c.student_id)
@@ -137,8 +147,10 @@ def restore(connection: Connection, lesson: str, counting: Mapping[str, float]) 
 def _restore_points(connection: Connection, kept: Any, cell: str, submitted: str) -> str:
     """Give a student's points back, unless a person has given others since; returns the row's id."""
     where = (GRADE.c.cell_id == cell, GRADE.c.notebook_id == submitted)
-    values = {"manual_score": kept.points, "extra_credit": kept.extra_credit, "needs_manual_grade": False}
     known = connection.execute(select(GRADE).where(*where).with_for_update()).first()
+    read = (ANSWER.c.grade_id == (known.id if known else kept.grade_id), ANSWER.c.given_for != "")
+    is_changed = connection.scalar(select(ANSWER.c.given_for != ANSWER.c.checksum).where(*read))
+    values = {"manual_score": kept.points, "extra_credit": kept.extra_credit, "needs_manual_grade": bool(is_changed)}
     if known is None:
         row = {"id": kept.grade_id, "cell_id": cell, "notebook_id": submitted, "auto_score": None}
         connection.execute(insert(GRADE).values(**row, **values))

@@ -58,7 +58,7 @@ def _submitted(connection: Connection, rows: LessonRows, student: str) -> str | 
 def _rescore(connection: Connection, submitted: str | None, row: str, cell: GradedCell, counted: Record) -> None:
     """Write the automatic score of one cell of a submission, as it counts."""
     grade = connection.execute(
-        select(GRADE.c.id, GRADE.c.manual_score, ANSWER.c.checksum)
+        select(GRADE.c.id, GRADE.c.manual_score, GRADE.c.extra_credit, ANSWER.c.checksum, ANSWER.c.given_for)
         .outerjoin(ANSWER, ANSWER.c.grade_id == GRADE.c.id)
         .where(GRADE.c.notebook_id == submitted, GRADE.c.cell_id == row)
         .with_for_update(of=GRADE)
@@ -75,5 +75,6 @@ def _rescore(connection: Connection, submitted: str | None, row: str, cell: Grad
         score = cell.points if cell.ruling.full_credit else score
     values: dict[str, object] = {"auto_score": score}
     if grade.manual_score is None:
-        values["needs_manual_grade"] = score is None
+        is_changed = grade.extra_credit is not None and grade.given_for not in (None, "", grade.checksum)
+        values["needs_manual_grade"] = score is None or is_changed
     connection.execute(update(GRADE).where(GRADE.c.id == grade.id).values(**values))

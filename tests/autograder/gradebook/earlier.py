@@ -7,6 +7,10 @@ import sqlite3
 from pathlib import Path
 
 UNDONE = {
+    6: (
+        "ALTER TABLE katze_answer DROP COLUMN given_for",
+        "DELETE FROM katze_answer WHERE checksum LIKE 'sha256:%' OR checksum = ''",
+    ),
     5: (
         "ALTER TABLE katze_submission DROP COLUMN imports",
         "ALTER TABLE katze_exercise DROP COLUMN answer",

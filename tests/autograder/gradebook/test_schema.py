@@ -66,7 +66,7 @@ def test_the_table_of_version_0_is_adopted_with_what_it_holds(path: Path):
     assert migrate(path) == schema.LATEST
     with contextlib.closing(sqlite3.connect(path)) as connection:
         assert connection.execute("SELECT * FROM katze_answer").fetchall() == [
-            ("0123456789abcdef0123456789abcdef", "ab12")
+            ("0123456789abcdef0123456789abcdef", "ab12", "")
         ]
     assert len(ours(path)) == 15
 

@@ -12,7 +12,7 @@ from autograder.gradebook.results import ClassResult
 from autograder.grading import assignment, batch
 from autograder.grading.batch import grade_lesson
 from tests.autograder.gradebook.earlier import bring_back
-from tests.autograder.small_class import BY_NAME, CHECKED, LESSON, MOST, by_student, hand_in, make_course
+from tests.autograder.small_class import BY_NAME, CHECKED, LESSON, MOST, answer, by_student, hand_in, make_course
 
 STUDENTS = ("ada", "ben")
 
@@ -34,7 +34,7 @@ def give(course: Course, student: str, cell: str = "attention-why_scale-written"
     """What formgrader writes when somebody types points, or a comment."""
     with Gradebook(f"sqlite:///{course.gradebook}") as book:
         comment = values.pop("comment", None)
-        if values:
+        if values or comment is None:
             grade = book.find_grade(cell, LESSON, LESSON, student)
             for name, value in values.items():
                 setattr(grade, name, value)
@@ -112,6 +112,19 @@ def test_points_survive_grading_again_and_are_on_the_new_page(course: Course, mo
     graded = grade_lesson(course, LESSON, students=["ada"], force=True)
     assert graded.pages == ("ada",)
     assert f"<strong>19</strong> <span>of {MOST} points" in page(course, "ada")
+    assert "Changed since it was read" not in page(course, "ada")
+
+    give(course, "ada", "attention-scale-check", manual_score=0.5)
+    answer(course, "ada", {"attention-why_scale-written": "Something else."})
+    again = by_student(grade_lesson(course, LESSON, students=["ada"]))["ada"]
+    assert {one.cell for one in again.changed} == {"attention-why_scale-written", "attention-scale-check"}
+    assert again.total == 2.5
+    assert page(course, "ada").count("Changed since it was read") == 2
+    give(course, "ada")  # Resolve
+    give(course, "ada", "attention-scale-check", manual_score=0.0)
+    resolved = grade_lesson(course, LESSON)
+    assert resolved.pages == ("ada",)
+    assert "Changed since it was read" not in page(course, "ada")
 
 
 def test_a_page_in_whose_place_nbgrader_has_put_its_own_is_written_anew(course: Course) -> None:

@@ -91,8 +91,21 @@ def test_of_many_students_it_says_how_well_an_exercise_tells_them_apart() -> Non
 
 
 def test_what_waits_for_a_person_is_told() -> None:
-    soup = page([replace(submission("ada", 2.0, RIGHT), by_hand=(WRITTEN,))])
-    assert "written answers wait for a person 1" in text(soup.select_one(".facts") or soup)
+    changed = replace(WRITTEN, points=1.0, is_changed=True)
+    lost = replace(exercise_record(SCALE, None, 1, Outcome.UNGRADED), note="It uses gensim.")
+    soup = page(
+        [
+            replace(submission("ada", 2.0, RIGHT), by_hand=(WRITTEN,)),
+            replace(submission("ben", 2.0, RIGHT), by_hand=(changed,)),
+            submission("cem", 2.0, lost),
+        ]
+    )
+    facts = text(soup.select_one(".facts") or soup)
+    assert "written answers wait for a person 1" in facts
+    assert "answers changed since they were read 1" in facts
+    assert "exercises that could not be graded 1" in facts
+    assert "gave points, which count until it is read again: ben." in text(soup)
+    assert "attention.scale has no score for cem. It uses gensim." in text(soup)
     assert "the lesson gives 5." in text(soup)
 
 

@@ -68,13 +68,19 @@ def test_each_lesson_has_a_column_and_who_has_not_handed_it_in_an_empty_cell() -
 def test_points_by_hand_are_in_it_and_what_waits_is_told() -> None:
     written = HandGrade("attention-why-written", True, None, None, None, 2.0, waits=True)
     read = replace(written, points=1.5, waits=False)
-    made = export(
-        {LESSON: [replace(result("ada", 17), by_hand=(read,)), replace(result("ben", 17), by_hand=(written,))]}
+    changed, lost = (
+        replace(read, waits=True, is_changed=True),
+        exercise_record("attention.scale", None, 2, Outcome.UNGRADED),
     )
-    assert rows(made.table)[1:] == [["ada", "18.5"], ["ben", "17"]]
+    partly = replace(result("dov", 17), exercises=(*result("dov", 17).exercises, replace(lost, note="It uses gensim.")))
+    by_hand = {"ada": read, "ben": written, "cem": changed}
+    made = export({LESSON: [*(replace(result(name, 17), by_hand=(one,)) for name, one in by_hand.items()), partly]})
+    assert rows(made.table)[1:] == [["ada", "18.5"], ["ben", "17"], ["cem", "18.5"], ["dov", "17"]]
     assert made.remarks == [
-        "01_attention: 2 graded, out of 21 points.",
+        "01_attention: 4 graded, out of 21 points.",
         "01_attention: 1 with a written answer that has not been read yet; its points are missing.",
+        "01_attention: attention.scale has no score for dov. It uses gensim.",
+        "01_attention: changed since a person read it and gave points, which count until it is read again: cem.",
     ]
 
 

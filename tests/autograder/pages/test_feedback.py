@@ -148,6 +148,10 @@ def test_points_and_comments_by_hand_are_on_the_page_and_in_the_total():
     assert text(page.select(".overview tr")[-1]) == "small.why Read by a person 1.5 / 2"
     assert text(page.select_one(".by-hand")) == "1.5 of 2 points, given by a person. Good <b>point</b>."
     assert_inactive(page)
+    page = render(notebook(), by_hand=[replace(WHY, waits=True, is_changed=True)])
+    assert text(page.select_one(".total")) == "4.5 of 9 points"
+    assert text(page.select(".overview tr")[-1]) == "small.why Changed since it was read 1.5 / 2"
+    assert "given by a person. That was before you changed this answer: it waits" in text(page.select_one(".by-hand"))
 
 
 def test_points_by_hand_in_place_of_automatic_ones_and_beside_them():
@@ -157,6 +161,8 @@ def test_points_by_hand_in_place_of_automatic_ones_and_beside_them():
     page = render(checked, by_hand=[changed])
     assert text(page.select_one(".total")) == "2.5 of 7 points"
     assert text(page.select(".overview tr")[0]) == "small.one Points by a person 1.5 / 2"
+    page = render(checked, by_hand=[replace(changed, waits=True, is_changed=True)])
+    assert text(page.select(".overview tr")[0]) == "small.one Changed since it was read 1.5 / 2"
     assert "0.5 points of extra credit." in text(page.select_one(".by-hand"))
 
 

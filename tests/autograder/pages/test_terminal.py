@@ -56,8 +56,11 @@ def test_totals_are_those_of_nbgrader_and_what_waits_is_told_with_the_next_step(
         record("ada", "01_attention", (PASSED,), by_hand=(WRITTEN,)),
         record("ben", "01_attention", (PASSED,), by_hand=(replace(WRITTEN, points=1.5, waits=False),)),
         record("eve", "01_attention", (PASSED,), by_hand=(replace(WRITTEN, automatic=0.0, waits=False),)),
+        record("gus", "01_attention", (PASSED,), by_hand=(replace(WRITTEN, points=1.0, is_changed=True),)),
         record("zoe", "01_attention", (UNREADABLE,), by_hand=(WRITTEN,)),
     )
+    assert "gus 3 / 4 1 given, 1 changed since" in text
+    assert "1 answer has changed since a person gave points; its points count until it is read again" in text
     for row in ("ada 2 / 2 2 more wait", "ben 3.5 / 4 1.5 given", "eve 2 / 4 1 passed", "zoe no score 1 unreadable"):
         assert row in text
     assert "1 written answer waits for a person: grade it in formgrader (`jupyter lab`), then run `katze grade" in text

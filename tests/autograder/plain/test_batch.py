@@ -242,7 +242,7 @@ def test_other_commands_read_what_was_recorded(graded: tuple[Course, ClassResult
 
 def test_only_what_has_changed_is_graded_again(tmp_path: Path) -> None:
     course = make_course(tmp_path / "course")
-    hand_in(course, "ada")
+    ada = hand_in(course, "ada")
     ben = hand_in(course, "ben", WRONG)
     dry = would_grade(course)
     assert (dry.unchanged, [task.student for task in dry.tasks]) == (0, ["ada", "ben"])
@@ -270,6 +270,14 @@ def test_only_what_has_changed_is_graded_again(tmp_path: Path) -> None:
     assert run.gradings["ada"].why == ("the files beside the notebooks have changed",)
     assert ended(by_student(run)["ada"])["second.texts"] == (Outcome.WRONG, 0)
     assert by_student(run)["ada"].total == 5
+    give(course, "ada", "share", 1)
+    other_mean = RIGHT["first"]["mean"].replace("sum", "0 + sum")
+    for answers, changed in (({"why": "So."}, {"why"}), ({"mean": other_mean}, {"share"}), ({}, set())):
+        write(ada, "first", submitted(course, "first", {**RIGHT["first"], **answers}))
+        run = grade_assignment(course, NAME, students=["ada"])
+        assert {one.cell for one in by_student(run)["ada"].changed} == changed
+        told = (course.feedback / "ada" / NAME / "first.html").read_text()
+        assert told.count("Changed since it was read") == len(changed)
 
 
 def would_grade(course: Course) -> Preview:
@@ -292,14 +300,15 @@ def test_a_dry_run_says_who_and_why(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert not course.autograded.exists()
 
 
-def give(course: Course, student: str, cell: str, points: float, comment: str) -> None:
+def give(course: Course, student: str, cell: str, points: float, comment: str = "") -> None:
     """Give points by hand, as formgrader does."""
     from nbgrader.api import Gradebook
 
     with Gradebook(f"sqlite:///{course.gradebook}") as gradebook:
         grade = gradebook.find_grade(cell, "first", NAME, student)
         grade.manual_score, grade.needs_manual_grade = points, False
-        gradebook.find_comment(cell, "first", NAME, student).manual_comment = comment
+        if comment:
+            gradebook.find_comment(cell, "first", NAME, student).manual_comment = comment
         gradebook.db.commit()
 
 

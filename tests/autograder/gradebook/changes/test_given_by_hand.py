@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import copy
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,20 @@ from nbgrader.api import Gradebook
 
 from autograder.gradebook import store
 from autograder.gradebook.access import read_only
-from autograder.gradebook.writer import GradebookWriter
-from tests.autograder.gradebook.toy_lesson import CHECK, LESSON, SCORES, WRITTEN, answered, points_of, release
+from autograder.gradebook.changes.rulings import Ruling, Rulings
+from autograder.gradebook.record import RunRecord
+from autograder.gradebook.writer import Entry, GradebookWriter
+from autograder.repair.release import exercise_of
+from tests.autograder.gradebook.toy_lesson import (
+    CHECK,
+    LESSON,
+    SCORES,
+    WRITTEN,
+    answered,
+    points_of,
+    recorded,
+    release,
+)
 
 GIVEN = {"ada": 1.5, "ben": 2.0}
 
@@ -166,3 +179,86 @@ def test_points_that_a_gradebook_of_nbgrader_s_own_knows_count_as_those_before(
     [told] = writer.ensure_assignment(LESSON, worth(4))
     assert "gives 4 points where it gave 2" in told
     assert maximum(path) == 3 + 1 + 4
+
+
+class Class:
+    """A class of one, whose text changes: its answer to the check, and the one in words."""
+
+    def __init__(self, path: Path, writer: GradebookWriter, cell: str, given: dict[str, float]) -> None:
+        self.path, self.writer, self.cell, self.given = path, writer, cell, given
+        self.run = writer.begin_run(RunRecord(LESSON, "host", "Linux", 1, "boxes", False, 1))
+        self.ruling: Rulings = {}
+
+    def play(self, step: str) -> None:
+        match step:
+            case "read":
+                give(self.path, "eve", self.cell, **self.given)
+            case "resolve":
+                give(self.path, "eve", self.cell)
+            case "force":
+                self.writer.set_aside(self.run, LESSON, ["eve"], "forced")
+            case "drop" | "undrop":
+                self.ruling = {exercise_of(self.cell): Ruling(drop=True)} if step == "drop" else {}
+                self.writer.ensure_assignment(LESSON, release(), self.ruling)
+                self.writer.apply_rulings(self.run, LESSON)
+            case "lost":
+                self.record(None, {CHECK: None}, "")
+            case text:
+                notebook = answered()
+                notebook["cells"][3]["source"] = text
+                self.record(notebook, SCORES, text)
+
+    def record(self, notebook: dict[str, Any] | None, scores: Mapping[str, float | None], text: str) -> None:
+        record = recorded(LESSON, "eve")
+        answers = tuple(replace(one, answer=text and f"sha256:{text}") for one in record.exercises)
+        counted = {**scores, **({CHECK: 0.0} if exercise_of(CHECK) in self.ruling else {})}
+        entry = Entry(self.run, replace(record, exercises=answers))
+        self.writer.record("eve", LESSON, notebook, counted, entry=entry)
+
+    def is_changed(self) -> bool:
+        with read_only(self.path) as connection:
+            return any(cell.is_changed for cell in store.by_hand(connection, LESSON, "eve").get("eve", ()))
+
+
+STORIES = {
+    "A read A": False,
+    "A read B": True,
+    "A read B A": False,
+    "A read B resolve B": False,
+    "A read force B": True,
+    "A read drop B undrop": True,
+    "A read lost": True,
+    "A read lost A": False,
+}
+OF_WORDS = {
+    "A B read": False,
+    "A read B C": True,
+    "A read B resolve A": True,
+    "A read force A": False,
+    "A read B force B": True,
+    "A read drop undrop": False,
+    "A read drop B undrop B": True,
+    "A read drop B A undrop": False,
+}
+"""What happens to an answer, and whether it waits in the end since it has changed."""
+
+
+@pytest.mark.parametrize(
+    ("cell", "given", "story", "is_changed"),
+    [
+        *((WRITTEN, {"manual_score": 1.0}, *told) for told in (STORIES | OF_WORDS).items()),
+        *((CHECK, {"manual_score": 1.0}, *told) for told in STORIES.items()),
+        *((CHECK, {"extra_credit": 0.5}, *told) for told in STORIES.items()),
+    ],
+)
+def test_points_wait_again_where_their_text_has_changed(
+    path: Path, writer: GradebookWriter, cell: str, given: dict[str, float], story: str, is_changed: bool
+) -> None:
+    told = Class(path, writer, cell, given)
+    for step in story.split():
+        told.play(step)
+    assert told.is_changed() is is_changed
+    with Gradebook(f"sqlite:///{path}") as book:
+        grade = book.find_grade(cell, LESSON, LESSON, "eve")
+        assert {name: getattr(grade, name) for name in given} == given
+        assert grade.needs_manual_grade or not is_changed
