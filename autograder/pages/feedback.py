@@ -235,6 +235,12 @@ def lesson_title(notebook: Mapping[str, Any]) -> str:
     return ""
 
 
+def headings(source: str) -> list[tuple[int, str]]:
+    """The headings in a text, outside its blocks of code: their levels, and what they say."""
+    found = [_HEADING.match(line) for line in _FENCED.sub("", source).split("\n")]
+    return [(len(heading["level"]), heading["text"]) for heading in found if heading is not None]
+
+
 def _without_styles(verdicts: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
     """The verdicts without their style sheets, and each different sheet once."""
     styles = dict.fromkeys(style for html in verdicts.values() for style in _STYLE.findall(html))
@@ -274,12 +280,11 @@ def _blocks(
 
 
 def _headings(source: str) -> list[Markup]:
-    """The headings in a text below that of the whole lesson, outside its blocks of code."""
-    found = [_HEADING.match(line) for line in _FENCED.sub("", source).split("\n")]
+    """The headings in a text below that of the whole lesson."""
     return [
-        Markup(f'<h{level} class="heading">{_inline(heading["text"])}</h{level}>')
-        for heading in found
-        if heading is not None and (level := min(3, len(heading["level"]))) > 1
+        Markup(f'<h{level} class="heading">{_inline(text)}</h{level}>')
+        for level, text in ((min(3, level), text) for level, text in headings(source))
+        if level > 1
     ]
 
 
@@ -342,11 +347,12 @@ def _cell(cell: Mapping[str, Any], label: str, anchor: str, verdicts: Mapping[st
     if cell["cell_type"] == "markdown":
         body = f'<div class="text">{_markdown(cell["source"], cell.get("attachments"))}</div>'
     else:
-        body = f'<pre class="source">{_code(_MARKER.sub("", cell["source"]))}</pre>{_outputs(cell["outputs"])}'
+        body = f'<pre class="source">{_code(_MARKER.sub("", cell["source"]))}</pre>{outputs_html(cell["outputs"])}'
     return f'<div class="{style}"{identity}>{label}{body}</div>'
 
 
-def _outputs(outputs: Sequence[Mapping[str, Any]]) -> str:
+def outputs_html(outputs: Sequence[Mapping[str, Any]]) -> str:
+    """What a cell has put out, sanitised before, as it is shown below the cell."""
     shown = "".join(map(_output, outputs))
     return f'<div class="outputs">{shown}</div>' if shown else ""
 

@@ -24,6 +24,7 @@ from autograder.errors import BadInput
 from autograder.gradebook.access import is_new
 from autograder.gradebook.lesson import GradedCell, LessonRows
 from autograder.limits import Limits
+from autograder.pages.feedback import headings
 from autograder.plain.rows import NotebookRows, read_notebooks
 from autograder.repair.text import plain
 from course_lib.exercises.catalogue import CONFIG_NAME
@@ -36,6 +37,9 @@ LONGEST_SECONDS = 600.0
 
 CELLS_WORTH = 10
 """How many cells may use up all of their time before that of their notebook is up."""
+
+_GENERATED = re.compile(r"(cell-)?(?=.*\d)[0-9a-f]{8,}(-[0-9a-f]+)*")
+"""A grade_id that says nothing: nbgrader's own for a new cell, or a UUID."""
 
 _STRUCTURE = "{nbgrader_step}/{student_id}/{assignment_id}"
 
@@ -137,6 +141,18 @@ class MasterNotebook:
     def exercise(self, grade_id: str) -> str:
         """What a cell is called in records: one grade_id may be in several notebooks."""
         return f"{self.name}.{grade_id}"
+
+    @functools.cached_property
+    def titles(self) -> Mapping[str, str]:
+        """What people read in place of grade_ids that say nothing: the heading above the cell, by grade_id."""
+        above, found, times = self.name, {}, Counter[str]()
+        for cell in self.cells:
+            if cell.kind == "markdown":
+                above = next((text.strip(" #") for _, text in reversed(headings(cell.text))), above)
+            if _GENERATED.fullmatch(cell.name) and cell.role in ("test", "manual"):
+                times[above] += 1
+                found[cell.name] = above if times[above] == 1 else f"{above} ({times[above]})"
+        return found
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import Any
 from autograder.gradebook.record import ExerciseRecord, Record
 from autograder.grading.publish import write_whole
 from autograder.intake import sanitise
-from autograder.pages.feedback import lesson_title, render_feedback
+from autograder.pages.feedback import lesson_title, outputs_html, render_feedback
 from autograder.plain import files
 from autograder.plain.assignment import MasterNotebook, PlainAssignment
 from autograder.plain.running import Ran
@@ -152,29 +152,54 @@ def problem_of(record: Record, notebook: str) -> str:
 
 def _page(assignment: PlainAssignment, record: Record, master: MasterNotebook, graded: GradedNotebook | None) -> str:
     """The page on one notebook of a submission."""
-    own = tuple(one for one in record.exercises if one.exercise == master.exercise(one.cell))
+    titles = {master.exercise(name): title for name, title in master.titles.items()}
+    own = [one for one in record.exercises if one.exercise == master.exercise(one.cell)]
     here = replace(
         record,
-        exercises=own,
+        exercises=tuple(replace(one, exercise=titles.get(one.exercise, one.exercise)) for one in own),
         by_hand=tuple(cell for cell in record.by_hand if (cell.notebook or assignment.name) == master.name),
         repairs=graded.repairs if graded is not None else (),
     )
+    cells = [] if graded is None else [_titled(cell, titles) for cell in graded.content["cells"]]
+    printed = {cell["metadata"].get("katze", {}).get("exercise"): _printed(cell) for cell in cells if _is_check(cell)}
     title = lesson_title({"cells": [{"cell_type": cell.kind, "source": cell.text} for cell in master.cells]})
     return render_feedback(
-        None if graded is None else graded.content,
+        None if graded is None else {**graded.content, "cells": cells},
         here,
-        {one.exercise: _verdict(one) for one in own},
+        {
+            one.exercise: _verdict(one, master.titles.get(one.cell, one.cell), printed.get(one.exercise, ""))
+            for one in here.exercises
+        },
         title=title or f"{assignment.name} · {master.name}",
         questions=[
-            {"metadata": {"nbgrader": cell.nbgrader, "katze": {"exercise": master.exercise(cell.name)}}}
+            _titled(
+                {"metadata": {"nbgrader": cell.nbgrader, "katze": {"exercise": master.exercise(cell.name)}}}, titles
+            )
             for cell in master.cells
             if cell.role == "manual"
         ],
     )
 
 
-def _verdict(one: ExerciseRecord) -> str:
-    """The verdict on a test cell, as HTML in the style of all verdicts."""
+def _titled(cell: Mapping[str, Any], titles: Mapping[str, str]) -> Mapping[str, Any]:
+    """A cell under the name by which people know it."""
+    katze = cell["metadata"].get("katze", {})
+    if katze.get("exercise") not in titles:
+        return cell
+    return {**cell, "metadata": {**cell["metadata"], "katze": {**katze, "exercise": titles[katze["exercise"]]}}}
+
+
+def _is_check(cell: Mapping[str, Any]) -> bool:
+    return bool(cell["metadata"].get("katze", {}).get("kind") == CellKind.CHECK)
+
+
+def _printed(cell: Mapping[str, Any]) -> str:
+    """What a test has printed and drawn, as HTML: not its traceback, which shows lines of hidden tests."""
+    return outputs_html([one for one in cell["outputs"] if one["output_type"] in ("stream", "display_data")])
+
+
+def _verdict(one: ExerciseRecord, name: str, printed: str) -> str:
+    """The verdict on a test cell, as HTML in the style of all verdicts, and what the test has printed."""
     state = "katze-pass" if one.outcome is Outcome.PASSED else "katze-part" if one.points else ""
     state = "katze-open" if one.points is None else state
     most = count(one.max_points, "point")
@@ -182,5 +207,5 @@ def _verdict(one: ExerciseRecord) -> str:
     lead = f'<p class="katze-lead">{with_code(one.note)}</p>' if one.note else ""
     return (
         f'{STYLE}<div class="katze-verdict {state}"><p class="katze-head"><strong>{_HEADINGS[one.outcome]}</strong>'
-        f'<code>{escape(one.cell)}</code><span class="katze-score">{score}</span></p>{lead}</div>'
+        f'<code>{escape(name)}</code><span class="katze-score">{score}</span></p>{lead}{printed}</div>'
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 from autograder.course.course import Course
 from autograder.errors import BadInput
 from autograder.gradebook.file import GradebookFile
-from autograder.plain.assignment import PlainAssignment
+from autograder.plain.assignment import MasterCell, PlainAssignment
 from autograder.plain.batch import grade_assignment
 from tests.autograder.plain.plain_course import NAME, hand_in, make_course, notebook
 
@@ -120,3 +121,28 @@ def test_a_due_date_in_course_toml_is_refused(tmp_path: Path) -> None:
     (course.root / "course.toml").write_text(f"[lessons.{NAME}]\ndue = 2026-11-20T18:00:00+01:00\n")
     with pytest.raises(BadInput, match="goes by nbgrader's own due dates; set it in formgrader"):
         load(Course.find(course.root))
+
+
+@pytest.mark.parametrize(
+    ("above", "grade_id", "title"),
+    [
+        (["# Sums"], "cell-938593c4a215c6cc", "Sums"),
+        (["# Sums", "## Part B ##\nSay why."], "cell-938593c4a215c6cc", "Part B"),
+        (["## One\ntext\n### Two"], "cell-938593c4a215c6cc", "Two"),
+        (["# Sums", "```\n# no heading\n```"], "5d41402a-bc4b-2a76-b971-9d911017c592", "Sums"),
+        (["plain text"], "cell-938593c4a215c6cc", "first"),
+        (["# Sums"], "cell-two-sums", None),
+        (["# Sums"], "facade", None),
+    ],
+)
+def test_a_cell_whose_id_says_nothing_is_called_like_its_section(
+    tmp_path: Path, above: list[str], grade_id: str, title: str | None
+) -> None:
+    master = load(make_course(tmp_path / "course")).notebooks[0]
+    same = master.cells[master.named["same"]]
+    assert same.row is not None
+    test = replace(same, row=replace(same.row, name=grade_id))
+    texts = [MasterCell("markdown", text, {}, None, {}) for text in above]
+    other = replace(master, cells=(*texts, test, replace(test, row=replace(same.row, name=f"{grade_id[:-1]}0"))))
+    assert other.titles.get(grade_id) == title
+    assert other.titles.get(f"{grade_id[:-1]}0") == (title and f"{title} (2)")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from bs4 import BeautifulSoup
 from rich.console import Console
 
 from autograder.box import CellResult
@@ -62,6 +63,7 @@ GOES_ON = {
     "bar": "from tqdm.auto import tqdm\nassert [double(i) for i in tqdm([1, 2])] == [2, 4]",
     "pool": "import multiprocessing\nwith multiprocessing.Pool(2) as p:\n    assert p.map(double, [1, 2]) == [2, 4]",
     "loop": "import asyncio\nawait asyncio.sleep(0)\nassert double(2) == 4",
+    "cell-0123456789abcdef": "print('doubled: <b>', double(2))\ndisplay('shown')\nassert double(2) == 4, 'add?'",
     "missing": "assert double(2) == 4, open('../../../nothing.txt')",
 }
 """Tests that a box refuses nothing, although they look as if it did."""
@@ -69,10 +71,10 @@ GOES_ON = {
 
 def make_course(root: Path) -> Course:
     tests = {name: source for name, (source, _) in ASKS.items()} | GOES_ON
-    cells = [cell("code", SOLVED, "double", solution=True)]
+    cells = [cell("markdown", "# All\n\n## Doubles"), cell("code", SOLVED, "double", solution=True)]
     cells += [make_test(source.replace("{root}", str(root)), name, 1) for name, source in tests.items()]
     setup = cell("code", f"table = open('{root}/data.txt').read()", "setup", locked=True)
-    later = [setup, *cells[:1], make_test("assert table and double(2) == 4", "needs", 1)]
+    later = [setup, cells[1], make_test("assert table and double(2) == 4", "needs", 1)]
     (root / "source" / NAME).mkdir(parents=True)
     (root / "source" / NAME / "all.ipynb").write_text(notebook(cells))
     (root / "source" / NAME / "setup.ipynb").write_text(notebook([*later, make_test("double(2) / 4", "part", 2)]))
@@ -148,6 +150,22 @@ def test_nothing_runs_again_for_it_and_the_rest_is_on_the_page(graded: tuple[Cou
     assert records["right"].points == len(GOES_ON)
     page = (course.feedback / "right" / NAME / "all.html").read_text()
     assert "the sandbox refused to start the program <code>!echo 4</code>" in page
+
+
+def test_a_page_shows_what_a_test_prints_and_calls_it_by_its_heading(
+    graded: tuple[Course, dict[str, Record], str],
+) -> None:
+    page = BeautifulSoup((graded[0].feedback / "wrong" / NAME / "all.html").read_text(), "html.parser")
+    [verdict] = [one for one in page.select(".verdict") if "Doubles" in one.text]
+    assert [one.text for one in verdict.select("code, .katze-lead, pre")] == [
+        "Doubles",
+        "add?",
+        "doubled: <b> 2",
+        "'shown'",
+    ]
+    assert "0123456789abcdef" not in page.text
+    [row] = [row for row in page.select("tr") if "Doubles" in row.text]
+    assert "0 / 1" in row.text
 
 
 @pytest.mark.parametrize(
