@@ -500,9 +500,9 @@ folder = kept_folder(corpus)
 
 
 def run(until):
-    parts = (corpus.training, corpus.validation)
     with progress_bar(until, f"{corpus.name}, {precision_for(device)}") as tell:
-        return learn_to_translate(corpus.recipe, *parts, folder, device, words=pieces, until=until, progress=tell)
+        how = {"words": pieces, "until": until, "progress": tell}
+        return learn_to_translate(corpus.recipe, corpus.training, corpus.validation, folder, device, **how)
 
 
 run(corpus.recipe.steps // 2)
