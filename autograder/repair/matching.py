@@ -63,10 +63,13 @@ class Matching:
         return numbers[0 if slot.role == "locked" else -1]
 
     def _counting(self, numbers: Sequence[int], slot: Slot) -> int | None:
-        """Of the cells that define an answer, the last before its check, else the last; None where there are none."""
+        """Of the cells that define an answer, the last before its check, else the last; None where there are none.
+
+        Code in the cell of the check itself runs before it.
+        """
         slot_of_check = self.by_marker.get((slot.exercise, "check"))
         checks = self.claims[slot_of_check.grade_id] if slot_of_check else []
-        before = [number for number in numbers if number < max(checks, default=len(self.plain))]
+        before = [number for number in numbers if number <= max(checks, default=len(self.plain))]
         return max(before or numbers, default=None)
 
     def is_known_copy(self, number: int, slot: Slot) -> bool:

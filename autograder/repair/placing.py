@@ -11,6 +11,7 @@ from autograder.intake.submission import CELLS, Submission, SubmittedCell
 from autograder.repair.cells import Cell, CellKind, Repaired
 from autograder.repair.matching import Matching
 from autograder.repair.own import OwnCells
+from autograder.repair.prose import is_prose, own_words
 from autograder.repair.receipt import receipt
 from autograder.repair.release import Release, Slot, tags_of
 from autograder.repair.text import has_own_code, imported_names, marker, plain
@@ -94,7 +95,7 @@ class _Repair:
             kind = "code" if slot.role == "answer" else "markdown"
             copy = self.own.cell(number, cell, kind)
             self._add(replace(copy, exercise=slot.exercise))
-        elif slot.kind == "code" and has_own_code(cell.source, slot.source):
+        elif self._has_own(cell, slot):
             if is_news:
                 self.events["own_code"].append(_name(slot))
             self._add(self.own.cell(number, cell, "code"))
@@ -106,10 +107,16 @@ class _Repair:
         changed = cell.kind != slot.kind or self.matching.is_filled(number, slot)
         if changed:
             self.events["edited"].append(_name(slot))
-        if changed and slot.kind == "code" and has_own_code(cell.source, slot.source):
+        if changed and self._has_own(cell, slot):
             self.events["own_code"].append(_name(slot))
             self._add(self.own.cell(number, cell, "code"))
         self._add(_from_release(slot, "restored" if changed else "release", number + 1, cell.outputs), slot.index)
+
+    def _has_own(self, cell: SubmittedCell, slot: Slot) -> bool:
+        """Whether a changed cell of the release has code of the student's in it, or a comment that may be an answer."""
+        if slot.kind != "code":
+            return False
+        return has_own_code(cell.source, slot.source) or is_prose(cell, own_words(cell, self.release.lines))
 
     def _answer(self, number: int, cell: SubmittedCell, slot: Slot) -> Cell:
         if cell.kind != slot.kind:

@@ -289,40 +289,33 @@ class TestRunning:
         if self_test():
             pytest.skip("no boxes at level L2 here")
 
-    def test_answers_are_checked_on_what_students_see(self, save: Save) -> None:
-        notebook = filled()
-        graded(notebook, "attention.scale", "answer")["source"] = "def scale_scores(scores, d_head):\n    return scores"
-        found = preflight(save(notebook), run=True)
-        verdicts = {answer.exercise: answer.verdict for answer in found.answers if answer.verdict}
-        assert len(verdicts) == len(EXERCISES)
-        assert [name for name, verdict in verdicts.items() if not verdict.passed] == ["attention.scale"]
-        assert not any(case.hidden for verdict in verdicts.values() for case in verdict.cases)
-        assert "Not yet right: Your answer returns the scores unchanged." in shown(found)
-
-    def test_what_is_told_without_running_agrees_with_the_verdicts(self, save: Save) -> None:
+    def test_answers_are_checked_on_what_students_see_and_looked_at_where_they_count(self, save: Save) -> None:
         notebook, empty = filled(), released()
-        own = {
-            name: graded(notebook, f"attention.{name}", "answer")["source"] for name in ("scores", "scale", "output")
-        }
-        for name in own:
-            graded(notebook, f"attention.{name}", "answer")["source"] = graded(empty, f"attention.{name}", "answer")[
-                "source"
-            ]
+        own = {}
+        for name in ("scores", "weights", "output"):
+            cell = graded(notebook, f"attention.{name}", "answer")
+            own[name] = cell["source"].partition("\n")[2]
+            cell["source"] = graded(empty, f"attention.{name}", "answer")["source"]
+        graded(notebook, "attention.scale", "answer")["source"] = "def scale_scores(scores, d_head):\n    return scores"
         unfinished = "def weighted_values(alpha, v):\n    raise NotImplementedError()"
-        added = "\n\n".join([own["scale"].partition("\n")[2], unfinished])
-        notebook["cells"].insert(4, dict(nbformat.v4.new_code_cell(added)))
-        graded(notebook, "attention.weights", "check")["source"] += "\n\n" + own["scores"].partition("\n")[2]
+        notebook["cells"].insert(4, dict(nbformat.v4.new_code_cell(f"{own['weights']}\n\n{unfinished}")))
+        graded(notebook, "attention.scaled_dot_product", "check")["source"] += f"\n\n{own['scores']}"
         for later in (
             "def scale_scores(scores, d_head):\n    raise NotImplementedError()",
             "def attention_weights(scaled):\n    return torch.softmax(scaled, -1)",
             "def softmax_jacobian(scores)",
         ):
             notebook["cells"].append(dict(nbformat.v4.new_code_cell(later)))
-        answers = {answer.exercise: answer for answer in preflight(save(notebook), run=True).answers if answer.verdict}
-        passed = {name for name, answer in answers.items() if answer.verdict and answer.verdict.passed}
-        assert passed == {name for name, answer in answers.items() if answer.state is State.WRITTEN}
-        assert answers.keys() - passed == {"attention.output"}
-        assert answers["attention.output"].state is State.UNFINISHED
+        found = preflight(save(notebook), run=True)
+        verdicts = {answer.exercise: answer.verdict for answer in found.answers if answer.verdict}
+        assert len(verdicts) == len(EXERCISES)
+        failed = {name for name, verdict in verdicts.items() if not verdict.passed}
+        assert failed == {"attention.scale", "attention.output"}
+        states = {answer.exercise: answer.state for answer in found.answers}
+        assert states.pop("attention.output") is State.UNFINISHED
+        assert set(states.values()) == {State.WRITTEN}
+        assert not any(case.hidden for verdict in verdicts.values() for case in verdict.cases)
+        assert "Not yet right: Your answer returns the scores unchanged." in shown(found)
 
 
 class TestCommand:

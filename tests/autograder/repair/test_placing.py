@@ -245,6 +245,11 @@ ELSEWHERE: dict[str, tuple[Edit, ...]] = {
     "both in the last answer's cell": (emptied("two-a", "return x + 2"), more("two-a", RIGHT["one"])),
     "both in the first check": (more("one-c", BOTH),),
     "both in the last check": (more("two-c", BOTH),),
+    "each in its own check, wrong ones at the end": (
+        more("one-c", RIGHT["one"]),
+        more("two-c", RIGHT["two"]),
+        own(12, BOTH.replace("+", "-")),
+    ),
     "both in a cell of the lesson's": (more("imports", BOTH),),
     "one in each other's check": (more("one-c", RIGHT["two"]), more("two-c", RIGHT["one"])),
     "above, and a comment in the stubs": (
@@ -267,6 +272,7 @@ def test_an_answer_counts_wherever_it_was_written(case: str):
     repaired = mended(notebook)
     for task, right in RIGHT.items():
         assert right.partition("\n")[2] in counting(repaired, task)
+    assert not any("x - " in cell.source for cell in repaired.cells if cell.kind is CellKind.ANSWER)
     again = repair(read_notebook(json.dumps(repaired.notebook()).encode()), RELEASE)
     assert again.repairs == ()
     assert [(c.kind, c.source) for c in again.cells] == [(c.kind, c.source) for c in repaired.cells]
@@ -334,6 +340,7 @@ IN_WORDS: dict[str, tuple[str, tuple[Edit, ...]]] = {
     "at the top, a name": (NOTHING, (own(0, "# Homework 1\nAda Lovelace, group 7", "markdown"),)),
     "in a section of the lesson": (TOLD, (more("between", LONG),)),
     "in a comment of another answer": (TOLD, (more("one-a", f"# {LONG}\n# {LONG}"),)),
+    "in a comment of a check": (TOLD, (more("one-c", f"# {LONG}\n# {LONG}"),)),
     "a remark in another answer": (NOTHING, (more("one-a", f"# {LONG}"),)),
     "elsewhere, its cell deleted": (
         TOLD,
@@ -353,6 +360,8 @@ def test_an_answer_in_words_is_read_wherever_it_was_written(case: str):
     [why] = [cell for cell in repaired.cells if cell.kind is CellKind.WRITTEN]
     assert (why.origin == "student") == (became != NOTHING)
     assert ("A person decides whether " in why.source) == (became == TOLD)
+    elsewhere = "".join(cell.source for cell in repaired.cells if cell is not why)
+    assert became != TOLD or "Because" in elsewhere or "scan" in elsewhere
     said = " ".join(repaired.repairs)
     assert ("The answer to small.why was found in another cell than its own." in said) == (became == ADOPTED)
     assert ("in the cell of small.why, but elsewhere there may be an answer" in said) == (became == TOLD)
