@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-HEADINGS = ("measured", "ours", "peer", "unit", "ratio", "goal", "met")
+HEADINGS = ("measured", "ours", "best", "spread", "peer", "unit", "ratio", "goal", "met")
+
+TOO_BUSY = 1 / 3
+"""The spread from which on a machine is too busy for a figure."""
 
 
 @dataclass(frozen=True)
@@ -22,6 +25,9 @@ class Row:
         ratio: how many times better ours is (above 1 is better).
         goal: the least ratio wanted; None where none was set.
         met: whether it was reached; None without a goal.
+        best: our best figure; None where there was one run.
+        spread: of the runs, ours or the peer's, whichever is wider; what lies between their quartiles, as a share of
+            their median.
     """
 
     name: str
@@ -31,6 +37,8 @@ class Row:
     ratio: float | None
     goal: float | None
     met: bool | None
+    best: float | None = None
+    spread: float | None = None
 
     @classmethod
     def of(cls, name: str, ours: float, peer: float | None, unit: str, *, more: bool, goal: float | None = None) -> Row:
@@ -48,12 +56,21 @@ class Row:
         met = None if goal is None or ratio is None else ratio >= goal
         return cls(name, ours, peer, unit, ratio, goal, met)
 
+    def spread_over(self, best: float, spread: float) -> Row:
+        """The same figure as the median of several; runs that differ too much meet no goal, and miss none."""
+        if spread > TOO_BUSY:
+            return replace(self, ratio=None, met=None, best=best, spread=spread)
+        return replace(self, best=best, spread=spread)
+
     def cells(self) -> list[str]:
         """What stands below each of `HEADINGS`."""
+        busy = self.spread is not None and self.spread > TOO_BUSY
         return [
             self.name,
-            f"{self.ours:.4g}",
-            "" if self.peer is None else f"{self.peer:.4g}",
+            "too busy" if busy else f"{self.ours:.4g}",
+            "" if self.best is None else f"{self.best:.4g}",
+            "" if self.spread is None else f"{self.spread:.0%}",
+            "" if self.peer is None or busy else f"{self.peer:.4g}",
             self.unit,
             "" if self.ratio is None else f"{self.ratio:.3g}",
             "" if self.goal is None else f"{self.goal:.3g}",

@@ -1,36 +1,42 @@
 """How fast the models compute, side by side with the libraries a user would pick instead, in one run.
 
-    python -m benchmarks.transformer [--only NAME] [--text multi30k] [--device cuda] [--threads N] [--rounds N]
-                                     [--shared] [--json FILE]
+    python -m benchmarks.transformer [--only NAME] [--text multi30k] [--threads N] [--rounds N] [--json FILE]
 
-- decoding: 200 new words by greedy decoding with a cache, at the course's size (d=128, 3 layers) and at d=384 with 6
+On a processor; `benchmarks.gpu` makes the same comparisons on a GPU.
+
+- decoding: 200 new tokens by greedy decoding with a cache, at the course's size (d=128, 3 layers) and at d=384 with 6
   layers, for 1 and for 32 texts at once: against `generate` of `transformers` on a GPT-2 of the same size; for one text
   also against our own path without a cache, and against the limit, the bytes of the weights over measured bandwidth.
-- compiled: the same at d=384 for one text after `model.compile()`, on a GPU with CUDA graphs, against the uncompiled
-  model and the limit.
+- compiled: the same for one text, at d=384, and on a GPU at GPT-2's size in bf16 with CUDA graphs: against the model as
+  it was, `generate` with a static cache, a loop written as gpt-fast's is, and the limit.
 - modern: the block as it is since Llama, at d=384 with 6 layers and 2 heads of keys for 6 of queries, against Llama of
-  `transformers` of the same size: reading 8 texts of 128 words, writing, and a training step as below.
+  `transformers` of the same size: reading 8 texts of 128 tokens, writing, and a training step as below.
 - step: one training step (forward, backward, AdamW) on the same tensors: the encoder-decoder at d=256 with 3+3 layers
-  against `nn.Transformer`; GPT at d=384 with 6 layers and 256 words against GPT-2 of `transformers` and a model
-  written as nanoGPT is.
-- memory: the most memory that such a step takes, model and optimizer included, each in a process of its own.
+  against `nn.Transformer`; GPT at d=384 with 6 layers and 256 tokens against GPT-2 of `transformers` and a model
+  written as nanoGPT is; on a GPU the last one also compiled and in bf16, with 64 texts.
+- memory: the most memory that such a step takes, model and optimizer included.
 - throughput, toy: how fast they learn to translate, as `benchmarks.transformer_training` says.
 
-All alternate, in single precision and with the same fused optimizer; figures are medians over the rounds. On a machine
-that others keep busy, `--shared` counts processor time, in one thread, instead of the time that passed.
+All alternate, in single precision where nothing else is said, and with the same fused optimizer. Figures are medians;
+beside them are the best of the rounds, and their spread: what lies between the quartiles, as a share of the median.
+Where that is over a third for one of the two, the table says "too busy" in place of the figures. On a processor that
+others keep busy, the processor's time is counted, in one thread, and not the time that passed.
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
 import logging
+import os
 import statistics
-import subprocess
-import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, cast
 
@@ -40,17 +46,108 @@ from torch import Tensor, nn
 from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM
 
 from benchmarks.table import Row, report
-from benchmarks.transformer_peers import NanoGPT, TorchTranslator
+from benchmarks.transformer_peers import FastDecoder, NanoGPT, TorchTranslator
 from benchmarks.transformer_training import throughput, toy
 from course_lib.decoding.greedy import greedy_decode
 from course_lib.models import GPT, GPTConfig, Transformer, TransformerConfig
 
-NEW_WORDS, PROMPT = 200, 8
-VOCABULARY = 1000
+ROUNDS = 10
+SHARED = 0.5
+"""Processes that run besides, on average over a minute, from which on a processor counts as shared."""
+
 READ_BYTES = 2**29
 """Far more than any cache of a processor holds."""
 
 Run = Callable[[], object]
+
+
+@dataclass(frozen=True)
+class Decoder:
+    """The sizes of a model that writes."""
+
+    d_model: int
+    layers: int
+    heads: int
+    vocabulary: int = 1000
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Of all that is compared.
+
+    Attributes:
+        prompt, written: tokens of a text before it is continued, and of what is written.
+        many: texts at once, where it is not one.
+        decoders: that write, with the goals for one text and for many.
+        compiled, compiled_on_gpu: that write compiled.
+        d_model, layers, length: of the language models that learn; they have 6 heads, or 2 of keys for 6 of queries.
+        texts, texts_on_gpu: in a step's batch.
+        pairs, words: in a step's batch of the translators, and tokens on each side.
+    """
+
+    prompt: int = 8
+    written: int = 200
+    many: int = 32
+    decoders: tuple[tuple[Decoder, tuple[float, float]], ...] = (
+        (Decoder(128, 3, 4), (2.6, 2.0)),
+        (Decoder(384, 6, 6), (1.6, 1.5)),
+    )
+    compiled: Decoder = Decoder(384, 6, 6)
+    compiled_on_gpu: Decoder = Decoder(768, 12, 12, 50257)
+    d_model: int = 384
+    layers: int = 6
+    length: int = 256
+    texts: int = 8
+    texts_on_gpu: int = 64
+    pairs: int = 32
+    words: int = 24
+
+
+TINY = Sizes(
+    prompt=2,
+    written=3,
+    many=2,
+    decoders=((Decoder(24, 1, 2), (1.0, 1.0)),),
+    compiled=Decoder(24, 1, 2),
+    compiled_on_gpu=Decoder(24, 1, 2),
+    d_model=24,
+    layers=1,
+    length=8,
+    texts=2,
+    texts_on_gpu=2,
+    pairs=2,
+    words=4,
+)
+
+
+@dataclass(frozen=True)
+class Times:
+    """What the rounds took, in seconds."""
+
+    rounds: tuple[float, ...]
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.rounds)
+
+    @property
+    def best(self) -> float:
+        return min(self.rounds)
+
+    @property
+    def spread(self) -> float:
+        """What lies between the quartiles, as a share of the median."""
+        if len(self.rounds) < 2:
+            return 0.0
+        first, _, third = statistics.quantiles(self.rounds, n=4, method="inclusive")
+        return (third - first) / self.median
+
+    def row(self, name: str, peer: Times | None, unit: str, *, work: float = 1.0, goal: float | None = None) -> Row:
+        """How much of this work is done in a second, beside a peer."""
+        theirs = None if peer is None else work / peer.median
+        row = Row.of(name, work / self.median, theirs, unit, more=True, goal=goal)
+        spread = max(self.spread, peer.spread if peer else 0.0)
+        return row.spread_over(work / self.best, spread)
 
 
 @dataclass(frozen=True)
@@ -62,114 +159,138 @@ class Setup:
         rounds: how many count.
         clock: the time that passed, or the processor's.
         text: which pairs the throughput is measured on.
+        sizes: of what is compared.
     """
 
     device: torch.device
-    rounds: int
+    rounds: int = ROUNDS
     clock: Callable[[], float] = time.perf_counter
     text: str = "toy"
+    sizes: Sizes = Sizes()
 
-    def medians(self, runs: list[Run], rounds: int | None = None) -> list[float]:
-        """The median of each in seconds, after one round that does not count; they alternate."""
+    def times(self, *runs: Run, rounds: int | None = None) -> list[Times]:
+        """What each takes, after a round that does not count; they alternate."""
         times: list[list[float]] = [[] for _ in runs]
         for counted in [False] + [True] * (rounds or self.rounds):
             for run, taken in zip(runs, times, strict=True):
                 start = self.clock()
                 run()
-                if self.device.type == "cuda":
+                if self.on_gpu:
                     torch.cuda.synchronize()
                 if counted:
                     taken.append(self.clock() - start)
-        return [statistics.median(taken) for taken in times]
+        return [Times(tuple(taken)) for taken in times]
+
+    @property
+    def on_gpu(self) -> bool:
+        return self.device.type == "cuda"
+
+    def compile(self, model: nn.Module, *, graphs: bool = False) -> None:
+        """Compile a model in place; at the smallest size it is only traced, which takes a second and not thirty."""
+        if self.sizes == TINY:
+            model.compile(backend="eager")
+        else:
+            model.compile(mode="reduce-overhead" if graphs and self.on_gpu else None)
+
+    def prompt(self, texts: int, vocabulary: int) -> Tensor:
+        return torch.randint(vocabulary, (texts, self.sizes.prompt), device=self.device)
 
 
 # --- decoding --------------------------------------------------------------------------------------------------
 
 
-def decoding(setup: Setup) -> list[Row]:
-    rows: list[Row] = []
-    goals = {(128, 3, 4): (2.6, 2.0), (384, 6, 6): (1.6, 1.5)}
-    for (d_model, layers, heads), by_batch in goals.items():
-        ours, theirs = decoders(d_model, layers, heads, setup.device)
-        for batch, goal in zip((1, 32), by_batch, strict=True):
-            rows += decoding_rows(f"d={d_model}, batch {batch}", ours, theirs, batch, goal, setup)
-        if d_model == 384:
-            rows.append(limit_row("decoding, d=384, batch 1", ours, setup))
-    return rows
+def decoding(setup: Setup) -> Iterator[Row]:
+    for sizes, goals in setup.sizes.decoders:
+        ours, theirs = decoders(sizes, setup)
+        for texts, goal in zip((1, setup.sizes.many), goals, strict=True):
+            yield from decoding_rows(f"d={sizes.d_model}, {texts} at once", ours, theirs, texts, goal, setup)
 
 
-def compiled(setup: Setup) -> list[Row]:
-    """The figures of the second round on: the first one compiles."""
-    ours, _ = decoders(384, 6, 6, setup.device)
-    faster = decoders(384, 6, 6, setup.device)[0]
-    faster.compile(mode="reduce-overhead" if setup.device.type == "cuda" else None)
-    prompt = torch.randint(VOCABULARY, (1, PROMPT), device=setup.device)
-    runs: list[Run] = [lambda: greedy_decode(faster, prompt, NEW_WORDS), lambda: greedy_decode(ours, prompt, NEW_WORDS)]
-    fast, slow = setup.medians(runs)
-    name = "compiled decoding, d=384, batch 1"
-    row = Row.of(f"{name}: not compiled", NEW_WORDS / fast, NEW_WORDS / slow, "words/s", more=True)
-    return [row, limit_row(name, faster, setup)]
+def compiled(setup: Setup) -> Iterator[Row]:
+    """What compiling takes is in the round that does not count."""
+    sizes = setup.sizes.compiled_on_gpu if setup.on_gpu else setup.sizes.compiled
+    dtype = torch.bfloat16 if setup.on_gpu else torch.float32
+    ours, theirs = decoders(sizes, setup, dtype)
+    faster, _ = decoders(sizes, setup, dtype)
+    setup.compile(faster, graphs=True)
+    written, prompt = setup.sizes.written, setup.prompt(1, sizes.vocabulary)
+    length = setup.sizes.prompt + written
+    fast = FastDecoder(
+        NanoGPT(sizes.vocabulary, length, sizes.d_model, sizes.heads, sizes.layers).to(setup.device, dtype).eval(),
+        length,
+    )
+    setup.compile(fast, graphs=True)
+    mine, slow, others, loop = setup.times(
+        lambda: greedy_decode(faster, prompt, written),
+        lambda: greedy_decode(ours, prompt, written),
+        lambda: generate(theirs, prompt, written, cache_implementation="static"),
+        lambda: fast.write(prompt, written),
+    )
+    name = f"compiled decoding, d={sizes.d_model}, {str(dtype).removeprefix('torch.')}"
+    yield mine.row(f"{name}: not compiled", slow, "tokens/s", work=written)
+    yield mine.row(f"{name}: transformers, static cache", others, "tokens/s", work=written, goal=1.5)
+    yield mine.row(f"{name}: a loop as in gpt-fast", loop, "tokens/s", work=written)
+    yield limit_row(name, faster, mine, setup)
 
 
-def decoders(d_model: int, layers: int, heads: int, device: torch.device) -> tuple[GPT, GPT2LMHeadModel]:
+def decoders(sizes: Decoder, setup: Setup, dtype: torch.dtype = torch.float32) -> tuple[GPT, GPT2LMHeadModel]:
     """Ours and GPT-2 of `transformers`, of the same sizes."""
-    context = PROMPT + NEW_WORDS
-    ours = GPT(GPTConfig(VOCABULARY, context, d_model, heads, layers, 4 * d_model, activation="gelu_tanh"))
-    theirs = GPT2LMHeadModel(gpt2(VOCABULARY, context, d_model, heads, layers))
-    return ours.to(device).eval(), theirs.to(device).eval()  # type: ignore[arg-type]  # wrapped without its first argument
+    length, hidden = setup.sizes.prompt + setup.sizes.written, 4 * sizes.d_model
+    shape = (sizes.vocabulary, length, sizes.d_model, sizes.heads, sizes.layers)
+    ours = GPT(GPTConfig(*shape, hidden, activation="gelu_tanh"))
+    theirs: nn.Module = GPT2LMHeadModel(gpt2(*shape))
+    return ours.to(setup.device, dtype).eval(), cast(GPT2LMHeadModel, theirs.to(setup.device, dtype).eval())
 
 
-def decoding_rows(name: str, ours: GPT, theirs: Any, batch: int, goal: float, setup: Setup) -> list[Row]:
-    prompt = torch.randint(VOCABULARY, (batch, PROMPT), device=ours.embedding.weight.device)
-    seconds = setup.medians([lambda: greedy_decode(ours, prompt, NEW_WORDS), lambda: generate(theirs, prompt)])
-    speed = [batch * NEW_WORDS / each for each in seconds]
-    rows = [Row.of(f"decoding, {name}: transformers", speed[0], speed[1], "words/s", more=True, goal=goal)]
-    if batch == 1:  # for 32 texts it would take minutes
-        (uncached,) = setup.medians([lambda: greedy_decode(ours, prompt, NEW_WORDS, cached=False)], rounds=1)
-        rows.append(Row.of(f"decoding, {name}: no cache", speed[0], NEW_WORDS / uncached, "words/s", more=True))
-    return rows
+def decoding_rows(name: str, ours: GPT, theirs: Any, texts: int, goal: float, setup: Setup) -> Iterator[Row]:
+    """Beside `generate`; for one text also beside our own path without a cache, and the limit."""
+    written, prompt = setup.sizes.written, setup.prompt(texts, ours.config.vocabulary)
+    mine, others = setup.times(lambda: greedy_decode(ours, prompt, written), lambda: generate(theirs, prompt, written))
+    name = f"decoding, {name}"
+    yield mine.row(f"{name}: transformers", others, "tokens/s", work=texts * written, goal=goal)
+    if texts == 1:  # for many it would take minutes
+        (uncached,) = setup.times(lambda: greedy_decode(ours, prompt, written, cached=False), rounds=1)
+        yield mine.row(f"{name}: no cache", uncached, "tokens/s", work=written)
+        yield limit_row(name, ours, mine, setup)
 
 
-def generate(model: Any, prompt: Tensor) -> Tensor:
+def generate(model: Any, prompt: Tensor, written: int, **more: object) -> Tensor:
     words: Tensor = model.generate(
         prompt,
         attention_mask=torch.ones_like(prompt),
-        max_new_tokens=NEW_WORDS,
-        min_new_tokens=NEW_WORDS,
+        max_new_tokens=written,
+        min_new_tokens=written,
         do_sample=False,
         pad_token_id=0,
+        **more,
     )
     return words
 
 
-def limit_row(name: str, model: GPT, setup: Setup) -> Row:
-    """Steps per second, next to how often memory could be read for the weights alone."""
-    device = model.embedding.weight.device
-    prompt = torch.randint(VOCABULARY, (1, PROMPT), device=device)
-    memory = torch.zeros(READ_BYTES // 4, device=device)
-    decode, read = setup.medians([lambda: greedy_decode(model, prompt, NEW_WORDS), memory.sum])
-    read_each_step = sum(p.nbytes for name, p in model.named_parameters() if not name.startswith("positions."))
-    limit = READ_BYTES / read / read_each_step
-    name = f"{name}: limit of {READ_BYTES / read / 1e9:.0f} GB/s"
-    return Row.of(name, NEW_WORDS / decode, limit, "words/s", more=True, goal=0.7)
+def limit_row(name: str, model: GPT, decode: Times, setup: Setup) -> Row:
+    """Tokens a second of one text, next to how often memory could be read for the weights alone."""
+    memory = torch.zeros((2**20 if setup.sizes == TINY else READ_BYTES) // 4, device=setup.device)
+    (read,) = setup.times(memory.sum)
+    weights = sum(p.nbytes for name, p in model.named_parameters() if not name.startswith("positions."))
+    bandwidth = memory.nbytes / read.median
+    limit = Times(tuple(seconds * weights / memory.nbytes * setup.sizes.written for seconds in read.rounds))
+    name = f"{name}: limit of {bandwidth / 1e9:.0f} GB/s"
+    return decode.row(name, limit, "tokens/s", work=setup.sizes.written, goal=0.7)
 
 
 # --- the modern block -------------------------------------------------------------------------------------------
 
 
-def modern(setup: Setup) -> list[Row]:
-    ours, theirs = (language_model(name).to(setup.device).eval() for name in ("modern", "Llama"))
-    texts = torch.randint(VOCABULARY, (8, 128), device=setup.device)
-    seconds = setup.medians([partial(read, ours, texts), partial(read, theirs, texts)])
-    mine, peers = (texts.numel() / each for each in seconds)
-    rows = [Row.of("modern, reading 8 texts: transformers' Llama", mine, peers, "words/s", more=True, goal=1.0)]
-    for batch in (1, 32):
-        name = f"modern, batch {batch}"
-        rows += decoding_rows(name, cast(GPT, ours), theirs, batch, 1.0, setup)
-    seconds = setup.medians([training_step(name, setup.device) for name in ("modern", "Llama")])
-    mine, peers = (1 / each for each in seconds)
-    name = "training step, modern, d=384: transformers' Llama"
-    return [*rows, Row.of(name, mine, peers, "steps/s", more=True, goal=1.0)]
+def modern(setup: Setup) -> Iterator[Row]:
+    ours, theirs = (language_model(name, setup.sizes).to(setup.device).eval() for name in ("modern", "Llama"))
+    texts = torch.randint(1000, (8, setup.sizes.length // 2), device=setup.device)
+    mine, others = setup.times(partial(read, ours, texts), partial(read, theirs, texts))
+    name = "modern, reading 8 texts: transformers' Llama"
+    yield mine.row(name, others, "tokens/s", work=texts.numel(), goal=1.0)
+    for many in (1, setup.sizes.many):
+        yield from decoding_rows(f"modern, {many} at once", cast(GPT, ours), theirs, many, 1.0, setup)
+    mine, others = setup.times(*(training_step(name, setup) for name in ("modern", "Llama")))
+    yield mine.row("training step, modern: transformers' Llama", others, "steps/s", goal=1.0)
 
 
 @torch.inference_mode()
@@ -180,51 +301,68 @@ def read(model: nn.Module, texts: Tensor) -> object:
 # --- training step ---------------------------------------------------------------------------------------------
 
 
-def step(setup: Setup) -> list[Row]:
-    ours, torchs = setup.medians([training_step(name, setup.device) for name in ("Transformer", "nn.Transformer")])
-    gpt, gpt2_, nano = setup.medians([training_step(name, setup.device) for name in ("GPT", "GPT-2", "nanoGPT")])
-    unit = "steps/s"
-    return [
-        Row.of("training step, 3+3 layers, d=256: nn.Transformer", 1 / ours, 1 / torchs, unit, more=True, goal=1.1),
-        Row.of("training step, GPT, d=384: transformers' GPT-2", 1 / gpt, 1 / gpt2_, unit, more=True, goal=1.0),
-        Row.of("training step, GPT, d=384: as in nanoGPT", 1 / gpt, 1 / nano, unit, more=True, goal=1.1),
-    ]
+def step(setup: Setup) -> Iterator[Row]:
+    ours, torchs = setup.times(*(training_step(name, setup) for name in ("Transformer", "nn.Transformer")))
+    yield ours.row("training step, 3+3 layers, d=256: nn.Transformer", torchs, "steps/s", goal=1.1)
+    gpt, gpt2_, nano = setup.times(*(training_step(name, setup) for name in ("GPT", "GPT-2", "nanoGPT")))
+    name = f"training step, GPT, d={setup.sizes.d_model}"
+    yield gpt.row(f"{name}: transformers' GPT-2", gpt2_, "steps/s", goal=1.0)
+    yield gpt.row(f"{name}: as in nanoGPT", nano, "steps/s", goal=1.05)
+    if setup.on_gpu or setup.sizes == TINY:
+        gpt, nano = setup.times(*(training_step(name, setup, compiled=True) for name in ("GPT", "nanoGPT")))
+        yield gpt.row(f"{name}, compiled, bf16: as in nanoGPT, compiled", nano, "steps/s", goal=1.0)
 
 
-def training_step(name: str, device: torch.device) -> Run:
-    """A step of the model of that name, on the same tensors as its peers'."""
-    generator = torch.Generator().manual_seed(0)
+def training_step(name: str, setup: Setup, *, compiled: bool = False) -> Run:
+    """A step of the model of that name, on the same tensors as its peers'; compiled in bf16 and on a larger batch."""
+    generator, sizes = torch.Generator().manual_seed(0), setup.sizes
     if "Transformer" in name:
-        sizes = TransformerConfig(
+        config = TransformerConfig(
             8000, 8000, d_model=256, d_hidden=1024, encoder_layers=3, decoder_layers=3, dropout=0.0
         )
-        model: nn.Module = Transformer(sizes) if name == "Transformer" else TorchTranslator(sizes)
-        inputs = [torch.randint(4, 8000, (32, 24), generator=generator) for _ in range(2)]
-        expected = torch.randint(4, 8000, (32, 24), generator=generator)
+        model: nn.Module = Transformer(config) if name == "Transformer" else TorchTranslator(config)
+        shape = (sizes.pairs, sizes.words)
+        inputs = [torch.randint(4, 8000, shape, generator=generator) for _ in range(2)]
+        expected = torch.randint(4, 8000, shape, generator=generator)
     else:
-        model = language_model(name)
-        inputs = [torch.randint(65, (8, 256), generator=generator)]
-        expected = torch.randint(65, (8, 256), generator=generator)
-    return stepping(model.to(device).train(), [x.to(device) for x in inputs], expected.to(device))
+        model = language_model(name, sizes)
+        shape = (sizes.texts_on_gpu if compiled else sizes.texts, sizes.length)
+        inputs = [torch.randint(65, shape, generator=generator)]
+        expected = torch.randint(65, shape, generator=generator)
+    model = model.to(setup.device).train()
+    if compiled:
+        setup.compile(model)
+    within = partial(torch.autocast, setup.device.type, torch.bfloat16) if compiled else nullcontext
+    return stepping(model, [x.to(setup.device) for x in inputs], expected.to(setup.device), within)
 
 
-def language_model(name: str) -> nn.Module:
+def language_model(name: str, sizes: Sizes) -> nn.Module:
+    d_model, layers, length = sizes.d_model, sizes.layers, sizes.length
     if name == "modern":
-        return GPT(replace(GPTConfig.llama(VOCABULARY, 384, 6, 6, 1024, 256), key_value_heads=2))
+        hidden = 8 * d_model // 3
+        return GPT(replace(GPTConfig.llama(1000, d_model, 6, layers, hidden, length), key_value_heads=2))
     if name == "Llama":
-        return LlamaForCausalLM(llama())
+        return LlamaForCausalLM(llama(sizes))
     if name == "GPT":
-        return GPT(GPTConfig(65, 256, 384, 6, 6, 1536, dropout=0.0))
-    return NanoGPT(65, 256, 384, 6, 6) if name == "nanoGPT" else GPT2LMHeadModel(gpt2(65, 256, 384, 6, 6))
+        return GPT(GPTConfig(65, length, d_model, 6, layers, 4 * d_model, dropout=0.0))
+    shape = (65, length, d_model, 6, layers)
+    return NanoGPT(*shape) if name == "nanoGPT" else GPT2LMHeadModel(gpt2(*shape))
 
 
-def stepping(model: nn.Module, inputs: list[Tensor], expected: Tensor) -> Run:
+def stepping(
+    model: nn.Module,
+    inputs: list[Tensor],
+    expected: Tensor,
+    within: Callable[[], AbstractContextManager[object]] = nullcontext,
+) -> Run:
     optimizer = torch.optim.AdamW(model.parameters(), fused=True)
 
     def run() -> None:
-        out = model(*inputs)
-        logits = out if isinstance(out, Tensor) else out.logits
-        F.cross_entropy(logits.flatten(0, 1), expected.flatten()).backward()
+        with within():
+            out = model(*inputs)
+            logits = out if isinstance(out, Tensor) else out.logits
+            loss = F.cross_entropy(logits.flatten(0, 1), expected.flatten())
+        loss.backward()
         optimizer.step()
         optimizer.zero_grad()
 
@@ -246,15 +384,15 @@ def gpt2(vocabulary: int, context: int, d_model: int, heads: int, layers: int) -
     )
 
 
-def llama() -> LlamaConfig:
+def llama(sizes: Sizes) -> LlamaConfig:
     return LlamaConfig(
-        vocab_size=VOCABULARY,
-        max_position_embeddings=256,
-        hidden_size=384,
-        num_hidden_layers=6,
+        vocab_size=1000,
+        max_position_embeddings=sizes.length,
+        hidden_size=sizes.d_model,
+        num_hidden_layers=sizes.layers,
         num_attention_heads=6,
         num_key_value_heads=2,
-        intermediate_size=1024,
+        intermediate_size=8 * sizes.d_model // 3,
         bos_token_id=None,
         eos_token_id=None,
     )
@@ -263,38 +401,48 @@ def llama() -> LlamaConfig:
 # --- memory ----------------------------------------------------------------------------------------------------
 
 
-def memory(setup: Setup) -> list[Row]:
+def memory(setup: Setup) -> Iterator[Row]:
     groups = {
         "3+3 layers, d=256": ("Transformer", ["nn.Transformer"]),
-        "GPT, d=384": ("GPT", ["GPT-2", "nanoGPT"]),
-        "modern, d=384": ("modern", ["Llama"]),
+        f"GPT, d={setup.sizes.d_model}": ("GPT", ["GPT-2", "nanoGPT"]),
+        f"modern, d={setup.sizes.d_model}": ("modern", ["Llama"]),
     }
-    rows = []
     for sizes, (ours, peers) in groups.items():
-        taken = {
-            name: statistics.median(peak_of(name, setup.device) for _ in range(min(setup.rounds, 3)))
-            for name in (ours, *peers)
-        }
-        name = f"memory at peak, {sizes}"
-        rows += [Row.of(f"{name}: {peer}", taken[ours], taken[peer], "MB", more=False, goal=1.0) for peer in peers]
-    return rows
+        mine = peak_of(ours, setup)
+        for peer in peers:
+            name = f"memory at peak, {sizes}: {peer}"
+            yield Row.of(name, mine, peak_of(peer, setup), "MB", more=False, goal=1.0)
 
 
-def peak_of(name: str, device: torch.device) -> float:
-    """The most memory that three steps take, in a process of their own, in MB."""
-    arguments = ["--peak", name, "--device", str(device), "--threads", str(torch.get_num_threads())]
-    command = [sys.executable, "-m", "benchmarks.transformer", *arguments]
-    answer = subprocess.run(command, check=True, capture_output=True, text=True, cwd=Path(__file__).parents[1])
-    return float(answer.stdout.split()[-1])
+def peak_of(name: str, setup: Setup) -> float:
+    """The most memory that three steps take, in MB.
+
+    A GPU's is counted to the byte. A processor's is the median of three processes that have imported everything before.
+    """
+    if setup.on_gpu:
+        gc.collect()
+        torch.cuda.reset_peak_memory_stats(setup.device)
+        before = torch.cuda.memory_allocated(setup.device)
+        steps_of(name, setup)
+        return (torch.cuda.max_memory_allocated(setup.device) - before) / 1e6
+    context = get_context("forkserver")
+    context.set_forkserver_preload(["benchmarks.transformer"])
+    rounds = 1 if setup.sizes == TINY else 3
+    threads = torch.get_num_threads()
+    with ProcessPoolExecutor(1, context, torch.set_num_threads, (threads,), max_tasks_per_child=1) as processes:
+        return statistics.median(processes.map(partial(grown_by, setup=setup), [name] * rounds))
 
 
-def print_peak(name: str, device: torch.device) -> None:
-    before = resident("VmRSS")
-    run = training_step(name, device)
+def steps_of(name: str, setup: Setup) -> None:
+    run = training_step(name, setup)
     for _ in range(3):
         run()
-    peak = torch.cuda.max_memory_allocated(device) / 1e6 if device.type == "cuda" else resident("VmHWM") - before
-    print(peak)
+
+
+def grown_by(name: str, setup: Setup) -> float:
+    before = resident("VmRSS")
+    steps_of(name, setup)
+    return resident("VmHWM") - before
 
 
 def resident(field: str) -> float:
@@ -308,14 +456,14 @@ def resident(field: str) -> float:
 # --- all of it -------------------------------------------------------------------------------------------------
 
 
-PARTS: dict[str, Callable[[Setup], list[Row]]] = {
+PARTS: dict[str, Callable[[Setup], Iterator[Row]]] = {
     "decoding": decoding,
     "compiled": compiled,
     "modern": modern,
     "step": step,
     "memory": memory,
-    "throughput": lambda setup: throughput(setup.text, setup.rounds, str(setup.device), setup.clock),
-    "toy": lambda setup: toy(max(1, setup.rounds // 3), setup.clock),
+    "throughput": lambda setup: iter(throughput(setup.text, setup.rounds, str(setup.device), setup.clock)),
+    "toy": lambda setup: iter(toy(max(1, setup.rounds // 3), setup.clock)),
 }
 
 
@@ -323,27 +471,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", choices=PARTS)
     parser.add_argument("--text", choices=["toy", "multi30k"], default="toy", help="what the throughput is measured on")
-    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--shared", action="store_true")
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--json", type=Path)
-    parser.add_argument("--peak", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    if arguments.shared:
-        arguments.threads = 1
-    torch.set_num_threads(arguments.threads)
+    shared = os.getloadavg()[0] > SHARED
+    threads = 1 if shared else arguments.threads
+    torch.set_num_threads(threads)
     logging.getLogger("transformers").setLevel(logging.ERROR)
-    device = torch.device(arguments.device)
-    if arguments.peak:
-        print_peak(arguments.peak, device)
-        return
     parts = [PARTS[arguments.only]] if arguments.only else PARTS.values()
-    clock = time.process_time if arguments.shared else time.perf_counter
-    setup = Setup(device, arguments.rounds, clock, arguments.text)
+    clock = time.process_time if shared else time.perf_counter
+    setup = Setup(torch.device("cpu"), arguments.rounds, clock, arguments.text)
     rows = [row for part in parts for row in part(setup)]
-    counted = "processor time" if arguments.shared else "time passed"
-    report(f"The models on {device.type}, threads: {arguments.threads}, {counted}", rows, arguments.json)
+    counted = "the processor's time, for others use it too" if shared else "the time that passed"
+    report(f"The models on a processor, threads: {threads}, counted: {counted}", rows, arguments.json)
 
 
 if __name__ == "__main__":

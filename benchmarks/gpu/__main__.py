@@ -28,7 +28,7 @@ from pathlib import Path
 
 from benchmarks.gpu.parts import PARTS, Part
 from benchmarks.gpu.results import Outcome, Point, Said, line, write
-from benchmarks.gpu.running import OutOfTime, PartFailed, Settings, run_apart
+from benchmarks.gpu.running import OutOfTime, PartFailed, Settings, import_once, run_apart
 from benchmarks.table import Row
 
 MINUTES = 10.0
@@ -39,6 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _options(arguments)
     options.out.mkdir(parents=True, exist_ok=True)
     (options.out / "log.txt").unlink(missing_ok=True)
+    parts = [part for part in PARTS if part.name in (options.only or part.name)]
+    import_once({part.function.partition(":")[0] for part in parts})
     about = {
         said.what: said.text
         for said in run_apart("benchmarks.gpu.machine:machine", Settings("cpu", options.out), None)
@@ -58,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options.seeds,
         tuple(map(tuple, options.test)),
     )
-    return _run([part for part in PARTS if part.name in (options.only or part.name)], settings, options.minutes, about)
+    return _run(parts, settings, options.minutes, about)
 
 
 def _run(parts: Sequence[Part], settings: Settings, minutes: float | None, about: dict[str, str]) -> int:

@@ -1,6 +1,6 @@
 """A part in a process of its own: what it tells arrives at once, and its end, good or bad, frees the GPU.
 
-Processes are forked from one that has imported torch and has not touched the GPU, so that a part begins in no time.
+Processes are forked from one that has imported what they need and has not touched the GPU: a part begins at once.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing import get_context
@@ -55,6 +55,11 @@ class Settings:
         return self.out / "unfinished"
 
 
+def import_once(modules: Collection[str]) -> None:
+    """What the processes have imported when they begin; to be said before the first. What is missing is left out."""
+    get_context("forkserver").set_forkserver_preload([*modules])
+
+
 def run_apart(function: str, settings: Settings, seconds: float | None) -> Iterator[Told]:
     """What a part tells, as it does.
 
@@ -68,7 +73,6 @@ def run_apart(function: str, settings: Settings, seconds: float | None) -> Itera
         OutOfTime: it has reached its limit.
     """
     context = get_context("forkserver")
-    context.set_forkserver_preload(["benchmarks.gpu.learning"])
     ours, theirs = context.Pipe(duplex=False)
     process = context.Process(target=_inside, args=(function, settings, theirs))
     ends = None if seconds is None else time.monotonic() + seconds

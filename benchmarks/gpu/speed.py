@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import logging
+from collections.abc import Callable, Iterator
 
 import torch
 
@@ -11,18 +12,19 @@ from benchmarks.gpu.results import Tell
 from benchmarks.gpu.running import Settings
 from benchmarks.table import Row
 
-ROUNDS = 10
 
-
-def _told(compare: Callable[[transformer.Setup], Iterable[Row]]) -> Callable[[Settings, Tell], None]:
+def _told(compare: Callable[[transformer.Setup], Iterator[Row]]) -> Callable[[Settings, Tell], None]:
     def part(settings: Settings, tell: Tell) -> None:
-        for row in compare(transformer.Setup(torch.device(settings.device), 1 if settings.tiny else ROUNDS)):
+        logging.getLogger("transformers").setLevel(logging.ERROR)
+        setup = transformer.Setup(torch.device(settings.device))
+        if settings.tiny:
+            setup = transformer.Setup(setup.device, rounds=1, sizes=transformer.TINY)
+        for row in compare(setup):
             tell(row)
 
     return part
 
 
 step, decoding, compiled, modern, memory = map(
-    _told,
-    (transformer.step, transformer.decoding, transformer.compiled, transformer.modern, transformer.memory),
+    _told, (transformer.step, transformer.decoding, transformer.compiled, transformer.modern, transformer.memory)
 )

@@ -6,31 +6,65 @@ import itertools
 
 import pytest
 import torch
+from torch.testing import assert_close
 
 from benchmarks import transformer as benchmark
+from benchmarks.transformer import TINY, Times
+from benchmarks.transformer_peers import FastDecoder, NanoGPT
 
-CPU = torch.device("cpu")
+SETUP = benchmark.Setup(torch.device("cpu"), rounds=1, sizes=TINY)
 
 
 def test_runs_alternate_and_the_first_round_does_not_count() -> None:
     order: list[str] = []
     ticks = itertools.count()
-    setup = benchmark.Setup(CPU, rounds=2, clock=lambda: float(next(ticks)))
-    medians = setup.medians([lambda: order.append("ours"), lambda: order.append("theirs")])
+    setup = benchmark.Setup(SETUP.device, rounds=2, clock=lambda: float(next(ticks)))
+    ours, theirs = setup.times(lambda: order.append("ours"), lambda: order.append("theirs"))
     assert order == ["ours", "theirs"] * 3
-    assert medians[0] > 0
+    assert ours.rounds == theirs.rounds == (1.0, 1.0)
 
 
-def test_both_write_as_many_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(benchmark, "NEW_WORDS", 3)
-    monkeypatch.setattr(benchmark, "PROMPT", 2)
-    ours, theirs = benchmark.decoders(16, 1, 2, CPU)
-    prompt = torch.randint(benchmark.VOCABULARY, (2, 2))
-    assert benchmark.generate(theirs, prompt).shape == (2, 5)
+@pytest.mark.parametrize(
+    ("ours", "theirs", "shown", "met"),
+    [
+        ((1.0,), (3.0,), ["2", "2", "0%", "0.6667", "tokens/s", "3", "1.5", "yes"], True),
+        ((2.0, 1.0, 4.0), (2.0, 2.0, 2.0), ["too busy", "2", "75%", "", "tokens/s", "", "1.5", ""], None),
+        ((2.0, 2.0, 2.0), (2.0, 3.0, 2.0, 4.0), ["too busy", "1", "50%", "", "tokens/s", "", "1.5", ""], None),
+        ((2.0, 2.0, 2.5), (2.0, 2.0, 2.0), ["1", "1", "12%", "1", "tokens/s", "1", "1.5", "NO"], False),
+    ],
+    ids=["one round", "ours vary", "theirs vary", "steady enough"],
+)
+def test_rounds_that_differ_by_over_a_third_give_no_figure(
+    ours: tuple[float, ...], theirs: tuple[float, ...], shown: list[str], met: bool | None
+) -> None:
+    row = Times(ours).row("a name", Times(theirs), "tokens/s", work=2, goal=1.5)
+    assert row.cells() == ["a name", *shown]
+    assert row.met is met
+
+
+def test_all_write_as_many_words() -> None:
+    ours, theirs = benchmark.decoders(TINY.compiled, SETUP)
+    prompt = SETUP.prompt(2, 1000)
+    assert benchmark.generate(theirs, prompt, 3).shape == (2, 5)
     assert benchmark.greedy_decode(ours, prompt, 3).shape == (2, 3)
-    rows = benchmark.decoding_rows("little", ours, theirs, 1, 2.5, benchmark.Setup(CPU, rounds=1))
-    assert [row.goal for row in rows] == [2.5, None]
+    rows = list(benchmark.decoding_rows("little", ours, theirs, 1, 2.5, SETUP))
+    assert [row.goal for row in rows] == [2.5, None, 0.7]
     assert all(row.ours > 0 and row.peer for row in rows)
+
+
+def test_the_loop_as_in_gpt_fast_writes_what_the_model_says() -> None:
+    torch.manual_seed(0)
+    model = NanoGPT(50, 8, 12, 2, 2).eval()
+    for parameter in model.parameters():
+        torch.nn.init.normal_(parameter, std=0.5)
+    prompt = torch.tensor([[7, 8, 9]])
+    words = prompt
+    for _ in range(5):
+        words = torch.cat([words, model(words)[:, -1:].argmax(-1)], dim=1)
+    decoder = FastDecoder(model, 8)
+    decoder.write(torch.tensor([[1, 2]]), 6)  # what it has kept of one text is not in the next
+    assert_close(decoder.write(prompt, 5), words[:, 3:])
+    assert len(set(words[0].tolist())) > 3
 
 
 @pytest.mark.parametrize("name", ["Transformer", "nn.Transformer", "GPT", "GPT-2", "nanoGPT", "modern", "Llama"])
@@ -43,7 +77,7 @@ def test_a_step_trains_every_parameter(name: str, monkeypatch: pytest.MonkeyPatc
         return stepping(model, *rest)  # type: ignore[arg-type]
 
     monkeypatch.setattr(benchmark, "stepping", remembered)
-    run = benchmark.training_step(name, CPU)
+    run = benchmark.training_step(name, SETUP)
     (model,) = trained
     before = [parameter.detach().clone() for parameter in model.parameters()]
     run()
