@@ -105,7 +105,8 @@ class Delivering:
         left: dict[str, str] = {}
         budget = SUBMISSION_BYTES
         for path, file in sorted(found.files.items(), key=lambda one: not is_notebook(one[0])):
-            if path == timestamps.NAME:  # when it was handed in is what the platform says, not what a student writes
+            safe = _safe_path(path, written)
+            if safe.casefold() == timestamps.NAME:  # when it was handed in the platform says, and no student's file
                 continue
             try:
                 if len(written) >= FILES:
@@ -113,7 +114,6 @@ class Delivering:
                 if file.size > budget:
                     most = size(SUBMISSION_BYTES, decimal=True)
                     raise Refused(f"the submission has more than the limit of {most}")
-                safe = _safe_path(path, written)
                 budget -= _write(folder / safe, file)
                 written[safe] = file.path
             except Refused as refusal:

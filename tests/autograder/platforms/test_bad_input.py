@@ -256,10 +256,20 @@ def test_no_student_can_hand_in_a_list_of_submissions(course: Course, tmp_path: 
     assert handed_in(course)[f"ada/{LESSON}/{NAME}"] == GOOD
 
 
-def test_no_student_says_when_it_was_handed_in(course: Course, tmp_path: Path) -> None:
-    files = {f"ada_1_10_{NAME}": GOOD, "ada_1_11_timestamp.txt": b"1999-01-01 00:00:00 UTC"}
-    collect(course, put(tmp_path / "c.zip", zipped(files)))
-    assert set(handed_in(course)) == {f"1/{LESSON}/{NAME}"}
+@pytest.mark.parametrize(
+    "name",
+    ["timestamp.txt", " timestamp.txt", "timestamp.txt ", "\u2003timestamp.txt", "Timestamp.TXT", " Timestamp.txt "],
+)
+@pytest.mark.parametrize("make", [canvas, gradescope, moodle])
+def test_no_student_says_when_it_was_handed_in(make: Maker, name: str, course: Course, tmp_path: Path) -> None:
+    late = {NAME: GOOD, name: b"1999-01-01 00:00:00 UTC"}
+    collect(course, make(tmp_path / "d.zip", {"ada": late}), lesson=LESSON)
+    [work] = [path for path in handed_in(course) if path.endswith(NAME)]
+    student = work.partition("/")[0]
+    assert b"1999" not in handed_in(course).get(f"{student}/{LESSON}/timestamp.txt", b"")
+    assert not [path for path in handed_in(course) if path.casefold().endswith(f"{LESSON}/timestamp.txt".casefold())][
+        1:
+    ]
 
 
 def test_names_of_files_are_made_safe_and_none_is_lost(course: Course, tmp_path: Path) -> None:
