@@ -40,9 +40,8 @@ TALLEST = 85
 ENOUGH_TO_COMPARE = 10
 """The fewest students for whom it says how well an exercise tells those who know more from those who know less."""
 
-MOST_MISTAKES = 3
-"""How many of an exercise's mistakes are shown."""
-
+IN_ANOTHER_WAY = "wrong in another way"
+"""Where wrong answers are counted that no known mistake explains."""
 
 MOST_STUDENTS_SHOWN = 40
 """A class of more has its list of students folded: it would be a page of its own on a telephone."""
@@ -70,9 +69,10 @@ class ExerciseRow:
         max_points: the most that it gives.
         right: how many have it all right.
         judged: of how many.
+        ungraded: how many more have a score, and none for this exercise.
         share: what the class has earned of its points, in percent.
         tells_apart: the correlation of its points with all others; "–" where there is none.
-        mistakes: known ones first, then the most frequent.
+        mistakes: known ones first, then the most frequent; everyone judged who is not right is in one of them.
     """
 
     exercise: str
@@ -80,6 +80,7 @@ class ExerciseRow:
     max_points: float
     right: int
     judged: int
+    ungraded: int
     share: float
     tells_apart: str
     mistakes: list[Mistake]
@@ -241,6 +242,7 @@ def _exercise_row(exercise: str, scored: Sequence[Record], catalogue: Catalogue)
         most,
         sum(one.outcome is Outcome.PASSED for _, one in judged),
         len(judged),
+        len(pairs) - len(judged),
         100 * statistics.fmean(points) / most if points and most else 0.0,
         _correlation(points, rest),
         _mistakes(exercise, [one for _, one in judged], catalogue),
@@ -255,12 +257,18 @@ def _correlation(points: Sequence[float], rest: Sequence[float]) -> str:
 
 
 def _mistakes(exercise: str, results: Iterable[ExerciseRecord], catalogue: Catalogue) -> list[Mistake]:
-    """What went wrong: first the known mistakes, by name, then all else by its outcome; the most frequent first."""
+    """What went wrong, all of it: first the known mistakes, by name, then other wrong answers and outcomes; the most
+    frequent first.
+    """
     failed = Counter((one.outcome, one.misconception) for one in results if one.outcome is not Outcome.PASSED)
     most_frequent = sorted(failed.items(), key=lambda item: (item[0][1] is None, -item[1]))
     return [
-        Mistake(misconception or str(outcome), _message(exercise, misconception, catalogue), students)
-        for (outcome, misconception), students in most_frequent[:MOST_MISTAKES]
+        Mistake(
+            misconception or (IN_ANOTHER_WAY if outcome is Outcome.WRONG else str(outcome)),
+            _message(exercise, misconception, catalogue),
+            students,
+        )
+        for (outcome, misconception), students in most_frequent
     ]
 
 

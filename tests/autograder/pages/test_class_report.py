@@ -54,12 +54,37 @@ def test_it_counts_who_is_right_and_names_mistakes_first() -> None:
     )
     assert text(soup.select_one(".facts") or soup) == "submissions 5 without a score 1 median 33 % mean 42 %"
     said = row(soup, SCALE)
-    assert said.startswith(f"Scaling {SCALE} 1 of 4 25 % of 1 1 × {MISTAKE.id} ")
+    assert said.startswith(f"Scaling {SCALE} 1 of 4 25 % of 1 3 of 4 not right: 1 × {MISTAKE.id} ")
     assert said.endswith("2 × died")
     assert row(soup, "zoe") == "zoe no score The notebook is an empty file: save it."
     assert row(soup, "ada") == "ada 3 of 3"
     assert row(soup, "fay") == f"fay 2 of 3 scale ({MISTAKE.id})"
     assert "tells apart" not in text(soup)  # too few to say so
+
+
+def test_every_failure_is_in_a_row_and_the_table_says_out_of_how_many() -> None:
+    named = [one.id for one in exercises.find("attention.weights").misconceptions[:5]]
+    unnamed = (Outcome.WRONG, Outcome.RAISED, Outcome.NOT_ATTEMPTED, Outcome.NEVER_DEFINED, Outcome.TIMED_OUT)
+    failed = {(Outcome.WRONG, name): times for times, name in enumerate(named, start=1)}
+    failed |= {(outcome, None): times for times, outcome in enumerate(unnamed, start=2)}
+    ended = [*(how for how, times in failed.items() for _ in range(times)), (Outcome.PASSED, None)]
+    results = [
+        record(
+            f"s{number}",
+            "01_attention",
+            (RIGHT, exercise_record("attention.weights", 3.0 * (how is Outcome.PASSED), 3, how, name)),
+        )
+        for number, (how, name) in enumerate(ended)
+    ]
+    lost = [(RIGHT, exercise_record("attention.weights", None, 3, Outcome.UNGRADED))]
+    said = row(page([*results, *(record("lost", "01_attention", one) for one in lost)]), "attention.weights")
+    assert "attention.weights 1 of 36 1 without a score" in said
+    assert "35 of 36 not right:" in said
+    rows = {name or str(outcome): times for (outcome, name), times in failed.items()}
+    rows["wrong in another way"] = rows.pop("wrong")
+    assert all(f"{times} × {name}" in said for name, times in rows.items())
+    assert said.count(" × ") == len(rows)
+    assert sum(rows.values()) == 35
 
 
 def test_the_bars_hold_everyone_with_a_score() -> None:
@@ -82,7 +107,7 @@ def test_extra_credit_and_deductions_stay_in_the_picture() -> None:
 def test_of_many_students_it_says_how_well_an_exercise_tells_them_apart() -> None:
     strong = [submission(f"a{number}", 2.0, RIGHT) for number in range(6)]
     weak = [submission(f"b{number}", 0.0, NAMED) for number in range(6)]
-    assert "50 % of 1 1.00 6 ×" in row(page([*strong, *weak]), SCALE)
+    assert "50 % of 1 1.00 6 of 12 not right: 6 ×" in row(page([*strong, *weak]), SCALE)
     crossed = [submission(f"c{number}", 0.0, RIGHT) for number in range(6)]
     assert "1 of 2" not in row(page([*crossed, *weak]), "attention.scores")
     assert "0 % of 2 –" in row(page([*crossed, *weak]), "attention.scores")  # no differences, nothing to compare
