@@ -9,6 +9,7 @@ import re
 import shlex
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from nbgrader.coursedir import CourseDirectory
@@ -52,6 +53,16 @@ def test_only_instructors_enter_the_course_and_nobody_its_account() -> None:
     assert {service["user"], "root"} <= HUB.Authenticator.blocked_users
     assert service["cwd"].startswith(f"/home/{service['user']}/")
     assert f"chmod 700 /home/{service['user']}" in PAGE
+
+
+def test_no_student_s_page_shares_an_origin_with_the_course() -> None:
+    """Else it could act there with an instructor's cookies (JupyterHub's chapter on web security)."""
+    host = urlsplit(HUB.JupyterHub.subdomain_host)
+    assert (host.scheme, host.path) == ("https", "")
+    assert not any(service.get("oauth_no_confirm") for service in HUB.JupyterHub.services)
+    [service] = HUB.JupyterHub.services
+    for name in (f"*.{host.netloc}", f"https://{service['name']}--service.{host.netloc}", "`oauth_no_confirm`"):
+        assert name in PAGE, "the page says what has to be set up for it"
 
 
 def test_students_start_another_environment_than_the_one_that_grades() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ipaddress
 import re
 import signal
 import threading
@@ -10,6 +11,7 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
+from autograder.cluster.plain_reads import reading_plain_data
 from autograder.errors import BadInput
 
 LOCAL = "local"
@@ -30,27 +32,32 @@ _UNWATCHED = {
 nobody looks at, is at the cost of the grading.
 """
 
-_ADDRESS = re.compile(r"(?:(?:tcp|tls|ws|wss)://)?(?:\[[0-9a-fA-F:.]+\]|[\w.-]+):(\d{1,5})")
+_ADDRESS = re.compile(r"(?:(tcp|tls|ws|wss)://)?(\[[0-9a-fA-F:.]+\]|[\w.-]+):(\d{1,5})")
+_ENCRYPTED = ("tls", "wss")
 
 _NEEDED = "--scheduler needs Dask; in a clone of Katze, install it with `pip install '.[cluster]'`"
 
 
 @contextlib.contextmanager
-def connected(address: str, workers: int = 1, patience: float = PATIENCE_SECONDS) -> Iterator[Any]:
-    """A client of a cluster, which has a worker at least.
+def connected(
+    address: str, workers: int = 1, patience: float = PATIENCE_SECONDS, trusted: bool = False
+) -> Iterator[Any]:
+    """A client of a cluster, which has a worker at least. It reads nothing but plain data from there.
 
     Args:
         address: of its scheduler, such as "tcp://10.0.0.1:8786", or "local".
         workers: how many workers a local cluster has.
         patience: how long to wait for the scheduler, and then for a worker, in seconds.
+        trusted: whether a connection to another machine may be unencrypted.
 
     Yields:
         The client (`distributed.Client`).
 
     Raises:
-        BadInput: Dask is not installed, the address is none, nobody answers there, or there is no worker.
+        BadInput: Dask is not installed, the address is none, or not to be trusted, nobody answers there, or there is
+            no worker.
     """
-    check_address(address)
+    check_address(address, trusted)
     import logging  # not before it is needed: every command reads this module, for `PATIENCE_SECONDS`
 
     try:
@@ -61,7 +68,11 @@ def connected(address: str, workers: int = 1, patience: float = PATIENCE_SECONDS
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what goes wrong is told in a line of our own
     with contextlib.ExitStack() as resources:
         resources.enter_context(dask.config.set(_UNWATCHED))
-        target = resources.enter_context(_local(workers)) if address == LOCAL else address
+        if address == LOCAL:  # its scheduler is in this process, and nobody else can reach it
+            target = resources.enter_context(_local(workers))
+        else:
+            resources.enter_context(reading_plain_data())
+            target = address
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of other versions: `examining.py` compares them
@@ -87,18 +98,36 @@ def connected(address: str, workers: int = 1, patience: float = PATIENCE_SECONDS
         yield client
 
 
-def check_address(address: str) -> None:
-    """Refuse what is no address.
+def check_address(address: str, trusted: bool = False) -> None:
+    """Refuse what is no address, and a scheduler that others could reach as well.
+
+    Args:
+        address: of a scheduler, or "local".
+        trusted: whether a connection to another machine may be unencrypted.
 
     Raises:
-        BadInput: it is neither "local" nor an address with a port.
+        BadInput: it is neither "local" nor an address with a port, or the way there is open to others.
     """
+    if address == LOCAL:
+        return
     match = _ADDRESS.fullmatch(address)
-    if address != LOCAL and (match is None or not 0 < int(match[1]) < 1 << 16):
+    if match is None or not 0 < int(match[3]) < 1 << 16:
         raise BadInput(
             f"{address!r} is no address of a scheduler; write one such as tcp://10.0.0.1:8786 or "
             "tls://10.0.0.1:8786, or `local`"
         )
+    if match[1] not in _ENCRYPTED and not _is_here(match[2]) and not trusted:
+        raise BadInput(
+            f"the way to {address} is not encrypted: whoever reaches it can read the course's secret and send grades; "
+            "use certificates and tls:// (docs/cluster.md), or give --trust-scheduler if nobody else can reach it"
+        )
+
+
+def _is_here(host: str) -> bool:
+    """Whether only this machine can reach a host of this name."""
+    with contextlib.suppress(ValueError):
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    return host == "localhost"
 
 
 @contextlib.contextmanager

@@ -36,7 +36,7 @@ class ExaminedWorker:
 
 
 def examine_cluster(
-    address: str, workers: int, min_level: str = "", patience: float = PATIENCE_SECONDS
+    address: str, workers: int, min_level: str = "", patience: float = PATIENCE_SECONDS, trusted: bool = False
 ) -> tuple[ExaminedWorker, ...]:
     """Ask all workers what they would grade with, and compare that with what this machine would.
 
@@ -45,11 +45,12 @@ def examine_cluster(
         workers: how many workers a local cluster has.
         min_level: the weakest boxes that will do; empty for what grading takes by itself.
         patience: how long to wait for the scheduler, and then for a worker, in seconds.
+        trusted: whether a connection to another machine may be unencrypted.
 
     Raises:
-        BadInput: nobody answers.
+        BadInput: nobody answers, or the way there is open to others.
     """
-    with connected(address, workers, patience) as client:
+    with connected(address, workers, patience, trusted) as client:
         there = examine_workers(client, min_level, "")
         names = {where: str(one.get("name", "")) for where, one in workers_of(client).items()}
     here = examine_oneself(level="L0")  # here no box is opened

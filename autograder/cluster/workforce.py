@@ -86,26 +86,33 @@ class LessonDesk:
             return b""
 
 
-def hire_at(address: str, workers: int, patience: float = PATIENCE_SECONDS, console: Console | None = None) -> Hire:
+def hire_at(
+    address: str,
+    workers: int,
+    patience: float = PATIENCE_SECONDS,
+    trusted: bool = False,
+    console: Console | None = None,
+) -> Hire:
     """Have a cluster grade.
 
     Args:
         address: of its scheduler, such as "tcp://10.0.0.1:8786", or "local".
         workers: how many workers a local cluster has.
         patience: how long to wait for the scheduler, and then for a worker, in seconds.
+        trusted: whether a connection to another machine may be unencrypted.
         console: where lines on single workers go; by default standard error.
 
     Raises:
-        BadInput: the address is none.
+        BadInput: the address is none, or the way there is open to others.
     """
-    check_address(address)
+    check_address(address, trusted)
     console = console or Console(stderr=True)
 
     def tell(line: str) -> None:
         console.print(line, highlight=False, markup=False, soft_wrap=True)
 
     def hire(assignment: Assignment, most: int, min_level: Level | None, level: Level | None) -> ClusterWorkforce:
-        return ClusterWorkforce(address, assignment, min(workers, most), min_level, level, tell, patience)
+        return ClusterWorkforce(address, assignment, min(workers, most), min_level, level, tell, patience, trusted)
 
     return hire
 
@@ -121,6 +128,7 @@ class ClusterWorkforce:
         level: boxes of exactly this level, untried.
         tell: takes a line for the instructor.
         patience: how long to wait for the scheduler, and then for a worker, in seconds.
+        trusted: whether a connection to another machine may be unencrypted.
     """
 
     def __init__(
@@ -132,6 +140,7 @@ class ClusterWorkforce:
         level: Level | None,
         tell: Callable[[str], None],
         patience: float,
+        trusted: bool,
     ) -> None:
         self._address = address
         self._assignment = assignment
@@ -139,6 +148,7 @@ class ClusterWorkforce:
         self._levels = ("" if min_level is None else min_level.name, "" if level is None else level.name)
         self._tell = tell
         self._patience = patience
+        self._trusted = trusted
         self._resources = contextlib.ExitStack()
         self._client: Any = None
         self._good: dict[str, Examined] = {}
@@ -165,7 +175,8 @@ class ClusterWorkforce:
         """
         if self._client is not None:
             return
-        self._client = self._resources.enter_context(connected(self._address, self._wanted, self._patience))
+        reached = connected(self._address, self._wanted, self._patience, self._trusted)
+        self._client = self._resources.enter_context(reached)
         self._here = examine_oneself(level=Level.L0.name)  # here no box is opened
         examined = examine_workers(self._client, *self._levels)
         self._good = require_a_worker(workers_of(self._client), examined, self._here, self._tell)

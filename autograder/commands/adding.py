@@ -108,7 +108,7 @@ def _positive(text: str) -> int:
 
 
 def add_scheduler(parser: argparse.ArgumentParser) -> None:
-    """`--scheduler`: a cluster of Dask's, and `--scheduler-wait`: how long to wait for it."""
+    """`--scheduler`: a cluster of Dask's, `--scheduler-wait`: how long to wait, and `--trust-scheduler`."""
     parser.add_argument(
         "--scheduler", metavar="ADDRESS", help="a Dask cluster: its scheduler's address, or `local` to start one here"
     )
@@ -118,6 +118,11 @@ def add_scheduler(parser: argparse.ArgumentParser) -> None:
         default=PATIENCE_SECONDS,
         metavar="SECONDS",
         help=f"how long to wait for the scheduler, and then for a worker (default: {PATIENCE_SECONDS:g})",
+    )
+    parser.add_argument(
+        "--trust-scheduler",
+        action="store_true",
+        help="let the way to a scheduler on another machine be unencrypted: nobody else can reach it",
     )
 
 

@@ -40,7 +40,8 @@ def _run_on_cluster(options: argparse.Namespace) -> int:
     from autograder.cluster.table import examine_cluster, print_workers, worker_records
     from autograder.console import output_console
 
-    workers = examine_cluster(options.scheduler, 1, options.min_level or "", options.scheduler_wait)
+    level = options.min_level or ""
+    workers = examine_cluster(options.scheduler, 1, level, options.scheduler_wait, options.trust_scheduler)
     if options.json:
         write_json(options.json, worker_records(workers))
     if options.json != "-":

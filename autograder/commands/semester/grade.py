@@ -117,7 +117,7 @@ def _hire(options: argparse.Namespace) -> Hire | None:
         return None
     from autograder.cluster.workforce import hire_at
 
-    return hire_at(options.scheduler, options.workers, options.scheduler_wait)
+    return hire_at(options.scheduler, options.workers, options.scheduler_wait, options.trust_scheduler)
 
 
 def conclude_run(course: Course, run: ClassResult, options: argparse.Namespace) -> int:

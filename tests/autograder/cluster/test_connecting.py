@@ -9,7 +9,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -22,8 +22,11 @@ from distributed import LocalCluster
 from distributed.security import Security
 
 from autograder.cli import main
-from autograder.cluster.connecting import connected
+from autograder.cluster import connecting
+from autograder.cluster.connecting import check_address, connected
 from autograder.cluster.examining import Examined, why_not
+from autograder.cluster.plain_reads import Unread
+from autograder.cluster.station import problem_at, take_parcel
 from autograder.errors import BadInput
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -35,6 +38,29 @@ importlib.metadata.version = lambda name: "1.0.0" if name == "torch" else versio
 NO_TORCH = """
 import sys
 sys.modules["torch"] = None
+"""
+EVIL = """
+import os, pickle
+from autograder.cluster import station
+
+class Bomb(Exception):
+    def __reduce__(self):
+        return eval, ("__import__('os').getpid() == {CLIENT} and open({MARKER!r}, 'w')".format(**os.environ),)
+
+async def examine_worker(*told):
+    from distributed import get_worker
+    get_worker().log_event("warn", {"message": pickle.dumps(Bomb())})
+    return Bomb()
+
+def take_parcel(name, task, notebook, kept):
+    if task == b"raise":
+        raise Bomb
+    return Bomb() if task == b"return" else [task, Bomb()]
+
+def problem_at(name, dask_worker):
+    return {name: Bomb()}
+
+station.examine_worker, station.take_parcel, station.problem_at = examine_worker, take_parcel, problem_at
 """
 WITHOUT_BOXES = """
 import autograder.box.confinement.selftest as selftest
@@ -97,6 +123,25 @@ def test_doctor_shows_all_workers_and_refuses_by_name(tmp_path: Path, capsys: py
     assert "boxes at level L2 are not possible here (no Landlock)" in refused["weak"]
 
 
+def test_a_worker_that_sends_code_runs_nothing_here(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    marker = tmp_path / "it has run"
+    monkeypatch.setenv("MARKER", str(marker))
+    monkeypatch.setenv("CLIENT", str(os.getpid()))
+    with scheduler() as address, worker(address, "evil", tmp_path, EVIL):
+        assert main(["doctor", "--scheduler", address, "--scheduler-wait", "60"]) == 1
+        assert "is refused: it does not answer" in capsys.readouterr().out
+        with connected(address, patience=60) as client:
+            with suppress(Exception):
+                client.submit(take_parcel, "", b"raise", b"", b"").result()
+            assert isinstance(client.submit(take_parcel, "", b"return", b"", b"").result(), Unread)
+            assert client.submit(take_parcel, "", b"list", b"", b"").result()[0] == b"list"
+            [said] = client.run(problem_at, "run", on_error="return").values()
+            assert isinstance(said["run"], Unread)
+    assert not marker.exists()
+
+
 def test_a_scheduler_without_a_worker_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     with scheduler() as address:
         assert main(["doctor", "--scheduler", address, "--scheduler-wait", "0.5"]) == 2
@@ -133,7 +178,8 @@ def certificates(folder: Path) -> Mapping[str, str]:
     }
 
 
-def test_with_certificates_nobody_else_gets_in(tmp_path: Path) -> None:
+def test_with_certificates_nobody_else_gets_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connecting, "reading_plain_data", nullcontext)  # the scheduler is in this process
     (tmp_path / "ours").mkdir()
     (tmp_path / "theirs").mkdir()
     with (
@@ -158,6 +204,29 @@ def test_with_certificates_nobody_else_gets_in(tmp_path: Path) -> None:
             connected(plain, patience=2),
         ):
             pass
+
+
+@pytest.mark.parametrize(
+    ("address", "refused"),
+    [
+        ("tcp://10.0.0.1:8786", True),
+        ("10.0.0.1:8786", True),
+        ("ws://scheduler:8786", True),
+        ("tcp://[2001:db8::1]:8786", True),
+        ("tcp://localhost.example.org:8786", True),
+        ("tcp://0.0.0.0:8786", True),
+        ("tls://10.0.0.1:8786", False),
+        ("wss://scheduler:8786", False),
+        ("tcp://127.0.0.1:8786", False),
+        ("[::1]:8786", False),
+        ("localhost:8786", False),
+        ("local", False),
+    ],
+)
+def test_a_way_that_others_can_listen_on_is_refused_unless_it_is_trusted(address: str, refused: bool) -> None:
+    with pytest.raises(BadInput, match="not encrypted.*--trust-scheduler") if refused else nullcontext():
+        check_address(address)
+    check_address(address, trusted=True)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import os
 import signal
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ import msgpack
 import pytest
 from distributed import Client, LocalCluster
 
-from autograder.cluster import pool
+from autograder.cluster import connecting, pool
 from autograder.cluster.connecting import KEPT_MESSAGES, LOCAL, connected
 from autograder.cluster.examining import Examined
 from autograder.cluster.parcels import Parcel, pack_task
@@ -126,6 +126,12 @@ def threads() -> Iterator[LocalCluster]:
 
 def names_of(found: list[Finished]) -> Counter[str]:
     return Counter(one.task.student for one in found)
+
+
+@pytest.fixture(autouse=True)
+def _scheduler_in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has to unpickle what it is sent, as the client of another one has not."""
+    monkeypatch.setattr(connecting, "reading_plain_data", nullcontext)
 
 
 class TestAnEverydayRun:
