@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from autograder.errors import Unreadable
-from autograder.intake.submission import Submission, SubmittedCell
+from autograder.intake.handed_in import AnswersIn
+from autograder.intake.submission import Submission, SubmittedCell, read_notebook
 from autograder.plain.assignment import MasterCell, MasterNotebook
 from autograder.repair.cells import Cell, CellKind, Repaired
 from autograder.repair.own import OwnCells
@@ -65,6 +66,19 @@ def put_back(submission: Submission, master: MasterNotebook) -> Repaired:
     cells = with_ids([replace(cell, id="") for _, cell in placed], set())
     receipt = [_SENTENCES[kind].format(names=some(sorted(set(events[kind])))) for kind in _SENTENCES if events[kind]]
     return Repaired(tuple(cells), (*submission.repairs, *receipt), master.metadata)
+
+
+def answers_in(master: MasterNotebook) -> AnswersIn:
+    """What says whether a notebook answers anything: of those that do the name decides, as for nbgrader."""
+
+    def answers(content: bytes) -> dict[str, str] | None:
+        submission = read_notebook(content)
+        try:
+            return {master.name: "answered"} if put_back(submission, master).answers() else {}
+        except Unreadable:
+            return None
+
+    return answers
 
 
 # --- which submitted cell is which

@@ -17,14 +17,14 @@ from autograder.errors import Unreadable
 from autograder.gradebook.record import Conditions, ExerciseRecord
 from autograder.grading.plan import Task
 from autograder.grading.recording import Finished, make_record, stable
-from autograder.intake.submission import Submission, read_notebook, read_submission
+from autograder.intake.submission import Submission, read_submission
 from autograder.limits import Limits
 from autograder.plain import files, publish
 from autograder.plain.assignment import MasterCell, MasterNotebook, PlainAssignment
 from autograder.plain.judging import Judged, judge
 from autograder.plain.publish import GradedNotebook, graded_notebook
 from autograder.plain.refusals import refusals
-from autograder.plain.repairing import put_back
+from autograder.plain.repairing import answers_in, put_back
 from autograder.plain.running import Ran, run_cells
 from autograder.repair.cells import Cell, CellKind, Repaired
 from course_lib.checking import Outcome
@@ -170,17 +170,8 @@ def _read(assignment: PlainAssignment, master: MasterNotebook, task: Task) -> tu
         Unreadable: it cannot be.
     """
     others = {f"{one.name}.ipynb" for one in assignment.notebooks} - {f"{master.name}.ipynb"}
-    submission = read_submission(task.folder, master.name, partial(_answers_in, master=master), others)
+    submission = read_submission(task.folder, master.name, answers_in(master), others)
     return submission, put_back(submission, master)
-
-
-def _answers_in(content: bytes, master: MasterNotebook) -> dict[str, str] | None:
-    """What a notebook answers; None where none of its cells is of this one."""
-    submission = read_notebook(content)
-    try:
-        return put_back(submission, master).answers()
-    except Unreadable:
-        return None
 
 
 def _lay_out(grader: PlainGrader, task: Task, folder: Path) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,9 +11,9 @@ import pytest
 from autograder.course.course import Course
 from autograder.errors import Unreadable
 from autograder.gradebook.file import GradebookFile
-from autograder.intake.submission import read_notebook
+from autograder.intake.submission import find_submission, read_notebook
 from autograder.plain.assignment import MasterNotebook, PlainAssignment
-from autograder.plain.repairing import put_back
+from autograder.plain.repairing import answers_in, put_back
 from autograder.repair.cells import Cell, CellKind, Repaired
 from tests.autograder.plain.plain_course import MEAN, NAME, cell, make_course, make_test, submitted
 
@@ -108,6 +109,26 @@ def test_text_of_a_student_s_is_made_safe(made: dict[str, Any], first: MasterNot
     written = mended(made, first).notebook()
     assert "<script" not in json.dumps(written)
     assert "](javascript:" not in json.dumps(written)
+
+
+@pytest.mark.parametrize(
+    ("files", "chosen"),
+    [
+        (("first", "old: more answers"), "first"),
+        (("first: untouched", "first_done"), "first_done"),
+        (("first", "first-1: untouched"), "first"),
+        (("first-1", "first-2", "second"), "first-2"),  # another notebook of the assignment
+    ],
+)
+def test_of_several_notebooks_the_name_decides_among_those_with_answers(
+    files: tuple[str, ...], chosen: str, course: Course, first: MasterNotebook, tmp_path: Path
+) -> None:
+    for said in files:
+        name, _, kind = said.partition(": ")
+        answers = {"": {"mean": MEAN}, "untouched": {}, "more answers": {"mean": MEAN, "why": "Because."}}[kind]
+        (tmp_path / f"{name}.ipynb").write_text(json.dumps(submitted(course, "first", answers)))
+    found, _ = find_submission(tmp_path, "first", answers_in(first), {"second.ipynb"})
+    assert found.path == f"{chosen}.ipynb"
 
 
 def test_another_notebook_is_refused(first: MasterNotebook) -> None:
