@@ -7,6 +7,7 @@ asked for: then the cells run in a box, and every answer is checked on the cases
 from __future__ import annotations
 
 import ast
+import contextlib
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,7 +25,7 @@ from rich.text import Text
 from autograder.course.released import released_notebooks
 from autograder.errors import BadInput, Unreadable
 from autograder.intake.archives import NOTEBOOK_BYTES
-from autograder.intake.handed_in import unpack
+from autograder.intake.handed_in import AnswersIn, HandedIn, find_notebook, unpack
 from autograder.intake.submission import Submission, read_notebook
 from autograder.limits import size
 from autograder.repair import Cell, CellKind, Release, Repaired, answers_in, is_of, repair, require_lesson
@@ -128,7 +129,8 @@ def preflight(file: Path, lesson: str | None = None, release: Path | None = None
     """Look at a notebook as grading will.
 
     Args:
-        file: the notebook, or a zip archive, a compressed notebook, or a script that was one.
+        file: the notebook, or a zip archive, a compressed notebook, a script that was one, or a folder of all that is
+            to be submitted.
         lesson: the lesson that it is meant for; by default the one that its cells belong to.
         release: the lesson as it was released; by default found in the course's folder, in this repository, or
             next to the installed package.
@@ -138,7 +140,6 @@ def preflight(file: Path, lesson: str | None = None, release: Path | None = None
         BadInput: the file or the release cannot be opened, or are the same, or there is no box to run it in.
         Unreadable: the notebook could not be graded.
     """
-    content = _content(file)
     catalogue = catalogue_at_hand(Path.cwd(), file.resolve().parent)
     files = _released_files(file, release)
     released = {name: _loaded(path) for name, path in files.items()}
@@ -147,9 +148,9 @@ def preflight(file: Path, lesson: str | None = None, release: Path | None = None
         found = (answers_in(released[name], name, catalogue)(content) for name in released if name in (lesson or name))
         return next((one for one in found if one is not None), None)
 
-    unpacked = unpack(file.name, content, lesson or file.stem, answers)
+    handed_in = _found(file, lesson or file.resolve().stem, answers)
     try:
-        submission = read_notebook(unpacked.content)
+        submission = read_notebook(handed_in.content)
     except Unreadable:
         if file.suffix == ".py":
             raise BadInput(
@@ -157,6 +158,8 @@ def preflight(file: Path, lesson: str | None = None, release: Path | None = None
             ) from None
         raise
     own = _lesson_of(submission, released)
+    if lesson is None and own is not None and handed_in.notes:  # now that it is known which one is looked for
+        return preflight(file, own, release, run)
     meant = lesson or own
     if meant is None:
         raise Unreadable(
@@ -164,7 +167,7 @@ def preflight(file: Path, lesson: str | None = None, release: Path | None = None
         )
     if meant not in released:
         raise BadInput(f"no lesson {meant!r}; there are: {', '.join(released)}")
-    if file.samefile(files[meant]):
+    if (file / handed_in.path if file.is_dir() else file).samefile(files[meant]):
         raise BadInput(
             f"{file} is the released notebook itself: there is nothing to compare it with. Write your answers in the "
             f"copy that `katze learn` makes; `katze learn --move-answers {meant}` moves there what is in it already"
@@ -176,8 +179,8 @@ def preflight(file: Path, lesson: str | None = None, release: Path | None = None
         looks = _checked(looks, repaired, catalogue)
     named_for = _other_lesson_in(file.name, meant, {*released, *catalogue.modules})
     remarks = [_misnamed(file.name, meant, named_for)] if named_for else []
-    remarks += _remarks(content, submission, released[meant], meant, own)
-    repairs = (*unpacked.notes, *repaired.repairs)
+    remarks += _remarks(handed_in.content, submission, released[meant], meant, own)
+    repairs = (*handed_in.notes, *repaired.repairs)
     return Preflight(file.name, meant, tuple(looks), repairs, tuple(remarks), repaired, named_for)
 
 
@@ -203,11 +206,20 @@ def write_mended(found: Preflight, target: Path) -> None:
 # Reading -----------------------------------------------------------------------------------------------------
 
 
+def _found(file: Path, lesson: str, answers: AnswersIn) -> HandedIn:
+    """What grading would read of a file, or of all that is in a folder."""
+    if not file.is_dir():
+        return unpack(file.name, _content(file), lesson, answers)
+    with contextlib.ExitStack() as resources:
+        try:
+            folder = os.open(file, os.O_RDONLY | os.O_DIRECTORY)
+        except (OSError, AttributeError) as error:  # the latter on Windows
+            raise BadInput(f"{file} is a folder that cannot be opened here; name the notebook in it") from error
+        resources.callback(os.close, folder)
+        return find_notebook(folder, lesson, answers)
+
+
 def _content(file: Path) -> bytes:
-    if file.is_dir():
-        inside = sorted(path for path in file.glob("*.ipynb") if path.is_file())
-        named = f": {inside[0]}" if len(inside) == 1 else ""
-        raise BadInput(f"{file} is a folder; name the notebook in it{named}")
     try:
         held = file.stat().st_size
         if held > NOTEBOOK_BYTES:

@@ -17,8 +17,10 @@ from autograder.box import self_test
 from autograder.cli import main
 from autograder.course import released as places
 from autograder.errors import BadInput, Unreadable
+from autograder.intake.submission import find_submission
 from autograder.preflight import LOOK, READY, UNREADABLE, Preflight, State, preflight, print_preflight, write_mended
-from autograder.repair import Release
+from autograder.repair import Release, answers_in
+from course_lib.exercises import COURSE
 from tests.autograder.answered_lesson import EXERCISES, LESSON, RELEASED, Notebook, filled, graded, released
 
 
@@ -222,13 +224,19 @@ def test_an_archive_and_a_script_are_read_as_when_graded(tmp_path: Path) -> None
     assert states["attention.scale"] is State.WRITTEN
 
 
-def test_a_folder_is_told_the_notebook_in_it(save: Save) -> None:
-    path = save(filled())
-    with pytest.raises(BadInput, match=f"is a folder; name the notebook in it: {path}$"):
-        preflight(path.parent)
-    save(filled(), "second.ipynb")
-    with pytest.raises(BadInput, match="is a folder; name the notebook in it$"):
-        preflight(path.parent)
+def test_of_a_folder_and_of_an_archive_the_notebook_is_read_that_grading_would(save: Save, tmp_path: Path) -> None:
+    (tmp_path / "work").mkdir()
+    done = save(filled(), f"work/{LESSON}_final.ipynb")
+    untouched = save(released(), f"work/{LESSON}.ipynb")
+    with zipfile.ZipFile(tmp_path / "answers.zip", "w") as archive:
+        for path in (done, untouched):
+            archive.write(path, path.name)
+    answers = answers_in(Release.load(RELEASED), LESSON, COURSE)
+    in_grading, _ = find_submission(done.parent, LESSON, answers)
+    for path in (done.parent, tmp_path / "answers.zip"):
+        found = preflight(path)
+        assert all(answer.is_ready for answer in found.answers)
+        assert found.repairs[-2] == in_grading.notes[0]  # the archive comes before it
 
 
 def test_a_plain_file_is_told_how_one_answer_is_checked(tmp_path: Path) -> None:

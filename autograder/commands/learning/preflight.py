@@ -20,7 +20,9 @@ def add(commands: Commands) -> None:
         "katze preflight 01_ols.ipynb --run",
         course=False,
     )
-    preflight.add_argument("file", type=Path, metavar="FILE.ipynb", help="the notebook that you want to submit")
+    preflight.add_argument(
+        "file", type=Path, metavar="FILE.ipynb", help="the notebook, or a folder, that you want to submit"
+    )
     preflight.add_argument("--lesson", help="the lesson that it is meant for (default: told by its cells)")
     preflight.add_argument(
         "--release", type=Path, metavar="FILE.ipynb", help="the notebook as you were given it (default: found)"
