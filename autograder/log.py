@@ -20,7 +20,7 @@ from autograder.gradebook import store
 from autograder.gradebook.access import read_only
 from autograder.gradebook.deadlines.terms import LATE_PENALTY, with_lateness
 from autograder.gradebook.record import CaseRecord, Change, ExerciseRecord, Record, Standing
-from autograder.gradebook.standings import is_withdrawn
+from autograder.gradebook.standings import withdrawn_from
 from autograder.grading.submission import SLOTS
 from autograder.pages.deadlines import told_to_student
 from autograder.pages.terminal import colour_of, standing_in_words
@@ -64,7 +64,7 @@ def story_of(course: Course, student: str, lesson: str) -> dict[str, Any]:
             "late_penalty": late.penalty,
             "deadline": told_to_student(record),
             "deadline_is_written": late.is_written,
-            "is_withdrawn": is_withdrawn(course, lesson, student),
+            "is_withdrawn": bool(withdrawn_from(course, lesson, [student])),
             "is_late_without_time": bool(collected and collected.is_late_without_time) and not late.handed_in,
             "collected": asdict(collected) if collected else None,
             "notebook_sha256": record.notebook,

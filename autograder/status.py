@@ -19,7 +19,7 @@ from autograder.gradebook.access import is_new, read_only
 from autograder.gradebook.changes.frozen import read_frozen
 from autograder.gradebook.deadlines.terms import with_lateness
 from autograder.gradebook.record import Record
-from autograder.gradebook.standings import is_withdrawn
+from autograder.gradebook.standings import withdrawn_from
 from autograder.grading.by_hand import outdated_pages
 from autograder.grading.digests import fingerprints
 from autograder.intake.misplaced import misplaced
@@ -201,7 +201,7 @@ def _of_lesson(course: Course, lesson: str, graded: _Graded) -> LessonStatus:
             and deliveries[student].is_late_without_time
             and student not in terms.extensions
         ),
-        withdrawn=tuple(student for student in records if is_withdrawn(course, lesson, student)),
+        withdrawn=tuple(sorted(withdrawn_from(course, lesson, records))),
         frozen=graded.frozen,
         returned=len(returned.pages),
         changed_since=tuple(returned.changed(course)),

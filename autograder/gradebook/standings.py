@@ -6,8 +6,9 @@ Anyone removed from the gradebook (`nbgrader db student remove`) has none, thoug
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from sqlalchemy import Connection
 
@@ -50,15 +51,23 @@ def _of_lesson(course: Course, connection: Connection, lesson: str) -> list[Reco
         raise BadInput(f"nothing of {lesson} has been graded yet; run `katze grade {lesson}`")
     by_hand = store.by_hand(connection, lesson)
     counting = [_as_it_counts(record, by_hand) for _, record in sorted(records.items())]
+    gone = withdrawn_from(course, lesson, records)
     return [
-        replace(record, is_withdrawn=is_withdrawn(course, lesson, record.student))
+        replace(record, is_withdrawn=record.student in gone)
         for record in with_lateness(course, connection, lesson, counting)
     ]
 
 
-def is_withdrawn(course: Course, lesson: str, student: str) -> bool:
-    """Whether a submission is no longer where it was handed in; where no submissions are kept, nobody can tell."""
-    return course.submitted.is_dir() and not os.path.lexists(course.submitted / student / lesson)
+def withdrawn_from(course: Course, lesson: str, students: Iterable[str]) -> set[str]:
+    """Those of these students whose submission is no longer where it was handed in.
+
+    Where no submission to the lesson is kept, nobody can tell; nor where the gradebook is on a server, for which others
+    grade what lies in folders of their own. Then what is in the gradebook counts.
+    """
+    if not isinstance(course.gradebook, Path) or not course.submitted.is_dir():
+        return set()
+    there = {one for one in os.listdir(course.submitted) if os.path.lexists(course.submitted / one / lesson)}
+    return set(students) - there if there else set()
 
 
 def _as_it_counts(record: Record, by_hand: Mapping[str, tuple[HandGrade, ...]]) -> Record:

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from autograder.cli import main
+from autograder.course.address import address_from
 from autograder.course.course import Course
 from autograder.errors import BadInput
-from autograder.gradebook.standings import most_points, standings
+from autograder.gradebook.standings import most_points, standings, withdrawn_from
 from autograder.grading.batch import grade_lesson
 from course_lib import exercises
 from tests.autograder.small_class import BY_NAME, LESSON, hand_in, make_course
@@ -52,6 +55,25 @@ def test_a_grade_that_was_set_aside_is_no_score(course: Course) -> None:
     [_, hana, _] = standings(course, [LESSON])[LESSON]
     change(course, "UPDATE katze_submission SET void = '' WHERE student = 'hana'")
     assert (hana.total, hana.problem) == (None, "Set aside by --force, and not graded again yet.")
+
+
+def test_who_is_not_in_the_folder_has_withdrawn_where_the_folder_can_tell(tmp_path: Path, course: Course) -> None:
+    everyone, other = ["ada", "ben", "cem"], make_course(tmp_path)
+
+    def gone(lesson: str = LESSON, **changes: Any) -> set[str]:
+        return withdrawn_from(replace(other, **changes), lesson, everyone)
+
+    assert gone() == set()  # no folder at all
+    for path in ("ada/02_masking", "ben/02_masking", "cem"):
+        (other.submitted / path).mkdir(parents=True)
+    assert gone() == set()  # another grades this lesson, in a folder of theirs
+    assert gone("02_masking") == {"cem"}
+    (other.submitted / "cem" / "02_masking").symlink_to("nowhere")
+    assert gone("02_masking") == set()
+    (other.submitted / "zoe" / LESSON).mkdir(parents=True)
+    assert gone() == set(everyone)
+    server = address_from(tmp_path, "postgresql+psycopg://db.example.org/nlp")
+    assert gone(gradebook=server) == set()  # to which others grade from folders of theirs
 
 
 def test_who_was_removed_from_the_gradebook_is_left_out(course: Course) -> None:
