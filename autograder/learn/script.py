@@ -13,18 +13,10 @@ import nbformat
 
 from autograder.course.colab import BADGE, INSTALL
 from autograder.errors import BadInput
+from autograder.intake.scripts import HEAD
 from course_lib.learner.folder import PROGRESS
 
 _CHECK = re.compile(r"^(check\(.*\))$", re.MULTILINE)
-
-_HEAD = """\
-# {title}
-#
-# Write your answers here, then run this file. Each check prints its verdict where it stands; help does so too:
-# print(hint("...")), print(solution("...")). Where the text speaks of a cell, it is what stands below a line "# %%".
-# Pictures and widgets are only described here: the notebook shows them.
-
-"""
 
 
 def write_scripts(released: Mapping[str, Path], folder: Path) -> Iterator[str]:
@@ -72,5 +64,5 @@ def write_script(notebook: Path, target: Path) -> bool:
     body = re.sub(r"\A# ---\n(?:#.*\n)*?# ---\n\n?", "", text)
     title = next(cell.source for cell in lesson.cells if cell.cell_type == "markdown").splitlines()[0].lstrip("# ")
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(_HEAD.format(title=title) + body, encoding="utf-8")
+    target.write_text(f"# {title}\n#\n{HEAD}\n{body}", encoding="utf-8")
     return True

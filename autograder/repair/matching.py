@@ -82,7 +82,13 @@ class Matching:
         return number != graded and is_named and not self.submission.cells[number].nbgrader
 
     def is_filled(self, number: int, slot: Slot) -> bool:
-        """Whether a submitted cell says something other than the release's."""
+        """Whether a submitted cell says something other than the release's.
+
+        In words that is a line which the lesson has nowhere: the scripts of Colab join a question's cell with others.
+        """
+        source = self.submission.cells[number].source
+        if slot.role == "written" and source.strip():
+            return any(line.strip() not in self.release.lines for line in source.split("\n") if line.strip())
         return self.plain[number] != slot.plain
 
     def _defines(self, number: int, slot: Slot) -> bool:

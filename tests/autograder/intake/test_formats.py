@@ -237,6 +237,8 @@ def timed_in_colab(task: str) -> str:
 
 
 IMPORT = "import math\n"
+TWO = "# katze: small.two answer\ndef two(x):\n    return x + 2\n"
+TWO_TIMED = next(line for line in NBCONVERT.split("\n") if "run_cell_magic" in line) + "\n"
 FILE_FIRST = in_colab("%%writefile x.py\nx = '''") + IMPORT
 BELOW_A_COMMENT = in_colab("# Is it quick?\n%%capture\nprint(1)") + '"""## The'
 SCRIPTS = {
@@ -244,6 +246,7 @@ SCRIPTS = {
     "windows": PERCENT.replace("\n", "\r\n"),
     "Spyder": PERCENT.replace("# %%", "#%%"),
     "PyCharm": PERCENT.replace("# %%", "#%%").replace("[markdown]", "md"),
+    "VS Code by nbconvert": PERCENT.replace(TWO, TWO_TIMED).replace("# %%", "#%%"),
     "prompts": PERCENT.replace("# %%\n", "# In[ ]:\n").replace("# %% nb", "# In[3]:\n# nb"),
     "nbconvert": NBCONVERT,
     "nbconvert, windows": NBCONVERT.replace("\n", "\r\n"),
@@ -256,6 +259,7 @@ SCRIPTS = {
     "colab, a magic below a comment": COLAB.replace('"""## The', BELOW_A_COMMENT),
     "colab, a magic at the end": COLAB + "\n" + in_colab("%%bash\nls").rstrip(),
     "colab, a line magic": COLAB.replace(IMPORT, f"{NOTE}{IMPORT}# %matplotlib inline\n"),
+    "colab, a quotation at the end of a text": COLAB.replace('second task"""', 'second "task""""'),
     "colab, a comment like a percent cell": COLAB.replace("    return x + 1", "# %% mine\n    return x + 1"),
     "colab, a string over several lines": COLAB.replace(IMPORT, f'{IMPORT}note = """\nIt\'s.\n"""\n'),
 }
@@ -271,6 +275,12 @@ def test_a_script_is_read_as_the_notebook_that_it_was(script: str):
     assert cells["small.one", "check"] == check_cell("one")["source"]
     assert cells["small.why", "written"] == "<!-- katze: small.why written -->\n\nBecause."
     assert not [sentence for sentence in repaired.repairs if "missing" in sentence or "check" in sentence]
+
+
+def test_a_question_that_colab_has_joined_with_other_text_is_not_answered_by_it():
+    joined = COLAB.replace("Because.\n", "Your answer here.\n\n## The second task")
+    why = next(cell for cell in repair(read_notebook(joined.encode()), RELEASE).cells if cell.exercise == "small.why")
+    assert why.origin == "release"
 
 
 def test_a_cell_magic_of_a_script_is_one_again():

@@ -11,7 +11,9 @@ import pytest
 
 from autograder.course.released import REPOSITORY
 from autograder.errors import BadInput
+from autograder.intake.submission import read_notebook
 from autograder.learn.script import write_script, write_scripts
+from autograder.repair import Release, repair
 
 NOTEBOOK = REPOSITORY / "notebooks" / "01_attention" / "01_attention.ipynb"
 
@@ -40,6 +42,9 @@ def test_a_script_is_answered_and_checked_in_a_terminal(tmp_path: Path) -> None:
     assert "colab" not in text
     assert "%pip" not in text
     assert 'print(check("attention.scale"))' in text
+    handed_in = repair(read_notebook(text.encode()), Release.load(NOTEBOOK))
+    assert [told.partition(" ")[0] for told in handed_in.repairs] == ["A", "The"], "a script, without metadata"
+    assert {cell.origin for cell in handed_in.cells if cell.exercise} == {"release"}
     stub = text.index("def scale_scores")
     end = text.index("raise NotImplementedError()", stub)
     script.write_text(text[:end] + "return scores / d_head**0.5" + text[end + len("raise NotImplementedError()") :])
