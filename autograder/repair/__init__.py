@@ -4,10 +4,12 @@ The notebook is put back into the shape of the release: the checks are the relea
 student's, and every change is told in a short sentence that the student reads as well.
 
 A cell of the release is recognised by nbgrader's `grade_id` or by the marker in its source, which copies of a cell
-carry along; an answer that has lost both, by the name that it defines or the text that it kept.
+carry along; an answer that stands elsewhere, by the name that it defines or the text that it kept, and one in words by
+its place.
 
 Read `cells.py` (what comes out), `release.py` (what it is compared with), `belonging.py` (whether it is the lesson's
-notebook at all), `matching.py` (which cell is which), and `placing.py` (building the notebook), in that order.
+notebook at all), `prose.py` and `matching.py` (which cell is which), and `placing.py` (building the notebook), in that
+order.
 """
 
 from autograder.repair.belonging import answers_in, is_of, require_lesson

@@ -133,7 +133,7 @@ class Matching:
                 self.claims[slot.grade_id] = found[-1:]
 
     def _written(self) -> list[set[str]]:
-        """What the student's own code defines, in each cell, and be it that code stands in a cell of text."""
+        """What the student's own code defines, in each cell; in a cell of text, too, where that is Python."""
         slot_of = self._slot_of()
         found: list[set[str]] = []
         for number, cell in enumerate(self.submission.cells):
