@@ -16,6 +16,8 @@ from autograder.errors import Unreadable
 from course_lib.checking.rules import syntax_tree
 
 SCRIPT_CHARACTERS = 1_000_000
+SCRIPT_CELLS = 5_000
+"""Twice as many as a notebook may have; a million characters can mark a quarter of a million."""
 
 HEAD = """\
 # Write your answers here, then run this file. Each check prints its verdict where it stands; help does so too:
@@ -56,7 +58,7 @@ def cells_of_script(text: str) -> list[Cell]:
     Raises:
         Unreadable: it is too long, or cannot be read.
     """
-    if len(text) > SCRIPT_CHARACTERS:
+    if len(text) > SCRIPT_CHARACTERS or len(_PERCENT.findall(text)) > SCRIPT_CELLS:
         raise Unreadable("The file is a very long Python script: submit the .ipynb file that Jupyter or Colab saves.")
     if _PERCENT.search(text) and not _COLAB.search(text):
         return _by_jupytext(text)

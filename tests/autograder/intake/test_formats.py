@@ -323,6 +323,7 @@ def test_whatever_follows_in_a_script_it_is_read_or_refused(begin: str, text: st
         (b"Name: one\nsee the file from my friend", "JSON is broken at line 1, column 1"),
         (b"done", "JSON is broken at line 1, column 1"),
         (b"# %%\n" + b"x = 1\n" * 200_000, "very long Python script"),
+        (b"#%%\n" * 10_000, "very long Python script"),
         (b"[" * 100_000, "JSON is broken"),
         (b'{"cells":' + b"[" * 100_000 + b"]" * 100_000 + b"}", "JSON is broken"),
         (b"[1, 2]", "not a notebook"),
