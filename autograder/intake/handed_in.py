@@ -243,7 +243,8 @@ class _Search:
             return
         if files is None:
             again = File(one.file.path, 0, 0, lambda: _rewound(unpacked))
-            yield _Candidate(again, one.archives, is_compressed=True)
+            if again.begins().lstrip()[:1] == b"{":  # and no data
+                yield _Candidate(again, one.archives, is_compressed=True)
             return
         if not files and not refused:
             self.refused[one.path] = "it is empty"
@@ -296,6 +297,10 @@ class _Search:
         match = re.search(pattern, name, re.I)
         return match and (tuple(map(int, re.findall(r"\d{1,9}", name[match.end() :]))) or (0,))
 
+    def _last_numbers(self, one: _Candidate) -> tuple[int, ...]:
+        """The highest numbers behind the lesson's name in the names of a file and its archives."""
+        return max(self._numbers(file.name) or (0,) for file in (*one.archives, one.file))
+
     def _of_several(self, candidates: Sequence[_Candidate]) -> _Candidate:
         """The notebook that is meant.
 
@@ -317,8 +322,8 @@ class _Search:
             written = [(one, answers) for one, answers in read if answers and one.is_hidden is hidden]
             if written:
                 return self._fullest(written)
-        if unread:
-            return unread[0]
+            if unread:
+                return unread[0]
         if self.closed:
             listed = _listed([], {path: self.refused[path] for path in self.closed})
             raise Unreadable(
@@ -331,8 +336,9 @@ class _Search:
         if named and (len(named) == 1 or named[0].file.path == self.wanted):
             return named[0]
         notebooks = [one for one in candidates if not (one.is_script or one.is_hidden)]
-        if len(notebooks) == 1:
-            return notebooks[0]
+        for likely in (notebooks, [one for one in candidates if self._numbers(one.file.name) is not None]):
+            if len(likely) == 1:
+                return likely[0]
         what = "notebooks" if notebooks else "files"
         listed = _listed(one.path for one in notebooks or candidates)
         raise Unreadable(f"There are several {what} ({listed}), and none of them is {self.wanted}: submit one.")
@@ -344,7 +350,7 @@ class _Search:
             Unreadable: there is none, or they differ.
         """
         full = [(one, own) for one, own in written if all(own.keys() >= other.keys() for _, other in written)]
-        ranks = [(self._numbers(one.file.name) or (0,), not one.is_script) for one, _ in full]
+        ranks = [(self._last_numbers(one), not one.is_script) for one, _ in full]
         last = [answered for answered, rank in zip(full, ranks, strict=True) if rank == max(ranks)]
         if not last or any(answers != last[0][1] for _, answers in last):
             listed = _listed(one.path for one, _ in last or written)

@@ -184,7 +184,7 @@ def _below_wrapper(path: str, download: Download) -> list[str]:
 
 def _student_of(file: str, lessons: Sequence[str]) -> str:
     """Whose a file is, by what its name says besides the lesson, a time and a number."""
-    stem = re.sub(r"(?:\.tar)?\.\w+$", "", re.sub(r"\.(?:txt|json|download)$", "", file, flags=re.I))
+    stem = re.sub(r"(?:\.tar)?\.\w+$", "", re.sub(r"\.(?:txt|json|download)$", "", file.strip(), flags=re.I))
     stem = re.sub(r"(?:-\d{1,3}| ?\(\d{1,3}\))$", "", without_time(stem))
     for lesson in sorted(lessons, key=len, reverse=True):
         pattern = "[-_ ]".join(map(re.escape, re.split("[-_ ]+", lesson)))

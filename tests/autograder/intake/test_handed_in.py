@@ -1,6 +1,6 @@
 """Where the notebook is among what was handed in: in folders, in archives, under other names, beside others.
 
-Tests `archives.py` as well.
+Tests `archives.py` and `folders.py` as well.
 """
 
 from __future__ import annotations
@@ -80,7 +80,10 @@ def tarred(files: dict[str, bytes], *links: str) -> bytes:
 
 FOUND = {
     "where it belongs": ({NAME: CONTENT}, ()),
-    "beside other files": ({NAME: CONTENT, "data.csv": b"1", "notes.py": b"x", "old.zip": b"x", ".DS_Store": b"x"}, ()),
+    "beside other files": (
+        {NAME: CONTENT, "data.csv.gz": gzip.compress(b"1"), "notes.py": b"x", "old.zip": b"x", ".DS_Store": b"x"},
+        (),
+    ),
     "renamed": (
         {"my homework (1).ipynb": CONTENT},
         (f"The notebook was named my homework (1).ipynb; it was read as {NAME}.",),
@@ -243,6 +246,10 @@ CHOSEN: dict[str, tuple[dict[str, bytes], str]] = {
     "less under the right name": ({NAME: ONE, "final.ipynb": BOTH}, "final.ipynb"),
     "the later of two": ({f"{LESSON}-2.ipynb": ONE, f"{LESSON} (1).ipynb": answered(one="3")}, f"{LESSON}-2.ipynb"),
     "the later of two in a folder": ({NAME: ONE, "x/01-small v2.ipynb": answered(one="3")}, "x/01-small v2.ipynb"),
+    "the later of two archives": (
+        {f"{LESSON}.zip": zipped({NAME: BOTH}), f"{LESSON} (1).zip": zipped({NAME: answered(one="3", two="4")})},
+        f"{LESSON} (1).zip/{NAME}",
+    ),
     "a script and a notebook": ({f"{LESSON}.py": SCRIPT, NAME: ONE}, NAME),
     "all answers in one cell": (
         {NAME: ONE, "x.ipynb": ONE.replace(b"return 1", b"return 1\\n\\ndef two(x):\\n    return 2")},
@@ -276,6 +283,14 @@ REFUSED = {
     "an untouched release and a damaged notebook": (
         {NAME: RELEASED, f"{LESSON}-1.ipynb": CONTENT[:300]},
         "The notebook breaks off",
+    ),
+    "a damaged notebook and its checkpoint": (
+        {NAME: CONTENT[:300], f".ipynb_checkpoints/{NAME}": CONTENT},
+        "The notebook breaks off",
+    ),
+    "a Python file of the lesson's name and another": (
+        {f"{LESSON}.py": b"import torch", "helper.py": b""},
+        "The file is a Python file, not a notebook",
     ),
     "an untouched release and a closed archive": (
         {NAME: RELEASED, "done.7z": b"7z"},
