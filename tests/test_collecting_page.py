@@ -9,6 +9,7 @@ from typing import get_args
 
 from autograder.cli import make_parser
 from autograder.course.roster import PLATFORMS, ROSTER_NAME, read_roster
+from autograder.intake.archives import NOTEBOOK_BYTES
 from autograder.intake.delivered import Platform
 from autograder.limits import size
 from autograder.platforms import delivering, download
@@ -32,7 +33,7 @@ def test_every_platform_has_its_row_and_its_column() -> None:
 
 def test_its_limits_are_those_that_hold() -> None:
     limits = PAGE.partition("## What is refused")[2].partition("\n## ")[0].replace("\n", " ")
-    for most in (download.FILE_BYTES, delivering.SUBMISSION_BYTES):
+    for most in (NOTEBOOK_BYTES, delivering.SUBMISSION_BYTES):
         assert f"above {size(most, decimal=True)}" in limits
     assert f"above {download.ARCHIVE_BYTES // 10**9} GB" in limits
     assert f"{delivering.FILES} files" in limits

@@ -9,6 +9,7 @@ from course_lib import exercises
 from tests.test_imports import module_name, python_files
 
 SAME_MEANING = {
+    "answers_in": "what a notebook answers, of our lessons, and in `plain` of an assignment of a plain course",
     "add": "a command to `katze`, in the module of each",
     "main": "where a command begins",
     "progress_bar": "a bar in the terminal, of training steps or of submissions",

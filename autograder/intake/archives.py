@@ -57,7 +57,7 @@ class Refused(Exception):
         return str(self)
 
 
-class TooLarge(Refused):
+class OverLimit(Refused):
     """It has more than may be read."""
 
 
@@ -99,7 +99,7 @@ class File:
         limit = NOTEBOOK_BYTES if limit is None else limit
         if self.size > limit:
             held, most = size(self.size, decimal=True), size(limit, decimal=True)
-            raise TooLarge(f"it holds {held}, more than the limit of {most}")
+            raise OverLimit(f"it holds {held}, more than the limit of {most}")
         with told_plainly(), self.open() as file:
             yield from _limited(file, limit)
 
@@ -222,7 +222,7 @@ class Unpacking:
                 raise Refused(f"it holds more than {self.most_files:,} files")
             if entry.isdir():
                 continue
-            path, refusal = _path_in(as_text(entry.name))
+            path, refusal = _path_in(name_as_text(entry.name))
             if not (entry.isreg() and not entry.issparse()):
                 refusal = refusal or "it is a link or a device, and no plain file"
             if refusal:
@@ -246,7 +246,7 @@ def told_plainly() -> Iterator[None]:
         raise Refused("it is damaged") from error
 
 
-def as_text(name: str) -> str:
+def name_as_text(name: str) -> str:
     """The name of a file as text: bytes in it that are none in UTF-8 are replaced."""
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
@@ -272,7 +272,7 @@ def _limited(stream: IO[bytes], limit: int) -> Iterator[bytes]:
     while piece := stream.read(PIECE):
         left -= len(piece)
         if left < 0:
-            raise TooLarge(f"it holds more than the limit of {size(limit, decimal=True)}")
+            raise OverLimit(f"it holds more than the limit of {size(limit, decimal=True)}")
         yield piece
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import IO
 
 from autograder.errors import Unreadable
-from autograder.intake.archives import File, Opener, Refused, as_text, is_hidden, is_litter
+from autograder.intake.archives import File, Opener, Refused, is_hidden, is_litter, name_as_text
 from autograder.limits import size
 from autograder.words import shown
 
@@ -40,11 +40,11 @@ def walked(folder: int, refused: dict[str, str], most: int, hidden: bool = False
         try:
             inside = descend(folder, way)
         except (OSError, Unreadable):
-            refused[as_text("/".join(way))] = "the folder cannot be opened"
+            refused[name_as_text("/".join(way))] = "the folder cannot be opened"
             continue
         with _closing(inside), os.scandir(inside) as entries:
             for entry in sorted(entries, key=lambda entry: entry.name):
-                path = as_text("/".join((*way, entry.name)))
+                path = name_as_text("/".join((*way, entry.name)))
                 if not hidden and is_hidden(entry.name):
                     continue
                 number += 1

@@ -17,8 +17,8 @@ from autograder.errors import Unreadable
 from autograder.intake.archives import (
     NOTEBOOK_BYTES,
     File,
+    OverLimit,
     Refused,
-    TooLarge,
     Unpacking,
     is_hidden,
     is_litter,
@@ -170,7 +170,7 @@ class _Candidate:
         """
         try:
             return self.file.content()
-        except TooLarge as refusal:
+        except OverLimit as refusal:
             raise Unreadable(
                 f"{shown(self.path)} cannot be read: {refusal.reason}; clear its outputs and submit it again."
             ) from refusal
