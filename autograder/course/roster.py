@@ -28,6 +28,7 @@ ROSTER_NAME = "roster.csv"
 TABLE_BYTES = 20_000_000
 
 _DELIMITERS = ",;\t"
+_PREFACE = re.compile(r'"?sep=(?P<delimiter>[^\w\s"]|\t)"?[ \t]*(?:\r\n|\r|\n)', re.I)
 
 
 @dataclass
@@ -39,22 +40,29 @@ class CsvTable:
         rows: as many cells each as there are headings.
         delimiter: between the cells of its file.
         encoding: of its file.
+        preface: the line before the headings in which Excel names the delimiter; empty where there is none.
     """
 
     headings: list[str]
     rows: list[list[str]]
     delimiter: str = ","
     encoding: str = "utf-8"
+    preface: str = ""
 
     def content(self) -> bytes:
-        """The file."""
-        out = io.StringIO()
+        """The file, in UTF-8 if its encoding does not have every character that was added."""
+        out = io.StringIO(self.preface)
+        out.seek(0, io.SEEK_END)
         csv.writer(out, delimiter=self.delimiter, lineterminator="\r\n").writerows([self.headings, *self.rows])
-        return out.getvalue().encode(self.encoding)
+        try:
+            return out.getvalue().encode(self.encoding)
+        except UnicodeEncodeError:
+            return out.getvalue().encode("utf-8-sig")
 
 
 def read_table(path: Path) -> CsvTable:
-    """A CSV file of students: commas, semicolons or tabs, in UTF-8 or, with its mark at the beginning, in UTF-16.
+    """A CSV file of students: commas, semicolons, tabs, or what its first line names (`sep=;`); in UTF-8, else in
+    Windows's cp1252, or, with its mark at the beginning, in UTF-16.
 
     Raises:
         BadInput: it cannot be read, or is no such file.
@@ -82,8 +90,10 @@ def parse_table(content: bytes, name: str) -> CsvTable:
         text = content.decode(encoding)
     except UnicodeDecodeError:
         raise BadInput(f"the roster {name} is not in UTF-8; export it again as CSV in UTF-8") from None
-    first = text.partition("\n")[0]
-    delimiter = max(_DELIMITERS, key=first.count)
+    named = _PREFACE.match(text)
+    preface = named[0] if named else ""
+    text = text.removeprefix(preface)
+    delimiter = named["delimiter"] if named else max(_DELIMITERS, key=text.partition("\n")[0].count)
     try:
         rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True) if row]
     except csv.Error as error:
@@ -94,13 +104,25 @@ def parse_table(content: bytes, name: str) -> CsvTable:
     for number, row in enumerate(rows, 1):
         if len(row) > width:
             raise BadInput(f"row {number} of the roster {name} has {len(row)} cells, its first row {width}; mend it")
-    return CsvTable(rows[0], [row + [""] * (width - len(row)) for row in rows[1:]], delimiter, encoding)
+    return CsvTable(rows[0], [row + [""] * (width - len(row)) for row in rows[1:]], delimiter, encoding, preface)
 
 
 def _encoding(content: bytes) -> str:
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
-    return "utf-8-sig" if content.startswith(codecs.BOM_UTF8) else "utf-8"
+    if content.startswith(codecs.BOM_UTF8):
+        return "utf-8-sig"
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError:
+        return "cp1252"  # as Excel writes CSV on Windows
+    return "utf-8"
+
+
+def number_in(cell: str) -> float | None:
+    """A number with a point or a comma in it; None for anything else."""
+    match = re.fullmatch(r"\s*(\d+)(?:[.,](\d+))?\s*", cell)
+    return float(f"{match[1]}.{match[2] or 0}") if match else None
 
 
 # Who is who --------------------------------------------------------------------------------------------------
@@ -310,6 +332,11 @@ _KINDS: Mapping[str, tuple[Sequence[set[str]], Mapping[str, Sequence[str]]]] = {
     "own": ([{"id"}, {"student"}], _OWN),
 }
 """By which headings a kind of table is known (one set of them is enough), and which of its columns is what."""
+
+
+def kind_of(table: CsvTable) -> str | None:
+    """Whose table it is, such as "canvas", or "own" for a course's own roster; None where nothing tells."""
+    return _Columns(table.headings).kind
 
 
 class _Columns:

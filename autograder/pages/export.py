@@ -7,13 +7,15 @@ order.
 
 from __future__ import annotations
 
+import difflib
+import itertools
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from autograder.course.roster import CsvTable, read_table
+from autograder.course.roster import CsvTable, Person, Roster, kind_of, number_in, read_table
 from autograder.course.semester import Semester
 from autograder.errors import BadInput
 from autograder.gradebook.record import Record
@@ -29,9 +31,6 @@ STUDENT = "student"
 DEADLINE_COLUMNS = ("due", "handed in", "seconds late", "before lateness", "late penalty")
 """What `--deadlines` tells of each lesson, each heading behind that of the lesson's points."""
 
-Points = Mapping[str, Mapping[str, float | None]]
-"""By lesson and student, all points, automatic and by hand; None where there is no score."""
-
 
 @dataclass(frozen=True)
 class Export:
@@ -40,10 +39,12 @@ class Export:
     Attributes:
         table: the grades.
         remarks: a sentence each.
+        matches: whether any row of it is a student's who has a grade.
     """
 
     table: CsvTable
     remarks: list[str] = field(default_factory=list)
+    matches: bool = True
 
 
 def export(
@@ -57,6 +58,9 @@ def export(
     deadlines: bool = False,
     withdrawn: bool = False,
     now: datetime | None = None,
+    people: Roster | None = None,
+    scale: bool = False,
+    add_columns: bool = False,
 ) -> Export:
     """The grades of these lessons as a table.
 
@@ -64,16 +68,19 @@ def export(
         graded: for each lesson its results, from `standings`, the withdrawn ones perhaps among them.
         roster: a CSV file that the learning platform has exported; its rows and columns are kept.
         student_heading: the heading of the column with the students' ids.
-        headings: by lesson, the heading of its column; by default its name. A column of the roster that has this
-            heading is filled, else there is one more.
+        headings: by lesson, the heading of its column; by default its name.
         semester: the course's weights and deadlines, for the totals.
         total_heading: the heading of a column with totals in percent, and of one that says how they came about.
         deadlines: say of each lesson when it was due, when it was handed in, and what being late costs.
         withdrawn: export what is no longer in the course's folder of submissions, as if it were.
         now: the time, with its offset, for the totals.
+        people: who is who, so that a student is found by a platform's number, an address or a name, too.
+        scale: where a column of the roster gives another number of points at most, write the same share of those.
+        add_columns: add the columns of lessons that the roster does not have.
 
     Raises:
-        BadInput: the roster cannot be read, or has no such column; a heading is for a lesson that is not exported.
+        BadInput: the roster cannot be read, has no such column, or gives another number of points at most than the
+            lesson; a heading is for a lesson that is not exported.
     """
     named = {lesson: (headings or {}).get(lesson, lesson) for lesson in graded}
     for lesson in (headings or {}).keys() - graded.keys():
@@ -81,18 +88,27 @@ def export(
     standing = {
         lesson: [one for one in results if withdrawn or not one.is_withdrawn] for lesson, results in graded.items()
     }
-    points = {lesson: {one.student: one.total for one in results} for lesson, results in standing.items()}
+    records = {lesson: {one.student: one for one in results} for lesson, results in standing.items()}
+    points = {lesson: {student: one.total for student, one in column.items()} for lesson, column in records.items()}
+    graded_students = {student for column in points.values() for student in column}
     remarks = [remark for lesson, results in standing.items() for remark in _remarks(lesson, results)]
     remarks += [remark for lesson, results in graded.items() for remark in _withdrawn(lesson, results, withdrawn)]
     if roster is None:
-        students = sorted({student for column in points.values() for student in column})
+        students = sorted(graded_students)
         table = CsvTable([student_heading], [[student] for student in students])
     else:
         table = read_table(roster)
-        students = _ids(roster, table, student_heading)
-        remarks += _strangers(points, students)
+        students = _ids(roster, table, student_heading, graded_students, people or Roster())
+        remarks += _strangers(graded_students, students)
     for lesson, heading in named.items():
-        _fill(table, heading, [_number(points[lesson].get(student)) for student in students])
+        if roster is not None and not add_columns and heading not in table.headings:
+            is_named = lesson in (headings or {})
+            advice = "name another" if is_named else f"name one with --lesson-column {lesson!r}=NAME"
+            raise BadInput(
+                f"the roster {roster} has no column {heading!r}{_near(heading, table.headings)}; {advice}, or add it "
+                "with --add-columns"
+            )
+        _fill(table, heading, list(_cells_of(roster, table, heading, records[lesson], students, scale)))
         if deadlines:
             _fill_deadlines(table, heading, standing[lesson], students)
     if total_heading:
@@ -105,7 +121,49 @@ def export(
     if roster is None:
         table.headings = [_plain(heading) for heading in table.headings]
         table.rows = [[_plain(student), *cells] for student, *cells in table.rows]
-    return Export(table, remarks)
+    return Export(table, remarks, roster is None or bool(graded_students.intersection(students)))
+
+
+def _cells_of(
+    roster: Path | None,
+    table: CsvTable,
+    heading: str,
+    records: Mapping[str, Record],
+    students: Sequence[str],
+    scale: bool,
+) -> Iterator[str | None]:
+    """The points of a lesson, a cell for each student; out of what the platform gives at most, where it says so."""
+    places = {name: place for place, name in reversed(list(enumerate(table.headings)))}
+    column, most_of = places.get(heading), places.get(_MOST.get(heading, f"{heading} - Max Points"))
+    above = itertools.takewhile(lambda one: not one[1], zip(table.rows, students, strict=True))  # Points Possible
+    of_all = [] if column is None else [most for row, _ in above if (most := number_in(row[column])) is not None]
+    for row, student in zip(table.rows, students, strict=True):
+        record = records.get(student)
+        if record is None or record.total is None:
+            yield None
+            continue
+        possible = number_in(row[most_of]) if most_of is not None else of_all[0] if of_all else None
+        if possible is None or possible == record.most:
+            yield _number(record.total)
+        elif scale:
+            yield f"{record.total * possible / record.most if record.most else 0:.5f}".rstrip("0").rstrip(".")
+        else:
+            raise BadInput(
+                f"the roster {roster} gives {possible:g} points at most for {heading!r}, the lesson {record.most:g}: "
+                f"set it to {record.most:g} points there, or write the same share of {possible:g} with --scale"
+            )
+
+
+_MOST = {"Total Score": "Max Points", "Grade": "Maximum grade", "Bewertung": "Bestwertung"}
+"""Where a platform's table of one assignment says in each row how many points there are, by the column of points."""
+
+
+def _near(heading: str, known: Iterable[str]) -> str:
+    """The heading that was probably meant, as a question; empty where there is none."""
+    spelt = {one.casefold(): one for one in known if one.strip()}
+    held = [one for folded, one in spelt.items() if heading.casefold() in folded]
+    near = held or [spelt[one] for one in difflib.get_close_matches(heading.casefold(), spelt, n=1)]
+    return f" (did you mean {near[0]!r}?)" if near else ""
 
 
 def _remarks(lesson: str, results: Sequence[Record]) -> list[str]:
@@ -153,10 +211,9 @@ def _number(number: float | None) -> str | None:
     return None if number is None else f"{number:g}"
 
 
-def _strangers(points: Points, students: Sequence[str]) -> list[str]:
+def _strangers(graded: Set[str], students: Sequence[str]) -> list[str]:
     """Who has a grade and no row in the roster, and who has a row and no grade."""
     known = set(students) - {""}
-    graded = {student for column in points.values() for student in column}
     said = []
     if graded - known:
         said.append(f"Not in the roster, and left out: {some(sorted(graded - known))}.")
@@ -165,13 +222,20 @@ def _strangers(points: Points, students: Sequence[str]) -> list[str]:
     return said
 
 
-def _ids(path: Path, table: CsvTable, heading: str) -> list[str]:
+def _ids(path: Path, table: CsvTable, heading: str, graded: Set[str], people: Roster) -> list[str]:
     """The student of each row of a roster; empty in rows that are nobody's, such as Canvas's possible points."""
     if heading not in table.headings:
         known = ", ".join(filter(None, table.headings))
-        raise BadInput(f"the roster {path} has no column {heading!r}; choose one with --student-column: {known}")
-    place = table.headings.index(heading)
+        raise BadInput(
+            f"the roster {path} has no column {heading!r}{_near(heading, table.headings)}; choose one with "
+            f"--student-column: {known}"
+        )
+    place, platform = table.headings.index(heading), kind_of(table) or ""
     students = [row[place].strip() for row in table.rows]
+    for number, cell in enumerate(students):
+        if cell and cell not in graded:
+            person = people.find(platform, number=cell, id=cell, email=cell, name=cell)
+            students[number] = person.id if isinstance(person, Person) else cell
     twice = [student for student, times in Counter(filter(None, students)).items() if times > 1]
     if twice:
         raise BadInput(f"the roster {path} has {twice[0]!r} in two rows of its column {heading!r}; remove one")

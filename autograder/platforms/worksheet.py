@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from autograder.course.roster import TABLE_BYTES, parse_table
+from autograder.course.roster import TABLE_BYTES, number_in, parse_table
 from autograder.errors import BadInput
 from autograder.words import printable, some
 
@@ -99,7 +99,7 @@ def fill(path: Path, platform: str, entries: Sequence[WorksheetRow], scale: bool
     except OSError as error:
         raise BadInput(f"cannot read the worksheet {path}: {error.strerror}; name the CSV file") from error
     table = parse_table(content, str(path))
-    cells = _Cells(path, content.decode(table.encoding), table.delimiter)
+    cells = _Cells(path, content.decode(table.encoding).removeprefix(table.preface), table.delimiter)
     columns = _columns(path, platform, cells.rows[0])
     rows = _rows_by(columns, cells.rows)
     points, comments, missing, kept = [], [], [], []
@@ -109,7 +109,7 @@ def fill(path: Path, platform: str, entries: Sequence[WorksheetRow], scale: bool
             missing.append(entry.student)
             continue
         earned = _points(path, entry, cells.read(row, columns.get("most")), scale)
-        if _number(cells.read(row, columns["points"])) != _number(earned):
+        if number_in(cells.read(row, columns["points"])) != number_in(earned):
             cells.write(row, columns["points"], earned)
         points.append(entry.student)
         said = cells.read(row, columns.get("comment"))
@@ -127,7 +127,8 @@ def fill(path: Path, platform: str, entries: Sequence[WorksheetRow], scale: bool
         remarks.append(f"Another comment stands in {path.name}, and stays: {some(kept)}.")
     if "comment" not in columns and any(entry.comment for entry in entries):
         remarks.append(f"{path.name} has no column for comments: they are on the pages alone.")
-    return Filled(cells.text().encode(table.encoding), tuple(points), tuple(comments), tuple(remarks))
+    text = table.preface + cells.text()  # comments are HTML, which can spell every character
+    return Filled(text.encode(table.encoding, "xmlcharrefreplace"), tuple(points), tuple(comments), tuple(remarks))
 
 
 def _columns(path: Path, platform: str, headings: Sequence[str]) -> dict[str, int]:
@@ -183,7 +184,7 @@ def _row_of(entry: WorksheetRow, columns: Mapping[str, int], rows: Mapping[tuple
 
 def _points(path: Path, entry: WorksheetRow, most: str, scale: bool) -> str:
     """Points as a platform takes them, written as it writes those that can be had."""
-    possible, points = _number(most), entry.points
+    possible, points = number_in(most), entry.points
     if possible is not None and possible != entry.most:
         if not scale:
             raise BadInput(
@@ -193,12 +194,6 @@ def _points(path: Path, entry: WorksheetRow, most: str, scale: bool) -> str:
         points *= possible / entry.most if entry.most else 0
     written = f"{points:.5f}".rstrip("0").rstrip(".")
     return written.replace(".", ",") if possible is not None and "," in most else written
-
-
-def _number(cell: str) -> float | None:
-    """A number with a point or a comma in it; None for anything else."""
-    match = re.fullmatch(r"\s*(\d+)(?:[.,](\d+))?\s*", cell)
-    return float(f"{match[1]}.{match[2] or 0}") if match else None
 
 
 class _Cells:

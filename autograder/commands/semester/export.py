@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from autograder.commands.adding import Commands, add_json
-from autograder.commands.statuses import DONE
+from autograder.commands.statuses import DONE, FAILED
 from autograder.commands.writing import writable, write_content, write_json
 
 
@@ -39,6 +39,14 @@ def add(commands: Commands) -> None:
         help="the column of a lesson's points (may be repeated)",
     )
     export.add_argument(
+        "--add-columns", action="store_true", help="add the columns of lessons that the roster does not have"
+    )
+    export.add_argument(
+        "--scale",
+        action="store_true",
+        help="where the roster gives another number of points at most, write the same share of those",
+    )
+    export.add_argument(
         "--total", action="store_true", help="add a column with the total in percent, by the weights of course.toml"
     )
     export.add_argument(
@@ -55,10 +63,12 @@ def add(commands: Commands) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     from autograder.course.course import Course
+    from autograder.course.roster import ROSTER_NAME, Roster, read_roster
     from autograder.gradebook.standings import standings
     from autograder.pages.export import export
 
     course = Course.find(options.course)
+    own = course.root / ROSTER_NAME
     made = export(
         standings(course, options.lessons, withdrawn=True),
         options.roster,
@@ -68,7 +78,18 @@ def _run(options: argparse.Namespace) -> int:
         total_heading=options.total_column if options.total else "",
         deadlines=options.deadlines,
         withdrawn=options.withdrawn,
+        people=Roster([read_roster(own).people]) if own.is_file() else None,
+        scale=options.scale,
+        add_columns=options.add_columns,
     )
+    if not made.matches:
+        print(*made.remarks, sep="\n", file=sys.stderr)
+        print(
+            f"nobody in column {options.student_column!r} of {options.roster} has a grade, so nothing was written: "
+            f"choose another with --student-column, or say in {ROSTER_NAME} who is who",
+            file=sys.stderr,
+        )
+        return FAILED
     is_data_printed = options.json == "-"
     if not (options.to == "-" and is_data_printed):
         write_content(options.to, made.table.content())

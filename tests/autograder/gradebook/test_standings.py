@@ -105,6 +105,16 @@ def test_export_prints_or_writes(course: Course, tmp_path: Path, capsys: pytest.
     assert file.read_bytes() == b"Login,HW 1\r\nhana,12.5\r\n"
     assert capsys.readouterr().out == f"written: {file}\n"
 
+    file.unlink()
+    roster.write_text("Login,HW 1\nhana@uni.example,\n")
+    assert main(["export", LESSON, *filled, "--to", str(file), *where]) == 1
+    assert "nobody in column 'Login' of" in capsys.readouterr().err
+    assert not file.exists()
+    (course.root / "roster.csv").write_text("id,name,email\nhana,Hana,hana@uni.example\n")
+    assert main(["export", LESSON, *filled, "--to", str(file), *where]) == 0
+    (course.root / "roster.csv").unlink()
+    assert file.read_bytes() == b"Login,HW 1\r\nhana@uni.example,12.5\r\n"
+
 
 def test_report_writes_a_page(course: Course, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = tmp_path / "class.html"

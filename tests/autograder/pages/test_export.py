@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.course.roster import CsvTable
+from autograder.course.roster import CsvTable, Person, Roster
 from autograder.course.semester import LessonTerms, Semester
 from autograder.errors import BadInput
 from autograder.gradebook.deadlines.lateness import Lateness
@@ -100,7 +100,7 @@ def test_a_roster_comes_back_with_the_points_and_all_else_as_it_was(tmp_path: Pa
 
 def test_a_roster_without_the_column_gets_one_more(tmp_path: Path) -> None:
     path = roster(tmp_path, "name;student\nAda;ada\n\nBen;ben\n")
-    assert rows(export(GRADED, path).table) == [
+    assert rows(export(GRADED, path, add_columns=True).table) == [
         ["name", "student", LESSON],
         ["Ada", "ada", "17.5"],
         ["Ben", "ben", ""],
@@ -110,17 +110,97 @@ def test_a_roster_without_the_column_gets_one_more(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (CANVAS, "has no column 'student'; choose one with --student-column: Student, ID, SIS Login ID"),
+        (
+            CANVAS,
+            r"has no column 'student' \(did you mean 'Student'\?\); choose one with --student-column: Student, ID",
+        ),
         ("", "is empty"),
         ("student,a\nada,1,2\n", "row 2 of .* has 3 cells, its first row 2"),
         ("student\nada\nada\n", "has 'ada' in two rows"),
-        ("student\nJörg\n".encode("latin-1"), "not in UTF-8"),
+        (b"student\nJ\x81rg\n", "not in UTF-8"),
+        (
+            "student,01_atention\nada,\n",
+            r"no column '01_attention' \(did you mean '01_atention'\?\); name one with --les",
+        ),
+        (
+            "student,HW 01_Attention (9)\nada,\n",
+            r"\(did you mean 'HW 01_Attention \(9\)'\?\).* or add it with --add-col",
+        ),
+        ("student,quiz\nada,\n", "no column '01_attention'; name one with --lesson-column '01_attention'=NAME"),
+        (
+            "student,01_attention\n,17\nada,\n",
+            "gives 17 points at most for '01_attention', the lesson 19: set it to 19",
+        ),
+        ("student,01_attention,01_attention - Max Points\nada,,20\n", "gives 20 points at most"),
         ('student\n"ada\n', "is not a CSV file"),
     ],
 )
 def test_a_roster_that_cannot_be_used_is_refused(tmp_path: Path, content: str | bytes, said: str) -> None:
     with pytest.raises(BadInput, match=said):
         export(GRADED, roster(tmp_path, content))
+
+
+@pytest.mark.parametrize(
+    ("content", "heading", "lines"),
+    [
+        ("student,01_attention\n,\n,9.5\nada,\nzoe,\n", LESSON, ["8.75", "0"]),
+        ("student;Total Score;Max Points\nada;;38\nzoe;1;\n", "Total Score", ["35", "0"]),
+        ('student,Grade,Maximum grade\nada,-,10.00\nzoe,-,"19,00"\n', "Grade", ["9.21053", "0"]),
+        ("student,01_attention\nada,4\n,17\nzoe,\n", LESSON, ["17.5", "0"]),  # a row of nobody's below says nothing
+    ],
+)
+def test_the_same_share_is_written_where_a_platform_gives_other_points(
+    tmp_path: Path, content: str, heading: str, lines: list[str]
+) -> None:
+    made = export(GRADED, roster(tmp_path, content), headings={LESSON: heading}, scale=True).table
+    place = made.headings.index(heading)
+    assert [row[place] for row in made.rows if row[0]] == lines
+
+
+CP1252 = "student,name,01_attention\nada,Zoë Müller – “Z”,\n".encode("cp1252")
+WITH_SEP = b"\xef\xbb\xbfsep=;\r\nstudent;name;01_attention\r\nada;Lovelace, Ada, again;\r\n"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        CP1252,
+        WITH_SEP,
+        b"SEP=,\nstudent,01_attention\nada,\n",
+        b'"sep=|"\nstudent|name|01_attention\nada|a,b;c|\n',
+        b"sep=\t\r\nstudent\t01_attention\r\nada\t\r\n",
+        "sep=;\nstudent;01_attention\nada;\n".encode("utf-16"),
+    ],
+)
+def test_excel_s_tables_come_back_as_they_were(tmp_path: Path, content: bytes) -> None:
+    filled = export(GRADED, roster(tmp_path, content)).table.content()
+    encoding = "utf-16" if content[:2] == b"\xff\xfe" else "cp1252" if content is CP1252 else "utf-8-sig"
+    before, after = (text.decode(encoding).splitlines() for text in (content, filled))
+    assert after == [*before[:-1], f"{before[-1]}17.5"]
+    assert filled.startswith(content[:4])
+
+
+def test_a_column_whose_characters_an_encoding_lacks_is_written_in_utf_8(tmp_path: Path) -> None:
+    headings = {LESSON: "Übung 1 → 2"}
+    table = export(GRADED, roster(tmp_path, CP1252), headings=headings, add_columns=True).table
+    assert "Zoë Müller – “Z”,,17.5" in table.content().decode("utf-8-sig")
+
+
+WHO = [Person("ada", "Ada Lovelace", "ada@uni.example", {"canvas": "1"}), Person("zoe", "Zoë Noether", "z@uni.example")]
+
+
+@pytest.mark.parametrize(
+    ("column", "cell"),
+    [("ID", "1"), ("SIS Login ID", "ADA@uni.example"), ("Student", "Lovelace, Ada"), ("Student", "Ada Lovelace")],
+)
+def test_the_course_s_roster_says_who_a_row_is(tmp_path: Path, column: str, cell: str) -> None:
+    cells = {"Student": "", "ID": "9", "Section": "", "SIS Login ID": "", LESSON: "", column: cell}
+    table = CsvTable([*cells], [[*cells.values()]])
+    path = roster(tmp_path, table.content())
+    assert not export(GRADED, path, column).matches
+    made = export(GRADED, path, column, people=Roster([WHO]))
+    assert made.matches
+    assert rows(made.table)[1][4] == "17.5"
 
 
 def test_what_is_not_there_is_refused(tmp_path: Path) -> None:
@@ -183,7 +263,15 @@ def test_totals_have_a_column_and_another_that_says_how_they_came_about(tmp_path
 def test_a_row_of_a_roster_that_is_nobody_s_has_no_total(tmp_path: Path) -> None:
     path = roster(tmp_path)
     semester = Semester(lessons={LESSON: LessonTerms(DUE)})
-    made = export(GRADED, path, "SIS Login ID", semester=semester, total_heading="Sum", now=DUE + timedelta(days=1))
+    made = export(
+        GRADED,
+        path,
+        "SIS Login ID",
+        add_columns=True,
+        semester=semester,
+        total_heading="Sum",
+        now=DUE + timedelta(days=1),
+    )
     assert [row[-2:] for row in rows(made.table)[1:]] == [
         ["", ""],
         ["92.11", ""],

@@ -86,6 +86,13 @@ def test_a_worksheet_in_german_is_filled_in_as_it_writes_numbers(tmp_path: Path)
     assert text == semicolons.replace("Entwurf;;", "Entwurf;17,5;")
 
 
+def test_a_worksheet_that_excel_has_saved_on_windows_keeps_its_first_line_and_encoding(tmp_path: Path) -> None:
+    ada = entry("ada", "12", comment="<p>→</p>")
+    saved = "sep=;\r\n" + GERMAN.replace(",", ";").replace('"19;00"', '"19,00"').replace("\n", "\r\n")
+    _, text = filled(tmp_path, saved, "moodle", ada, encoding="cp1252")
+    assert text == saved.replace('Entwurf;;"19,00";-;', 'Entwurf;17,5;"19,00";-;<p>&#8594;</p>')
+
+
 def test_members_of_a_group_are_told_apart_in_gradescope_s_grades(tmp_path: Path) -> None:
     made, text = filled(
         tmp_path,
