@@ -14,9 +14,10 @@ import traceback
 from collections.abc import Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import Connection, wait
 from pathlib import Path
+from threading import Thread
 
 from benchmarks.gpu.results import Tell, Told
 
@@ -101,6 +102,7 @@ def run_apart(function: str, settings: Settings, seconds: float | None) -> Itera
 def _inside(function: str, settings: Settings, connection: Connection) -> None:
     """In the new process."""
     os.setsid()
+    Thread(target=_end_with_parent, daemon=True).start()
     with (settings.out / "log.txt").open("a", encoding="utf-8") as log:
         os.dup2(log.fileno(), sys.stdout.fileno())
         os.dup2(log.fileno(), sys.stderr.fileno())
@@ -116,3 +118,11 @@ def _inside(function: str, settings: Settings, connection: Connection) -> None:
         connection.send(RuntimeError(f"{type(problem).__name__}: {problem}"))
     else:
         connection.send(None)
+
+
+def _end_with_parent() -> None:
+    """Whoever follows the part may be killed: then nobody is left to end it at its limit."""
+    parent = parent_process()
+    assert parent is not None
+    wait([parent.sentinel])
+    os.killpg(0, signal.SIGKILL)

@@ -6,11 +6,13 @@ import json
 import os
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from benchmarks.gpu import __main__ as gpu
+from benchmarks.gpu import running
 from benchmarks.gpu.parts import Part
 from benchmarks.gpu.results import Said, Tell
 from benchmarks.gpu.running import Settings
@@ -71,10 +73,11 @@ def dies(settings: Settings, tell: Tell) -> None:
 
 
 def hangs(settings: Settings, tell: Tell) -> None:
-    tell(Row.of("before", 1.0, None, "s", more=True))
-    if os.fork() == 0:
-        (settings.out / "started").write_text(str(os.getpid()))
-        settings.unfinished.mkdir()
+    settings.unfinished.mkdir()
+    started = os.fork()
+    if started:
+        (settings.out / "started").write_text(str(started))
+        tell(Row.of("before", 1.0, None, "s", more=True))
     time.sleep(600)
 
 
@@ -86,11 +89,14 @@ def test_a_part_that_does_not_end_well_stops_no_other(tmp_path: Path, monkeypatc
     parts = [
         Part("raises", "", 100, f"{HERE}:raises"),
         Part("dies", "", 100, f"{HERE}:dies"),
-        Part("hangs", "", 2, f"{HERE}:hangs"),
+        Part("hangs", "", 100, f"{HERE}:hangs"),
         Part("lacks", "", 100, f"{HERE}:ends", ("json", "no_such_package")),
         Part("ends", "", 100, f"{HERE}:ends"),
     ]
     monkeypatch.setattr(gpu, "PARTS", parts)
+    started = tmp_path / "started"  # from then on it hangs, and the clock that its limit is read from is 500 s ahead
+    clock = SimpleNamespace(monotonic=lambda: time.monotonic() + 500 * started.exists())
+    monkeypatch.setattr(running, "time", clock)
     status, found = ran(tmp_path, "--tiny")
     assert status == 1
     assert {name: part["outcome"] for name, part in found.items()} == {
@@ -107,5 +113,5 @@ def test_a_part_that_does_not_end_well_stops_no_other(tmp_path: Path, monkeypatc
     assert "what it printed" in log
     assert "Traceback" in log
     assert not (tmp_path / "unfinished").exists()
-    started = Path(f"/proc/{(tmp_path / 'started').read_text()}/stat")
-    assert not started.exists() or ") Z " in started.read_text(), "what a part has started ends with it"
+    process = Path(f"/proc/{started.read_text()}/stat")
+    assert not process.exists() or ") Z " in process.read_text(), "what a part has started ends with it"
