@@ -33,7 +33,7 @@ from autograder.words import count, printable, shown
 from course_lib.checking import Exercise, Verdict
 from course_lib.checking.render import heading, lead
 from course_lib.checking.rules import Code, defines, definition
-from course_lib.exercises.catalogue import Catalogue, UnknownName
+from course_lib.exercises.catalogue import NO_EXERCISES, Catalogue, UnknownName
 from course_lib.learner.at_hand import catalogue_at_hand
 
 READY, LOOK, UNREADABLE = 0, 1, 2
@@ -141,6 +141,8 @@ def preflight(file: Path, lesson: str | None = None, release: Path | None = None
         Unreadable: the notebook could not be graded.
     """
     catalogue = catalogue_at_hand(Path.cwd(), file.resolve().parent)
+    if not catalogue.modules:
+        raise BadInput(NO_EXERCISES)
     files = _released_files(file, release)
     released = {name: _loaded(path) for name, path in files.items()}
 

@@ -55,6 +55,7 @@ class LessonStatus:
         back_to: the platform that its submissions came from, and its pages go back to; empty where nobody collected.
         refused: folders that are no student's id, each with a sentence that says what to do.
         not_looked_at: what lies where no lesson looks for it.
+        is_plain: whether it has no exercises, but test cells of plain nbgrader's.
     """
 
     lesson: str
@@ -76,6 +77,12 @@ class LessonStatus:
     back_to: str = ""
     refused: tuple[str, ...] = ()
     not_looked_at: tuple[str, ...] = ()
+    is_plain: bool = False
+
+    @property
+    def grading(self) -> str:
+        """The command that grades it."""
+        return f"katze {'autograde' if self.is_plain else 'grade'} {self.lesson}"
 
     @property
     def stage(self) -> str:
@@ -98,12 +105,14 @@ class LessonStatus:
         if not self.collected:
             return f"katze collect DOWNLOAD --lesson {self.lesson}"
         if self.to_grade and not self.frozen:
-            return f"katze grade {self.lesson}"
+            return self.grading
         if self.by_hand or self.changed_since_read or self.ungraded:
             return "jupyter lab (Nbgrader > Formgrader)"
         if self.stale:
-            return f"katze grade {self.lesson}"
+            return self.grading
         if self.returned < self.graded or self.changed_since:
+            if self.is_plain:
+                return f"nbgrader release_feedback {self.lesson}"
             changed = " --changed" if self.returned else ""
             return f"katze return {self.lesson} --for {self.back_to or 'folder'}{changed}"
         return f"katze log {self.no_score[0]} {self.lesson}" if self.no_score else ""
@@ -166,8 +175,9 @@ def _records(course: Course, connection: Connection, lesson: str) -> dict[str, R
 
 def _of_lesson(course: Course, lesson: str, graded: _Graded) -> LessonStatus:
     released, due = lesson in course.lessons(), course.semester.lesson(lesson).due
+    plain = course.is_plain(lesson)
     if not course.submitted.is_dir():
-        return LessonStatus(lesson, released, due)
+        return LessonStatus(lesson, released, due, is_plain=plain)
     records = graded.records
     returned, deliveries = read_returned(course, lesson), read_collected(course, lesson).students
     platforms = sorted({one.platform for one in deliveries.values()})
@@ -185,6 +195,7 @@ def _of_lesson(course: Course, lesson: str, graded: _Graded) -> LessonStatus:
         lesson,
         released,
         due,
+        is_plain=plain,
         collected=len(handed_in),
         graded=sum(record.total is not None for record in current.values()),
         to_grade=tuple(to_grade),
@@ -264,7 +275,7 @@ def _to_see_to(one: LessonStatus) -> list[str]:
             f"{some(one.changed_since_read)}."
         )
     if one.stale:
-        brings = f"`katze grade {one.lesson}` brings them up to date, and grades nothing for it"
+        brings = f"`{one.grading}` brings them up to date, and grades nothing for it"
         lines.append(f"penalties or pages are not up to date for {some(one.stale)}; {brings}.")
     lines += [line.removeprefix(f"{one.lesson}: ") for line in told_of_late_ones(one.lesson, one.marked_late)]
     if one.withdrawn:

@@ -22,6 +22,7 @@ from autograder.course.course import Course
 from autograder.course.own_exercises import files_of_own
 from autograder.course.semester import ExerciseTerms, Semester, Tolerance
 from autograder.limits import Allowance, Limits
+from course_lib.exercises import COURSE
 from course_lib.exercises.catalogue import CONFIG_NAME, Catalogue
 
 if TYPE_CHECKING:
@@ -229,6 +230,7 @@ def _course(order: Order, secret: bytes, folder: Path) -> Visited:
         "exercise_limits": {name: Allowance(**one) for name, one in order.exercise_limits.items()},
         "packages": {name: tuple(those) for name, those in order.packages.items()},
         "semester": Semester(exercises=terms),
+        "exercises": COURSE,
     }
     if order.module:
         settings["exercises"] = Catalogue({order.lesson: order.module}, _unpacked(order.sources, folder / "exercises"))

@@ -17,10 +17,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from traitlets.config.loader import Config, PyFileConfigLoader
+from traitlets.config.loader import Config
 
 import course_lib
 from autograder.course.address import DEFAULT_URL, Address, address_from
+from autograder.course.jupyter import jupyter_settings, read_settings
 from autograder.course.semester import SEMESTER_NAME, Semester, read_semester
 from autograder.course.settings import exercises_from, limits_from, packages_from, shows_solutions_from
 from autograder.errors import BadInput
@@ -77,10 +78,13 @@ class Course:
 
     @classmethod
     def find(cls, folder: Path | None = None) -> Course:
-        """The course that `folder` belongs to: the nearest folder, from it upwards, with an `nbgrader_config.py`.
+        """The course that `folder` belongs to: the nearest folder, from it upwards, with an `nbgrader_config.py`, or
+        the one that `c.CourseDirectory.root` names there; where there is none, the one that it names in Jupyter's own
+        settings.
 
         Args:
-            folder: where to start; by default the current directory.
+            folder: where to start; by default the current directory, and then Jupyter's settings may name another
+                course, as they may for nbgrader.
 
         Raises:
             BadInput: there is no such folder, or its settings cannot be used.
@@ -88,17 +92,23 @@ class Course:
         start = (folder or Path.cwd()).resolve()
         if not start.is_dir():
             raise BadInput(f"there is no folder {start}; name the folder of the course")
-        for root in (start, *start.parents):
-            if (root / CONFIG_NAME).is_file():
-                return cls._load(root)
-        raise BadInput(f"no {CONFIG_NAME} in {start} or above it; go to the folder of the course")
+        config = jupyter_settings()
+        here = next((root for root in (start, *start.parents) if (root / CONFIG_NAME).is_file()), None)
+        if here is not None:
+            if folder is not None and "root" in config.CourseDirectory:
+                del config.CourseDirectory["root"]
+            config.merge(read_settings(here / CONFIG_NAME))
+        root = Path(here or start, _setting(config, "CourseDirectory", "root", "")).resolve()
+        if here is None and "root" not in config.CourseDirectory:
+            raise BadInput(f"no {CONFIG_NAME} in {start} or above it; go to the folder of the course")
+        if not root.is_dir():
+            raise BadInput(f"c.CourseDirectory.root is {root}, and there is no such folder; mend it in {CONFIG_NAME}")
+        if root != here and (root / CONFIG_NAME).is_file():
+            config.merge(read_settings(root / CONFIG_NAME))
+        return cls._load(root, config)
 
     @classmethod
-    def _load(cls, root: Path) -> Course:
-        try:
-            config = PyFileConfigLoader(CONFIG_NAME, path=str(root)).load_config()
-        except Exception as error:  # the file is a program: it may fail in any way
-            raise BadInput(f"{root / CONFIG_NAME} cannot be read: {type(error).__name__}: {error}") from error
+    def _load(cls, root: Path, config: Config) -> Course:
         folders = {
             step: root / _setting(config, "CourseDirectory", f"{step}_directory", default)
             for step, default in [
@@ -161,6 +171,14 @@ class Course:
     def assignments(self) -> list[str]:
         """What has been released, in order, lesson or not: the folders of `release` that hold any notebook."""
         return _assignments(self.release)
+
+    def grading(self, lesson: str) -> str:
+        """The command that grades a lesson, or an assignment that has no exercises."""
+        return f"katze {'autograde' if self.is_plain(lesson) else 'grade'} {lesson}"
+
+    def is_plain(self, lesson: str) -> bool:
+        """Whether this was released, and has no exercises, but test cells of plain nbgrader's."""
+        return lesson not in self.exercises.modules and lesson in self.assignments()
 
     def release_notebook(self, lesson: str) -> Path:
         """The released notebook of a lesson.

@@ -25,8 +25,8 @@ from traitlets.config.loader import Config
 
 from autograder.errors import BadInput
 from autograder.limits import Allowance, Limits
-from course_lib.exercises import COURSE
-from course_lib.exercises.catalogue import SETTING, Catalogue, UnusableExercises, own_catalogue
+from course_lib.exercises import of_course
+from course_lib.exercises.catalogue import SETTING, Catalogue, UnusableExercises
 
 _INTERNAL = ("frame_bytes", "memory_ceiling_bytes", "system_calls")
 _SYSTEM_CALLS = ("allow-list", "deny-list")
@@ -60,7 +60,7 @@ def limits_from(config: Config) -> tuple[Limits, dict[str, Allowance]]:
 
 
 def exercises_from(file: Path, config: Config) -> Catalogue:
-    """What is graded in the lessons: of a course that names no exercises of its own, those of `course_lib`.
+    """What is graded in the lessons; nothing in a course of plain nbgrader's.
 
     Args:
         file: the course's `nbgrader_config.py`.
@@ -71,15 +71,15 @@ def exercises_from(file: Path, config: Config) -> Catalogue:
             reads it.
     """
     try:
-        found = own_catalogue(file)
+        found = of_course(file)
     except UnusableExercises as problem:
         raise BadInput(str(problem)) from None
-    if config.get("Katze", {}).get("exercises") != (found and found.modules):
+    if config.get("Katze", {}).get("exercises") != (found.modules if found.folder is not None else None):
         raise BadInput(
             f'{file.name}: write {SETTING} = {{"01_ols": "ols_exercises"}} once and at the left margin, as it is: '
             "students' checks read it without running the file"
         )
-    return found or COURSE
+    return found
 
 
 def shows_solutions_from(config: Config) -> bool:

@@ -40,6 +40,9 @@ def is_new(address: Address) -> bool:
     return hold(address, None).is_new()
 
 
+_PLAIN = " (in a plain nbgrader course, `katze autograde ASSIGNMENT`)"
+
+
 @contextlib.contextmanager
 def read_only(address: Address) -> Iterator[Connection]:
     """Read a gradebook that has records, even while another run writes it. Nothing can be written.
@@ -49,7 +52,9 @@ def read_only(address: Address) -> Iterator[Connection]:
     """
     with reading(address) as connection:
         if schema.version(connection) < schema.WITH_RECORDS:
-            raise BadInput(f"the gradebook {address} has no records of this Katze yet; run `katze grade LESSON`")
+            raise BadInput(
+                f"the gradebook {address} has no records of this Katze yet; run `katze grade LESSON`{_PLAIN}"
+            )
         yield connection
 
 
@@ -62,7 +67,7 @@ def reading(address: Address) -> Iterator[Connection]:
     """
     with _looking(address) as connection:
         if connection is None:
-            raise BadInput(f"there is no gradebook {address} yet; grade a lesson with `katze grade LESSON`")
+            raise BadInput(f"there is no gradebook {address} yet; grade a lesson with `katze grade LESSON`{_PLAIN}")
         yield connection
 
 

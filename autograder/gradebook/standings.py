@@ -48,7 +48,7 @@ def _of_lesson(course: Course, connection: Connection, lesson: str) -> list[Reco
     records = {student: one for student, one in store.counted(connection, lesson).items() if student in listed}
     if not records:
         course.release_notebook(lesson)  # a misspelt lesson is answered with those that there are
-        raise BadInput(f"nothing of {lesson} has been graded yet; run `katze grade {lesson}`")
+        raise BadInput(f"nothing of {lesson} has been graded yet; run `{course.grading(lesson)}`")
     by_hand = store.by_hand(connection, lesson)
     counting = [_as_it_counts(record, by_hand) for _, record in sorted(records.items())]
     gone = withdrawn_from(course, lesson, records)

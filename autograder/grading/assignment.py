@@ -206,8 +206,9 @@ def _check_cells(release: Release, course: Course, lesson: str) -> dict[str, str
         BadInput: the release and the exercises do not belong together.
     """
     if lesson not in course.exercises.modules:
+        others = f"; there are those of {', '.join(course.exercises.modules)}" if course.exercises.modules else ""
         raise BadInput(
-            f"this course has no exercises for {lesson}; there are those of {', '.join(course.exercises.modules)}"
+            f"this course has no exercises for {lesson}{others}. `katze autograde {lesson}` grades it as nbgrader would"
         )
     checks = {slot.exercise: slot for slot in release.slots if slot.role == "check"}
     wanted = {exercise.id: exercise.points for exercise in course.exercises.of_lesson(lesson)}

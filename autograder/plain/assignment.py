@@ -184,8 +184,8 @@ class PlainAssignment:
         known = read_notebooks(connection, name)
         if not known:
             raise BadInput(
-                f"the gradebook {course.gradebook} does not know {name}; run `nbgrader generate_assignment {name}`, "
-                "then this again"
+                f"the gradebook {course.gradebook} does not know {name}; run `nbgrader generate_assignment {name} "
+                "--force`, then this again"
             )
         paths = released(course, name)
         different = sorted({path.stem for path in paths} ^ known.keys())
@@ -209,7 +209,8 @@ def require_gradebook(course: Course, name: str) -> None:
     """
     if is_new(course.gradebook):
         raise BadInput(
-            f"there is no gradebook {course.gradebook}; run `nbgrader generate_assignment {name}`, then this again"
+            f"there is no gradebook {course.gradebook}; put a copy of it back, with the points that people have given, "
+            f"or run `nbgrader generate_assignment {name} --force` for a new one; then this again"
         )
 
 

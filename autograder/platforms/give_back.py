@@ -102,6 +102,11 @@ def plan(
     Raises:
         BadInput: nothing of the lesson has been graded; what was collected or returned, or the roster, cannot be read.
     """
+    if course.is_plain(lesson):
+        raise BadInput(
+            f"{lesson} is a plain nbgrader assignment, with a page for each notebook, in {course.feedback}: `nbgrader "
+            f"release_feedback {lesson}` gives them back"
+        )
     records = standings(course, [lesson])[lesson]
     deliveries, returned = read_collected(course, lesson).students, read_returned(course, lesson)
     people, remarks = _people(course, roster)
@@ -115,7 +120,7 @@ def plan(
         if record.total is None:
             left_out["No score, so nothing goes back: {}."].append(record.student)
         elif record.student in outdated:
-            again = f"run `katze grade {lesson}` first: {{}}"
+            again = f"run `{course.grading(lesson)}` first: {{}}"
             left_out[f"The page is missing, or does not show the points as they stand; {again}."].append(record.student)
         elif not name:
             left_out[_not_from_there(platform)].append(record.student)
@@ -223,7 +228,7 @@ def _not_final(course: Course, lesson: str, records: Sequence[Record]) -> Iterat
         and fingerprints.of_submission(folder) != record.digest
     ]
     if again:
-        yield f"Handed in again since it was graded; `katze grade {lesson}` grades that: {some(again)}."
+        yield f"Handed in again since it was graded; `{course.grading(lesson)}` grades that: {some(again)}."
 
 
 def fill_worksheet(plan: GoingBack, worksheet: Path, scale: bool = False) -> Filled:

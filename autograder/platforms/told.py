@@ -8,13 +8,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from autograder.course.course import Course
 from autograder.platforms.collect import Collection, Result, Row
 from autograder.words import MOST_NAMES, count, printable
 
 _COLOURS: dict[Result, str] = {"collected": "green", "replaced": "green", "older": "dim", "not collected": "bold red"}
 
 
-def print_collection(collection: Collection, console: Console) -> None:
+def print_collection(collection: Collection, course: Course, console: Console) -> None:
     """A row for each submission that was not there before, then what was refused, and what comes next."""
     told = [row for row in collection.rows if row.result != "unchanged"]
     if told:
@@ -33,7 +34,7 @@ def print_collection(collection: Collection, console: Console) -> None:
     if collection.dry_run:
         _print(console, "nothing was written: leave out --dry-run to collect")
     elif lessons:
-        _print(console, "next: " + ", ".join(f"katze grade {lesson}" for lesson in lessons))
+        _print(console, "next: " + ", ".join(map(course.grading, lessons)))
 
 
 def _table(rows: list[Row]) -> Table:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from course_lib.exercises.catalogue import Catalogue, UnknownName
+from course_lib.exercises.catalogue import Catalogue, UnknownName, own_catalogue, sets
 
 LESSONS = {
     "00_words_in_a_bag": "course_lib.exercises.words_in_a_bag",
@@ -96,7 +96,32 @@ LACKING = {
 """What Colab lacks, for lessons that import from a package of the library: metrics' libraries, and what they need."""
 
 COURSE = Catalogue(LESSONS, titles=TITLES, packages=PACKAGES, seconds=SECONDS, written=WRITTEN, lacking=LACKING)
-"""What a course has that names no exercises of its own."""
+"""What the course of this library has."""
+
+NOTHING = Catalogue({})
+"""What a course has that names no exercises, and none of whose lessons are from here: one of plain nbgrader's."""
+
+
+def of_course(config: Path) -> Catalogue:
+    """The exercises of a course: those that it names, else those from here, if its lessons are.
+
+    They are in a copy of this repository, in a folder with a lesson of this name, and where `c.Katze.repository` or
+    `c.Katze.solutions_directory` say where such lessons come from.
+
+    Args:
+        config: its `nbgrader_config.py`, of which nothing is run.
+
+    Raises:
+        UnusableExercises: it names some, and they cannot be used.
+    """
+    own, folder = own_catalogue(config), config.parent
+    if own is not None:
+        return own
+    if (folder / "course_lib").is_dir() or sets(config, "c.Katze.repository", "c.Katze.solutions_directory"):
+        return COURSE
+    names = [name for lesson in LESSONS for name in (lesson, f"{lesson}.ipynb", f"*/{lesson}")]
+    return COURSE if any(next(folder.glob(name), None) for name in names) else NOTHING
+
 
 all, find, named, of_lesson, written_in = COURSE.all, COURSE.find, COURSE.named, COURSE.of_lesson, COURSE.written_in
 

@@ -3,9 +3,9 @@
     # nbgrader_config.py
     c.Katze.exercises = {"01_ols": "ols_exercises"}  # ols_exercises.py, or ols_exercises/, in the course's folder
 
-A course that sets nothing has those of `course_lib.exercises`. The setting is read as text: what a student's `check`
-looks up runs nothing of the course's but the exercises themselves. A module is imported when somebody first asks for
-its lesson, and looked through then.
+A course that sets nothing has those of `course_lib.exercises` if its lessons are from there, and else none. The setting
+is read as text: what a student's `check` looks up runs nothing of the course's but the exercises themselves. A module
+is imported when somebody first asks for its lesson, and looked through then.
 """
 
 from __future__ import annotations
@@ -32,6 +32,12 @@ CONFIG_NAME = "nbgrader_config.py"
 """The file in a course's folder that has the setting."""
 
 SETTING = "c.Katze.exercises"
+
+NO_EXERCISES = (
+    f"this course has no exercises: {SETTING} in its {CONFIG_NAME} names none; "
+    "`katze autograde ASSIGNMENT` grades the test cells of a plain nbgrader assignment"
+)
+"""What is said where somebody asks for them."""
 
 _SIMILAR = 0.5
 """How similar a name must be to one that was asked for, from 0 to 1, to be offered in its place."""
@@ -105,6 +111,8 @@ class Catalogue:
             UnknownName: no lesson has this name.
             UnusableExercises: its exercises cannot be used.
         """
+        if not self.modules:
+            raise UnknownName(NO_EXERCISES, [lesson])
         listed = ", ".join(self.modules)
         if lesson not in self.modules and lesson in self.titles:
             raise UnknownName(f"lesson {lesson!r} is not in this edition of the course; there are {listed}.", [lesson])
@@ -180,6 +188,8 @@ class Catalogue:
             )
             return UnknownName(f"{name} {said}", [name])
         known = self.all()
+        if not known:
+            return UnknownName(NO_EXERCISES, [name])
         called = [exercise.id for exercise in known if name in (exercise.name, exercise.id.partition(".")[2])]
         near = called or difflib.get_close_matches(name, [exercise.id for exercise in known], n=3, cutoff=_SIMILAR)
         meant = f"did you mean {' or '.join(near)}?" if near else f"an id looks like {known[0].id}."
@@ -203,16 +213,25 @@ def own_catalogue(config: Path) -> Catalogue | None:
     Raises:
         UnusableExercises: the setting is no table of lessons and modules, written out.
     """
+    values = _settings(config).get(SETTING)
+    return None if values is None else Catalogue(_modules(values, config), config.parent)
+
+
+def sets(config: Path, *settings: str) -> bool:
+    """Whether a course's settings, of which nothing is run, say anything about one of these."""
+    return not _settings(config).keys().isdisjoint(settings)
+
+
+def _settings(config: Path) -> dict[str, ast.expr]:
+    """What a course sets at the left margin, by the settings' names; nothing where its folder has no such file."""
+    if not config.is_file():
+        return {}
     try:
         tree = ast.parse(config.read_bytes())
     except (OSError, SyntaxError, ValueError) as error:
         raise UnusableExercises(f"{config} cannot be read: {error}") from None
-    values = [node.value for node in tree.body if isinstance(node, ast.Assign) and _is_setting(node)]
-    return Catalogue(_modules(values[-1], config), config.parent) if values else None
-
-
-def _is_setting(node: ast.Assign) -> bool:
-    return any(ast.unparse(target) == SETTING for target in node.targets)
+    assigned = (node for node in tree.body if isinstance(node, ast.Assign))
+    return {ast.unparse(target): node.value for node in assigned for target in node.targets}
 
 
 def _modules(value: ast.expr, config: Path) -> dict[str, str]:

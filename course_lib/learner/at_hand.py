@@ -5,14 +5,14 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from course_lib.exercises import COURSE
-from course_lib.exercises.catalogue import CONFIG_NAME, Catalogue, own_catalogue
+from course_lib.exercises import COURSE, of_course
+from course_lib.exercises.catalogue import CONFIG_NAME, Catalogue
 
 
 def catalogue_at_hand(*places: Path) -> Catalogue:
     """The exercises of the nearest course: of the folder from here upwards that has an `nbgrader_config.py`.
 
-    Where that names none, and where there is none, they are those of `course_lib.exercises`.
+    Where there is none, and in a folder that is called like a lesson of it, they are those of `course_lib.exercises`.
 
     Args:
         places: where to start, the first that is in a course; by default the folder that this runs in, then the
@@ -24,7 +24,8 @@ def catalogue_at_hand(*places: Path) -> Catalogue:
     for place in places or _here():
         for folder in (place, *place.parents):
             if (folder / CONFIG_NAME).is_file():
-                return own_catalogue(folder / CONFIG_NAME) or COURSE
+                found = of_course(folder / CONFIG_NAME)
+                return found if found.modules or COURSE.modules.keys().isdisjoint(place.parts) else COURSE
     return COURSE
 
 

@@ -30,9 +30,11 @@ def _run(options: argparse.Namespace) -> int:
     from autograder.certify import certify, print_table
     from autograder.course.course import Course
     from autograder.course.given import released_stubs
-    from course_lib.exercises.catalogue import UnknownName
+    from course_lib.exercises.catalogue import NO_EXERCISES, UnknownName
 
     course = Course.find(options.course)
+    if not course.exercises.modules:
+        raise BadInput(NO_EXERCISES)
     stubs = released_stubs(course.release_notebook(lesson) for lesson in course.lessons())
     try:
         exercises = course.exercises.named(options.names) if options.names else course.exercises.all()

@@ -7,6 +7,7 @@ import argparse
 from autograder.commands.adding import Commands, add_json
 from autograder.commands.statuses import DONE
 from autograder.commands.writing import write_json
+from autograder.errors import BadInput
 
 
 def add(commands: Commands) -> None:
@@ -18,9 +19,13 @@ def add(commands: Commands) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     from autograder.pages.terminal import exercise_records, print_exercises
+    from course_lib.exercises.catalogue import NO_EXERCISES
     from course_lib.learner.at_hand import catalogue_at_hand
 
-    records = exercise_records(catalogue_at_hand(), options.lesson)
+    catalogue = catalogue_at_hand()
+    if not catalogue.modules:
+        raise BadInput(NO_EXERCISES)
+    records = exercise_records(catalogue, options.lesson)
     if options.json:
         write_json(options.json, records)
     if options.json != "-":

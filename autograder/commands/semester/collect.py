@@ -59,8 +59,9 @@ def _run(options: argparse.Namespace) -> int:
     from autograder.platforms.collect import collect
     from autograder.platforms.told import print_collection
 
+    course = Course.find(options.course)
     collection = collect(
-        Course.find(options.course),
+        course,
         options.path,
         platform=options.platform,
         lesson=options.lesson,
@@ -71,5 +72,5 @@ def _run(options: argparse.Namespace) -> int:
     if options.json:
         write_json(options.json, collection.record())
     if options.json != "-":
-        print_collection(collection, output_console())
+        print_collection(collection, course, output_console())
     return DONE if collection.is_complete else FAILED

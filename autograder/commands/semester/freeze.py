@@ -31,7 +31,7 @@ def _run(options: argparse.Namespace) -> int:
     with hold(course.gradebook, options.lesson) as book:
         if not freeze(book, options.lesson):
             course.release_notebook(options.lesson)  # a misspelt lesson is answered with those that there are
-            raise BadInput(f"nothing of {options.lesson} has been graded yet; run `katze grade {options.lesson}`")
+            raise BadInput(f"nothing of {options.lesson} has been graded yet; run `{course.grading(options.lesson)}`")
     if options.json:
         write_json(options.json, {"lesson": options.lesson, "frozen": True, "notices": list(book.notices)})
     if options.json != "-":

@@ -12,6 +12,7 @@ import pytest
 from autograder.course.colab import opening_cells
 from autograder.course.course import Course
 from autograder.errors import BadInput
+from course_lib.learner.at_hand import catalogue_at_hand
 
 CONFIG = 'c = get_config()\nc.Katze.repository = "someone/their-course"\n'
 
@@ -175,3 +176,93 @@ def test_a_plain_assignment_is_no_lesson_and_told_apart(tmp_path: Path) -> None:
     assert (course.lessons(), course.assignments()) == ([], ["ps1"])
     with pytest.raises(BadInput, match="ps1 is a plain nbgrader assignment, .*`katze autograde ps1` grades it"):
         course.release_notebook("ps1")
+
+
+ROOT_SETTING = "c.CourseDirectory.root = {root!r}\n"
+
+
+@pytest.fixture
+def jupyter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A person's own folder of Jupyter's settings."""
+    folder = tmp_path / "jupyter"
+    folder.mkdir()
+    monkeypatch.setenv("JUPYTER_CONFIG_DIR", str(folder))
+    return folder
+
+
+def test_jupyter_s_settings_come_before_the_course_s(tmp_path: Path, jupyter: Path) -> None:
+    (jupyter / "jupyter_config.json").write_text(
+        '{"CourseDirectory": {"release_directory": "old", "course_id": "old"}}'
+    )
+    (jupyter / "nbgrader_config.py").write_text("c = get_config()\nc.CourseDirectory.release_directory = 'out'\n")
+    course = make_course(tmp_path / "course", "c.CourseDirectory.course_id = 'own'\n")
+    assert (course.release, course.course_id) == (tmp_path / "course" / "out", "own")
+
+
+@pytest.mark.parametrize("place", ["jupyter", "here", "here, relative", "here, to a course with settings"])
+def test_the_course_is_where_its_root_says(
+    tmp_path: Path, jupyter: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    (there / "release").mkdir(parents=True)
+    (here / "below").mkdir(parents=True)
+    setting = "c = get_config()\n" + ROOT_SETTING.format(root="../there" if "relative" in place else str(there))
+    ((jupyter if place == "jupyter" else here) / "nbgrader_config.py").write_text(setting)
+    if "with settings" in place:
+        (there / "nbgrader_config.py").write_text("c = get_config()\nc.CourseDirectory.course_id = 'there'\n")
+    monkeypatch.chdir(here / "below")
+    course = Course.find()
+    assert (course.root, course.release) == (there, there / "release")
+    assert course.course_id == ("there" if "with settings" in place else "")
+
+
+def test_a_course_that_was_named_is_not_another_one(tmp_path: Path, jupyter: Path) -> None:
+    (jupyter / "nbgrader_config.py").write_text("c = get_config()\n" + ROOT_SETTING.format(root=str(tmp_path)))
+    assert make_course(tmp_path / "course").root == tmp_path / "course"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        (
+            "nbgrader_config.py",
+            "c = get_config()\nc.CourseDirectory.root = '/no/such'\n",
+            "root is /no/such, and there is no",
+        ),
+        ("nbgrader_config.py", "c = get_config()\nc.CourseDirectory.root = 3\n", "root must be a string, not 3"),
+        ("nbgrader_config.py", "1 / 0", r"jupyter/nbgrader_config.py cannot be read: ZeroDivisionError"),
+        ("jupyter_config.json", "{", r"jupyter_config.json cannot be read: JSONDecodeError"),
+    ],
+)
+def test_jupyter_s_settings_may_be_unusable(
+    tmp_path: Path, jupyter: Path, monkeypatch: pytest.MonkeyPatch, name: str, content: str, told: str
+) -> None:
+    (jupyter / name).write_text(content)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(BadInput, match=told):
+        Course.find()
+
+
+@pytest.mark.parametrize(
+    ("there", "settings", "has"),
+    [
+        ((), "", False),
+        (("release/hw/hw.ipynb", "submitted/ada/hw/hw.ipynb"), "", False),
+        (("release/01_ols/01_ols.ipynb",), 'c.Katze.packages = ["numpy"]\n', False),
+        (("course_library/x.py", "01_attention_notes/x"), "", False),
+        (("release/01_attention/01_attention.ipynb",), "", True),
+        (("01_attention.ipynb",), "", True),
+        (("course_lib/__init__.py",), "", True),
+        ((), 'c.Katze.repository = "a/b"\n', True),
+    ],
+)
+def test_only_the_course_of_the_library_has_its_exercises(
+    tmp_path: Path, there: tuple[str, ...], settings: str, has: bool
+) -> None:
+    for name in there:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    (tmp_path / "nbgrader_config.py").write_text(f"c = get_config()\n{settings}")
+    assert bool(Course.find(tmp_path).exercises.modules) == has
+    assert bool(catalogue_at_hand(tmp_path).modules) == has
+    assert catalogue_at_hand(tmp_path / "a" / "b" / "01_attention").modules

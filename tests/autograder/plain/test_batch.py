@@ -11,6 +11,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from sqlalchemy import create_engine, text
 
 from autograder.cli import main
 from autograder.course.course import Course
@@ -335,6 +336,47 @@ def test_nothing_is_written_where_there_is_nothing_to_grade(tmp_path: Path) -> N
     with pytest.raises(BadInput, match="no assignment 'ps9' in .*; there are: hw"):
         grade_assignment(course, "ps9")
     course.gradebook.unlink()
-    with pytest.raises(BadInput, match="there is no gradebook .*; run `nbgrader generate_assignment hw`"):
+    with pytest.raises(BadInput, match="there is no gradebook .* or run `nbgrader generate_assignment hw --force`"):
         grade_assignment(course, NAME)
     assert not course.autograded.exists()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["certify"],
+        ["exercises"],
+        ["preflight", "submitted/ada/hw/first.ipynb"],
+        ["report", NAME, "page.html"],
+        ["return", NAME, "--for", "folder"],
+        ["collect", "handed_in", "--lesson", "01_attention"],
+        ["grade", NAME],
+    ],
+    ids=lambda command: command[0],
+)
+def test_no_command_acts_on_another_course_s_exercises(
+    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    course = make_course(tmp_path / "course")
+    hand_in(course, "ada")
+    monkeypatch.chdir(course.root)
+    assert main(command) == 2
+    said = " ".join("".join(capsys.readouterr()).split())
+    assert "attention" not in said.replace("01_attention'", "")
+    assert "plain nbgrader" in said or command[0] in ("collect", "grade")
+
+
+def test_a_lost_gradebook_is_made_again_by_what_is_said(tmp_path: Path) -> None:
+    course = make_course(tmp_path / "course")
+    hand_in(course, "ada")
+    grade_assignment(course, NAME)
+    for lost in (True, False):
+        if lost:
+            course.gradebook.unlink()
+        else:
+            with create_engine(f"sqlite:///{course.gradebook}").begin() as connection:
+                connection.execute(text("DELETE FROM assignment"))
+        with pytest.raises(BadInput, match="`nbgrader generate_assignment hw --force`"):
+            grade_assignment(course, NAME)
+        assert nbgrader_here(course.root).generate_assignment(NAME, force=True)["success"]
+        assert by_student(grade_assignment(course, NAME))["ada"].points == 4

@@ -184,7 +184,7 @@ def test_names_of_all_kinds_go_through(make: Maker, name: str, course: Course, t
     if others != {"100": "collected"} and others != {folder_name(name.replace("/", " ")): "collected"}:
         assert (others, name[:2]) == ({}, "..")  # nobody's name, but a file's that nobody hands in on purpose
     out = io.StringIO()
-    print_collection(collection, Console(file=out, width=1000, force_terminal=False))
+    print_collection(collection, course, Console(file=out, width=1000, force_terminal=False))
     assert "\x1b" not in out.getvalue()
     assert "\u202e" not in out.getvalue()
     if name.startswith("[bold") and make is gradescope:
