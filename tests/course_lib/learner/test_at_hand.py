@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from course_lib.checking import check
-from course_lib.exercises import COURSE
+from course_lib.exercises import COURSE, NOTHING
 from course_lib.learner.at_hand import catalogue_at_hand
 from tests.course_lib.exercises.test_catalogue import course
 
@@ -25,7 +25,7 @@ def test_the_nearest_course_is_meant(deep: Path, tmp_path: Path, monkeypatch: py
     found = course(tmp_path, 'EXERCISES = (exercise("ols.slope"),)')
     assert catalogue_at_hand() == found == catalogue_at_hand(Path("/"), deep)
     (deep / "nbgrader_config.py").write_text("c = get_config()")  # a course of its own, which names none
-    assert catalogue_at_hand() is COURSE
+    assert catalogue_at_hand() is NOTHING
 
 
 def test_a_notebook_s_check_is_the_course_s(deep: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
