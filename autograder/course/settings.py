@@ -25,7 +25,7 @@ from traitlets.config.loader import Config
 
 from autograder.errors import BadInput
 from autograder.limits import Allowance, Limits
-from course_lib.exercises import of_course
+from course_lib.exercises import exercises_of
 from course_lib.exercises.catalogue import SETTING, Catalogue, UnusableExercises
 
 _INTERNAL = ("frame_bytes", "memory_ceiling_bytes", "system_calls")
@@ -71,7 +71,7 @@ def exercises_from(file: Path, config: Config) -> Catalogue:
             reads it.
     """
     try:
-        found = of_course(file)
+        found = exercises_of(file)
     except UnusableExercises as problem:
         raise BadInput(str(problem)) from None
     if config.get("Katze", {}).get("exercises") != (found.modules if found.folder is not None else None):

@@ -9,7 +9,7 @@ from autograder.course.course import Course
 from autograder.errors import BadInput
 from autograder.gradebook.record import ExerciseRecord
 from autograder.grading.plan import Task
-from autograder.plain.submission import PlainGrader, examine
+from autograder.plain.submission import PlainGrader, judge_notebooks
 from autograder.words import count
 
 
@@ -52,7 +52,7 @@ def try_solution(grader: PlainGrader, folder: Path) -> Tried:
         return Tried(
             (f"no solution to try the tests on: no notebook of {assignment.name} in {folder}; see --solution",)
         )
-    seen = examine(grader, 0, Task("solution", folder.resolve(), "", (), frozenset()))
+    seen = judge_notebooks(grader, 0, Task("solution", folder.resolve(), "", (), frozenset()))
     answers = [cell for one in seen for cell in one.answers]
     if answers and all(cell.origin != "student" for cell in answers):
         return Tried((f"no solution to try the tests on: {folder} has no answers; see --solution",))

@@ -84,7 +84,7 @@ class PlainGrader:
 
 
 @dataclass(frozen=True)
-class Examined:
+class JudgedNotebook:
     """A notebook of a submission, judged.
 
     Attributes:
@@ -111,7 +111,7 @@ class Examined:
 
 
 def _grade(grader: PlainGrader, channel: int, task: Task) -> PlainFinished:
-    assignment, seen = grader.assignment, examine(grader, channel, task)
+    assignment, seen = grader.assignment, judge_notebooks(grader, channel, task)
     read = [one.submission for one in seen if one.submission is not None]
     graded = {one.master.name: one.graded for one in seen if one.graded is not None}
     problems = {one.master.name: one.problem for one in seen if one.problem}
@@ -131,9 +131,9 @@ def _grade(grader: PlainGrader, channel: int, task: Task) -> PlainFinished:
     return PlainFinished(task, replace(record, files=written), None, starved, graded, problems)
 
 
-def examine(grader: PlainGrader, channel: int, task: Task) -> list[Examined]:
+def judge_notebooks(grader: PlainGrader, channel: int, task: Task) -> list[JudgedNotebook]:
     """Run and judge the notebooks of a submission; nothing is written."""
-    seen: list[Examined] = []
+    seen: list[JudgedNotebook] = []
     with tempfile.TemporaryDirectory(prefix="katze-files-") as folder:
         for number, master in enumerate(grader.assignment.notebooks):
             try:
@@ -141,7 +141,9 @@ def examine(grader: PlainGrader, channel: int, task: Task) -> list[Examined]:
             except Unreadable as problem:
                 unread = Judged(Outcome.UNREADABLE, None, problem.reason)
                 seen.append(
-                    Examined(master, tuple(_record(master, test, unread, "") for test in master.tests), problem.reason)
+                    JudgedNotebook(
+                        master, tuple(_record(master, test, unread, "") for test in master.tests), problem.reason
+                    )
                 )
                 continue
             is_first = not any(one.submission for one in seen)
@@ -149,7 +151,7 @@ def examine(grader: PlainGrader, channel: int, task: Task) -> list[Examined]:
             ran = _run(grader, channel, task, number, repaired, Path(folder))
             exercises, refused = _judged(grader, task, master, repaired, ran)
             seen.append(
-                Examined(
+                JudgedNotebook(
                     master,
                     exercises,
                     refused=refused,

@@ -102,7 +102,7 @@ NOTHING = Catalogue({})
 """What a course has that names no exercises, and none of whose lessons are from here: one of plain nbgrader's."""
 
 
-def of_course(config: Path) -> Catalogue:
+def exercises_of(config: Path) -> Catalogue:
     """The exercises of a course: those that it names, else those from here, if its lessons are.
 
     They are in a copy of this repository, in a folder with a lesson of this name, and where `c.Katze.repository` or

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from course_lib.exercises import COURSE, of_course
+from course_lib.exercises import COURSE, exercises_of
 from course_lib.exercises.catalogue import CONFIG_NAME, Catalogue
 
 
@@ -24,7 +24,7 @@ def catalogue_at_hand(*places: Path) -> Catalogue:
     for place in places or _here():
         for folder in (place, *place.parents):
             if (folder / CONFIG_NAME).is_file():
-                found = of_course(folder / CONFIG_NAME)
+                found = exercises_of(folder / CONFIG_NAME)
                 return found if found.modules or COURSE.modules.keys().isdisjoint(place.parts) else COURSE
     return COURSE
 
