@@ -136,19 +136,21 @@ class FastDecoder(nn.Module):
         super().__init__()
         self.model = model
         weight = model.words.weight
-        heads = [(block.heads, weight.shape[1] // block.heads) for block in model.each_block()]
-        self.caches = [weight.new_zeros(2, 1, number, length, width) for number, width in heads]
+        for i, block in enumerate(model.each_block()):
+            for name in (f"keys_{i}", f"values_{i}"):  # as buffers: a CUDA graph may write to those alone
+                self.register_buffer(name, weight.new_zeros(1, block.heads, length, weight.shape[1] // block.heads))
         self.register_buffer("places", torch.arange(length, device=weight.device))
 
     def forward(self, token: Tensor, place: Tensor) -> Tensor:
         """The token after this one, [1, 1], which stands at this place, [1]."""
         x = self.model.words(token) + self.model.positions(place)
         seen = (self.places <= place).unsqueeze(0)
-        for block, cache in zip(self.model.each_block(), self.caches, strict=True):
+        for i, block in enumerate(self.model.each_block()):
             q, k, v = block.projected(x)
-            cache[0].index_copy_(2, place, k)
-            cache[1].index_copy_(2, place, v)
-            x = block.finished(x, F.scaled_dot_product_attention(q, cache[0], cache[1], attn_mask=seen))
+            keys, values = self.get_buffer(f"keys_{i}"), self.get_buffer(f"values_{i}")
+            keys.index_copy_(2, place, k)
+            values.index_copy_(2, place, v)
+            x = block.finished(x, F.scaled_dot_product_attention(q, keys, values, attn_mask=seen))
         logits: Tensor = self.model.output(self.model.norm(x))
         return logits.argmax(-1)
 

@@ -60,7 +60,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options.seeds,
         tuple(map(tuple, options.test)),
     )
-    return _run(parts, settings, options.minutes, about)
+    try:
+        return _run(parts, settings, options.minutes, about)
+    except KeyboardInterrupt:
+        print("\nStopped. The same command goes on with a training that it has begun.")
+        return 130
 
 
 def _run(parts: Sequence[Part], settings: Settings, minutes: float | None, about: dict[str, str]) -> int:

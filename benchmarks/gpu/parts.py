@@ -29,9 +29,9 @@ class Part:
 PARTS = (
     Part("multi30k", "English to German, from nothing to BLEU", 270, "benchmarks.gpu.learning:multi30k", by_seed=True),
     Part("shakespeare", "a language model of characters", 90, "benchmarks.gpu.learning:shakespeare"),
-    Part("step", "a training step beside its peers", 60, "benchmarks.gpu.speed:step", ("transformers",)),
+    Part("step", "a training step beside its peers", 120, "benchmarks.gpu.speed:step", ("transformers",)),
     Part("decoding", "writing beside transformers", 75, "benchmarks.gpu.speed:decoding", ("transformers",)),
-    Part("compiled", "writing, compiled", 75, "benchmarks.gpu.speed:compiled", ("transformers",)),
+    Part("compiled", "writing, compiled", 180, "benchmarks.gpu.speed:compiled", ("transformers",)),
     Part("modern", "the block since Llama", 60, "benchmarks.gpu.speed:modern", ("transformers",)),
     Part("memory", "the most that a step takes", 90, "benchmarks.gpu.speed:memory", ("transformers",)),
     Part(
