@@ -98,8 +98,8 @@ def _follow(part: Part, outcome: Outcome, settings: Settings, keep: Callable[[],
                 told = replace(told, goal=None, met=None)
             outcome.take(told)
             outcome.seconds = time.monotonic() - began
-            print(_shown(told), flush=True)
             keep()
+            print(_shown(told), flush=True)
         outcome.outcome = "done"
     except OutOfTime:
         outcome.outcome = "cut off"
