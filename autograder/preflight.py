@@ -178,7 +178,7 @@ def preflight(file: Path, lesson: str | None = None, release: Path | None = None
     repaired = repair(submission, released[meant])
     looks = _answers(repaired, released[meant], catalogue)
     if run:
-        looks = _checked(looks, repaired, catalogue)
+        looks = _checked(looks, repaired, released[meant], catalogue)
     named_for = _other_lesson_in(file.name, meant, {*released, *catalogue.modules})
     remarks = [_misnamed(file.name, meant, named_for)] if named_for else []
     remarks += _remarks(handed_in.content, submission, released[meant], meant, own)
@@ -364,19 +364,20 @@ def syntax_error(source: str) -> str:
 # Running -----------------------------------------------------------------------------------------------------
 
 
-def _checked(answers: Sequence[Answer], repaired: Repaired, catalogue: Catalogue) -> list[Answer]:
+def _checked(answers: Sequence[Answer], repaired: Repaired, release: Release, catalogue: Catalogue) -> list[Answer]:
     """The answers with the verdicts on their visible cases, each on what the notebook does in a box."""
-    verdicts = _verdicts(repaired, catalogue)
+    verdicts = _verdicts(repaired, release, catalogue)
     return [
         Answer(answer.exercise, answer.points, answer.state, answer.detail, verdicts.get(answer.exercise))
         for answer in answers
     ]
 
 
-def _verdicts(repaired: Repaired, catalogue: Catalogue) -> dict[str, Verdict]:
+def _verdicts(repaired: Repaired, release: Release, catalogue: Catalogue) -> dict[str, Verdict]:
     if os.name == "nt":
         raise BadInput("boxes need Linux or macOS; run the checks in the notebook itself (Kernel > Restart & Run All)")
     from autograder.box import Level, Zygote, choose_level  # not available on Windows, and not needed to look
+    from autograder.grading.digests.reach import held_by_lesson
     from autograder.grading.submission import grade_cells
     from autograder.limits import Limits
     from course_lib.checking import AnswerKey
@@ -390,7 +391,9 @@ def _verdicts(repaired: Repaired, catalogue: Catalogue) -> dict[str, Verdict]:
     withheld = sorted({module for exercise in found for module in exercise.withheld})
     limits = Limits()
     shown = {package for exercise in found for package in catalogue.packages.get(exercise.lesson, ())}
-    with Zygote(withheld, choose_level(Level.L1), limits, shown=shown) as zygote:
+    lesson = found[0].lesson if found else ""
+    held = held_by_lesson(catalogue, lesson, release.code)
+    with Zygote(withheld, choose_level(Level.L1), limits, shown=shown, held=held) as zygote:
         graded = grade_cells(
             known, catalogue, lambda seconds, bench: zygote.open_box(seconds=seconds, bench=bench), AnswerKey, limits
         )

@@ -1,4 +1,5 @@
-"""The part of `course_lib` that a box may hold: a copy without exercises and without what is withheld.
+"""The part of `course_lib` that a box holds: a copy without exercises and without what is withheld, and of the rest
+what a lesson uses, if that is known: an answer cannot be borrowed from a later lesson.
 
 A module that imports a withheld one, directly or through others, cannot work in the box and is left out as
 well. Imports are read from the source, not by importing it.
@@ -9,7 +10,7 @@ from __future__ import annotations
 import ast
 import functools
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,12 +33,13 @@ _CHILD_SIDE = (
 )
 
 
-def copy_library(target: Path, withheld: Iterable[str]) -> list[str]:
+def copy_library(target: Path, withheld: Iterable[str], held: Iterable[str] | None = None) -> list[str]:
     """Write the filtered `course_lib`, and what a box needs of `autograder`, into an empty folder.
 
     Args:
         target: the folder, which becomes a box's import path.
         withheld: names of modules that must not be in the box.
+        held: names of the library that the box is for, with whatever they need; None for all that is not withheld.
 
     Returns:
         The names of the modules of `course_lib` that are in the copy.
@@ -50,7 +52,7 @@ def copy_library(target: Path, withheld: Iterable[str]) -> list[str]:
     unknown = sorted(set(withheld) - set(modules))
     if unknown:
         raise BadInput(f"there is no module {', '.join(unknown)} to withhold")
-    allowed = permitted(modules, withheld)
+    allowed = held_modules(modules, withheld, held)
     if _REQUIRED not in allowed:
         raise BadInput(f"a box needs {_REQUIRED}, which is withheld or imports a module that is")
     for name in allowed:
@@ -61,6 +63,28 @@ def copy_library(target: Path, withheld: Iterable[str]) -> list[str]:
     for package in ("", "box", "box/confinement", "box/inside", "box/zygote"):
         (target / "autograder" / package / "__init__.py").touch()
     return sorted(allowed)
+
+
+def held_modules(modules: dict[str, Path], withheld: Iterable[str], held: Iterable[str] | None) -> set[str]:
+    """The modules of a box, from all there are; the rest as for `copy_library`."""
+    allowed = permitted(modules, withheld)
+    if held is None:
+        return allowed
+    harness = Path(autograder.__file__).parent
+    own = {name for file in _CHILD_SIDE for name in imports_of(harness / file, f"autograder.{file}").ever}
+    return reached({name: modules[name] for name in allowed}, {*held, *own})
+
+
+def reached(modules: Mapping[str, Path], names: Iterable[str]) -> set[str]:
+    """The modules that these names stand for or are in, and all that they import, also when they are called."""
+    found: set[str] = set()
+    waiting = [one for name in names for one in (*_parents(name), name)]
+    while waiting:
+        module = waiting.pop()
+        if module in modules and module not in found:
+            found.add(module)
+            waiting += imports_of(modules[module], module).ever
+    return found
 
 
 def find_modules(root: Path) -> dict[str, Path]:

@@ -19,7 +19,7 @@ from autograder.errors import BadInput
 from autograder.gradebook.changes.rulings import Ruling
 from autograder.gradebook.record import Conditions
 from autograder.grading.digests import answers, fingerprints
-from autograder.grading.digests.reach import Library, mentioned
+from autograder.grading.digests.reach import Library, held_by_lesson, mentioned
 from autograder.intake.handed_in import AnswersIn
 from autograder.limits import NO_ALLOWANCE, Limits
 from autograder.repair import Release, answers_in
@@ -167,12 +167,17 @@ class Assignment:
     @cached_property
     def library(self) -> Library:
         """The part of `course_lib` that is in its boxes."""
-        return Library(self.withheld)
+        return Library(self.withheld, self.held)
+
+    @cached_property
+    def held(self) -> frozenset[str]:
+        """What its boxes hold of the library, with whatever that needs."""
+        return held_by_lesson(self.course.exercises, self.lesson, self.release.code)
 
     @cached_property
     def own_names(self) -> frozenset[str]:
         """What the lesson's own cells name of it."""
-        return mentioned(cell["source"] for cell in self.release.notebook["cells"] if cell["cell_type"] == "code")
+        return mentioned(self.release.code)
 
     def imports_of(self, sources: Iterable[str]) -> dict[str, str]:
         """What a student's cells name of the library beyond that, each with the fingerprint of what it reaches.

@@ -235,6 +235,7 @@ def zygote_of(assignment: Assignment, level: Level, channels: int = 1) -> Zygote
         trains=assignment.trains,
         shown=assignment.shown,
         packages=assignment.packages,
+        held=assignment.held,
     )
 
 

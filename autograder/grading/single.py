@@ -12,6 +12,7 @@ from autograder.box import Level, Zygote, choose_level
 from autograder.course.course import Course
 from autograder.course.given import needed_of_notebook
 from autograder.errors import BadInput, Unreadable
+from autograder.grading.digests.reach import held_by_lesson
 from autograder.grading.submission import grade_cells
 from autograder.intake.submission import read_notebook
 from autograder.limits import Limits
@@ -58,7 +59,8 @@ def check_file(
     ]
     shown = catalogue.packages.get(exercise.lesson, ())
     trains = "optim" in source  # half of the answers wait a second less
-    with Zygote(exercise.withheld, level, limits, trains=trains, shown=shown) as zygote:
+    held = _held(exercise, catalogue)
+    with Zygote(exercise.withheld, level, limits, trains=trains, shown=shown, held=held) as zygote:
         graded = grade_cells(
             cells,
             catalogue,
@@ -99,6 +101,15 @@ def _quote_lesson(exercise: Exercise, source: str) -> str:
             notebook = Course.find(folder).release_notebook(exercise.lesson)
             return "\n".join(map(ast.unparse, needed_of_notebook(notebook, source)))
     return ""
+
+
+def _held(exercise: Exercise, catalogue: Catalogue) -> frozenset[str] | None:
+    """What the boxes of its lesson hold of the library; None where there is no released notebook at hand."""
+    for folder in _COURSES:
+        with contextlib.suppress(BadInput):
+            release = Release.of(Course.find(folder), exercise.lesson)
+            return held_by_lesson(catalogue, exercise.lesson, release.code)
+    return None
 
 
 def _find(catalogue: Catalogue, exercise_id: str) -> Exercise:

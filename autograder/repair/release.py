@@ -51,6 +51,11 @@ class Release:
             ) from error
         return release
 
+    @property
+    def code(self) -> list[str]:
+        """The source of each of its code cells."""
+        return [cell["source"] for cell in self.notebook["cells"] if cell["cell_type"] == "code"]
+
     @cached_property
     def slots(self) -> tuple[Slot, ...]:
         """The cells that have a part in grading, in order."""

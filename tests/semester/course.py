@@ -99,7 +99,9 @@ class OneZygote:
 
     def _begin(self, _withheld: object, *arguments: Any, **more: Any) -> OneZygote:
         if self._zygote is None:
-            self._zygote = Zygote(tuple(sorted(self._withheld)), *arguments, **{**more, "channels": 2, "trains": True})
+            self._zygote = Zygote(
+                tuple(sorted(self._withheld)), *arguments, **{**more, "channels": 2, "trains": True, "held": None}
+            )
         return self
 
     def __getattr__(self, name: str) -> Any:

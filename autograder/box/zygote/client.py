@@ -58,6 +58,7 @@ class Zygote:
             trains after all loads it for itself.
         shown: packages that the lesson's own cells may use; on a bare bench they are absent.
         packages: more packages, for cells and answers.
+        held: names of `course_lib` that the boxes are for, with whatever they need; None for all that is not withheld.
         all_packages: have every package that is installed here, and nothing that stands in for others.
 
     Raises:
@@ -76,6 +77,7 @@ class Zygote:
         shown: Iterable[str] = (),
         packages: Iterable[str] = (),
         all_packages: bool = False,
+        held: Iterable[str] | None = None,
     ) -> None:
         self.level = level
         self._trains = trains
@@ -97,7 +99,7 @@ class Zygote:
             for name in ("library", "home", "boxes"):
                 (self._root / name).mkdir()
             self._withheld = sorted(withheld)
-            self._modules = copy_library(self._root / "library", self._withheld)
+            self._modules = copy_library(self._root / "library", self._withheld, held)
             if self.start == "fork":
                 self._start_zygote(channels)
         except BaseException:

@@ -6,6 +6,7 @@ A grade depends on that part of the library and on no other: a module that nobod
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
@@ -13,9 +14,10 @@ from pathlib import Path
 from types import ModuleType
 
 import course_lib
-from autograder.box.library import find_modules, imports_of, permitted
+from autograder.box.library import find_modules, held_modules, reached
 from autograder.grading.digests import fingerprints
 from course_lib.checking.rules import syntax_tree
+from course_lib.exercises.catalogue import Catalogue
 
 LIBRARY = "course_lib"
 """The package; as a name that cells mention, all of it."""
@@ -36,6 +38,19 @@ def mentioned(sources: Iterable[str]) -> frozenset[str]:
         sources: the code of some cells; magics are passed over.
     """
     return frozenset(name for source in sources for name in _mentioned(source))
+
+
+def held_by_lesson(catalogue: Catalogue, lesson: str, sources: Iterable[str]) -> frozenset[str]:
+    """What a lesson's boxes are for: what its own cells import, and what the lessons before it teach.
+
+    Args:
+        catalogue: the course's exercises.
+        lesson: the lesson.
+        sources: the code of its cells, as they are released.
+    """
+    before = itertools.takewhile(lambda one: one != lesson, catalogue.modules)
+    taught = {one.reference.__module__ for earlier in before for one in catalogue.of_lesson(earlier)}
+    return frozenset(taught) | mentioned(sources) - {LIBRARY}
 
 
 def _mentioned(source: str) -> Iterator[str]:
@@ -86,16 +101,19 @@ class Library:
 
     Args:
         withheld: names of modules that must not be in the boxes.
+        held: names that the boxes are for, with whatever they need; None for all that is not withheld.
     """
 
-    def __init__(self, withheld: Iterable[str]) -> None:
+    def __init__(self, withheld: Iterable[str], held: Iterable[str] | None = None) -> None:
         self._withheld = tuple(withheld)
+        self._held = held
         self._digests: dict[frozenset[str], str] = {}
 
     @cached_property
     def modules(self) -> Mapping[str, Path]:
         """They by name, with their files."""
-        return {name: self._everything[name] for name in permitted(self._everything, self._withheld)}
+        found = held_modules(self._everything, self._withheld, self._held)
+        return {name: self._everything[name] for name in found}
 
     @cached_property
     def _everything(self) -> dict[str, Path]:
@@ -103,14 +121,7 @@ class Library:
 
     def reached(self, names: Iterable[str]) -> set[str]:
         """The modules behind these names, from `mentioned`, and all that they import, also when they are called."""
-        found: set[str] = set()
-        waiting = [module for name in names for module in self._behind(name)]
-        while waiting:
-            module = waiting.pop()
-            if module in self.modules and module not in found:
-                found.add(module)
-                waiting += imports_of(self.modules[module], module).ever
-        return found
+        return reached(self.modules, (module for name in names for module in self._behind(name)))
 
     def digest(self, names: Iterable[str]) -> str:
         """The fingerprint of what these names reach."""

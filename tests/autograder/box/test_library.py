@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.box.library import copy_library, find_modules, imports_of, permitted
+from autograder.box.library import copy_library, find_modules, held_modules, imports_of, permitted
 from autograder.errors import BadInput
 
 
@@ -42,6 +42,39 @@ def test_a_package_falls_with_its_init_and_withholding_it_withholds_all(tmp_path
     modules = package(tmp_path, sources)
     assert permitted(modules, ["course_lib.attention"]) == {"course_lib"}
     assert permitted(modules, ["course_lib.show"]) == {"course_lib", "course_lib.attention"}
+
+
+@pytest.mark.parametrize(
+    ("held", "found"),
+    [
+        (["course_lib.masking.causal_mask"], {"masking", "attention", "ground", "ground.files"}),
+        (["course_lib.show"], {"show", "show.lazy"}),
+        (["course_lib.ground.files"], {"ground", "ground.files"}),
+        (["course_lib.later"], set()),  # it needs what is withheld
+        (["course_lib.attention", "course_lib.nothing"], {"attention"}),
+    ],
+)
+def test_of_what_is_permitted_a_box_holds_what_it_is_for_and_what_that_needs(
+    tmp_path: Path, held: list[str], found: set[str]
+) -> None:
+    sources = {
+        "attention.py": "",
+        "masking.py": "from course_lib.attention import x\ndef f():\n    from course_lib.ground import files",
+        "ground/__init__.py": "",
+        "ground/files.py": "import os",
+        "show/__init__.py": "def f():\n    from . import lazy",
+        "show/lazy.py": "",
+        "show/other.py": "",
+        "later.py": "import course_lib.own",
+        "own.py": "",
+    }
+    allowed = held_modules(package(tmp_path, sources), ["course_lib.own"], held)
+    assert allowed == {"course_lib"} | {f"course_lib.{name}" for name in found}
+    everything = held_modules(package(tmp_path, sources), ["course_lib.own"], None)
+    assert allowed <= everything == {"course_lib", *(f"course_lib.{name}" for name in FREE)}
+
+
+FREE = ("attention", "masking", "ground", "ground.files", "show", "show.lazy", "show.other")
 
 
 def test_exercises_are_never_among_the_modules(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ memory and in every file that it can read.
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
 import re
@@ -17,7 +18,9 @@ import pytest
 
 import course_lib
 from autograder.box import Box, Level, Zygote, self_test
-from autograder.box.library import find_modules, permitted
+from autograder.box.library import find_modules, held_modules
+from autograder.grading.digests.reach import held_by_lesson
+from autograder.repair import Release
 from course_lib import exercises
 
 REPOSITORY = Path(course_lib.__file__).parents[1]
@@ -27,6 +30,12 @@ LESSONS = sorted({exercise.lesson for exercise in exercises.all()})
 def withheld(lesson: str) -> set[str]:
     """What the exercises of a lesson withhold."""
     return {name for exercise in exercises.all() if exercise.lesson == lesson for name in exercise.withheld}
+
+
+def held(lesson: str) -> frozenset[str]:
+    """What its boxes are for."""
+    release = Release.load(REPOSITORY / "notebooks" / lesson / f"{lesson}.ipynb")
+    return held_by_lesson(exercises.COURSE, lesson, release.code)
 
 
 @pytest.fixture(scope="module", params=[Level.L2, Level.L3], ids=lambda level: level.name)
@@ -203,11 +212,11 @@ def test_nothing_withheld_is_in_the_memory_or_the_files_of_a_box(lesson: str) ->
     if self_test():
         pytest.skip("no boxes at level L2 here")
     modules = find_modules(Path(course_lib.__file__).parent)
-    allowed = permitted(modules, withheld(lesson))
+    allowed = held_modules(modules, withheld(lesson), held(lesson))
     absent = {name: sentences(importlib.import_module(name)) for name in sorted(set(modules) - allowed)}
     assert any(absent.values())
     present = sentences(importlib.import_module("course_lib.checking.observation"))
-    with Zygote(withheld(lesson), Level.L2) as zygote, zygote.open_box() as box:
+    with Zygote(withheld(lesson), Level.L2, held=held(lesson)) as zygote, zygote.open_box() as box:
         box.run_cell("import course_lib.checking.observation")
         found = {line for piece in memory(box._keeper.process) for line in present if line in piece}
         assert found, "the search finds nothing at all"
@@ -220,6 +229,24 @@ def test_nothing_withheld_is_in_the_memory_or_the_files_of_a_box(lesson: str) ->
     text = told.outputs[0]["text"].encode()
     assert any(line in text for line in present)
     assert not [line for lines in absent.values() for line in lines if line in text]
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_no_box_defines_what_its_lesson_asks_for_unless_the_lesson_itself_imports_it(lesson: str) -> None:
+    """Lesson 05 was answered with `from_scratch.scoring.perplexity`, which lesson 10 teaches.
+
+    Lesson 10 imports sacrebleu's BLEU, and its answers are judged without that package.
+    """
+    modules = find_modules(Path(course_lib.__file__).parent)
+    asked = {name for one in exercises.of_lesson(lesson) for name in (one.name, one.reference.__name__)}
+    imported = {name.rpartition(".")[0] for name in held(lesson)}
+    defined = {
+        module
+        for module in held_modules(modules, withheld(lesson), held(lesson))
+        for node in ast.parse(modules[module].read_text()).body
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name in asked
+    }
+    assert defined <= imported
 
 
 def test_every_lesson_withholds_what_its_exercises_refer_to() -> None:

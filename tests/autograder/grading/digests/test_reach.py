@@ -95,14 +95,16 @@ def library_of(course: Course, sources: list[str]) -> tuple[str, dict[str, str]]
 
 def test_only_what_a_lesson_or_its_student_can_see_changes_a_fingerprint(elsewhere: Path, tmp_path: Path) -> None:
     course = make_course(tmp_path)
-    own = ["from course_lib.text.shards import something"]
+    own = ["from course_lib.bags import something", "import course_lib.text.shards as later"]
     before = library_of(course, own)
     (elsewhere / "unheard_of.py").write_text("x = 1\n")
     (elsewhere / "__init__.py").write_text(
         (elsewhere / "__init__.py").read_text().replace('__version__ = "', '__version__ = "9.')
     )
     assert library_of(course, own) == before
-    (elsewhere / "text" / "shards.py").write_text("y = 1\n")
+    (elsewhere / "text" / "shards.py").write_text("y = 1\n")  # no box of this lesson holds it
+    assert library_of(course, own) == before
+    (elsewhere / "bags.py").write_text("y = 1\n")
     lesson, imports = library_of(course, own)
     assert lesson == before[0]
     assert imports.keys() == before[1].keys()
