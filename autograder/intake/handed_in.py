@@ -25,10 +25,14 @@ from autograder.intake.archives import (
     is_packed,
 )
 from autograder.intake.folders import TooManyFiles, walked
+from autograder.limits import size
 from autograder.words import shown
 
 COMPARED = 16
 """The most notebooks whose answers are compared, and the most archives that are opened."""
+
+COMPARED_BYTES = 2 * NOTEBOOK_BYTES
+"""What these notebooks may have together."""
 
 NESTED = 1
 """How many archives inside an archive are opened, one in another."""
@@ -309,15 +313,23 @@ class _Search:
         """
         read: list[_Answered] = []
         unread: list[_Candidate] = []
+        left = COMPARED_BYTES
         for one in candidates[:COMPARED]:
             try:
-                answers = self.answers_in(one.content())
+                content = one.content()
+                left -= len(content)
+                if left < 0:
+                    break
+                answers = self.answers_in(content)
             except Unreadable:
                 if not (one.is_script or one.is_hidden or self._numbers(one.file.name) is None):
                     unread.append(one)
                 continue
             if answers is not None:
                 read.append((one, answers))
+        if left < 0:
+            listed, most = _listed(one.path for one in candidates), size(COMPARED_BYTES, decimal=True)
+            raise Unreadable(f"There are several notebooks ({listed}), with more than {most} together: submit one.")
         for hidden in (False, True):
             written = [(one, answers) for one, answers in read if answers and one.is_hidden is hidden]
             if written:

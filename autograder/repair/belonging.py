@@ -56,11 +56,12 @@ def _answers(submission: Submission, release: Release) -> dict[str, str]:
     """What a notebook answers, also in cells that are no answer's."""
     repaired = repair(submission, release)
     own = [cell.source for cell in repaired.cells if cell.is_code and cell.origin == "student"]
+    defining = [(source, defined(source)) for source in own]
     answers = repaired.answers()
     for slot in release.slots:
-        where = [source for source in own if slot.names & defined(source)]
-        if slot.names and slot.names <= set().union(*map(defined, where)):
-            answers.setdefault(slot.exercise, "\n".join(where))
+        where = [(source, names) for source, names in defining if slot.names & names]
+        if slot.names and slot.names <= set().union(*(names for _, names in where)):
+            answers.setdefault(slot.exercise, "\n".join(source for source, _ in where))
         if slot.role == "answer" and is_stub(answers.get(slot.exercise, ""), slot.source):
             del answers[slot.exercise]
     return answers

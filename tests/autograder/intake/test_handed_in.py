@@ -334,6 +334,13 @@ def test_a_script_stands_in_for_a_notebook(folder: Path):
     )
 
 
+def test_of_very_large_notebooks_only_so_many_are_read(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    write(folder, {f"{number}.ipynb": CONTENT for number in range(4)})
+    monkeypatch.setattr(handed_in, "COMPARED_BYTES", 3 * len(CONTENT))
+    with pytest.raises(Unreadable, match=r"several notebooks \(0.ipynb, .*\), with more than .* together: submit one"):
+        read_submission(folder, LESSON, ANSWERS_IN)
+
+
 def test_bombs_are_not_unpacked(folder: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(archives, "NOTEBOOK_BYTES", 100_000)
     write(folder, {"a.zip": zipped({NAME: b" " * 1_000_000})})
