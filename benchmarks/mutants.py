@@ -64,6 +64,7 @@ _PAIRS = (
     ("minimum", "maximum"),
     ("clamp_min", "clamp_max"),
     ("floor", "ceil"),
+    ("int", "round"),
     ("topk", "sort"),
 )
 CALLS: dict[str, str] = {b: a for a, b in _PAIRS} | dict(_PAIRS)

@@ -1,13 +1,15 @@
 """Do the checks notice when an answer is wrong by a little? Every reference, changed in one place, and in two.
 
-    python -m benchmarks.mutation [--lesson 02_masking] [--exercise masking.causal_mask] [--pairs 40] [--json FILE]
+    python -m benchmarks.mutation [--lesson 02_masking] [--exercise masking.causal_mask] [--pairs 40] [--visible]
+                                  [--json FILE]
 
 Each exercise's reference, and what it calls in the modules that its lesson withholds, is changed in every way that
 `benchmarks.mutants` knows, and each mutant is handed to the check as if it were an answer: visible cases, and hidden
 ones with the public seed. Of the changes in two places of the reference itself a sample is tried, the same in every
 run; then come the ways of being wrong that need no change of what is computed (`benchmarks.wrong_ways`: detached, in
 single precision, for no batch, in place, right for a while). A mutant that differs nowhere has survived. Either it
-computes the same (its reason is then in `mutation_survivors.toml`), or the cases have a hole.
+computes the same (its reason is then in `mutation_survivors.toml`), or the cases have a hole. One that only hidden
+cases catch is green in the notebook and red when it is graded: there must be none (`--visible` lists them alone).
 
 mutmut (3.8) and cosmic-ray (8.4) were looked at first. Both change files and run a test suite in a process for each
 mutant: some thousand starts of torch. Their operators know numbers, comparisons and booleans, but neither axes nor
@@ -29,7 +31,7 @@ import time
 import tomllib
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -59,8 +61,8 @@ PATIENCE, LEAST_SECONDS = 20.0, 3.0
 """A mutant may take this many times as long as its reference, and at least this long; past that it counts as caught."""
 
 
-ENDINGS = ("caught", "equivalent", "unexplained")
-"""What can become of a mutant."""
+ENDINGS = ("caught", "hidden only", "equivalent", "unexplained")
+"""What can become of a mutant: the visible cases catch it, the hidden ones alone do, or none does."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,7 @@ class Result:
         function: what was changed, such as "course_lib.masking.causal_mask".
         mutant: how.
         caught: whether some case told it from the reference.
+        hidden_only: whether none but a hidden case did: then a notebook shows green what is graded red.
         reason: why it may survive; empty where nobody said so.
     """
 
@@ -79,12 +82,15 @@ class Result:
     function: str
     mutant: Mutant
     caught: bool
+    hidden_only: bool = False
     reason: str = ""
 
     @property
     def ending(self) -> str:
         """One of `ENDINGS`."""
-        return "caught" if self.caught else "equivalent" if self.reason else "unexplained"
+        if self.caught:
+            return "hidden only" if self.hidden_only else "caught"
+        return "equivalent" if self.reason else "unexplained"
 
     @property
     def unexplained(self) -> bool:
@@ -131,8 +137,12 @@ def read_explanations(path: Path = SURVIVORS) -> list[Explanation]:
     ]
 
 
-def run(exercise: Exercise, explanations: Sequence[Explanation], pairs: int = PAIRS) -> Iterator[Result]:
-    """Every mutant of an exercise, judged, and this many of those with two changes."""
+def run(
+    exercise: Exercise, explanations: Sequence[Explanation], pairs: int = PAIRS, kinds: Collection[str] = ()
+) -> Iterator[Result]:
+    """The mutants of an exercise, judged: all of them and this many with two changes, or those of the reference alone
+    that are of some kinds, such as "call".
+    """
     source = _Sources(exercise)
     key = AnswerKey(exercise, PUBLIC_SEED)
     started = time.perf_counter()
@@ -141,10 +151,18 @@ def run(exercise: Exercise, explanations: Sequence[Explanation], pairs: int = PA
 
     def judged(module: str, name: str, mutant: Mutant, build: Callable[[], Any]) -> Result:
         function = f"{module}.{name}"
-        caught = _caught(key, build, patience)
+        catching = _catching(key, build, patience)
+        if catching is not None:
+            return Result(exercise.id, function, mutant, True, catching >= len(key.visible))
         fitting = (e.reason for e in explanations if e.explains(exercise.id, function, mutant))
-        return Result(exercise.id, function, mutant, caught, "" if caught else next(fitting, ""))
+        return Result(exercise.id, function, mutant, False, reason=next(fitting, ""))
 
+    if kinds:
+        module, name = source.reference
+        for mutant in mutants(source.definition):
+            if mutant.kind in kinds:
+                yield judged(module, name, mutant, partial(source.built, module, name, mutant))
+        return
     harmless: list[Mutant] = []
     for module, name, definition in source.reached:
         own = (module, name) == source.reference
@@ -166,7 +184,7 @@ def run(exercise: Exercise, explanations: Sequence[Explanation], pairs: int = PA
 def _two_changes(exercise: Exercise, source: _Sources, count: int) -> Iterator[tuple[Mutant, Mutant]]:
     """A sample of the mutants of mutants, each with the one that it was made from; the same in every run."""
     chosen = random.Random(exercise.id)
-    definition = next(found for module, name, found in source.reached if (module, name) == source.reference)
+    definition = source.definition
     original = ast.unparse(definition)
     once = list(mutants(definition))
     for first in chosen.choices(once, k=count) if once else []:
@@ -215,6 +233,11 @@ class _Sources:
                 if place[0] in self._withheld and place not in seen and not refuses(place[1]):
                     seen.add(place)
                     pending.append(place)
+
+    @property
+    def definition(self) -> Definition:
+        """That of the reference itself."""
+        return next(found for module, name, found in self.reached if (module, name) == self.reference)
 
     def built(self, module: str, name: str, mutant: Mutant) -> Any:
         """The reference as it is when that definition is the mutant's. The modules themselves are left alone."""
@@ -347,23 +370,24 @@ def _alarm(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def _caught(key: AnswerKey, build: Callable[[], Any], patience: float) -> bool:
-    """Whether some case tells what is built from the reference: by its value, a gradient, an error, or never ending."""
+def _catching(key: AnswerKey, build: Callable[[], Any], patience: float) -> int | None:
+    """Which case first tells what is built from the reference: by its value, a gradient, an error, or never ending."""
+    number = 0
     try:
         with _alarm(patience), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             answer = build()
-            for case, expected in zip(key.cases, key.expected, strict=True):
+            for number, (case, expected) in enumerate(zip(key.cases, key.expected, strict=True)):
                 seen = observe(answer, case)
                 if case.refused:
                     caught = not is_refusal(case, seen)
                 else:
                     caught = not seen.returned or difference(case, expected, seen) is not None
                 if caught:
-                    return True
+                    return number
     except (_TooSlow, Exception):  # a module that cannot even be made from it; or it took too long outside of a call
-        return True
-    return False
+        return number
+    return None
 
 
 def tally(results: Sequence[Result]) -> dict[str, Counter[str]]:
@@ -386,6 +410,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--lesson", action="append", help="only this lesson; may be given several times")
     parser.add_argument("--exercise", action="append", help="only this exercise; may be given several times")
+    parser.add_argument("--visible", action="store_true", help="list those that only hidden cases catch, and no others")
     parser.add_argument("--json", type=Path, help="write every mutant and what became of it")
     parser.add_argument("--pairs", type=int, default=PAIRS, help="changes in two places (default: %(default)s)")
     options = parser.parse_args(arguments)
@@ -399,12 +424,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for exercise in exercises.of_lesson(lesson):
             if not options.exercise or exercise.id in options.exercise:
                 results += run(exercise, explanations, options.pairs)
+    listed = ("hidden only",) if options.visible else ("hidden only", "unexplained")
     for result in results:
-        if result.unexplained:
-            print(f"\n{result.exercise}: {result.function}, {result.mutant.kind}")
+        if result.ending in listed:
+            print(f"\n{result.exercise}: {result.function}, {result.mutant.kind} ({result.ending})")
             print("\n".join(f"  - {line}" for line in result.mutant.old.splitlines()))
             print("\n".join(f"  + {line}" for line in result.mutant.new.splitlines()))
-    if not options.lesson and not options.exercise:
+    if not options.lesson and not options.exercise and not options.visible:
         for explanation in explanations:
             if not any(not r.caught and explanation.explains(r.exercise, r.function, r.mutant) for r in results):
                 print(f"\nexplained, and did not survive: {explanation.function}: {explanation.reason}")
@@ -415,7 +441,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.json:
         records = [{**dataclasses.asdict(result), "unexplained": result.unexplained} for result in results]
         options.json.write_text(json.dumps(records, indent=2) + "\n", encoding="utf-8")
-    return int(counts["all"]["unexplained"] > 0)
+    return int(any(counts["all"][ending] for ending in listed))
 
 
 if __name__ == "__main__":

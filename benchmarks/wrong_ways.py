@@ -1,8 +1,8 @@
 """Ways in which an answer that computes the right thing is wrong all the same, made from an exercise's reference.
 
 Answers from outside were accepted that leave torch, round to single precision, refuse a batch or a mask that
-broadcasts, change what they are given, are right only for a while, or take one size for another. Each of these can be
-made from any reference without knowing what it computes.
+broadcasts, change what they are given, are right only for a while, drop a dimension of size 1, or take one size for
+another. Each of these can be made from any reference without knowing what it computes.
 """
 
 from __future__ import annotations
@@ -41,10 +41,14 @@ def wrong_ways(key: AnswerKey) -> Iterator[WrongWay]:
     exercise = key.exercise
     floats = any(_has(seen.value, Tensor.is_floating_point) for seen in key.expected)
     passed = [_tensors([*case.args, *case.kwargs.values()]) for case in key.cases]
+    if any(_has(seen.value, lambda tensor: tensor.ndim > 0) for seen in key.expected):
+        yield WrongWay("squeezed", partial(_made, exercise, partial(_changed, Tensor.squeeze)))
     if floats:
-        yield WrongWay("detached", partial(_made, exercise, _detached))
-    if floats and any(map(_float_inputs, passed)):
-        yield WrongWay("float32", partial(_made, exercise, _in_single_precision))
+        yield WrongWay("detached", partial(_made, exercise, partial(_changed, Tensor.detach)))
+        yield WrongWay("half precision", partial(_made, exercise, partial(_changed, _in_half_precision)))
+        yield WrongWay("the last entry 1 % off", partial(_made, exercise, partial(_changed, _last_off)))
+    if any(_has(seen.value, lambda tensor: tensor.dtype == torch.float64) for seen in key.expected):
+        yield WrongWay("float32", partial(_made, exercise, partial(_changed, _in_single_precision)))
     if any(passed):
         most = [max(tensor.ndim for tensor in tensors) for tensors in passed if tensors]
         if max(most) > min(most):
@@ -54,7 +58,8 @@ def wrong_ways(key: AnswerKey) -> Iterator[WrongWay]:
     if any(_float_inputs([v for v in case.args if isinstance(v, Tensor)]) for case in key.cases):
         yield WrongWay("in place", partial(_made, exercise, _in_place))
         yield WrongWay("cut to the first argument's size", partial(_made, exercise, _cut))
-    for calls in range(1, len(key.cases)):
+    yield WrongWay("the first result forever", partial(_kept, exercise))
+    for calls in range(1, len(key.visible)):
         yield WrongWay(f"right for {calls} calls", partial(_worn_out, exercise, calls))
 
 
@@ -74,17 +79,27 @@ def _made(exercise: Exercise, around: Around) -> Answer:
     return Wrong
 
 
-def _detached(call: Answer, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return _mapped(call(*args, **kwargs), Tensor.detach)
+def _changed(
+    change: Callable[[Tensor], Tensor], call: Answer, args: tuple[Value, ...], kwargs: dict[str, Value]
+) -> Value:
+    return _mapped(call(*args, **kwargs), change)
 
 
-def _in_single_precision(call: Answer, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    """The numbers that come in are rounded, and the result has the dtype that it should have."""
+def _in_single_precision(result: Tensor) -> Tensor:
+    """Rounded, with the dtype that it should have."""
+    return result.float().to(result.dtype) if result.is_floating_point() else result
 
-    def rounded(tensor: Tensor) -> Tensor:
-        return tensor.float().to(tensor.dtype) if tensor.is_floating_point() else tensor
 
-    return _mapped(call(*args, **kwargs), rounded)
+def _in_half_precision(result: Tensor) -> Tensor:
+    return result.half().to(result.dtype) if result.is_floating_point() else result
+
+
+def _last_off(result: Tensor) -> Tensor:
+    if not result.is_floating_point() or not result.numel():
+        return result
+    factors = torch.ones_like(result).flatten()
+    factors[-1] = 1.01
+    return result * factors.reshape(result.shape)
 
 
 def _unbatched(dimensions: int, call: Answer, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
@@ -127,6 +142,17 @@ def _worn_out(exercise: Exercise, calls: int) -> Answer:
         made += 1
         result = call(*args, **kwargs)
         return result if made <= calls else None
+
+    return _made(exercise, around)
+
+
+def _kept(exercise: Exercise) -> Answer:
+    results: list[Value] = []
+
+    def around(call: Answer, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        if not results:
+            results.append(call(*args, **kwargs))
+        return results[0]
 
     return _made(exercise, around)
 

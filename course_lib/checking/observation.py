@@ -205,8 +205,9 @@ def _call(
             result = callee(*args, **kwargs)
         wanted = list(leaves.values())
         wanted += [weights[name] for name in sorted(case.weights)] if case.weight_gradients else []
-        gradients = _gradients(result, wanted)
-        value, arguments = _plain(result), tuple(map(_argument_after, args))
+        with torch._C.DisableTorchFunctionSubclass():  # what a subclass of Tensor defines itself is not asked
+            gradients = _gradients(result, wanted)
+            value, arguments = _plain(result), tuple(map(_argument_after, args))
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a student's answer may raise anything, SystemExit included
@@ -309,7 +310,9 @@ def _prepared(
     if case.weights and {weight.dtype for weight in case.weights.values()} == {torch.float64}:
         module.double()  # load_state_dict rounds to the precision that it finds
     try:
-        module.load_state_dict(dict(case.weights))
+        buffers = {name for name, _ in module.named_buffers()}  # one that nobody asked for stays as it was built
+        kept = {name: tensor for name, tensor in module.state_dict().items() if name in buffers}
+        module.load_state_dict({**kept, **case.weights})
     except RuntimeError as error:
         raise Unfit(_other_weights(case.weights, module.state_dict()) or str(error)) from None
     module.train(case.training)
@@ -452,10 +455,14 @@ entry is none, since the lessons tell the two apart: its `.item()` is."""
 
 
 def _plain(value: Value) -> Value:
-    """`value` as plain data, with `Foreign` in place of anything else. Exact types only; a parameter is a tensor."""
+    """`value` as plain data, with `Foreign` in place of anything else.
+
+    Of a subclass of a tensor or a tuple, such as a parameter or a named tuple, what torch and Python know is taken;
+    nothing that it defines itself is asked. Other types must be exact.
+    """
     kind = type(value)
-    if kind is Tensor or kind is nn.Parameter:
-        return Tensor.detach(value).clone()
+    if _is_a(kind, Tensor) and kind.__torch_dispatch__ is Tensor.__torch_dispatch__:
+        return Tensor.detach(value).as_subclass(Tensor).clone()
     if kind is numpy.ndarray and can_be_kept(value):
         return keep_arrays(value)
     if value is None or _is_one_of(kind, (bool, int, float, str)):
@@ -463,8 +470,10 @@ def _plain(value: Value) -> Value:
     for numpys, python in _NUMPYS:
         if kind is numpys:
             return python(value)
-    if _is_one_of(kind, (list, tuple)):
-        return kind(_plain(item) for item in value)
+    if kind is list:
+        return list(map(_plain, value))
+    if _is_a(kind, tuple):
+        return tuple(map(_plain, tuple.__iter__(value)))
     if _is_one_of(kind, _DICTS):
         keys = list(map(_plain_key, value))
         if all(map(is_key, keys)):
@@ -478,6 +487,11 @@ def _plain(value: Value) -> Value:
 def _is_one_of(kind: type, exact: Iterable[type]) -> bool:
     """Whether this is one of these types itself; `in` would ask the type's own `==`, which may be the answer's."""
     return any(kind is one for one in exact)
+
+
+def _is_a(kind: type, base: type) -> bool:
+    """Whether this is a type or a subclass of it, whatever the type itself says to `==` and `issubclass`."""
+    return _is_one_of(base, type.mro(kind))
 
 
 def _plain_key(key: Any) -> Any:

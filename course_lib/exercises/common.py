@@ -33,6 +33,7 @@ class Kind:
         leading: the leading dimensions, such as (batch, heads).
         dtype: of the numbers.
         transposed: lay tensors out transposed in memory: the same numbers, but not contiguous.
+        ones: every size is 1, so that a dimension that gets lost shows.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Kind:
     leading: tuple[int, ...] = ()
     dtype: torch.dtype = torch.float32
     transposed: bool = False
+    ones: bool = False
 
     def normal(self, *shape: int) -> Tensor:
         """Standard normal numbers, [*leading, *shape]."""
@@ -59,28 +61,37 @@ class Kind:
         `torch.sqrt(torch.tensor(d_head))` does, is just as right there as `math.sqrt(d_head)`. Elsewhere a root
         that is cut down to an integer must show.
         """
+        if self.ones:
+            return [1] * count
         return _choice(self.generator, (4, 9, 25) if self.dtype == torch.float64 else SIZES, count)
 
     def d_head(self) -> int:
         """A size unlike any of `sizes`, and a square in double precision only, for the same reason."""
+        if self.ones:
+            return 1
         return 16 if self.dtype == torch.float64 else integer(self.generator, 10, 15)
 
 
 def kinds(generator: Generator) -> Iterator[Kind]:
-    """One sequence, batches, double precision, and an unusual layout in memory."""
+    """One sequence, the smallest batch, batches, double precision, and an unusual layout in memory."""
     few, several = sizes(generator, 2)
     yield Kind("one sequence", generator)
-    yield Kind("a batch of sequences", generator, (several,))
+    yield Kind(SMALLEST, generator, (1,), ones=True)
     yield Kind("a batch of several heads", generator, (few, 2))
-    yield Kind("double precision", generator, (few,), dtype=torch.float64)
-    yield Kind("transposed in memory", generator, (2,), transposed=True)
+    yield Kind("a batch in double precision", generator, (several,), dtype=torch.float64)
+    yield Kind("a batch, transposed in memory", generator, (2,), transposed=True)
 
 
 def unbatched_kinds(generator: Generator) -> Iterator[Kind]:
     """Like `kinds`, for what has no leading dimensions."""
     yield Kind("one sequence", generator)
+    yield Kind(SMALLEST, generator, ones=True)
     yield Kind("double precision", generator, dtype=torch.float64)
     yield Kind("transposed in memory", generator, transposed=True)
+
+
+SMALLEST = "every size is 1"
+"""The case in which a `squeeze()` takes away what should stay."""
 
 
 def predicted(cases: CaseMaker) -> CaseMaker:

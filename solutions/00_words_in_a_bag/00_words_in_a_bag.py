@@ -144,7 +144,8 @@ table = torch.tensor(
 # check below before you have written anything, then with a mistake in it, then with the answer.
 #
 # Shapes: `table` is `[vocabulary, d_model]`, where `d_model` is the length of an embedding. `ids` is an integer tensor
-# `[..., words]`: one sentence, or a whole batch of them. The result is `[..., words, d_model]`.
+# `[..., words]`: one sentence, or a whole batch of them. The result is `[..., words, d_model]`. The gradient of `table`
+# is compared too, so that the embeddings can learn.
 
 
 # %% nbgrader={"grade": false, "grade_id": "words_in_a_bag-look_up-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}

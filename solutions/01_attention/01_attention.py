@@ -137,7 +137,8 @@ show.bars(
 # average. You may use `torch.softmax` here; in exercise 4 you will build your own. (The dot products stay small here, so
 # that a plain `exp` does as well.)
 #
-# Shapes: `embeddings` is `[words, d_model]`, `position` counts from 0, the result is `[d_model]`.
+# Shapes: `embeddings` is `[words, d_model]`, `position` counts from 0, the result is `[d_model]`. The gradient of
+# `embeddings` is compared too.
 
 
 # %% nbgrader={"grade": false, "grade_id": "attention-contextual_embedding-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -421,7 +422,7 @@ for i, query in enumerate(queries):
 # as well: a batch of sentences is `[batch, words, d_head]`, and soon there will be heads too.
 #
 # Shapes: `q` is `[..., queries, d_head]`, `k` is `[..., keys, d_head]`, the result is `[..., queries, keys]`. The leading
-# dimensions `...` are the same in both.
+# dimensions `...` are the same in both. Gradients are compared too: the answer becomes part of a model that learns.
 
 
 # %% nbgrader={"grade": false, "grade_id": "attention-scores-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -468,7 +469,8 @@ check("attention.scores", hidden=True)
 # Divide the scores by $\sqrt{d_\text{head}}$. The scores alone cannot tell you $d_\text{head}$ (look at their shape), so
 # it is handed to you.
 #
-# Shapes: `scores` is `[..., queries, keys]`, `d_head` is an int, the result has the shape of `scores`.
+# Shapes: `scores` is `[..., queries, keys]`, `d_head` is an int, the result has the shape of `scores`. Gradients are
+# compared too.
 
 
 # %% nbgrader={"grade": false, "grade_id": "attention-scale-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -531,7 +533,8 @@ print("inf / inf =", (torch.tensor(89.0).exp() / torch.tensor(89.0).exp()).item(
 # allowed in this one; `torch.logsumexp` is. Two points are for the right values, the third is for scores so large that a
 # plain `exp` overflows, and for rows whose scores are far apart. All scores are finite.
 #
-# Shapes: `scaled` is `[..., queries, keys]`, the result has the same shape, and every row sums to 1.
+# Shapes: `scaled` is `[..., queries, keys]`, the result has the same shape, and every row sums to 1. Gradients are
+# compared too.
 
 
 # %% nbgrader={"grade": false, "grade_id": "attention-weights-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -580,7 +583,8 @@ check("attention.weights", hidden=True)
 # Average the values with the weights of each query.
 #
 # Shapes: `alpha` is `[..., queries, keys]`, `v` is `[..., keys, d_value]`, the result is `[..., queries, d_value]`.
-# (Values may have another number of components than queries and keys; nothing compares them.)
+# (Values may have another number of components than queries and keys; nothing compares them.) Gradients are compared
+# too.
 
 
 # %% nbgrader={"grade": false, "grade_id": "attention-output-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}

@@ -257,7 +257,8 @@ def which_words_notice():
 #
 # Do that.
 #
-# Shapes: `x` is `[..., words, d_model]`, the result is `[..., words, d_model + 1]`, of the dtype of `x`.
+# Shapes: `x` is `[..., words, d_model]`, the result is `[..., words, d_model + 1]`, of the dtype of `x`. The gradient
+# of `x` is compared too.
 
 
 # %% nbgrader={"grade": false, "grade_id": "positions-appended_index-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}

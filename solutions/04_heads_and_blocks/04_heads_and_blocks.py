@@ -119,7 +119,7 @@ transportation = torch.tensor([[1.0], [0.0], [0.0], [0.0]])  # for the one that 
 #
 # Shapes: `x` is `[..., queries, d_model]`, `memory` is `[..., keys, d_model]`; `W_q` and `W_k` are `[d_model, d_key]`,
 # `W_v` is `[d_model, d_value]`. Return the tuple `q, k, v`, in this order: `[..., queries, d_key]`, `[..., keys, d_key]`,
-# `[..., keys, d_value]`.
+# `[..., keys, d_value]`. Gradients of `q` are compared too.
 
 
 # %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-project-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -221,7 +221,8 @@ show.matrices(
 # Cut every word's vector into `heads` pieces, and put the heads before the words.
 #
 # Shapes: `x` is `[batch, words, d_model]`, `heads` is an int that divides `d_model`, the result is
-# `[batch, heads, words, d_head]`, where `d_head` is `d_model // heads` (with one `/` it would be a float).
+# `[batch, heads, words, d_head]`, where `d_head` is `d_model // heads` (with one `/` it would be a float). The gradient
+# of `x` is compared too.
 
 
 # %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-split_heads-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -747,7 +748,7 @@ for factor in (1, 100):
 # number stays. Torch's own dropout is not allowed.
 #
 # Shapes: `x` and `kept` have the same shape, whatever it is; the numbers in `x` are finite. `share` is a float, at least
-# 0 and below 1; `training` is a bool.
+# 0 and below 1; `training` is a bool. In training the gradient of `x` is compared too.
 
 
 # %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-dropout-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -836,7 +837,8 @@ def input_layer_step_by_step():
 # Write both. `sublayer`, `norm` and `dropout` are functions: each takes one tensor and returns one of the same shape.
 # Here even `dropout` gives the same result whenever it is called with the same input.
 #
-# Shapes: `x` is `[..., d_model]`, `norm_first` is a bool (True for pre-norm), the result has the shape of `x`.
+# Shapes: `x` is `[..., d_model]`, `norm_first` is a bool (True for pre-norm), the result has the shape of `x`. In
+# pre-norm the gradient that goes around `sublayer` to `x` is compared too.
 
 
 # %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-add_and_norm-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}

@@ -235,9 +235,10 @@ show.matrices(
 #
 # Pick the right word's log-probability at each place, and take the mean with a minus.
 #
-# Shapes: `log_p` is `[..., vocabulary]`, natural logarithms of probabilities that sum to 1 at each place. None of them is
-# 0, but they may be as small as $e^{-150}$, which only its logarithm can hold. `expected` is int64 `[...]`; the result is
-# a scalar tensor, of shape `[]`. All places count. Gradients are not compared.
+# Shapes: `log_p` is `[..., words, vocabulary]`, natural logarithms of probabilities that sum to 1 at each place. None of
+# them is 0, but they may be as small as $e^{-150}$, which only its logarithm can hold. `expected` is int64 `[..., words]`;
+# the result is a scalar tensor, of shape `[]`. All places count. The gradient of `log_p` is compared too, where the
+# vocabulary is large: there that of `F.cross_entropy` is nearly the same, and accepted.
 #
 # In all exercises of this lesson a result has the **dtype** of the numbers that came in, float32 or float64, unless the task
 # says otherwise.
@@ -247,8 +248,8 @@ show.matrices(
 def negative_log_likelihood(log_p, expected):
     """The mean of -ln p(right word) over all places.
 
-    log_p: [..., vocabulary], natural logarithms
-    expected: int64 [...], the right words
+    log_p: [..., words, vocabulary], natural logarithms
+    expected: int64 [..., words], the right words
     returns: a scalar tensor, in nats
     """
     ### BEGIN SOLUTION
@@ -351,7 +352,7 @@ def by_the_table_and_as_printed():
 #
 # Shapes: `nll` is `[batch, words]`, a negative log-likelihood for each place, in nats, finite even at padding; `mask` is
 # boolean `[batch, words]`, True at words. There is at least one word, and there may be hundreds. The result is a scalar
-# tensor, with the dtype of `nll`.
+# tensor, with the dtype of `nll`. The gradient of `nll` is compared too.
 
 
 # %% nbgrader={"grade": false, "grade_id": "encoder_decoder-perplexity-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}

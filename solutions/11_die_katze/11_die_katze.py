@@ -272,7 +272,7 @@ def plans():
 #
 # Sort the pairs: by source length, then by target length, then by number. Go through them in this order and put each into
 # the last batch if the batch then has at most `max_tokens`, or else begin a new one. A pair that is longer than `max_tokens` by
-# itself is a batch of its own.
+# itself is a batch of its own. Without any pairs there are no batches, and the result is `[]`.
 #
 # `lengths` is a list of pairs of ints; the result is a list of lists of ints, the pairs' numbers from 0. (The library's own
 # batches are cut in the same way, from a shuffled pool, so that they differ from epoch to epoch.)

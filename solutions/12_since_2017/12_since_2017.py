@@ -225,12 +225,13 @@ guesses
 
 # %% [markdown]
 # ### Exercise 1 · RMSNorm
-# `since_2017.rms_norm` · 2 points · about 6 minutes
+# `since_2017.rms_norm` · 2 points (1 for the values, 1 for double precision) · about 6 minutes
 #
 # Write it, without torch's norms. The mean is over the numbers of each word, and $\varepsilon$ goes under the root.
 # Gradients are compared too.
 #
-# Shapes: `x` is `[..., d_model]`, `gamma` is `[d_model]`, `epsilon` a float; the result has the shape of `x`.
+# Shapes: `x` is `[..., d_model]`, `gamma` is `[d_model]`, `epsilon` a float; the result has the shape of `x`. Llama
+# computes in float32 whatever comes in; here float64 stays as exact as it came.
 
 
 # %% nbgrader={"grade": false, "grade_id": "since_2017-rms_norm-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -417,14 +418,15 @@ def before_or_after():
 
 # %% [markdown]
 # ### Exercise 3 · Turned by their places
-# `since_2017.rotary` · 4 points · about 20 minutes
+# `since_2017.rotary` · 4 points (3 for the values, 1 for double precision) · about 20 minutes
 #
 # Turn each pair of neighbouring numbers, 0 and 1, 2 and 3 and so on, by the place of its word times the frequency of the
 # pair. The places are given, since with a cache the only word that comes may be number 40; so is the base, which is 10,000
 # in the paper and 500,000 in Llama 3. Gradients are compared too.
 #
 # Shapes: `x` is `[..., words, d_head]`, `places` is an integer tensor `[words]`, `base` a float; the result has the shape
-# and the dtype of `x`.
+# and the dtype of `x`. The angles may be in single precision, as in Llama, but numbers in float64 keep all their
+# digits.
 
 
 # %% nbgrader={"grade": false, "grade_id": "since_2017-rotary-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}

@@ -11,7 +11,9 @@ import pytest
 
 from benchmarks.mutants import Mutant, mutants
 from benchmarks.mutation import Explanation, read_explanations, run, tally
+from benchmarks.wrong_ways import wrong_ways
 from course_lib import exercises
+from course_lib.checking import AnswerKey, Exercise, judge, observe
 
 SAMPLE = '''
 def weights(scores: Float[Tensor, "a b"], mask, size=3):
@@ -104,6 +106,39 @@ def test_a_check_with_a_hole_lets_a_mutant_through() -> None:
     survived = {result.mutant.new for result in run(same, []) if result.unexplained}
     assert "return math.prod(precisions) ** (1 / len(precisions))" in survived, "that case has no penalty"
     assert tally(list(run(same, [])))["all"]["unexplained"] > 0
+
+
+def test_what_only_hidden_cases_catch_is_told_apart() -> None:
+    exercise = exercises.find("die_katze.plan_run")
+    blind = dataclasses.replace(
+        exercise,
+        cases=lambda generator, hidden: [
+            case for case in exercise.cases(generator, hidden) if hidden or "three quarters" not in case.name
+        ][: None if hidden else 2],
+    )
+    assert {result.mutant.new for result in run(blind, [], kinds={"call"}) if result.ending == "hidden only"}
+    assert not [result for result in run(exercise, [], kinds={"call"}) if result.ending == "hidden only"]
+
+
+@pytest.mark.parametrize("exercise", exercises.all(), ids=lambda exercise: exercise.id)
+def test_the_notebook_sees_every_distinction_that_grading_sees(exercise: Exercise) -> None:
+    """Down, up or nearest, sum or mean, below or up to: what shows in hidden cases alone is green, and then red."""
+    results = run(exercise, [], kinds={"call", "comparison"})
+    assert not [result.mutant for result in results if result.ending == "hidden only"]
+
+
+@pytest.mark.parametrize("id", ["attention.output", "heads_and_blocks.feed_forward", "encoder_decoder.shift_right"])
+def test_a_corruption_is_caught_wherever_it_can_show(id: str) -> None:
+    key = AnswerKey(exercises.find(id))
+    ways = {way.kind: way for way in wrong_ways(key)}
+    assert {"squeezed", "the first result forever", "right for 1 calls"} <= ways.keys()
+    assert ({"detached", "half precision", "the last entry 1 % off", "float32"} <= ways.keys()) == (
+        id != "encoder_decoder.shift_right"
+    )
+    for way in ways.values():
+        answer = way.answer()
+        verdict = judge(key, lambda case, answer=answer: observe(answer, case))
+        assert not verdict.passed or way.kind == "cut to the first argument's size"
 
 
 def test_what_a_reference_calls_is_changed_too_and_the_library_is_not() -> None:

@@ -34,6 +34,7 @@ class NextWord(StandIn):
         dtype: of the logits.
         spread: how far the logits of different words lie apart.
         offset: added to all logits.
+        last: a word after which it must not be asked; None where it may always be.
     """
 
     seed: int
@@ -42,10 +43,13 @@ class NextWord(StandIn):
     dtype: torch.dtype = torch.float32
     spread: float = 2.0
     offset: float = 0.0
+    last: int | None = None
 
     def __call__(self, words: Tensor) -> Tensor:
         """The logits after these words."""
         ids = written_ids(words, self.vocabulary)
+        if ids[-1] == self.last:
+            raise ValueError(f"step was asked for a word after <e> ({self.last}), where the sentence has ended")
         number = reduce(lambda read, word: (31 * read + word + 1) % 2**40, ids, self.seed)
         generator = torch.Generator().manual_seed(number)
         logits = self.spread * torch.randn(self.vocabulary, generator=generator)

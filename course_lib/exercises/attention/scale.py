@@ -21,7 +21,7 @@ def _scale_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case(A.name, (A.steps.scores, A.d_head))
     for kind in kinds(generator):
         queries, keys = kind.sizes(2)
-        yield Case(kind.name, (3 * kind.normal(queries, keys), kind.d_head()))
+        yield Case(kind.name, (3 * kind.normal(queries, keys), kind.d_head()), gradients=() if kind.leading else (0,))
 
 
 def _scaled(
@@ -36,10 +36,9 @@ def _scaled(
     return then(scores * by(scores, d_head) if multiplied else scores / by(scores, d_head))
 
 
-@torch.no_grad()
 def _scale_as_a_module(scores: Tensor, d_head: int) -> Tensor:
     layer = torch.nn.Linear(1, 1, bias=False).to(scores.dtype)
-    layer.weight.fill_(1 / math.sqrt(d_head))
+    torch.nn.init.constant_(layer.weight, 1 / math.sqrt(d_head))
     scaled: Tensor = layer(scores.unsqueeze(-1))
     return scaled.squeeze(-1)
 

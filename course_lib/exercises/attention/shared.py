@@ -26,11 +26,6 @@ def all_alike(generator: Generator) -> Kind:
     return Kind("all sizes alike", generator, (integer(generator, 3, 8),))
 
 
-def single_query(generator: Generator) -> Kind:
-    """For one query: dimensions of size 1 must stay."""
-    return Kind("one query in a batch of one", generator, (1,))
-
-
 def root_of_d_head(scores: Tensor, d_head: int) -> float:
     return math.sqrt(d_head)
 

@@ -27,6 +27,9 @@ def _loss_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         if len(kind.leading) > 1:
             continue
         batch, words, vocabulary = (kind.leading or (1,))[0], integer(generator, 8, 11), integer(generator, 12, 16)
+        if kind.ones:
+            yield Case("a single word, alone in its batch", (torch.tensor([[[0.5, -1.0]]]), torch.tensor([[1]])))
+            continue
         drawn = Kind(kind.name, generator, (batch,), kind.dtype, kind.transposed)
         labels = torch.randint(1, vocabulary, (batch, words), generator=generator)
         asked = torch.zeros(batch, words, dtype=torch.bool)

@@ -34,6 +34,8 @@ def _loss_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         follows[0], follows[1] = 1, 0
         args = (logits, labels.masked_fill(~asked, IGNORED), judged, follows)
         yield Case(f"{name}: {batch} pairs", args, gradients=(0, 2))
+    alone = (torch.tensor([[[0.5, -1.0]]]), torch.tensor([[1]]), torch.tensor([[2.0, 0.5]]), torch.tensor([1]))
+    yield Case("a single pair of one word", alone)
     sure = torch.tensor([[300.0, -300.0], [-200.0, 250.0], [150.0, 90.0]])
     yield Case("large logits", (100 * logits[:3].float(), args[1][:3], sure, torch.tensor([0, 0, 1])))
 
@@ -146,6 +148,13 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
+        Misconception(
+            "softmax_twice",
+            "Your answer takes the softmax of both kinds of scores twice: cross_entropy wants the scores themselves.",
+            lambda word_logits, word_labels, pair_logits, pair_labels: _loss(
+                word_logits.softmax(-1), word_labels, pair_logits.softmax(-1), pair_labels
+            ),
+        ),
         Misconception(
             "mean_of_both",
             "Your answer is half of the right one: the mean of the two losses. BERT's loss is their sum.",

@@ -42,6 +42,9 @@ def _pair_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     others = [true[0], true[2], *_sentences(generator, 2, "instead"), true[4], true[5]]
     chances = [0.8, 0.7, 0.9, 0.2, 0.3, 0.6]
     yield Case("what is drawn happens to be the next one", (texts, chances, others), part=_THE_NEXT_ONE)
+    before, first, last = _sentences(generator, 3, "first")
+    others = [last, before]
+    yield Case("what is drawn stands elsewhere in the text", ([[before, first, last]], [0.8, 0.7], others))
 
 
 def _texts(generator: Generator, lengths: Sequence[int]) -> list[list[str]]:

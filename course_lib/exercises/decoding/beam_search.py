@@ -55,6 +55,7 @@ def _beam_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("a model that never writes <e>", (step_callback(model), START, END, 3, 4))
     model = _worth_searching(generator, 6, 4, 4)
     yield Case("more beams than words", (step_callback(model), START, END, 6, 4), part=MANY_BEAMS)
+    yield Case("one word at most", (step_callback(model), START, END, 2, 1))
     model = draw_model(generator, 6, _cut_at_once)
     yield Case("1 beam", (step_callback(model), START, END, 1, 6))
     longest = integer(generator, 55, 65)

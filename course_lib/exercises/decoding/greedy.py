@@ -55,10 +55,14 @@ def _greedy_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         drawn = draw_model(generator, vocabulary, suits, offset=offset)
         model = replace(drawn, dtype=dtype)
         yield Case(name, (step_callback(model), start, end, longest))
+        if not offset and dtype == torch.float32 and end == END:
+            strict = replace(model, last=END)
+            yield Case("a model that must not be asked after <e>", (step_callback(strict), start, end, longest))
     vocabulary, longest = integer(generator, 5, 9), integer(generator, 5, 9)
     endless = draw_model(generator, vocabulary, lambda _model: True, never=END)
     yield Case("a model that never writes <e>", (step_callback(endless), START, END, longest), part=LIMIT)
     yield Case("two words at most", (step_callback(endless), START, END, 2), part=LIMIT)
+    yield Case("one word at most", (step_callback(endless), START, END, 1), part=LIMIT)
 
 
 def _most_probable(logits: Tensor, _words: list[int]) -> Tensor:

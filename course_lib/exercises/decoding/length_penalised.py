@@ -29,6 +29,7 @@ def _length_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case(kind.name, (scores, lengths, integer(generator, 3, 9) / 10), part=part)
     scores, lengths = torch.tensor([-2.0, -7.0, -11.0]), torch.randperm(20, generator=generator)[:3] + 2
     yield Case("alpha = 0: no penalty", (scores, lengths, 0.0))
+    yield Case("a single sentence", (torch.tensor(-6.0), torch.tensor(4), 0.5))
     lengths = torch.tensor([3, 40, integer(generator, 130, 160)])
     yield Case("alpha above 1", (scores, lengths, integer(generator, 13, 18) / 10))
 
@@ -73,7 +74,7 @@ CORRECT = (
     lambda log_probability, length, alpha: (
         -torch.exp(torch.log(-log_probability) - alpha * torch.log((5 + length.to(log_probability.dtype)) / 6))
     ),
-    lambda log_probability, length, alpha: torch.from_numpy(
+    lambda log_probability, length, alpha: torch.as_tensor(
         (log_probability.numpy() / ((5 + length.numpy()) / 6) ** alpha).astype(log_probability.numpy().dtype)
     ),
 )

@@ -115,7 +115,7 @@ def distributions(generator: Generator, words: int) -> Iterator[tuple[str, Tenso
     """A distribution over about this many words, of each kind; no two words are equally probable."""
     for place, kind in enumerate(kinds(generator)):
         several = (3,) if kind.transposed else ()
-        yield kind.name, torch.softmax(1.5 * kind.normal(*several, words + place), dim=-1)
+        yield kind.name, torch.softmax(1.5 * kind.normal(*several, 1 if kind.ones else words + place), dim=-1)
 
 
 KeepRule = Callable[[Tensor, float], Tensor]

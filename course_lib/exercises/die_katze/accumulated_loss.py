@@ -30,6 +30,7 @@ def _loss_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         means = torch.rand(count, generator=generator, dtype=dtype) * 5 + 1
         targets = torch.randint(3, 400, (count,), generator=generator)
         yield Case(name, (means, targets), gradients=(0,))
+    yield Case("a single batch", (torch.tensor([1.5]), torch.tensor([7])))
     means = torch.rand(3, generator=generator) * 5 + 1
     yield Case("a single word", (means, torch.tensor([1, 2, integer(generator, 3, 9)])), gradients=(0,))
     means = torch.rand(4, generator=generator) * 5 + 1

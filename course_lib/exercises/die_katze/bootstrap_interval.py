@@ -24,7 +24,13 @@ def _short_bleu(sums: Tensor) -> float:
     return 100 * penalty * math.sqrt(one / words * two / pairs)
 
 
-_SCORE = Callback("score", _short_bleu)
+def _error_rate(sums: Tensor) -> float:
+    """What is missing, with one added above and below: a score that changes with how much is scored."""
+    one, words, two, _pairs, wanted = (float(number) for number in sums)
+    return (words - one + wanted - two + 1) / (words + wanted + 1)
+
+
+_SCORE, _OTHER = (Callback("score", score, most_calls=10_000) for score in (_short_bleu, _error_rate))
 
 
 def _sentences(generator: Generator, count: int) -> Tensor:
@@ -40,10 +46,15 @@ def _interval_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         counts = torch.tensor([[6, 6, 5, 5, 6], [4, 8, 2, 7, 9], [5, 10, 1, 9, 10]])
         drawn = torch.tensor([[0, 1, 2], [0, 0, 1], [2, 2, 1], [1, 2, 0], [0, 0, 0]])
         yield Case("worked example: three sentences, five samples", (counts, drawn, _SCORE))
-    for name, samples in (("a few sentences", 20), ("more", 41), ("many samples", 100)):
+    for name, samples, score in (
+        ("a few sentences", 20, _SCORE),
+        ("another score", 41, _OTHER),
+        ("many samples", 100, _SCORE),
+    ):
         count = integer(generator, 8, 30)
         drawn = torch.randint(count, (samples, count), generator=generator)
-        yield Case(name, (_sentences(generator, count), drawn, _SCORE))
+        yield Case(name, (_sentences(generator, count), drawn, score))
+    yield Case("one sentence, one sample", (_sentences(generator, 1), torch.zeros(1, 1, dtype=torch.int64), _OTHER))
 
 
 Score = Callable[[Tensor], float]

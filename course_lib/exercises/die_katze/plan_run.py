@@ -21,6 +21,7 @@ _SHORT = "a warm-up of at least one step"
 def _plan_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case("worked example: Multi30k, 8192 tokens at a time", (910_000, 8192, 1, 1, 70.0, 0.25))
+        yield Case("a warm-up of 33 steps and three quarters", (8192 * 135, 8192, 1, 1, 1.0, 0.25))
         yield Case("the same on two GPUs, four batches each", (910_000, 1024, 4, 2, 70.0, 0.25))
     for name in ("a small run", "another", "a long one"):
         batch, accumulate, devices = integer(generator, 500, 9000), integer(generator, 2, 9), integer(generator, 2, 9)

@@ -27,6 +27,7 @@ def _trapezoid_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     total = integer(generator, 60, 90)
     numbers = torch.randperm(total, generator=generator)[:12] + 1
     yield Case("not in order", (numbers, total, 15, 20, 0.003))
+    yield Case("a single step", (torch.tensor([11]), 12, 4, 4, 0.5))
     yield Case("warm-up and cool-down meet", (torch.arange(1, 13), 12, 8, 8, 1.0))
 
 

@@ -29,6 +29,7 @@ def _adam_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         square = 0.2 + mean.square() + 0.3 * kind.normal(rows, columns).abs()
         weight, rate = kind.normal(rows, columns), 0.1 * integer(generator, 3, 9)
         yield Case(f"{kind.name}, step {step}", (weight, gradient, mean, square, step, rate))
+    yield Case("a single number", (*torch.tensor([0.5, -2.0, 0.1, 0.3]), 2, 0.25))
     small = 1e-6 * (1 + torch.rand(5, generator=generator))
     yield Case("very small gradients", (torch.ones(5), small, torch.zeros(5), torch.zeros(5), 1, 0.5))
 
@@ -121,7 +122,7 @@ def _adam_in_numpy(weight: Tensor, gradient: Tensor, mean: Tensor, square: Tenso
     m = 0.9 * m + 0.1 * g
     s = 0.98 * s + 0.02 * g * g
     w = w - rate * m / (1 - 0.9**step) / (numpy.sqrt(s / (1 - 0.98**step)) + 1e-9)
-    new, first, second = (torch.from_numpy(array).to(weight.dtype) for array in (w, m, s))
+    new, first, second = (torch.as_tensor(array).to(weight.dtype) for array in (w, m, s))
     return new, first, second
 
 

@@ -49,6 +49,9 @@ def _block_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     ):
         inputs = _block_inputs(generator, heads, target, source, any_mask=name == ANY_MASKS)
         yield _block_case(name, generator, inputs, heads, d_hidden=4 * heads + 1)
+    one = torch.ones(1, 1, 1, dtype=torch.bool)
+    inputs = (*torch.randn(2, 1, 1, 4, generator=generator), one, one)
+    yield _block_case("single words, alone in their batch, with one head", generator, inputs, 1, 3)
     yield _in_double(_block_case("double precision", generator, _block_inputs(generator, 2, 3, 5), 2, 9))
     inputs = _block_inputs(generator, 2, 5, 4)
     yield _block_case("in training, where almost everything is dropped", generator, inputs, 2, 9, training=True)

@@ -22,10 +22,12 @@ def _likelihood_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         p, expected = meowed_table()
         yield Case("worked example: The gray fluffy cat meowed very loudly EOS", (p.log(), expected))
     for kind in kinds(generator):
-        words, vocabulary = integer(generator, 3, 8), integer(generator, 10, 15)
+        words, vocabulary = (1, 1) if kind.ones else (integer(generator, 3, 8), integer(generator, 10, 15))
         log_p = kind.normal(words, vocabulary).log_softmax(-1)
         expected = torch.randint(vocabulary, log_p.shape[:-1], generator=generator)
         yield Case(kind.name, (log_p, expected))
+    log_p = (torch.rand(1, 100_000, generator=generator) / 2).log_softmax(-1)
+    yield Case("a large vocabulary, and the gradient", (log_p, torch.tensor([70_000])), gradients=(0,))
     logits = torch.randn(9, 5, generator=generator) + torch.tensor([150.0, 0, 0, 0, 0])
     expected = torch.randint(1, 5, (9,), generator=generator)
     yield Case("words of next to no probability", (logits.log_softmax(-1), expected), part=UNLIKELY)
@@ -89,8 +91,8 @@ EXERCISE = Exercise(
     name="negative_log_likelihood",
     title="Negative log-likelihood",
     statement=(
-        "negative_log_likelihood(log_p [..., vocabulary], expected int64 [...]) -> scalar: the mean over all words of "
-        "-ln p(right word), in nats."
+        "negative_log_likelihood(log_p [..., words, vocabulary], expected int64 [..., words]) -> scalar: the mean "
+        "over all words of -ln p(right word), in nats."
     ),
     points=2,
     parts={CORE: 1, UNLIKELY: 1},

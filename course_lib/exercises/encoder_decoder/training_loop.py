@@ -31,6 +31,8 @@ def _loop_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     single = Kind("", generator)
     for name, clip in (("clipped", 0.4), ("never clipped", 100.0), ("clipped now and then", 1.0)):
         yield Case(name, (*_loop_weights(single), 0.1 * integer(generator, 3, 8), clip))
+    one = (torch.tensor([[1.5]]), torch.tensor([1]))
+    yield Case("one step, of one word with one number", (torch.zeros(1, 2), torch.zeros(2), [one], 0.5, 100.0))
     # Never clipped: clip_grad_norm_ divides by the norm and a millionth more, which would show where it shortens.
     double = Kind("", generator, dtype=torch.float64)
     yield Case("double precision, never clipped", (*_loop_weights(double), 0.5, 100.0), part=DOUBLE)

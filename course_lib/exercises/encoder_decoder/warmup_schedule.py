@@ -26,6 +26,7 @@ def _schedule_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     d_model = integer(generator, 30, 3000 if hidden else 300)
     yield Case("not in order", (torch.tensor([70, 3, 18, 1, 18]), d_model, 17))
     yield Case("a warm-up of one step", (torch.arange(1, 6), 100, 1))
+    yield Case("a single step", (torch.tensor([integer(generator, 2, 30)]), 1, 12))
 
 
 def _scheduled(

@@ -58,6 +58,7 @@ def _tag_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         if name == "transposed in memory":
             drawn = tuple(tensor.t().contiguous().t() for tensor in drawn)  # type: ignore[assignment]
         yield Case(name, (*drawn, 1))
+    yield Case("a single place", (torch.tensor(1), torch.tensor(1), torch.tensor(True), 1))
     yield Case("label 0, with padding", (*_zeros(generator, (many, few)), 0))
     predicted, expected, mask = _tags(generator, (few, many))
     once, twice = expected.clone(), expected.clone()

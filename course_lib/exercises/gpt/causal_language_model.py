@@ -24,6 +24,8 @@ def _model_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         construct = {"vocabulary": 5, "context": 4, "d_model": 6, "heads": 2, "layers": 1, "causal": True}
         yield _model_case("worked example: I saw the dog", generator, construct, SENTENCES[:, :-1])
+    construct = {"vocabulary": 3, "context": 2, "d_model": 2, "heads": 1, "layers": 1, "causal": True}
+    yield _model_case("a single word, alone in its batch", generator, construct, torch.tensor([[2]]))
     for name, causal, full, dtype in (
         ("a batch", True, False, torch.float32),
         ("as many words as the context", True, True, torch.float32),

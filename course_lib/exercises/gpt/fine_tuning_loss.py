@@ -33,7 +33,8 @@ def _fine_tuning_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
             gradients=(0, 2),
         )
     for kind in batched_kinds(generator):
-        (batch,), words, vocabulary = kind.leading, integer(generator, 8, 11), integer(generator, 12, 19)
+        (batch,) = kind.leading
+        words, vocabulary = (1, 2) if kind.ones else (integer(generator, 8, 11), integer(generator, 12, 19))
         classes = integer(generator, 2, 5)
         targets = random_ids(generator, vocabulary, batch, words)
         targets[-1, 0] = 0

@@ -8,7 +8,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.checking.exercise import Misconception
-from course_lib.exercises.common import Kind, sizes
+from course_lib.exercises.common import SMALLEST, Kind, sizes
 
 LESSON = "07_gpt"
 
@@ -21,9 +21,10 @@ SENTENCES = torch.tensor([[0, 1, 2, 3, 4], [2, 3, 1, 2, 3]])
 
 
 def batched_kinds(generator: Generator) -> Iterator[Kind]:
-    """Batches of sequences: as they come, in double precision, and transposed in memory."""
+    """Batches of sequences: as they come, the smallest, in double precision, and transposed in memory."""
     batches = sizes(generator, 3)
     yield Kind("a batch of sequences", generator, (batches[0],))
+    yield Kind(SMALLEST, generator, (1,), ones=True)
     yield Kind("double precision", generator, (batches[1],), dtype=torch.float64)
     yield Kind("transposed in memory", generator, (batches[2],), transposed=True)
 

@@ -25,7 +25,11 @@ def _logits_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         words, vocabulary = kind.sizes(2)
         d_model = kind.d_head()
         rows = Kind(kind.name, generator, dtype=kind.dtype, transposed=kind.transposed)
-        yield Case(kind.name, (kind.normal(words, d_model), rows.normal(vocabulary + 20, d_model)), gradients=(0, 1))
+        yield Case(
+            kind.name,
+            (kind.normal(words, d_model), rows.normal(1 if kind.ones else vocabulary + 20, d_model)),
+            gradients=(0, 1),
+        )
 
 
 def _scores(
@@ -51,7 +55,7 @@ def _unit(x: Tensor) -> Tensor:
 CORRECT = (
     F.linear,
     lambda states, embedding: torch.einsum("...d,vd->...v", states, embedding),
-    lambda states, embedding: (embedding @ states.transpose(-2, -1)).transpose(-2, -1),
+    lambda states, embedding: torch.tensordot(states, embedding, dims=([-1], [1])),
     lambda states, embedding: (states.unsqueeze(-2) * embedding).sum(dim=-1),
     lambda states, embedding: (states.double() @ embedding.double().T).to(states.dtype),
 )

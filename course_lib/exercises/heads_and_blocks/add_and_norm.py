@@ -30,13 +30,15 @@ def _add_and_norm_case(name: str, x: Tensor, generator: Generator, norm_first: b
     drawn = Kind("", generator, dtype=x.dtype)
     d_model = x.shape[-1]
     kept = torch.rand(x.shape, generator=generator) >= 0.25
-    kept.view(-1)[:2] = torch.tensor([True, False])
+    kept.view(-1)[:2] = torch.tensor([True, False])[: kept.numel()]
     W, gamma, beta = drawn.normal(d_model, d_model), drawn.normal(d_model), drawn.normal(d_model)
     sublayer = Callback("sublayer", Tanh(W), most_calls=20)
     norm = Callback("norm", partial(blocks.layer_norm, gamma=gamma, beta=beta), most_calls=20)
     # Its random draw is done: it drops the same numbers in every call.
     dropout = Callback("dropout", partial(blocks.drop, kept=kept, share=0.25, training=True), most_calls=20)
-    return Case(name, (x, sublayer, norm, dropout, norm_first), part="pre-norm" if norm_first else CORE)
+    args = (x, sublayer, norm, dropout, norm_first)
+    # A gradient goes around the functions that are passed in, not through them: post-norm, which ends in one, has none.
+    return Case(name, args, gradients=(0,) if norm_first else (), part="pre-norm" if norm_first else CORE)
 
 
 def _add_and_norm_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -46,8 +48,11 @@ def _add_and_norm_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
             yield _add_and_norm_case(f"{B.name} with four numbers, {order}", x, generator, norm_first)
         for kind in kinds(generator):
             words, other = kind.sizes(2)
-            x = kind.normal(words, kind.d_head() + other)
+            x = kind.normal(words, kind.d_head() + (0 if kind.ones else other))
             yield _add_and_norm_case(f"{kind.name}, {order}", x, generator, norm_first)
+        yield _add_and_norm_case(
+            f"a single vector, {order}", torch.randn(4, generator=generator), generator, norm_first
+        )
 
 
 def _added_and_normed(

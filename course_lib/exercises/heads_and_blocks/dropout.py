@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
-import numpy
 import torch
 from torch import Generator, Tensor
 
@@ -34,9 +33,10 @@ def _dropout_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         shares = _POWERS if kind.dtype == torch.float64 else _SHARES
         share = shares[integer(generator, 0, len(shares))]
         kept = torch.rand(x.shape, generator=generator) >= share
-        kept.view(-1)[:2] = torch.tensor([True, False])
-        yield Case(f"{kind.name}, in training", (x, kept, share, True))
+        kept.view(-1)[:2] = torch.tensor([True, False])[: kept.numel()]
+        yield Case(f"{kind.name}, in training", (x, kept, share, True), gradients=() if kind.leading else (0,))
         yield Case(f"{kind.name}, in evaluation", (x, kept, share, False))
+    yield Case("a single vector", (torch.ones(3), torch.tensor([True, False, True]), 0.25, True))
 
 
 Factor = Callable[[float, Tensor], Tensor | float]
@@ -67,8 +67,8 @@ def _dropped(
 def _dropout_by_loop(x: Tensor, kept: Tensor, share: float, training: bool) -> Tensor:
     if not training:
         return x.clone()
-    numbers = [a / (1 - share) if stays else 0.0 for a, stays in zip(x.flatten().tolist(), kept.flatten(), strict=True)]
-    return torch.tensor(numbers, dtype=x.dtype).reshape(x.shape)
+    numbers = [a / (1 - share) if stays else 0 * a for a, stays in zip(x.flatten(), kept.flatten(), strict=True)]
+    return torch.stack(numbers).reshape(x.shape)
 
 
 def _dropout_in_place(x: Tensor, kept: Tensor, share: float, training: bool) -> Tensor:
@@ -79,16 +79,9 @@ def _dropout_in_place(x: Tensor, kept: Tensor, share: float, training: bool) -> 
     return out
 
 
-def _dropout_in_numpy(x: Tensor, kept: Tensor, share: float, training: bool) -> Tensor:
-    if not training:
-        return x
-    return torch.from_numpy(numpy.where(kept.numpy(), x.numpy() / x.numpy().dtype.type(1 - share), 0))
-
-
 CORRECT = (
     _dropout_by_loop,
     _dropout_in_place,
-    _dropout_in_numpy,
     lambda x, kept, share, training: x * (kept / (1 - share)) if training else x,
     lambda x, kept, share, training: torch.zeros_like(x).masked_scatter(kept, x[kept] / (1 - share)) if training else x,
 )

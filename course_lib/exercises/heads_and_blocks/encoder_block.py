@@ -51,6 +51,10 @@ def _encoder_block_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
             dtype = torch.float64 if transposed else torch.float32
             inputs = _padded(Kind("", generator, dtype=dtype, transposed=transposed), 4 * heads)
             yield _encoder_block_case(f"{name}, {order}", generator, inputs, heads, norm_first, gradients)
+        inputs = (torch.randn(1, 1, 2, generator=generator), torch.ones(1, 1, dtype=torch.bool))
+        yield _encoder_block_case(
+            f"a single word, alone in its batch, with one head, {order}", generator, inputs, 1, norm_first
+        )
         name = f"in training, where almost everything is dropped, {order}"
         inputs = _padded(Kind("", generator), 8)
         yield _encoder_block_case(name, generator, inputs, 2, norm_first, training=True)
@@ -571,7 +575,13 @@ EXERCISE = Exercise(
         Misconception(
             "sublayers_exchanged",
             "Your answer has the feed-forward network before the attention. In a block the attention comes first.",
-            partial(_EncoderBlock, order=(1, 0)),
+            lambda **construct: _EncoderBlock(**construct, order=(1, 0)),
+        ),
+        Misconception(
+            "sublayers_and_norms_exchanged",
+            "Your answer has the feed-forward network first, with norm_1, and then the attention, with norm_2. In a "
+            "block the attention comes first.",
+            lambda **construct: _EncoderBlock(**construct, order=(1, 0), names=("norm_2", "norm_1")),
         ),
         Misconception(
             "feed_forward_left_out",

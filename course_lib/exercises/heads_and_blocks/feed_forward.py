@@ -11,7 +11,7 @@ from torch import Generator, Tensor, nn
 
 from course_lib import blocks
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
-from course_lib.exercises.common import Kind, as_it_is, integer, sizes
+from course_lib.exercises.common import SMALLEST, Kind, as_it_is, integer, sizes
 from course_lib.exercises.heads_and_blocks.shared import LESSON, WITHHELD, Function, drawn_weights, gradients_cut
 from course_lib.exercises.worked_examples import B
 
@@ -29,19 +29,22 @@ def _feed_forward_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         )
     for name, leading, transposed, training in (
         ("one sentence", (), False, False),
+        (SMALLEST, (1,), False, False),
         ("a batch, in training", (integer(generator, 2, 5),), False, True),
         ("a wider layer, larger numbers", (2,), False, False),
         ("transposed in memory, double precision", (3,), True, False),
     ):
-        words, d_model = sizes(generator, 2)
-        larger = "larger" in name
-        construct = {"d_model": d_model, "d_hidden": integer(generator, 9, 20) + 4 * d_model * larger}
+        ones, larger = name == SMALLEST, "larger" in name
+        words, d_model = (1, 1) if ones else sizes(generator, 2)
+        construct = {"d_model": d_model, "d_hidden": 1 if ones else integer(generator, 9, 20) + 4 * d_model * larger}
         dtype = torch.float64 if "double" in name else torch.float32
         x = Kind("", generator, leading, dtype, transposed).normal(words, d_model) * (10 if larger else 1)
         weights = drawn_weights(blocks.FeedForward, generator, dtype, **construct)
         yield Case(
             name, (x,), construct=construct, weights=weights, gradients=(0,), weight_gradients=True, training=training
         )
+        if name == "one sentence":
+            yield Case("a single vector", (x[0],), construct=construct, weights=weights)
 
 
 def _relu(y: Tensor) -> Tensor:

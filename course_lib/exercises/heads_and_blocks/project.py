@@ -21,12 +21,12 @@ def _project_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case(f"{A.name}: die, Katze ask the, cat, danced", (A.q, A.k, *map(torch.tensor, matrices)))
     for kind in kinds(generator):
         queries, keys, d_model = kind.sizes(3)
-        d_key = kind.d_head()
+        d_key, d_value = kind.d_head(), kind.d_head() + (not kind.ones)
         matrices_of = [Kind("", generator, dtype=kind.dtype, transposed=kind.transposed) for _ in range(3)]
-        W = [
-            matrix.normal(d_model, width) for matrix, width in zip(matrices_of, (d_key, d_key, d_key + 1), strict=True)
-        ]
-        yield Case(f"{kind.name}, cross-attention", (kind.normal(queries, d_model), kind.normal(keys, d_model), *W))
+        W = [matrix.normal(d_model, width) for matrix, width in zip(matrices_of, (d_key, d_key, d_value), strict=True)]
+        x, memory = kind.normal(queries, d_model), kind.normal(keys, d_model)
+        gradients = () if kind.leading else (0, 2)  # of what q is made of: only that of the first result is taken
+        yield Case(f"{kind.name}, cross-attention", (x, memory, *W), gradients=gradients)
         x = kind.normal(queries, d_model)
         yield Case(f"{kind.name}, self-attention", (x, x, *W))
 
@@ -51,17 +51,11 @@ def _project_in_double(x: Tensor, memory: Tensor, W_q: Tensor, W_k: Tensor, W_v:
     return q, k, v
 
 
-def _project_in_numpy(x: Tensor, memory: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor) -> ThreeTensors:
-    pairs = ((x, W_q), (memory, W_k), (memory, W_v))
-    q, k, v = (torch.from_numpy(y.numpy() @ W.numpy()) for y, W in pairs)
-    return q, k, v
-
-
 CORRECT = (
     _project_by_einsum,
     _project_keys_and_values_at_once,
     _project_in_double,
-    _project_in_numpy,
+    lambda x, memory, W_q, W_k, W_v: (x @ W_q, *(memory @ torch.cat([W_k, W_v], 1)).tensor_split([W_k.shape[1]], -1)),
 )
 
 

@@ -10,7 +10,7 @@ from torch import Generator, Tensor
 
 from course_lib import multihead
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception, Pair
-from course_lib.exercises.common import Kind, alike, sizes
+from course_lib.exercises.common import SMALLEST, Kind, alike, sizes
 from course_lib.exercises.heads_and_blocks.shared import (
     FOUR_NUMBERS_A_WORD,
     LESSON,
@@ -35,7 +35,8 @@ def _split_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     ):
         batch, words, heads, d_head = sizes(generator, 4)
         kind = Kind(name, generator, (batch,), dtype=dtype, transposed=transposed)
-        yield Case(name, (kind.normal(words, heads * d_head), heads))
+        yield Case(name, (kind.normal(words, heads * d_head), heads), gradients=(0,))
+    yield Case(SMALLEST, (torch.randn(1, 1, 1, generator=generator), 1))
     batch, words, d_model = sizes(generator, 3)
     yield Case("one head", (Kind("", generator, (batch,)).normal(words, d_model), 1))
     yield Case("as many heads as numbers", (Kind("", generator, (batch,)).normal(words, d_model), d_model))
@@ -47,11 +48,6 @@ def _split_in_place(x: Tensor, heads: int) -> Tensor:
     for head, piece in enumerate(x.split(d_model // heads, dim=-1)):
         out[:, head] = piece
     return out
-
-
-def _split_in_numpy(x: Tensor, heads: int) -> Tensor:
-    batch, words, d_model = x.shape
-    return torch.from_numpy(x.numpy().reshape(batch, words, heads, d_model // heads).swapaxes(1, 2))
 
 
 def _split_by_loop(x: Tensor, heads: int) -> Tensor:
@@ -68,7 +64,6 @@ CORRECT = (
     _split_by_loop,
     _split_in_place,
     _split_by_unfolding,
-    _split_in_numpy,
     lambda x, heads: torch.stack(x.chunk(heads, dim=-1), dim=1),
     lambda x, heads: x.unflatten(-1, (heads, -1)).transpose(1, 2),
     lambda x, heads: x.reshape(x.shape[0], x.shape[1], heads, -1).permute(0, 2, 1, 3).contiguous(),

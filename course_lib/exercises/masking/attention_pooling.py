@@ -12,7 +12,7 @@ from torch import Generator, Tensor, nn
 from course_lib import masking
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import FUSED_ATTENTION, SOFTMAX
-from course_lib.exercises.common import Kind, integer, pooling
+from course_lib.exercises.common import SMALLEST, Kind, integer, pooling
 from course_lib.exercises.masking.shared import (
     LARGE,
     LESSON,
@@ -75,6 +75,7 @@ def _pooling_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     kind = Kind("long vectors, with scores in the thousands", generator, (batch,))
     yield _pooling_case(kind, random_padding(generator, batch, words), part=LARGE)
     yield _pooling_case(Kind(ONE, generator, (1,)), random_padding(generator, 2, words)[:1], part=ONE)
+    yield _pooling_case(Kind(SMALLEST, generator, (1,), ones=True), torch.ones(1, 1, dtype=torch.bool), part=ONE)
     kind = Kind("padding in front of the words and between them", generator, (batch,))
     front = torch.rand(batch, words, generator=generator) < 0.5
     front[:, 0], front[:, 2] = False, True

@@ -11,7 +11,7 @@ from torch import Generator, Tensor
 
 from course_lib import masking
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
-from course_lib.exercises.common import sizes
+from course_lib.exercises.common import SMALLEST, sizes
 from course_lib.exercises.masking.shared import LESSON, WITHHELD, batch_sizes, only_with, random_padding, wrong_dtypes
 from course_lib.exercises.worked_examples import B
 
@@ -28,6 +28,7 @@ def _combined_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     queries, further, batch = sizes(generator, 3)
     later = torch.ones(queries, queries + further, dtype=torch.bool).tril(diagonal=further)
     yield Case("fewer queries than keys", (later, random_padding(generator, batch, queries + further)))
+    yield Case(SMALLEST, (masking.causal_mask(1), torch.ones(1, 1, dtype=torch.bool)))
     yield Case("a batch of one", (masking.causal_mask(length), random_padding(generator, 2, length)[:1]))
 
 

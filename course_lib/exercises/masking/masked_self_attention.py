@@ -55,7 +55,7 @@ def _self_attention_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     words = integer(generator, 5, 8)
     mask = kind.mask(words, words)
     mask[0, 0], mask[0, 1] = False, True
-    yield Case(kind.name, (kind.normal(words, kind.d_head()) * 20.0, mask), part=LARGE)
+    yield Case(kind.name, (kind.normal(words, kind.d_head()) * 40.0, mask), part=LARGE)
 
 
 def _self_attention(

@@ -231,6 +231,11 @@ EXERCISE = Exercise(
             only_with(_weights, masked=_not_low_enough, after=torch.mul),
         ),
         Misconception(
+            "filled_not_low_enough_times_any",
+            _NOT_LOW_ENOUGH,
+            only_with(_weights, masked=_not_low_enough, after=lambda alpha, mask: alpha * mask.any(-1, keepdim=True)),
+        ),
+        Misconception(
             "scores_times_mask",
             "Your answer sets forbidden scores to 0 (multiplying by the mask does that), but exp(0) is 1, so "
             "forbidden keys still get weight. Fill them with -inf before the softmax.",
@@ -257,6 +262,13 @@ EXERCISE = Exercise(
             "forbidden_score_far_above_nan",
             f"{FORBIDDEN_FAR_ABOVE} A row whose weights are all 0 then ends in 0 / 0, NaN.",
             only_with(_weights, masked=as_is, after=lambda alpha, mask: divided_by_sum(alpha * mask, mask)),
+        ),
+        Misconception(
+            "forbidden_score_far_above_repaired",
+            f"{FORBIDDEN_FAR_ABOVE} Turning the NaN of 0 / 0 into 0 hides it, and passes no gradient on.",
+            only_with(
+                _weights, masked=as_is, after=lambda alpha, mask: torch.nan_to_num(divided_by_sum(alpha * mask, mask))
+            ),
         ),
         Misconception(
             "exp_overflows_sum_never_zero", BARE_EXP, lambda scaled, mask: sum_never_zero(scaled.exp() * mask, mask)

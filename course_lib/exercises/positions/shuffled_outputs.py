@@ -24,8 +24,9 @@ def _shuffled_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         order = torch.tensor([2, 0, 3, 1])
         yield Case(f"{B.name}, unmasked: Katze <s> tanzte die", (out, order))
     for kind in kinds(generator):
-        words = kind.sizes(1)[0] + 1
-        yield Case(kind.name, (kind.normal(words, kind.d_head()), random_order(generator, words)))
+        words = kind.sizes(1)[0] + (not kind.ones)
+        order = random_order(generator, words) if words > 1 else torch.tensor([0])
+        yield Case(kind.name, (kind.normal(words, kind.d_head()), order))
     words, d_model = 4, integer(generator, 5, 8)
     many = torch.randn(9, words, d_model, generator=generator)
     yield Case("more sentences than words", (many, random_order(generator, words)))

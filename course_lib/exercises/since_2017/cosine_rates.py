@@ -30,6 +30,7 @@ def _rate_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case(
         "not in order", (torch.tensor([50, 3, 18, 1, 18, 33]), 0.01 * integer(generator, 1, 90), 17, total, 0.001)
     )
+    yield Case("a single step", (torch.tensor([30]), 0.01, 10, 40, 0.0))
     yield Case("a warm-up of one step", (torch.arange(1, 20), 0.01 * integer(generator, 1, 90), 1, 19, 0.0))
 
 
@@ -116,6 +117,11 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
+        Misconception(
+            "pi_forgotten",
+            "Your cosine gets no π: it goes from 0 to 1, not from 0 to π, and never comes down. Take cos(π · done).",
+            partial(_rates, shape=lambda done: (1 + torch.cos(done)) / 2),
+        ),
         Misconception(
             "no_warmup",
             "Your answer has no warm-up: up to step `warmup` the rate rises in a line, peak · step / warmup.",

@@ -26,6 +26,7 @@ def _step_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         shapes = ((rows, columns), (columns, rows)) if len(kind.leading) < 2 else ((2, rows, columns),)
         yield _drawn(f"matrices, {kind.name}" if kind.name else "matrices", single, shapes)
     yield _drawn("a matrix, its bias and a norm's gains", Kind("", generator), ((3, 5), (3,), (5,)), VECTORS)
+    yield _drawn("matrices of one row or one column", Kind("", generator), ((1, 4), (3, 1), (1, 1)))
     yield _drawn("vectors alone", Kind("", generator), ((6,), (2,)), VECTORS)
 
 
@@ -106,6 +107,17 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
+        Misconception(
+            "vectors_in_place_of_matrices",
+            "Your vectors decay and your matrices do not. It is the other way round: what has two dimensions and more "
+            "decays.",
+            partial(_stepped, decays=lambda weight: weight.dim() == 1),
+        ),
+        Misconception(
+            "two_dimensions_only",
+            "Your answer lets only weights of two dimensions decay. All but vectors do: weight.dim() > 1.",
+            partial(_stepped, decays=lambda weight: weight.dim() == 2),
+        ),
         Misconception(
             "vectors_decay",
             "Your matrices are right, but biases and gains decay, too. Vectors only move: the gains of a norm belong "

@@ -137,6 +137,17 @@ EXERCISE = Exercise(
     ),
     misconceptions=(
         Misconception(
+            "tied_the_wrong_way_round",
+            "Your answer counts the table twice where `tied` is True, and once where it is False. Tied means shared: "
+            "one table for both ends.",
+            partial(_counted, outputs=lambda tied: 2 if tied else 1),
+        ),
+        Misconception(
+            "one_layer",
+            "Your answer counts a single block. There are `layers` of them.",
+            lambda vocabulary, d_model, layers, *others: _counted(vocabulary, d_model, 1, *others),
+        ),
+        Misconception(
             "output_twice",
             "Your answer is right where the output is a matrix of its own. Where `tied` is True it is the embedding, "
             "which counts once.",

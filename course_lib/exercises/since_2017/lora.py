@@ -24,12 +24,14 @@ def _lora_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         words, rank = kind.sizes(2)
         if kind.dtype == torch.float64:
             rank = 3
-        d_in, d_out = kind.d_head(), integer(generator, 17, 23)
+        d_in, d_out = kind.d_head(), 1 if kind.ones else integer(generator, 17, 23)
         weight, A, B_ = (
             torch.randn(*shape, generator=generator, dtype=kind.dtype)
             for shape in ((d_out, d_in), (rank, d_in), (d_out, rank))
         )
         yield Case(kind.name, (kind.normal(words, d_in), weight, A, B_, 2.0 * integer(generator, 1, 9)))
+    A, B_ = torch.randn(2, 4, generator=generator), torch.randn(3, 2, generator=generator)
+    yield Case("a single vector", (torch.arange(4.0), torch.ones(3, 4), A, B_, 2.0))
     x, d_out, rank = torch.randn(4, 5, generator=generator), 6, 2
     weight, A, B_ = (torch.randn(*shape, generator=generator) for shape in ((d_out, 5), (rank, 5), (d_out, rank)))
     yield Case("gradients of x, A and B", (x, weight, A, B_, 8.0), gradients=(0, 2, 3))

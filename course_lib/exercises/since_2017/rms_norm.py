@@ -8,10 +8,10 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
+from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import NORMALISATION
 from course_lib.exercises.common import kinds, sizes
-from course_lib.exercises.since_2017.shared import LESSON, WITHHELD, no_gradient
+from course_lib.exercises.since_2017.shared import DOUBLE, LESSON, WITHHELD, no_gradient
 from course_lib.exercises.worked_examples import B
 from course_lib.modern import rms_norm
 
@@ -21,9 +21,11 @@ def _rms_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case(B.name, (B.q, torch.tensor([1.0, 2.0]), 1e-6))
     for kind in kinds(generator):
         words, like = kind.sizes(2)
-        d_model = kind.d_head() + (like == words)
+        d_model = kind.d_head() + (not kind.ones and like == words)
         x, gamma = 1 + 2 * kind.normal(words, d_model), torch.randn(d_model, generator=generator, dtype=kind.dtype)
-        yield Case(kind.name, (x, gamma, 1e-6), gradients=() if kind.leading else (0, 1))
+        part = DOUBLE if kind.dtype == torch.float64 else CORE
+        yield Case(kind.name, (x, gamma, 1e-6), gradients=() if kind.leading else (0, 1), part=part)
+    yield Case("a single vector", (*torch.randn(2, 6, generator=generator), 1e-6))
     words, d_model = sizes(generator, 2)
     x, gamma = torch.randn(words, d_model, generator=generator), torch.randn(d_model, generator=generator)
     yield Case("a large epsilon", (x, gamma, 0.5))
@@ -81,6 +83,7 @@ EXERCISE = Exercise(
     minutes=6,
     section="A norm with less in it",
     source="Zhang and Sennrich (2019), equation 4",
+    parts={CORE: 1, DOUBLE: 1},
     reference=rms_norm.rms_norm,
     cases=_rms_cases,
     correct=CORRECT,
@@ -99,6 +102,11 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
+        Misconception(
+            "one_added_to_gamma",
+            "Your answer multiplies by 1 + gamma, as Gemma's published code does. Multiply by gamma itself.",
+            lambda x, gamma, epsilon: _norm_by_length(x, 1 + gamma, epsilon),
+        ),
         Misconception(
             "epsilon_left_out",
             "Your answer is right except where epsilon matters: a word of zeros is divided by 0. Add epsilon to the "

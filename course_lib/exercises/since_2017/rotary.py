@@ -8,9 +8,9 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
+from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import Kind, as_it_is, integer, kinds
-from course_lib.exercises.since_2017.shared import LESSON, WITHHELD, no_gradient
+from course_lib.exercises.since_2017.shared import DOUBLE, LESSON, WITHHELD, no_gradient
 from course_lib.exercises.worked_examples import B
 from course_lib.from_scratch import since_2017
 
@@ -21,7 +21,11 @@ def _rotary_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     for kind in kinds(generator):
         if kind.dtype == torch.float64:
             # At any other place it would show whether the angles are in single precision or in double.
-            yield Case("double precision, at place 0", (kind.normal(3, 8), torch.zeros(3, dtype=torch.int64), 500.0))
+            yield Case(
+                "double precision, at place 0",
+                (kind.normal(3, 8), torch.zeros(3, dtype=torch.int64), 500.0),
+                part=DOUBLE,
+            )
             continue
         words, _ = kind.sizes(2)
         d_head = 2 * integer(generator, 4, 8)
@@ -125,6 +129,7 @@ EXERCISE = Exercise(
     minutes=20,
     section="Turn, do not add",
     source="Su et al. (2021), section 3.2.2, equation 34",
+    parts={CORE: 3, DOUBLE: 1},
     reference=since_2017.turned_by_place,
     cases=_rotary_cases,
     correct=CORRECT,

@@ -9,6 +9,9 @@ from course_lib.checking.exercise import Misconception
 
 LESSON = "12_since_2017"
 
+DOUBLE = "double precision"
+"""The part that an answer misses which computes in single precision, as published models do."""
+
 
 WITHHELD = (
     "course_lib.from_scratch.since_2017",

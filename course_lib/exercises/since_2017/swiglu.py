@@ -28,6 +28,8 @@ def _swiglu_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         up = torch.randn(2, d_model, d_hidden, generator=generator, dtype=kind.dtype)
         down = torch.randn(d_hidden, d_model, generator=generator, dtype=kind.dtype)
         yield Case(kind.name, (kind.normal(words, d_model), *up, down), gradients=() if kind.leading else (0, 1, 2, 3))
+    up, down = torch.randn(2, 4, 5, generator=generator), torch.randn(5, 4, generator=generator)
+    yield Case("a single vector", (torch.randn(4, generator=generator), *up, down))
 
 
 def _gated(

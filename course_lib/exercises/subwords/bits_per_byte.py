@@ -24,9 +24,9 @@ def _bits_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case("worked example: 2 nats a piece, 3 pieces of 4 letters", (2.0, 3, "meowmeowmeow"))
         yield Case("characters as pieces", (1.75, 19, "to be or not to be,"))
-        yield Case("one piece a word", (6.25, 6, "to be or not to be,"))
+        yield Case("spaces around it", (6.25, 1, " to be or not to be,\n"))
     else:
-        yield Case("a line", (loss(), integer(generator, 9, 14), "the course of true love never did run smooth"))
+        yield Case("a line", (loss(), integer(generator, 9, 14), "  the course of true love never did run smooth"))
         yield Case("other pieces", (loss(), integer(generator, 15, 30), "lord, what fools these mortals be!"))
         times = integer(generator, 2, 2000)
         yield Case("a perfect guess", (0.0, integer(generator, times, 4 * times), "to sleep " * times))

@@ -29,6 +29,7 @@ def _accuracy_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         )
         labels[0], labels[1] = logits[0].argmax(), logits[1].argmin()
         yield Case(f"{classes} classes", (logits, labels))
+    yield Case("a single example", (torch.randn(1, 2, generator=generator), torch.tensor([0])))
     square = torch.randn(4, 4, generator=generator)
     labels = square.argmax(dim=-1)
     labels[0] = square[0].argmin()

@@ -12,7 +12,7 @@ from torch import Generator, Tensor, nn
 
 from course_lib import bags
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
-from course_lib.exercises.common import as_it_is, integer, sizes
+from course_lib.exercises.common import SMALLEST, as_it_is, integer, sizes
 from course_lib.exercises.words_in_a_bag.shared import (
     LESSON,
     WITHHELD,
@@ -72,6 +72,12 @@ def _bag_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
             weight_gradients=True,
             part=CORE if dtype == torch.float32 else "double precision",
         )
+    yield Case(
+        SMALLEST,
+        (torch.tensor([[1]]), torch.tensor([[True]])),
+        construct={"vocabulary": 2, "d_model": 1, "classes": 1},
+        weights=_weights(generator, 2, 1, 1),
+    )
 
 
 class _Bag(nn.Module):

@@ -13,7 +13,7 @@ from torch import Generator, Tensor
 from course_lib import bags
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import COSINE
-from course_lib.exercises.common import Kind, as_it_is, integer
+from course_lib.exercises.common import SMALLEST, Kind, as_it_is, integer
 from course_lib.exercises.words_in_a_bag.shared import LESSON, WITHHELD
 
 
@@ -29,6 +29,7 @@ def _cosine_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         kind = Kind(name, generator, dtype=dtype, transposed=transposed)
         words, d_model = kind.sizes(2)
         yield Case(name, (3 * kind.normal(words, d_model), integer(generator, 0, words)))
+    yield Case(SMALLEST, (torch.tensor([[-2.0]]), 0))
     square = 2 * torch.randn(5, 5, generator=generator)
     yield Case("as many words as components", (square, integer(generator, 0, 5)))
 

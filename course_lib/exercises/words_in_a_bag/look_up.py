@@ -7,11 +7,11 @@ from functools import partial
 
 import torch
 import torch.nn.functional as F
-from torch import Generator, Tensor, nn
+from torch import Generator, Tensor
 
 from course_lib import bags
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
-from course_lib.exercises.common import Kind, as_it_is, integer
+from course_lib.exercises.common import SMALLEST, Kind, as_it_is, integer
 from course_lib.exercises.words_in_a_bag.shared import DOG_CHASED_CAT, LESSON, TABLE, WITHHELD, random_ids
 
 
@@ -24,11 +24,11 @@ def _look_up_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     for name, ids, dtype in (
         ("one sentence", sentence, torch.float32),
         ("a batch of sentences", random_ids(generator, vocabulary, integer(generator, 3, 5), words), torch.float32),
-        ("a batch of one sentence", random_ids(generator, vocabulary, 1, words), torch.float32),
         ("the same sentence, another table in double precision", sentence, torch.float64),
     ):
         kind = Kind(name, generator, dtype=dtype)
-        yield Case(name, (kind.normal(vocabulary, kind.d_head()), ids))
+        yield Case(name, (kind.normal(vocabulary, kind.d_head()), ids), gradients=(0,))
+    yield Case(SMALLEST, (torch.randn(1, 1, generator=generator), torch.zeros(1, 1, dtype=torch.int64)))
     table = torch.randn(6, 4, generator=generator)
     yield Case("a sentence of one word", (table, torch.tensor([integer(generator, 1, 6)])))
     yield Case("more words than the table has rows", (table[:3], random_ids(generator, 3, integer(generator, 6, 9))))
@@ -55,8 +55,7 @@ CORRECT = (
     _look_up_by_loop,
     lambda table, ids: F.one_hot(ids, len(table)).to(table.dtype) @ table,
     lambda table, ids: torch.index_select(table, 0, ids.flatten()).view(*ids.shape, -1),
-    lambda table, ids: torch.from_numpy(table.numpy()[ids.numpy()]),
-    lambda table, ids: nn.Embedding.from_pretrained(table, freeze=False)(ids),
+    lambda table, ids: F.embedding(ids, table),
 )
 
 

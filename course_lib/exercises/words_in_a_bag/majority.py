@@ -29,6 +29,7 @@ def _majority_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
             torch.tensor([common] * 2 + [2] * 3 + [4] * integer(generator, 5, 9) + [3] * 4 + [1]),
         ),
     )
+    yield Case("a single label each", (torch.tensor([common]), torch.tensor([common])))
     more = integer(generator, 9, 15)
     yield Case(
         "more labels in training than in the test, most of them at the end",

@@ -10,7 +10,7 @@ from torch import Generator, Tensor
 
 from course_lib import bags
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception, Pair
-from course_lib.exercises.common import Kind, integer
+from course_lib.exercises.common import SMALLEST, Kind, integer
 from course_lib.exercises.words_in_a_bag.shared import (
     DOG_CHASED_CAT,
     LESSON,
@@ -39,6 +39,7 @@ def _pooling_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         x = kind.normal(words, kind.d_head())
         x[0, -1] = x[1, 0] = 0  # padding, and a word: nobody can tell them apart by their numbers
         yield Case(name, (x, padded(generator, batch, words)), gradients=(0,))
+    yield Case(SMALLEST, (torch.randn(1, 1, 1, generator=generator), torch.ones(1, 1, dtype=torch.bool)))
     batch, words = 3, integer(generator, 5, 8)
     scattered = padded(generator, batch, words, spare=1)[:, torch.randperm(words + 1, generator=generator)]
     x = torch.randn(batch, words + 1, 4, generator=generator)
@@ -142,6 +143,12 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
+        Misconception(
+            "numbers_other_than_zero_counted",
+            "Your answer divides by the number of vectors in x that are not all 0. A word's vector may be 0, and one "
+            "at padding need not be: count the words with the mask.",
+            lambda x, mask: (x * mask.unsqueeze(-1)).sum(1) / (x != 0).any(-1).sum(1, keepdim=True).clamp(min=1),
+        ),
         Misconception(
             "nan_without_words",
             "Where nothing is left to average, your answer is NaN: 0 / 0, or a softmax of nothing but -inf. Divide by "

@@ -121,7 +121,7 @@ class EncoderBlock(nn.Module):
         return self.norm_2(x + self.dropout(self.W_2(F.relu(self.W_1(x)))))
 
 
-# %% wrong | the network before the attention | norms_exchanged+sublayers_exchanged
+# %% wrong | the network before the attention | sublayers_and_norms_exchanged
 class EncoderBlock(nn.Module):
     """Self-attention between the words, then the feed-forward network at each word; each with add & norm."""
 
