@@ -171,7 +171,7 @@ def difference(
             Kind.MODIFIED,
             f"Your answer changed {names} in place. Whoever called it still needs the old values: {' '.join(ways)}",
         )
-    return found or _gradients_difference(case, expected, actual, parameters, tolerance)
+    return found or gradients_difference(case, expected, actual, parameters, tolerance)
 
 
 def _way_to_a_copy(argument: Value) -> str:
@@ -205,12 +205,16 @@ def refusal_difference(case: Case, actual: Observation) -> Difference | None:
     )
 
 
-def result_difference(
-    case: Case, expected: Observation, actual: Observation, parameters: Sequence[str] = ()
-) -> Difference | None:
+def result_difference(case: Case, expected: Observation, actual: Observation) -> Difference | None:
     """Like `difference`, for the value and the gradients only."""
-    found = _returned_difference(case, expected, actual, parameters)
-    return found or _gradients_difference(case, expected, actual, parameters)
+    return value_difference_of(case, expected, actual) or gradients_difference(case, expected, actual, ())
+
+
+def value_difference_of(
+    case: Case, expected: Observation, actual: Observation, tolerance: Tolerance = OF_DTYPE
+) -> Difference | None:
+    """Like `difference`, for the value only."""
+    return _returned_difference(case, expected, actual, (), tolerance)
 
 
 def _returned_difference(
@@ -226,13 +230,14 @@ def _returned_difference(
     return replace(found, message=f"{found.message}{_dtype_that_came_in(case, expected.value, found, parameters)}")
 
 
-def _gradients_difference(
+def gradients_difference(
     case: Case,
     expected: Observation,
     actual: Observation,
     parameters: Sequence[str],
     tolerance: Tolerance = OF_DTYPE,
 ) -> Difference | None:
+    """Like `difference`, for the gradients only."""
     gradients = zip(gradient_names(case, parameters), expected.gradients, actual.gradients, strict=True)
     strict = Strictness(tolerance=tolerance)
     return _first(_gradient_difference(name, wanted, got, strict) for name, wanted, got in gradients)
@@ -522,7 +527,7 @@ def _gradient_difference(
         return Difference(
             Kind.GRADIENT,
             f"No gradient reaches {name}: somewhere on the way from it to the result the computation leaves "
-            "torch (.detach(), .data, .item(), numpy, torch.tensor(...)). The model could not learn.",
+            "torch (torch.no_grad(), .detach(), .data, .item(), numpy, torch.tensor(...)). The model could not learn.",
             expected="a gradient",
             actual="none",
         )

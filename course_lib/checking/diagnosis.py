@@ -7,15 +7,24 @@ no say: a student reads the same name in the notebook and in the feedback, whate
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
+import torch
 from torch import Tensor
 
 from course_lib.checking.answer_key import AnswerKey, KeyedCases
-from course_lib.checking.compare import result_difference
+from course_lib.checking.compare import (
+    RELATIVE_TOLERANCE,
+    Tolerance,
+    gradients_difference,
+    result_difference,
+    value_difference_of,
+)
 from course_lib.checking.exercise import CORE, Case, Misconception, Value
 from course_lib.checking.observation import Observation, Outcome
 from course_lib.checking.verdict import compared
+from course_lib.checking.wording.over_cases import changes, reason
 
 Probe = Callable[[Sequence[Case]], Sequence[Observation]]
 """Calls the answer on cases, one after another; it may stop early, where the answer does not come back."""
@@ -27,7 +36,7 @@ class Diagnosis:
 
     Attributes:
         misconception: the known mistake that does the same in every case, if there is one.
-        note: what to say where only some of the cases look like a known mistake; empty elsewhere.
+        note: what else is true over all cases: some of them look like a known mistake, or have something in common.
     """
 
     misconception: Misconception | None = None
@@ -55,7 +64,7 @@ def diagnose(
     shown = _Tried(key.shown, observations)
     core_only = any(not result.passed and result.case.part == CORE for result in shown.results)
     if not shown.wrong(core_only):
-        return UNKNOWN
+        return UNKNOWN if one_mistake else Diagnosis(note=reason(key.exercise, shown.results))
     probes: list[_Tried] = []
 
     def confirmed() -> _Tried:
@@ -63,12 +72,24 @@ def diagnose(
             probes.append(_Tried(key.probes, probe(key.probes.cases)))
         return probes[0]
 
-    for mistakes in (key.exercise.misconceptions, () if one_mistake else key.exercise.pairs):
-        suspects = [mistake for mistake in mistakes if shown.all_explained(mistake, core_only)]
-        found = [mistake for mistake in suspects if confirmed().all_explained(mistake, core_only)]
+    alone, pairs = key.exercise.misconceptions, () if one_mistake else key.exercise.pairs
+    # Without its gradients an answer may be one of two at once; only if none of those fits do gradients not count.
+    for mistakes, detached in ((alone, False), (pairs, False), (alone, True)):
+        suspects = [mistake for mistake in mistakes if shown.all_explained(mistake, core_only, detached)]
+        found = [mistake for mistake in suspects if confirmed().all_explained(mistake, core_only, detached)]
+        if len(found) > 1:  # the other parts may tell them apart
+            found = [mistake for mistake in found if shown.all_explained(mistake, False, detached)] or found
+        if len(found) == 1 and shown.contradicts(found[0]):
+            return UNKNOWN if one_mistake else Diagnosis(note=f"{_IN_THE_FIRST_PART} {found[0].message}")
         if found:
             return Diagnosis(found[0]) if len(found) == 1 else UNKNOWN
-    return UNKNOWN if one_mistake else Diagnosis(note=_likeness(key, shown, core_only, confirmed))
+    if one_mistake:
+        return UNKNOWN
+    told = changes(shown.results) or _likeness(key, shown, core_only, confirmed) or reason(key.exercise, shown.results)
+    return Diagnosis(note=told)
+
+
+_IN_THE_FIRST_PART = "In the cases of the first part, which must be right first, this is what happens:"
 
 
 def _likeness(key: AnswerKey, shown: _Tried, core_only: bool, confirmed: Callable[[], _Tried]) -> str:
@@ -122,20 +143,67 @@ class _Tried:
             n for n in self.wrong(core_only) if _is_telling(self.results[n].actual.value) and self.explained(mistake, n)
         ]
 
-    def all_explained(self, mistake: Misconception, core_only: bool) -> bool:
+    def all_explained(self, mistake: Misconception, core_only: bool, detached: bool) -> bool:
         """Whether a mistake does what the answer did on every case, and explains why each one failed that did."""
-        return bool(self.results) and all(self.explained(mistake, n) for n in self.telling(core_only))
+        return bool(self.results) and all(self.explained(mistake, n, detached) for n in self.telling(core_only))
 
-    def explained(self, mistake: Misconception, number: int) -> bool:
+    def contradicts(self, mistake: Misconception) -> bool:
+        """Whether in a part that was not asked about the answer is right, and a mistake is not."""
+        return any(
+            one.passed and one.case.part != CORE and not self._passes(mistake, number)
+            for number, one in enumerate(self.results)
+        )
+
+    def _passes(self, mistake: Misconception, number: int) -> bool:
+        one = self.results[number]
+        return compared(one.case, False, one.expected, self._keyed.mistaken(mistake, number)).passed
+
+    def explained(self, mistake: Misconception, number: int, detached: bool = False) -> bool:
         """Whether a mistake ends as the answer did, and fails where the answer failed.
 
         An answer that returns the right values and fails for changing its argument is not explained by a mistake that
-        returns them as well.
+        returns them as well. A wrong value is the mistake's in whatever precision.
+
+        Args:
+            mistake: the mistake.
+            number: of the case.
+            detached: gradients that do not reach the answer's arguments do not count, where its values are wrong.
         """
         result, mistaken = self.results[number], self._keyed.mistaken(mistake, number)
-        if not _same(result.case, mistaken, result.actual):
+        case, actual = result.case, result.actual
+        if not mistaken.returned or not actual.returned:
+            return _raises_alike(mistaken, actual)
+        if number in self._wrong_values:
+            alike = value_difference_of(case, mistaken, actual, _SPELLINGS) is None
+            fails = value_difference_of(case, result.expected, mistaken) is not None
+            given = _without_those_missing(mistaken, actual) if detached else mistaken
+            return alike and fails and gradients_difference(case, given, actual, (), _SPELLINGS) is None
+        if detached and self._wrong_values and None in actual.gradients:
+            return value_difference_of(case, mistaken, actual) is None
+        if result_difference(case, mistaken, actual) is not None:
             return False
-        return result.passed or not compared(result.case, False, result.expected, mistaken).passed
+        return result.passed or not compared(case, False, result.expected, mistaken).passed
+
+    @cached_property
+    def _wrong_values(self) -> frozenset[int]:
+        """The numbers of the cases whose value is wrong by more than rounding to single precision."""
+        return frozenset(
+            number
+            for number, one in enumerate(self.results)
+            if one.outcome is Outcome.WRONG
+            and not one.case.refused
+            and value_difference_of(one.case, one.expected, one.actual, _SPELLINGS) is not None
+        )
+
+
+_SPELLINGS = Tolerance(relative=RELATIVE_TOLERANCE[torch.float32])
+"""How near two spellings of a mistake come to each other: one may compute in single precision, the other in double."""
+
+
+def _without_those_missing(mistaken: Observation, actual: Observation) -> Observation:
+    """What a mistake did, without the gradients that do not reach the answer's arguments."""
+    reached = zip(mistaken.gradients, actual.gradients, strict=True)
+    return replace(mistaken, gradients=tuple(None if there is None else own for own, there in reached))
 
 
 def _is_telling(value: Value) -> bool:
@@ -146,13 +214,12 @@ _TELLING = 3
 """A tensor with this many different numbers is no coincidence."""
 
 
-def _same(case: Case, mistaken: Observation, actual: Observation) -> bool:
-    if mistaken.returned and actual.returned:
-        return result_difference(case, mistaken, actual) is None
-    if mistaken.returned or actual.returned:
-        return False
+def _raises_alike(mistaken: Observation, actual: Observation) -> bool:
+    """Whether neither of two calls returned, and both ended with the same kind of exception."""
     return (
-        mistaken.raised is not None
+        not mistaken.returned
+        and not actual.returned
+        and mistaken.raised is not None
         and actual.raised is not None
         and mistaken.raised.type_name == actual.raised.type_name
     )

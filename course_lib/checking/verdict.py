@@ -5,7 +5,8 @@ from __future__ import annotations
 import builtins
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from torch import Tensor
@@ -70,7 +71,8 @@ class CaseResult:
         if self.hidden:
             return self._message_without_inputs()
         if self.difference is not None:
-            return _without_the_value(self.difference) if self.case.secret else self.difference.message
+            told = _without_the_value(self.difference) if self.case.secret else self.difference.message
+            return f"{told} {self.relation}".strip()
         if raised is None:
             return FAILURE_SENTENCES[self.outcome]
         if self.outcome is Outcome.UNGRADED:
@@ -83,8 +85,15 @@ class CaseResult:
         missing = self.outcome is Outcome.NOT_ATTEMPTED
         why = ": this part of it, or a function that it calls, is not written yet" if missing else ""
         sentence = f"{asked}Your answer raised {raised.type_name}{said}{place}{why}"
-        meant = explained(raised.message)
+        meant = explained(raised.message, raised.code)
         return f"{sentence}. {meant}{self._shapes()}" if meant else sentence
+
+    @cached_property
+    def relation(self) -> str:
+        """How the result relates to the right one, in a sentence; empty where nothing is plain to see."""
+        if self.difference is None or self.hidden or self.case.refused:
+            return ""
+        return relation(self.case, self.difference, self.expected.value, self.actual.value, self.parameters)
 
     def _shapes(self) -> str:
         """What shapes the case's tensors have, where torch's text was about shapes that do not fit."""
@@ -147,10 +156,7 @@ def compared(
         found = difference(case, expected, actual, parameters, tolerance)
     if found is None:
         return CaseResult(case, hidden, expected, actual, None, Outcome.PASSED)
-    if not hidden:
-        told = relation(case, found, expected.value, actual.value, parameters)
-        found = replace(found, message=f"{found.message} {told}".strip())
-    return CaseResult(case, hidden, expected, actual, found, Outcome.WRONG)
+    return CaseResult(case, hidden, expected, actual, found, Outcome.WRONG, parameters)
 
 
 def _without_the_value(found: Difference) -> str:

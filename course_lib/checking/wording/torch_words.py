@@ -8,14 +8,18 @@ from collections.abc import Callable
 Match = re.Match[str]
 
 
-def explained(message: str) -> str:
+def explained(message: str, code: str = "") -> str:
     """What an error text asks for, in a sentence or two; empty where the text is not known.
 
     Args:
         message: as torch says it, such as "mat1 and mat2 shapes cannot be multiplied (2x2 and 3x2)".
+        code: the line that raised it. Torch says the same of a product of batches and of a sum, and only the line tells
+            which of them it was.
     """
     for pattern, told in (*_OF_SHAPES, *_OF_OTHERS):
         found = pattern.search(message)
+        if found and told is _entry_by_entry:
+            told = _step_of(code)
         if found:
             return told if isinstance(told, str) else told(found)
     return ""
@@ -45,6 +49,34 @@ def _entry_by_entry(found: Match) -> str:
         f"them: in dimension {found[3]} one has {found[1]} and the other {found[2]}. Where a sum or a mean has dropped "
         "a dimension, keepdim=True keeps it with size 1; unsqueeze puts one in."
     )
+
+
+def _step_of(code: str) -> Callable[[Match], str]:
+    """What a line does with tensors that do not fit, as far as it can be told."""
+    product, entrywise = _PRODUCT.search(code), _ENTRYWISE.search(code)
+    if bool(product) == bool(entrywise):
+        return _either
+    return _product_of_batches if product else _entry_by_entry
+
+
+def _product_of_batches(found: Match) -> str:
+    return (
+        "A product of batches of matrices, a @ b, wants the same leading dimensions on both sides, or 1 on one of "
+        f"them: in dimension {found[3]} one has {found[1]} and the other {found[2]}. To transpose matrices, whatever "
+        "comes before them, take .transpose(-2, -1)."
+    )
+
+
+def _either(found: Match) -> str:
+    return (
+        "Two tensors on this line do not fit: the same size is wanted on both sides, or 1 on one of them, but in "
+        f"dimension {found[3]} one has {found[1]} and the other {found[2]}. Where a sum or a mean has "
+        "dropped a dimension, keepdim=True keeps it with size 1; unsqueeze puts one in."
+    )
+
+
+_PRODUCT = re.compile(r"[^@]@[^@]|\b(?:matmul|einsum|bmm)\b")
+_ENTRYWISE = re.compile(r"[+*]|\s[-/]\s|masked_fill|\bwhere\b")
 
 
 def _not_imported(found: Match) -> str:
@@ -133,6 +165,35 @@ _OF_SHAPES: list[Meaning] = [
 
 _OF_OTHERS: list[Meaning] = [
     (re.compile(rf"name '({'|'.join(_IMPORTS)})' is not defined"), _not_imported),
+    (
+        re.compile(r"name '(\w+)' is not defined"),
+        lambda found: (
+            f"Nothing has defined {found[1]} here. Is it misspelt? If another cell defines it, run that cell first."
+        ),
+    ),
+    (
+        re.compile(
+            r"unsupported operand type\(s\) for .*'tuple'|'(tuple|torch\.return_types\.\w+)' object has no attribute"
+            r"|not (tuple|torch\.return_types\.\w+)$"
+        ),
+        "There is a tuple where one value is wanted. A call that returns several results makes one "
+        "(nn.MultiheadAttention, an LSTM, max and sort along a dimension): take the one that is needed, such as [0].",
+    ),
+    (
+        re.compile(r"selected index k out of range"),
+        "topk was asked for more entries than there are along that dimension: min(k, x.shape[-1]) is never too many.",
+    ),
+    (
+        re.compile(r"Tensors must have same number of dimensions: got (\d+) and (\d+)"),
+        lambda found: (
+            f"torch.cat wants tensors with equally many dimensions: here {found[1]} and {found[2]}. unsqueeze gives a "
+            "tensor one more; torch.stack joins tensors of one shape along a new one."
+        ),
+    ),
+    (
+        re.compile(r"division by zero|modulo by zero"),
+        "A plain number was divided by 0. Look at which inputs make the divisor 0, and what is asked for there.",
+    ),
     (
         re.compile(
             r"^(sqrt|exp|log|cos|sin)\(\): argument 'input' (?:\(position 1\) )?must be Tensor, not (?:int|float)"

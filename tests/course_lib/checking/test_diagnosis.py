@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch import Generator, Tensor
 
+from course_lib import exercises
 from course_lib.checking import AnswerKey, Case, Exercise, Misconception, Observation, Outcome, Pair, judge, observe
 from course_lib.checking.diagnosis import diagnose
 from tests.course_lib.checking.samples import DOUBLE
@@ -155,3 +156,81 @@ class TestCalledAgain:
     def test_a_hidden_case_is_called_again_as_well(self) -> None:
         key = AnswerKey(DOUBLE, 1)
         assert [case.again for case in key.cases] == [0] * 3 + [1, 0, 1]
+
+
+LEARNED = replace(
+    LINE,
+    cases=lambda generator, hidden: [
+        Case("a vector", (torch.randn(4, generator=generator),), gradients=(0,)),
+        Case("in double precision", (torch.randn(2, 3, generator=generator, dtype=torch.float64),), gradients=(0,)),
+        Case("another", (torch.randn(3, 2, generator=generator),)),
+        Case("large numbers", (100 + torch.randn(3, generator=generator),), part="large numbers"),
+    ],
+    parts={"values": 2, "large numbers": 1},
+    misconceptions=(
+        *LINE.misconceptions,
+        Misconception(
+            "no_gradient", "The values are right, but not the gradient.", lambda x: (2 * x).detach(), alone=True
+        ),
+    ),
+    listed_pairs=(),
+)
+
+
+class TestSpellings:
+    """One mistake, however it is written; and what only looks like it."""
+
+    @pytest.mark.parametrize(
+        ("answer", "name"),
+        [
+            (lambda x: 3 * x, "tripled"),
+            (lambda x: (3 * x).detach(), "tripled"),
+            (lambda x: (3 * x.double()).to(x.dtype), "tripled"),
+            (lambda x: (3 * x.float()).to(x.dtype), "tripled"),
+            (lambda x: torch.tensor((3 * x).tolist(), dtype=x.dtype), "tripled"),
+            (lambda x: (2 * x).detach(), "no_gradient"),
+            (lambda x: (2 * x.float()).to(x.dtype), ""),
+            (lambda x: (2 * x.float()).to(x.dtype).detach(), ""),
+            (lambda x: 3 * x if x.dtype == torch.float32 else 2 * x, ""),
+            (lambda x: 2 * x.detach() + x, ""),
+            (lambda x: 3 * x + 1e-3, ""),
+        ],
+    )
+    def test_a_mistake_is_known_in_either_precision_and_without_gradients(
+        self, answer: Callable[[Tensor], Tensor], name: str
+    ) -> None:
+        assert named(answer, LEARNED) == name
+
+    @pytest.mark.parametrize(
+        ("answer", "name", "note"),
+        [
+            (lambda x: 3 * x, "tripled", ""),
+            (lambda x: 3 * x if x.abs().max() < 50 else 4 * x, "tripled", ""),
+            (lambda x: 3 * x if x.abs().max() < 50 else 2 * x, "", "In the cases of the first part"),
+            (lambda x: x + x.clamp(min=-50, max=50), "", "Wrong in the one case of the part"),
+        ],
+    )
+    def test_no_name_is_given_that_another_part_contradicts(
+        self, answer: Callable[[Tensor], Tensor], name: str, note: str
+    ) -> None:
+        verdict = judge(AnswerKey(LEARNED), lambda case: observe(answer, case))
+        assert (verdict.misconception.id if verdict.misconception else "") == name
+        assert verdict.note.startswith(note)
+        assert bool(verdict.note) == bool(note)
+
+    def test_the_other_parts_tell_two_mistakes_apart(self) -> None:
+        def large_halved(x: Tensor) -> Tensor:
+            return 3 * x if x.abs().max() < 50 else x / 2
+
+        both = replace(
+            LEARNED, misconceptions=(*LEARNED.misconceptions, Misconception("large_halved", "So it is.", large_halved))
+        )
+        assert named(large_halved, both) == "large_halved"
+        assert named(lambda x: 3 * x, both) == "tripled"
+
+
+@pytest.mark.parametrize("id", ["die_katze.bootstrap_interval", "decoding.greedy", "heads_and_blocks.add_and_norm"])
+def test_no_known_mistake_is_stopped_by_the_checker_itself(id: str) -> None:
+    key = AnswerKey(exercises.find(id))
+    seen = [key.shown.mistaken(mistake, n) for mistake in key.exercise.misconceptions for n in range(len(key.visible))]
+    assert not [one.raised for one in seen if one.raised is not None and one.raised.type_name == "CallRefused"]

@@ -30,7 +30,7 @@ class UnguardedPositions(LearnedPositions):
 
 
 def attention_weights(scaled: Tensor) -> Tensor:
-    scaled -= scaled.amax(-1, keepdim=True)
+    scaled -= scaled.detach().amax(-1, keepdim=True)
     return scaled.exp() / scaled.exp().sum(-1, keepdim=True)
 
 

@@ -12,7 +12,9 @@ BLOCK = BlockOutput(X)
 
 
 def message_of(fail: Callable[[], object]) -> str:
-    with pytest.raises((RuntimeError, IndexError, ValueError, TypeError, AttributeError, NameError)) as caught:
+    with pytest.raises(
+        (RuntimeError, IndexError, ValueError, TypeError, AttributeError, NameError, ArithmeticError)
+    ) as caught:
         fail()
     return str(caught.value)
 
@@ -51,6 +53,15 @@ OTHERS: list[tuple[Callable[[], object], str]] = [
     (lambda: X + BLOCK, "such as its .out"),
     (lambda: BLOCK.shape, "such as its .out"),
     (lambda: X.mT.view(6), "take reshape, or contiguous() first"),
+    (lambda: X + nn.MultiheadAttention(3, 1)(X, X, X), "There is a tuple where one value is wanted."),
+    (lambda: torch.relu(X.max(dim=1)), "There is a tuple where one value is wanted."),  # type: ignore[arg-type]
+    (lambda: X.sort().sum(), "There is a tuple where one value is wanted."),  # type: ignore[attr-defined]
+    (lambda: X.topk(5), "min(k, x.shape[-1]) is never too many"),
+    (lambda: torch.cat([X, torch.ones(3)]), "equally many dimensions: here 2 and 1"),
+    (lambda: 1 / len([]), "A plain number was divided by 0."),
+    (lambda: divmod(7, 0), "A plain number was divided by 0."),
+    (lambda: 5 % 0, "A plain number was divided by 0."),
+    (lambda: attend(X), "Nothing has defined attend here."),  # type: ignore[name-defined]
 ]
 
 
@@ -59,10 +70,28 @@ def test_what_this_torch_says_is_explained(fail: Callable[[], object], sentence:
     assert sentence in explained(message_of(fail))
 
 
+@pytest.mark.parametrize(
+    ("code", "step"),
+    [
+        ("return q @ k.transpose(1, 2)", "A product of batches of matrices"),
+        ("scores = torch.matmul(q, k.mT)", "A product of batches of matrices"),
+        ("y = torch.bmm(a, b)", "A product of batches of matrices"),
+        ("x = x + positions", "Adding, multiplying or masking two tensors entry by entry"),
+        ("return scores.masked_fill(~mask, -1)", "Adding, multiplying or masking two tensors entry by entry"),
+        ("return softmax((x @ x.T) / 2).masked_fill(mask, 0)", "Two tensors on this line do not fit"),
+        ("return attend(x, mask)", "Two tensors on this line do not fit"),
+        ("", "Two tensors on this line do not fit"),
+    ],
+)
+def test_what_does_not_fit_is_told_only_as_far_as_the_line_tells_it(code: str, step: str) -> None:
+    said = message_of(lambda: torch.ones(2, 3) + torch.ones(2, 2))
+    assert explained(said, code).startswith(step)
+
+
 def test_shapes_are_told_where_they_are_the_matter() -> None:
     assert all(speaks_of_shapes(message_of(fail)) for fail, _ in SHAPES)
     assert not any(speaks_of_shapes(message_of(fail)) for fail, _ in OTHERS)
 
 
 def test_what_is_not_torchs_is_left_as_it_is() -> None:
-    assert explained("division by zero") == ""
+    assert explained("list.remove(x): x not in list") == ""

@@ -1,0 +1,226 @@
+"""Why an answer is wrong where no known mistake fits: what is true of it over all the cases, in one sentence.
+
+Each sentence is a fact about what the answer did, and says nothing that another case contradicts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from course_lib.checking.compare import RELATIVE_TOLERANCE, Kind, value_difference
+from course_lib.checking.exercise import CORE, Case, Exercise, Value
+from course_lib.checking.observation import Outcome, argument_name
+from course_lib.checking.wording.sizes import LEADING, named_sizes
+
+if TYPE_CHECKING:  # a verdict is made of these sentences
+    from course_lib.checking.verdict import CaseResult
+
+Results = Sequence["CaseResult"]
+
+
+def reason(exercise: Exercise, results: Results) -> str:
+    """The first of these that holds: it is always the same, where it is wrong, by how much, what is too many.
+
+    Args:
+        exercise: what was answered.
+        results: its visible cases, as far as they were called, and the first one called again.
+    """
+    once = [result for result in results if not result.case.again]
+    modified = any(result.difference is not None and result.difference.kind is Kind.MODIFIED for result in once)
+    if not once or modified or any(result.case.secret for result in once):
+        return ""  # of an argument that was changed the verdict tells in its own words
+    try:
+        return next(filter(None, _reasons(exercise, once)), "")
+    except Exception:  # an answer may return anything, and no defect here may cost anybody a grade
+        return ""
+
+
+def _reasons(exercise: Exercise, once: Results) -> Iterator[str]:
+    failures = [result for result in once if not result.passed]
+    yield _constant(once)
+    yield _where(exercise, once)
+    yield _nearly(failures)
+    yield _besides(exercise, failures)
+
+
+def changes(results: Results) -> str:
+    """What to say where the first call, made again, gives something else; empty elsewhere."""
+    first = results[0]
+    for again in results:
+        if not again.case.again or not (first.actual.returned and again.actual.returned) or first.case.secret:
+            continue
+        if _same(first.actual.value, again.actual.value):
+            continue
+        if again.case.construct:
+            return (
+                "The module gives another result for the same input once it has been called: it keeps something from "
+                "its calls, or draws random numbers."
+            )
+        return (
+            "The same call gives another result the second time: the answer keeps something between calls (a global, "
+            "a list or dict as a default argument), or draws random numbers."
+        )
+    return ""
+
+
+_CALLS = 3
+"""From so few results nothing is concluded."""
+
+
+def _constant(once: Results) -> str:
+    values = [result.actual.value for result in once if result.actual.returned]
+    expected = [result.expected.value for result in once if result.actual.returned]
+    if len(values) < _CALLS or not all(_same(values[0], value) for value in values[1:]):
+        return ""
+    different = sum(not _same(expected[0], value) for value in expected[1:])
+    return "Your answer returns the same whatever goes in." if different > 1 else ""
+
+
+def _same(one: Value, other: Value) -> bool:
+    if isinstance(one, Tensor) and one.is_floating_point() and one.dtype not in RELATIVE_TOLERANCE:
+        return True  # of a dtype that nothing can be said about
+    return value_difference(one, other, "the result") is None
+
+
+def _where(exercise: Exercise, once: Results) -> str:
+    """What all cases that fail have in common, and none of those that are right."""
+    failed, passed = ([result.case for result in once if result.passed is right] for right in (False, True))
+    if len(passed) < _EACH or not failed or any(result.outcome in _NOT_JUDGED for result in once):
+        return ""
+    traits = [dict(_traits(exercise, case)) for case in (*failed, *passed)]
+    for trait in traits[0]:
+        held = [found.get(trait) for found in traits]
+        if None in held:
+            continue
+        if all(held[: len(failed)]) and not any(held[len(failed) :]):
+            return f"Wrong in {_cases(failed)} {trait[0]}, right in {_cases(passed)} {trait[1]}."
+        if not any(held[: len(failed)]) and all(held[len(failed) :]):
+            return f"Right in {_cases(passed)} {trait[0]}, wrong in {_cases(failed)} {trait[1]}."
+    return ""
+
+
+def _cases(cases: Sequence[Case]) -> str:
+    return "the one case" if len(cases) == 1 else f"all {len(cases)} cases"
+
+
+_EACH = 2
+"""How many cases must be right, or share a difference, before what they have in common is said."""
+
+_NOT_JUDGED = (Outcome.NOT_ATTEMPTED, Outcome.UNGRADED)
+
+Trait = tuple[str, str]
+"""What is said of the cases that have it, and of those that have not."""
+
+
+def _traits(exercise: Exercise, case: Case) -> Iterator[tuple[Trait, bool]]:
+    """What may tell one case from another, the plainest first."""
+    for part in exercise.parts:
+        if part != CORE:
+            yield (f"of the part “{part}”", "of the other parts"), case.part == part
+    given = [(argument_name(n, exercise.parameters), value) for n, value in enumerate(case.args)]
+    for name, value in (*given, *case.kwargs.items()):
+        yield (f"without {name} (None)", f"with {name}"), value is None
+        if type(value) is bool:
+            yield (f"in which {name} is True", f"in which {name} is False"), value
+        elif type(value) in (int, float):
+            yield (f"in which {name} is 0", f"in which {name} is not"), value == 0
+            yield (f"in which {name} is 1", f"in which {name} is not"), value == 1
+        elif isinstance(value, (list, str)):
+            yield (f"in which {name} is empty", f"in which {name} is not"), not value
+        elif isinstance(value, Tensor) and value.dtype == torch.bool and value.ndim:
+            yield (f"in which {name} is True everywhere", f"in which {name} is not"), bool(value.all())
+            yield (f"in which a row of {name} is all False", "without such a row"), not bool(value.any(-1).all())
+    sizes = named_sizes(exercise, case)
+    leading = sizes.pop(LEADING, None)
+    if leading is not None:
+        yield ("without leading dimensions (batch, heads)", "with leading dimensions"), leading == 0
+        yield ("with several leading dimensions", "with one or none"), leading > 1
+    for one, other in combinations(sizes, 2):
+        yield (
+            (f"with as many {_plural(one)} as {_plural(other)}", f"with another number of {_plural(one)}"),
+            sizes[one] == sizes[other],
+        )
+    for dimension, size in sizes.items():
+        yield (f"in which {dimension} is 1", f"in which {dimension} is larger"), size == 1
+    tensors = [value for value in (*case.args, *case.weights.values()) if isinstance(value, Tensor)]
+    floats = [tensor for tensor in tensors if tensor.is_floating_point()]
+    yield ("in double precision", "in single precision"), any(tensor.dtype == torch.float64 for tensor in floats)
+    yield ("transposed in memory", "that are not transposed"), any(not tensor.is_contiguous() for tensor in tensors)
+    yield ("in training", "in evaluation"), case.training
+
+
+def _plural(dimension: str) -> str:
+    if dimension.endswith("s") or "_" in dimension:
+        return dimension
+    return f"{dimension}es" if dimension.endswith("ch") else f"{dimension}s"
+
+
+def _nearly(failures: Results) -> str:
+    """Where every failure has the right shape, and the right first digits."""
+    if not failures:
+        return ""
+    digits = [_digits(result) for result in failures]
+    least = min(digits)
+    if not 2 <= least <= _MOST_DIGITS:
+        return ""
+    if least >= _SINGLE and all(_is_double(result.expected.value) for result in failures):
+        return (
+            f"The numbers agree to about {least} digits: something is computed in single precision where the inputs "
+            "are in double."
+        )
+    return (
+        f"The numbers are nearly right, to about {least} digits: is something rounded, in half precision, cut off, or "
+        "is a small number like an epsilon too many, too few or in another place?"
+    )
+
+
+_SINGLE, _MOST_DIGITS = 6, 9
+
+
+def _is_double(value: Value) -> bool:
+    return isinstance(value, Tensor) and value.dtype == torch.float64
+
+
+def _digits(result: CaseResult) -> int:
+    """To how many digits the largest numbers of a wrong result are right; 0 where it is wrong in another way."""
+    expected, actual = result.expected.value, result.actual.value
+    if result.difference is None or result.difference.kind is not Kind.VALUE or type(expected) is not type(actual):
+        return 0
+    if isinstance(expected, float):
+        expected, actual = torch.tensor(expected, dtype=torch.float64), torch.tensor(actual, dtype=torch.float64)
+    if not isinstance(expected, Tensor) or not expected.is_floating_point() or not expected.numel():
+        return 0
+    error, largest = (actual.double() - expected.double()).abs().max().item(), expected.abs().max().item()
+    return math.floor(-math.log10(error / largest)) if 0 < error < largest < math.inf else 0
+
+
+def _besides(exercise: Exercise, failures: Results) -> str:
+    """Where every failure is the right result with an argument added to it, or taken away."""
+    if len(failures) < _EACH:
+        return ""
+    places: set[tuple[int, int]] = set(_added(failures[0]))
+    for result in failures[1:]:
+        places &= set(_added(result))
+    if not places:
+        return ""
+    place, sign = min(places)
+    name = argument_name(place, exercise.parameters)
+    return f"Your answer is the right result {'plus' if sign > 0 else 'minus'} {name}."
+
+
+def _added(result: CaseResult) -> Iterator[tuple[int, int]]:
+    """The places of the arguments that explain the difference, each with a sign."""
+    expected, actual = result.expected.value, result.actual.value
+    if result.difference is None or result.difference.kind is not Kind.VALUE or not isinstance(expected, Tensor):
+        return
+    for place, argument in enumerate(result.case.args):
+        if isinstance(argument, Tensor) and argument.shape == expected.shape and argument.dtype == expected.dtype:
+            for sign in (1, -1):
+                if bool(argument.any()) and _same(expected + sign * argument, actual):
+                    yield place, sign

@@ -1,0 +1,129 @@
+"""A reason is given where it holds, and where it does not another is, or none."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+from torch import Generator, Tensor, nn
+
+from course_lib.checking import AnswerKey, Case, Exercise, judge, observe
+from tests.course_lib.checking.samples import DOUBLE, SCALE
+
+
+def masked_sum(x: Tensor, mask: Tensor | None) -> Tensor:
+    return (x if mask is None else x * mask).sum(dim=-1)
+
+
+def _cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    for batch, words, name in ((2, 3, "a batch"), (4, 4, "a square"), (1, 5, "a batch of one")):
+        x = torch.randn(batch, words, generator=generator)
+        yield Case(name, (x, None), gradients=(0,))
+        yield Case(f"{name}, with a mask", (x.double(), torch.rand(batch, words, generator=generator) < 0.6))
+        yield Case(f"{name}, in the hundreds", (100 + x, None), part="large numbers")
+
+
+SUM = replace(
+    DOUBLE,
+    name="masked_sum",
+    statement="masked_sum(x [batch, words], mask bool or None) -> [batch]: the sum of each row where the mask is True.",
+    reference=masked_sum,
+    cases=_cases,
+    misconceptions=(),
+    parts={"values": 2, "large numbers": 1},
+)
+
+CALLS = itertools.count()
+
+
+def told(answer: Callable[..., Any], exercise: Exercise = SUM) -> str:
+    return judge(AnswerKey(exercise), lambda case: observe(answer, case)).note
+
+
+def remembers(x: Tensor, mask: Tensor | None, seen: list[Tensor] = []) -> Tensor:  # noqa: B006  the mistake itself
+    seen.append(x)
+    return masked_sum(x, mask) + len(seen) - 1
+
+
+AGAIN = "The same call gives another result the second time"
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (remembers, AGAIN),
+        (lambda x, mask: masked_sum(x, mask) * (1 if next(CALLS) == 0 else 2), AGAIN),
+        (lambda x, mask: masked_sum(x, mask) + torch.rand(()), AGAIN),
+        (lambda x, mask: 2 * masked_sum(x, mask), ""),
+        (lambda x, mask: 0.5, "Your answer returns the same whatever goes in."),
+        (lambda x, mask: torch.zeros(3), "Your answer returns the same whatever goes in."),
+        (lambda x, mask: torch.zeros(len(x)), ""),
+        (lambda x, mask: x.sum(dim=-1), "Right in all 6 cases without mask (None), wrong in all 3 cases with mask."),
+        (
+            lambda x, mask: masked_sum(x, mask).clamp(max=50),
+            "Wrong in all 3 cases of the part “large numbers”, right in all 6 cases of the other parts.",
+        ),
+        (
+            lambda x, mask: masked_sum(x, mask) if x.shape[0] != x.shape[1] else x.sum(0),
+            "Wrong in all 3 cases with as many batches as words",
+        ),
+        (lambda x, mask: masked_sum(x, mask).squeeze(), "Wrong in all 3 cases in which batch is 1"),
+        (lambda x, mask: masked_sum(x, mask).half().to(x.dtype), "The numbers are nearly right, to about 3 digits"),
+        (lambda x, mask: masked_sum(x, mask) * (1 + 5e-5), "The numbers are nearly right, to about 4 digits"),
+        (lambda x, mask: masked_sum(x, mask) * 1.5, ""),
+        (
+            lambda x, mask: masked_sum(x.double() / 3, mask).float().to(x.dtype) * 3,
+            "The numbers agree to about 7 digits",
+        ),
+        (lambda x, mask: "text", "Your answer returns the same whatever goes in."),
+    ],
+)
+def test_the_first_reason_that_holds_is_given(answer: Callable[..., Any], reason: str) -> None:
+    found = told(answer)
+    assert found.startswith(reason)
+    assert bool(found) == bool(reason)
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (lambda x: 3 * x, "Your answer is the right result plus x."),
+        (lambda x: x.clone(), "Your answer is the right result minus x."),
+        (lambda x: 2 * x + 1, ""),
+    ],
+)
+def test_an_argument_that_is_too_many_or_too_few_is_named(answer: Callable[[Tensor], Tensor], reason: str) -> None:
+    assert told(answer, replace(DOUBLE, misconceptions=())) == reason
+
+
+def test_a_module_that_keeps_something_of_its_calls_is_found() -> None:
+    class Scale(nn.Module):
+        def __init__(self, size: int) -> None:
+            super().__init__()
+            self.weight = nn.Parameter(torch.ones(size))
+            self.kept: Tensor | None = None
+
+        def forward(self, x: Tensor) -> Tensor:
+            self.kept = x if self.kept is None else self.kept
+            return self.kept * self.weight
+
+    assert told(Scale, replace(SCALE, misconceptions=())).startswith("The module gives another result for the same")
+
+
+def test_nothing_is_said_about_a_prediction() -> None:
+    secret = replace(SUM, cases=lambda generator, hidden: (replace(c, secret=True) for c in _cases(generator, hidden)))
+    assert told(lambda x, mask: x.sum(dim=-1), secret) == "" == told(lambda x, mask: 0.5, secret)
+
+
+def test_values_that_nobody_expects_are_no_obstacle() -> None:
+    for strange in (
+        torch.ones(2, dtype=torch.complex64),
+        [object()],
+        {"a": [None]},
+        torch.ones(1).to(torch.float8_e4m3fn),
+    ):
+        told(lambda x, mask, strange=strange: strange)
