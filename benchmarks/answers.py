@@ -3,8 +3,10 @@
     python -m benchmarks.answers [--answers FOLDER] [--lesson 02_masking] [--seeds 20] [--json FILE]
 
 Every answer is checked as in a notebook, by `check`, and timed; then with the hidden cases of some seeds. It counts
-right answers that were rejected, wrong ones that were accepted under any seed, and, of the rejected ones, those whose
-mistake was named, told in a sentence, or only shown; and those whose name depends on the seed.
+right answers that were rejected, wrong ones that were accepted under any seed, and those whose name depends on the
+seed. Of the other wrong ones it tells how they were rejected: with the mistake's name; with a sentence that depends on
+this answer ("told"); with sentences that more than half of an exercise's unnamed wrong answers get as well, which say
+little about any of them ("fact"); or with bare numbers.
 
 A folder holds one file per exercise, `<exercise>.py`, in blocks, with a line above each that says what it is:
 
@@ -22,14 +24,17 @@ import ast
 import contextlib
 import io
 import json
+import os
 import re
 import statistics
 import sys
+import tempfile
 import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -39,8 +44,10 @@ from autograder.course.given import needed_of_notebook
 from benchmarks.table import Row, report
 from course_lib import exercises
 from course_lib.checking import AnswerKey, Exercise, Verdict, check, judge, observe
+from course_lib.checking.compare import Kind
 from course_lib.checking.judge import rule_broken
 from course_lib.checking.rules import Code
+from course_lib.checking.wording.torch_words import explained
 
 ROOT = Path(__file__).parents[1]
 ANSWERS = ROOT / "tests" / "outside" / "answers"
@@ -73,10 +80,11 @@ class Judged:
         exercise: the exercise's id.
         told: what the answer does.
         right: whether it is right.
-        outcome: "rejected", "accepted", "named", "told", "shown", or "passed" for a right one; "unsteady" where the
-            name depends on the seed.
+        outcome: "rejected", "accepted", "named", "told", "fact", "bare", or "passed" for a right one; "unsteady" where
+            the name depends on the seed.
         name: the name it got.
-        seconds: what `check` took in this process.
+        sentences: what else it was told, without the numbers in it.
+        seconds: the processor time of `check`.
     """
 
     exercise: str
@@ -84,6 +92,7 @@ class Judged:
     right: bool
     outcome: str
     name: str
+    sentences: tuple[str, ...]
     seconds: float
 
 
@@ -120,10 +129,13 @@ def with_given(exercise: Exercise, code: str) -> str:
 
 def judged(exercise: Exercise, block: Block, seeds: Sequence[int], key: AnswerKey) -> Judged:
     """One answer, checked as in a notebook and with the hidden cases of every seed."""
-    written = answer(exercise, block.code)
-    began = time.perf_counter()
+    try:
+        written = answer(exercise, block.code)
+    except Exception as error:  # in a notebook the cell fails, and so does everything that calls it
+        written = partial(_raise, error)
+    began = time.process_time()
     shown = check(exercise.id, written)
-    seconds = time.perf_counter() - began
+    seconds = time.process_time() - began
     assert shown is not None
     rule = Code([block.code]).broken_rule(exercise.name, exercise.forbidden_names)
     if rule is not None:
@@ -135,7 +147,11 @@ def judged(exercise: Exercise, block: Block, seeds: Sequence[int], key: AnswerKe
                 for seed in seeds
             ]
     outcome, name = _outcome(block, shown, graded)
-    return Judged(exercise.id, block.told, block.right, outcome, name, seconds)
+    return Judged(exercise.id, block.told, block.right, outcome, name, tuple(_sentences(shown)), seconds)
+
+
+def _raise(error: Exception, *_args: Any, **_kwargs: Any) -> None:
+    raise error
 
 
 def _outcome(block: Block, shown: Verdict, graded: Sequence[Verdict]) -> tuple[str, str]:
@@ -147,21 +163,41 @@ def _outcome(block: Block, shown: Verdict, graded: Sequence[Verdict]) -> tuple[s
     if len(names) > 1:
         return "unsteady", ", ".join(sorted(names))
     (name,) = names
-    return ("named" if name else "told" if _says_what_to_do(graded[0] if graded else shown) else "shown"), name
+    return ("named" if name else "bare"), name
 
 
-_BARE = re.compile(r"entries differ, first at index|: it differs\.|should be .{1,60}, not |differs in its value")
-"""What a verdict says where it only shows the difference."""
+_NUMBERS = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
 
 
-def _says_what_to_do(verdict: Verdict) -> bool:
-    """Whether a verdict says more than that the numbers differ: a note, or a sentence after the difference."""
-    if verdict.note or not verdict.cases:
-        return True
-    first = next((result for result in verdict.cases if not result.passed), None)
-    if first is None or first.hidden:
-        return False
-    return not (_BARE.search(first.message) and first.message.count(". ") == 0)
+def _sentences(verdict: Verdict) -> Iterator[str]:
+    """What a verdict says besides the first difference and what was raised, without the numbers in it."""
+    failed = next((result for result in verdict.cases if not result.passed and not result.hidden), None)
+    told = [verdict.note]
+    if failed is not None:
+        found = failed.difference
+        told += [failed.relation, found.message if found and found.kind not in (Kind.VALUE, Kind.SHAPE) else ""]
+        told += [explained(failed.actual.raised.message, failed.actual.raised.code) if failed.actual.raised else ""]
+    yield from (_NUMBERS.sub("N", sentence) for sentence in told if sentence)
+
+
+def _facts(results: Sequence[Judged]) -> set[tuple[str, str]]:
+    """The sentences, each with its exercise, that more than half of the exercise's unnamed wrong answers get."""
+    unnamed = [result for result in results if result.outcome == "bare"]
+    of = Counter(result.exercise for result in unnamed)
+    said = Counter((result.exercise, sentence) for result in unnamed for sentence in set(result.sentences))
+    return {which for which, times in said.items() if times > 1 and 2 * times > of[which[0]]}
+
+
+def told_apart(results: Sequence[Judged]) -> list[Judged]:
+    """The results, in which what is bare is told apart from what was told a sentence."""
+    facts = _facts(results)
+
+    def outcome(result: Judged) -> str:
+        if result.outcome != "bare" or not result.sentences:
+            return result.outcome
+        return "fact" if all((result.exercise, sentence) in facts for sentence in result.sentences) else "told"
+
+    return [replace(result, outcome=outcome(result)) for result in results]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -173,14 +209,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
-    results = [
-        judged(exercise, block, range(1, options.seeds + 1), key)
-        for lesson in options.lesson or exercises.LESSONS
-        for exercise in exercises.of_lesson(lesson)
-        if (file := options.answers / f"{exercise.id}.py").is_file()
-        for key in [AnswerKey(exercise)]
-        for block in blocks(file)
-    ]
+    with tempfile.TemporaryDirectory() as folder, _environment("KATZE_WORK", folder):  # not in the user's own progress
+        results = told_apart(
+            [
+                judged(exercise, block, range(1, options.seeds + 1), key)
+                for lesson in options.lesson or exercises.LESSONS
+                for exercise in exercises.of_lesson(lesson)
+                if (file := options.answers / f"{exercise.id}.py").is_file()
+                for key in [AnswerKey(exercise)]
+                for block in blocks(file)
+            ]
+        )
     for result in results:
         if result.outcome in ("rejected", "accepted", "unsteady"):
             print(f"{result.outcome}: {result.exercise}: {result.told} {result.name}".rstrip())
@@ -192,16 +231,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return int(any(result.outcome in ("rejected", "accepted", "unsteady") for result in results))
 
 
+@contextlib.contextmanager
+def _environment(name: str, value: str) -> Iterator[None]:
+    before = os.environ.get(name)
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        del os.environ[name]
+        os.environ |= {} if before is None else {name: before}
+
+
 def _rows(results: Sequence[Judged]) -> Iterator[Row]:
     outcomes = Counter(result.outcome for result in results)
     right, wrong = sum(result.right for result in results), sum(not result.right for result in results)
     yield Row.of("right answers", right, None, "answers", more=True)
     yield Row.of("of them rejected", outcomes["rejected"], None, "answers", more=False)
     yield Row.of("wrong answers", wrong, None, "answers", more=True)
-    for outcome in ("accepted", "named", "told", "shown", "unsteady"):
+    for outcome in ("accepted", "named", "told", "fact", "bare", "unsteady"):
         yield Row.of(f"of them {outcome}", outcomes[outcome], None, "answers", more=False)
-    median = statistics.median(result.seconds for result in results) if results else 0.0
-    yield Row.of("median of a check", 1000 * median, None, "ms", more=False)
+    for kind, is_right in (("right", True), ("wrong", False)):
+        seconds = [result.seconds for result in results if result.right is is_right]
+        median = 1000 * statistics.median(seconds) if seconds else 0.0
+        yield Row.of(f"median of a check of a {kind} one, processor time", median, None, "ms", more=False)
 
 
 def _slowest(results: Sequence[Judged]) -> list[tuple[float, str]]:

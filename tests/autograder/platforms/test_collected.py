@@ -1,6 +1,6 @@
 """The record of what was collected.
 
-Tests `files.py` as well.
+Tests `kept.py` as well.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from autograder.course.course import Course
-from autograder.course.kept.collected import (
+from autograder.errors import BadInput
+from autograder.platforms.collected import (
     Collected,
     Delivery,
     OlderDelivery,
@@ -18,7 +19,6 @@ from autograder.course.kept.collected import (
     record_of_collected,
     write_collected,
 )
-from autograder.errors import BadInput
 from tests.autograder.small_class import LESSON, make_course
 
 
