@@ -15,6 +15,7 @@ from rich.text import Text
 
 from autograder.console import output_console
 from autograder.course.course import Course
+from autograder.course.kept.collected import Delivery, read_collected, told_of_late_ones
 from autograder.errors import BadInput
 from autograder.gradebook import store
 from autograder.gradebook.access import read_only
@@ -24,7 +25,6 @@ from autograder.gradebook.standings import withdrawn_from
 from autograder.grading.submission import SLOTS
 from autograder.pages.deadlines import told_to_student
 from autograder.pages.terminal import colour_of, standing_in_words
-from autograder.platforms.collected import Delivery, read_collected, told_of_late_ones
 from autograder.words import count
 from course_lib.checking import Outcome
 from course_lib.checking.verdict import AGAIN

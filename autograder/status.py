@@ -14,6 +14,7 @@ from rich.text import Text
 from sqlalchemy import Connection
 
 from autograder.course.course import Course
+from autograder.course.kept.collected import read_collected, told_of_late_ones
 from autograder.gradebook import store
 from autograder.gradebook.access import is_new, read_only
 from autograder.gradebook.changes.frozen import read_frozen
@@ -24,7 +25,6 @@ from autograder.grading.by_hand import outdated_pages
 from autograder.grading.digests import fingerprints
 from autograder.intake.misplaced import misplaced
 from autograder.intake.submission import list_submissions, refused_submissions
-from autograder.platforms.collected import read_collected, told_of_late_ones
 from autograder.platforms.give_back import PLATFORMS
 from autograder.platforms.returned import read_returned
 from autograder.words import count, some

@@ -74,12 +74,12 @@ def _semester(folder: Path, students: int, workers: int, seed: int) -> dict[str,
     """
     course = make_course(folder, ordinary(students, seed), keep_demos=True)
     _deliver(course)
-    roster = ("--roster", _GRADES, "--student-column", "SIS Login ID", "--lesson-column", f"{LESSON}={_ASSIGNMENT}")
+    columns = ("--student-column", "SIS Login ID", "--lesson-column", f"{LESSON}={_ASSIGNMENT}")
     steps = {
         "collect": ("collect", _DOWNLOAD, "--roster", _GRADES),
         "grade": ("grade", LESSON, "--workers", str(workers)),
         "return": ("return", LESSON, "--for", "canvas", "--to", _BACK),
-        "export": ("export", *roster, "--to", _FILLED),
+        "export": ("export", "--roster", _GRADES, *columns, "--scale", "--to", _FILLED),
     }
     taken = {}
     for name, arguments in steps.items():

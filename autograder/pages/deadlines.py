@@ -51,6 +51,8 @@ def share_in_words(record: Record, whose: str) -> str:
 
 
 def _handed_in(late: Lateness) -> str:
+    if late.handed_in is None and late.marked_late is False:
+        return "Handed in in time."
     if late.handed_in is None:
         return "Nobody knows when it was handed in, so it counts as in time."
     when = f"Handed in {moment_in_words(late.handed_in)}"
@@ -77,7 +79,7 @@ def late_in_brief(record: Record) -> str:
     """How late a submission was and what that cost, in a table: "1 day 3 hours, −4"; empty where it was in time."""
     late = record.lateness
     if late.is_unknown:
-        return "time unknown"
+        return "late, time unknown" if late.marked_late else "time unknown"
     parts = [lasting(late.seconds)] if late.is_late else []
     if late.penalty:
         parts.append(f"−{late.penalty:g}")

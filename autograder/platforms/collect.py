@@ -1,7 +1,7 @@
 """`katze collect`: from what a platform delivers to `submitted/<student>/<lesson>/`. Begin here.
 
 `download.py` opens it, the platform's own module finds the submissions in it, `students.py` says whose they are, and
-`delivering.py` puts them where grading looks for them. `collected.py` keeps where each came from.
+`delivering.py` puts them where grading looks for them. `course/kept/collected.py` keeps where each came from.
 """
 
 from __future__ import annotations
@@ -14,12 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from autograder.course.course import Course
-from autograder.course.roster import ROSTER_NAME, TABLE_BYTES, Listed, Roster, parse_table, people_in, read_roster
-from autograder.errors import BadInput
-from autograder.intake.archives import Refused
-from autograder.intake.delivered import Platform, letters_of, names_a_submission, platform_of
-from autograder.intake.handed_in import topics_in
-from autograder.platforms.collected import (
+from autograder.course.kept.collected import (
     Collected,
     Delivery,
     OlderDelivery,
@@ -27,6 +22,11 @@ from autograder.platforms.collected import (
     told_of_late_ones,
     write_collected,
 )
+from autograder.course.roster import ROSTER_NAME, TABLE_BYTES, Listed, Roster, parse_table, people_in, read_roster
+from autograder.errors import BadInput
+from autograder.intake.archives import Refused
+from autograder.intake.delivered import Platform, letters_of, names_a_submission, platform_of
+from autograder.intake.handed_in import topics_in
 from autograder.platforms.delivering import Delivering, Staged, delivering
 from autograder.platforms.download import Download, opened_download
 from autograder.platforms.readers.canvas import read_canvas

@@ -19,13 +19,13 @@ from pathlib import Path
 from typing import Any
 
 from autograder.course.course import Course
+from autograder.course.kept.collected import Delivery, read_collected
 from autograder.course.roster import ROSTER_NAME, Person, Roster, read_roster
 from autograder.errors import BadInput
 from autograder.gradebook.record import Record
 from autograder.gradebook.standings import standings
 from autograder.grading.by_hand import outdated_pages
 from autograder.grading.digests import fingerprints
-from autograder.platforms.collected import Delivery, read_collected
 from autograder.platforms.page_names import leads_out, moodle_page_name, page_name
 from autograder.platforms.returned import Returned, ReturnedPage, digest_of, page_of, read_returned, write_returned
 from autograder.platforms.worksheet import Filled, WorksheetRow, fill

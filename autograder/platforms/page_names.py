@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 
+from autograder.course.kept.collected import Delivery
 from autograder.intake.delivered import CANVAS, CANVAS_ANONYMOUS, GRADESCOPE, MOODLE
-from autograder.platforms.collected import Delivery
 
 NAME_BYTES = 240
 """The longest name of a file or folder that is written; file systems take 255."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from autograder.course.course import Course
-from autograder.platforms.kept import read_kept, write_kept
+from autograder.course.kept.files import read_kept, write_kept
 
 
 @dataclass(frozen=True)

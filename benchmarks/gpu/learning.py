@@ -87,15 +87,12 @@ class Watch:
             self._tell(Point(self._curve, step.number, statistics.fmean(self._losses)))
             self._losses.clear()
 
-    @property
-    def resumed_at(self) -> int:
-        """The steps that an earlier run has taken."""
-        return min(self.seconds, default=1) - 1
-
-    def speed(self) -> float:
-        """Steps a second in the second half, validations included."""
+    def speed(self) -> float | None:
+        """Steps a second in the second half, validations included; None where too few were seen."""
+        if len(self.seconds) < 2:
+            return None
         last = max(self.seconds)
-        half = (self.resumed_at + 1 + last) // 2
+        half = (min(self.seconds) + last) // 2
         return (last - half) / (self.seconds[last] - self.seconds[half])
 
 
@@ -133,6 +130,7 @@ def _translator(seed: int, recipe: TranslationRecipe, settings: Settings, tell: 
         recipe, parts.training, parts.validation, folder, settings.device, seed=seed, progress=watch
     )
     trained = time.perf_counter()
+    before = len(learned.result.losses) - len(watch.seconds)
     scores: list[float] = []
     for test, pairs in parts.tests.items():
         said = _translations(learned, recipe, pairs)
@@ -140,7 +138,7 @@ def _translator(seed: int, recipe: TranslationRecipe, settings: Settings, tell: 
         scores.append(_judged(f"{test}{name}", said, pairs, wanted, tell))
         if len(scores) == 1:  # test 2016
             minutes = (time.perf_counter() - began) / 60
-            if not watch.resumed_at:
+            if not before:
                 tell(Row.of(f"from nothing to BLEU{name}", minutes, MINUTES, "min", more=False, goal=1.0))
             if not seed:
                 (settings.out / "translations.txt").write_text("\n".join(said) + "\n", encoding="utf-8")
@@ -148,8 +146,8 @@ def _translator(seed: int, recipe: TranslationRecipe, settings: Settings, tell: 
         tell(Point(f"validation loss{name}", step, loss))
     for row in _training_rows(name, learned, recipe, parts, watch, settings.device, (trained - began) / 60):
         tell(row)
-    if watch.resumed_at:
-        tell(Said(f"resumed{name}", f"after {watch.resumed_at:,} steps: the minutes are those since then"))
+    if before:
+        tell(Said(f"resumed{name}", f"after {before:,} steps: the minutes are those since then"))
     validated = _translations(learned, recipe, parts.validation)
     _judged(f"the validation part{name}", validated, parts.validation, None, tell)
     return scores[0]
@@ -191,17 +189,19 @@ def _training_rows(
 ) -> Iterator[Row]:
     result, words = learned.result, learned.translator.source
     assert isinstance(words, SubwordVocabulary)
-    speed = result.tokens / result.seconds
-    yield Row.of(f"training{name}", minutes, None, "min", more=False)
-    yield Row.of(f"training steps{name}", watch.speed(), STEPS_A_SECOND, "1/s", more=True, goal=1.0)
-    yield Row.of(f"tokens, padding left out{name}", speed, None, "1/s", more=True)
-    yield Row.of(f"tokens a step, padding left out{name}", result.tokens / len(watch.seconds), None, "", more=True)
     yield Row.of(f"smallest validation loss{name}", min(result.validations.values()), None, "nats", more=False)
     data = shared_vocabulary_data(parts.training, words, recipe.max_tokens)
     batches = [data.batch(indices) for indices in data.plan(torch.Generator().manual_seed(0))]
     counted = count_shapes(batches)
     yield Row.of(f"shapes of batches in a pass{name}", counted.shapes, None, "", more=False)
     yield Row.of(f"padding{name}", 100 * counted.padding, None, "%", more=False)
+    yield Row.of(f"training{name}", minutes, None, "min", more=False)
+    steps, speed = watch.speed(), result.tokens / result.seconds
+    if steps is None:
+        return
+    yield Row.of(f"training steps{name}", steps, STEPS_A_SECOND, "1/s", more=True, goal=1.0)
+    yield Row.of(f"tokens, padding left out{name}", speed, None, "1/s", more=True)
+    yield Row.of(f"tokens a step, padding left out{name}", result.tokens / len(watch.seconds), None, "", more=True)
     share = utilisation(flops_per_token(learned.translator.model, recipe.loss, batches[0]), speed, device)
     if share is not None:
         yield Row.of(f"of the card's arithmetic{name}", 100 * share, None, "%", more=True)
@@ -258,20 +258,23 @@ def shakespeare(settings: Settings, tell: Tell) -> None:
     written = learn_to_write(recipe, text, settings.unfinished / "shakespeare", settings.device, progress=watch)
     seconds = time.perf_counter() - began
     result = written.result
-    speed = result.tokens / result.seconds
     tell(Row.of("smallest validation loss", min(result.validations.values()), NATS, "nats", more=False, goal=1.0))
+    for step, loss in result.validations.items():
+        tell(Point("validation loss", step, loss))
+    (settings.out / "sample.txt").write_text(_sample(written, recipe.length), encoding="utf-8")
+    if before := len(result.losses) - len(watch.seconds):
+        tell(Said("resumed", f"after {before:,} steps: no time is told"))
+        return
     reached = next((step for step, loss in result.validations.items() if loss <= NATS), None)
     if reached is not None:
         tell(Row.of(f"to {NATS} nats", watch.seconds[reached], NATS_SECONDS, "s", more=False, goal=1.0))
     tell(Row.of("training", seconds, None, "s", more=False))
-    tell(Row.of("training steps", watch.speed(), None, "1/s", more=True))
+    tell(Row.of("training steps", recipe.steps / result.seconds, None, "1/s", more=True))
+    speed = result.tokens / result.seconds
     tell(Row.of("characters", speed, None, "1/s", more=True))
     share = utilisation(_flops(written, recipe, text), speed, settings.device)
     if share is not None:
         tell(Row.of("of the card's arithmetic", 100 * share, NATS_UTILISATION, "%", more=True, goal=1.0))
-    for step, loss in result.validations.items():
-        tell(Point("validation loss", step, loss))
-    (settings.out / "sample.txt").write_text(_sample(written, recipe.length), encoding="utf-8")
 
 
 def _flops(written: TrainedWriter, recipe: TextRecipe, text: str) -> float:

@@ -14,11 +14,11 @@ from rich.console import Console
 
 from autograder.cli import main
 from autograder.course.course import Course
+from autograder.course.kept.collected import Collected, Delivery, OlderDelivery, write_collected
 from autograder.errors import BadInput
 from autograder.grading import assignment
 from autograder.grading.batch import grade_lesson
 from autograder.log import print_story, story_of
-from autograder.platforms.collected import Collected, Delivery, OlderDelivery, write_collected
 from course_lib import exercises
 from tests.autograder import small_gradebook
 from tests.autograder.answered_lesson import filled

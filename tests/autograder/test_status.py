@@ -11,8 +11,9 @@ import pytest
 
 from autograder.cli import main
 from autograder.course.course import Course
+from autograder.course.kept.collected import Collected, Delivery, write_collected
+from autograder.gradebook.standings import standings
 from autograder.grading.batch import grade_lesson
-from autograder.platforms.collected import Collected, Delivery, write_collected
 from autograder.platforms.returned import Returned, ReturnedPage, digest_of, page_of, write_returned
 from autograder.status import LessonStatus, status_of
 from tests.autograder import small_gradebook
@@ -136,11 +137,14 @@ def test_one_that_a_platform_calls_late_is_named_until_somebody_says_how_late(du
     came = {
         name: Delivery(name, "canvas", "s.zip", (f"{name}_LATE_1_2_x.ipynb",), late=True) for name in ("ada", "cem")
     }
-    came |= {"dov": replace(came["cem"], student="dov"), "eve": Delivery("eve", "canvas", "s.zip", ("e_3_4_x.ipynb",))}
+    came |= {"dov": replace(came["cem"], student="dov")}
+    came |= {"eve": Delivery("eve", "canvas", "s.zip", ("e_3_4_x.ipynb",), late=False)}
     write_collected(due, Collected(LESSON, came))
     assert of(due).marked_late == ()  # nothing is due
     course = small_gradebook.set_terms(due, small_gradebook.LINEAR_TERMS)
     assert of(course).marked_late == ("cem", "dov")
+    unknown = {one.student: one.lateness.is_unknown for one in standings(course, [LESSON])[LESSON]}
+    assert unknown == {"ada": False, "ben": False, "cem": True, "dov": True, "eve": False}
     more = f"[lessons.{LESSON}.handed_in]\ncem = {small_gradebook.DUE}\n"
     more += f"[lessons.{LESSON}.extensions]\ndov = {small_gradebook.DUE}\n"
     assert of(small_gradebook.set_terms(course, small_gradebook.LINEAR_TERMS + more)).marked_late == ()

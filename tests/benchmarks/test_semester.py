@@ -29,13 +29,13 @@ def test_its_class_is_collected_and_its_gradebook_filled(tmp_path: Path) -> None
     assert (found.platform, [row.student for row in found.rows]) == ("canvas", [*NAMES])
     assert [row.student for row in found.rows if row.late] == [NAMES[0]]
     graded = [record(name, LESSON, (exercise_record("attention.scores", 2.0, 2, Outcome.PASSED),)) for name in NAMES]
-    made = export({LESSON: graded}, tmp_path / _GRADES, "SIS Login ID", {LESSON: _ASSIGNMENT})
+    made = export({LESSON: graded}, tmp_path / _GRADES, "SIS Login ID", {LESSON: _ASSIGNMENT}, scale=True)
     (tmp_path / _FILLED).write_bytes(made.table.content())
     with zipfile.ZipFile(tmp_path / _BACK, "w") as archive:
         for name in NAMES:
             archive.writestr(f"{name}.html", "")
     _require_all(tmp_path, 3)
     with (tmp_path / _FILLED).open(newline="") as file:
-        assert [row[_ASSIGNMENT] for row in csv.DictReader(file)] == ["20", "2", "2", "2"]
+        assert [row[_ASSIGNMENT] for row in csv.DictReader(file)] == ["20", "20", "20", "20"]
     with pytest.raises(RuntimeError, match="of 4 students 3 got a page back, and 3 points"):
         _require_all(tmp_path, 4)

@@ -36,6 +36,7 @@ class Lateness:
         rule: what decides on the penalty, in words that follow a colon; empty where there are none.
         is_written: whether nbgrader's tables have been told, as `katze grade` does.
         is_kept: whether it stays what was written, though other terms are set by now: the lesson is frozen.
+        marked_late: whether the platform that it came from calls it late; None where it does not say.
     """
 
     due: datetime | None = None
@@ -47,6 +48,7 @@ class Lateness:
     rule: str = ""
     is_written: bool = True
     is_kept: bool = False
+    marked_late: bool | None = None
 
     @property
     def is_late(self) -> bool:
@@ -55,8 +57,8 @@ class Lateness:
 
     @property
     def is_unknown(self) -> bool:
-        """Whether it was due, and nobody knows when it was handed in: it counts as in time."""
-        return self.due is not None and self.handed_in is None
+        """Whether it was due, and nobody knows when it was handed in, nor that it was in time: it counts as that."""
+        return self.due is not None and self.handed_in is None and self.marked_late is not False
 
 
 NOTHING_DUE = Lateness()

@@ -8,6 +8,7 @@ own autograde or formgrader has written stands. In a lesson that is frozen, what
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import json
 from collections.abc import Iterable, Mapping
@@ -18,7 +19,9 @@ from typing import Any
 from sqlalchemy import Connection, ScalarSelect, delete, func, insert, inspect, select, update
 
 from autograder.course.course import Course
+from autograder.course.kept.collected import read_collected
 from autograder.course.semester import SEMESTER_NAME, LessonTerms, utc
+from autograder.errors import BadInput
 from autograder.gradebook.changes.frozen import read_frozen
 from autograder.gradebook.deadlines.lateness import Lateness, lateness_of
 from autograder.gradebook.deadlines.plugin import plugin_of
@@ -75,7 +78,7 @@ def with_lateness(course: Course, connection: Connection, lesson: str, records: 
     """
     terms, plugin = course.semester.lesson(lesson), plugin_of(course)
     rows, written = _rows(connection, lesson), _written(connection, lesson)
-    is_frozen = lesson in read_frozen(connection)
+    is_frozen, marks = lesson in read_frozen(connection), _marks(course, lesson)
     found = []
     for record in records:
         row, before = rows.get(record.student), written.get(record.student)
@@ -95,8 +98,17 @@ def with_lateness(course: Course, connection: Connection, lesson: str, records: 
             late = _as_it_stands(row, None, record)
         if is_frozen and not late.is_written:
             late = replace(_as_it_stands(row, before, record), is_kept=True)
+        if late.due is not None:
+            late = replace(late, marked_late=marks.get(record.student))
         found.append(replace(record, lateness=late, weight=terms.weight, drop_lowest=course.semester.drop_lowest))
     return found
+
+
+def _marks(course: Course, lesson: str) -> dict[str, bool | None]:
+    """Whom the platform calls late, or in time, as far as what was collected is on record."""
+    with contextlib.suppress(BadInput):  # a damaged record is told by those who need it
+        return {student: one.late for student, one in read_collected(course, lesson).students.items()}
+    return {}
 
 
 def _handed_in(terms: LessonTerms, student: str, row: _Row) -> datetime | None:

@@ -76,6 +76,17 @@ def test_a_table_has_it_in_brief() -> None:
     assert late_in_brief(submission("ada", 26 * 3600)) == "1 day 2 hours, −4"
     assert late_in_brief(submission("ada", 3600, Late("none"))) == "1 hour"
     assert late_in_brief(submission("ada", None)) == "time unknown"
+    for handed_in, mark, brief, read in (
+        (None, False, "", "Handed in in time."),
+        (None, True, "late, time unknown", "Nobody knows when it was handed in, so it counts as in time."),
+        (26 * 3600, False, "1 day 2 hours, −4", "1 day 2 hours late."),  # a time that is known decides
+        (0, True, "", ": in time."),
+    ):
+        one = submission("ada", handed_in)
+        one = replace(one, lateness=replace(one.lateness, marked_late=mark))
+        assert late_in_brief(one) == brief
+        assert read in told(one)
+        assert any("nobody knows when" in line for line in told_to_instructor(LESSON, [one])) is (brief[:4] == "late")
 
 
 def test_the_instructor_is_told_of_what_is_unknown_lost_and_not_written() -> None:

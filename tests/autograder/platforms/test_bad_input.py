@@ -13,11 +13,11 @@ import yaml
 from rich.console import Console
 
 from autograder.course.course import Course
+from autograder.course.kept.collected import read_collected
 from autograder.errors import BadInput
 from autograder.intake import archives
 from autograder.intake.submission import check_student_id, list_submissions, refused_submissions
 from autograder.platforms.collect import collect
-from autograder.platforms.collected import read_collected
 from autograder.platforms.students import folder_name
 from autograder.platforms.told import print_collection
 from tests.autograder.platforms.downloads import (

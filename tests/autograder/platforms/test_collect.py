@@ -14,9 +14,9 @@ import pytest
 
 from autograder.cli import main
 from autograder.course.course import Course
+from autograder.course.kept.collected import read_collected
 from autograder.errors import BadInput
 from autograder.platforms.collect import Collection, collect
-from autograder.platforms.collected import read_collected
 from tests.autograder.platforms.downloads import (
     LESSON,
     OTHER_LESSON,

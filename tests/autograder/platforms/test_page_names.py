@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from autograder.platforms.collected import Delivery
+from autograder.course.kept.collected import Delivery
 from autograder.platforms.page_names import leads_out, moodle_page_name, page_name
 
 LESSON = "01_attention"

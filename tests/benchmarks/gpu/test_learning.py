@@ -15,7 +15,9 @@ from course_lib.toys.grammar import toy_translation
 from course_lib.training.recipes import learn_to_translate
 
 
-@pytest.mark.parametrize("steps_before", [0, 2], ids=["from nothing", "resumed"])
+@pytest.mark.parametrize(
+    "steps_before", [0, 2, 3, 4], ids=["from nothing", "resumed", "resumed for one step", "only judged"]
+)
 def test_minutes_from_nothing_are_told_only_of_a_training_from_nothing(tmp_path: Path, steps_before: int) -> None:
     settings = Settings("cpu", tmp_path, tiny=True, steps=4)
     if steps_before:
@@ -28,6 +30,7 @@ def test_minutes_from_nothing_are_told_only_of_a_training_from_nothing(tmp_path:
     rows = {row.name for row in told if isinstance(row, Row)}
     assert ("from nothing to BLEU" in rows) is not bool(steps_before)
     said = {one.what: one.text for one in told if isinstance(one, Said)}
-    assert ("after 2 steps" in said.get("resumed", "")) is bool(steps_before)
+    assert said.get("resumed", "after 0 steps").startswith(f"after {steps_before} steps")
+    assert ("training steps" in rows) is (steps_before < 3), "it takes two steps to tell how fast they are"
     points = [point.step for point in told if isinstance(point, Point) and point.curve == "training loss"]
     assert points == list(range(1 + steps_before, 5))

@@ -1,6 +1,6 @@
 """The record of what was collected.
 
-Tests `kept.py` as well.
+Tests `files.py` as well.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from autograder.course.course import Course
-from autograder.errors import BadInput
-from autograder.platforms.collected import (
+from autograder.course.kept.collected import (
     Collected,
     Delivery,
     OlderDelivery,
@@ -19,6 +18,7 @@ from autograder.platforms.collected import (
     record_of_collected,
     write_collected,
 )
+from autograder.errors import BadInput
 from tests.autograder.small_class import LESSON, make_course
 
 

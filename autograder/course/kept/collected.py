@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from autograder.course.course import Course
+from autograder.course.kept.files import read_kept, write_kept
 from autograder.course.semester import SEMESTER_NAME
-from autograder.platforms.kept import read_kept, write_kept
 from autograder.words import some
 
 
