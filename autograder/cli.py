@@ -12,6 +12,7 @@ import atexit
 import difflib
 import errno
 import gc
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -80,6 +81,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # else jsonschema, which nbformat imports, builds a grammar of web addresses: a second, and no notebook needs it.
     sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
     atexit.register(gc.freeze)  # else the collector looks through all of torch once more at the end: a second
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a console of few characters, such as cp1252, shows "?" for others
     parser, commands = make_parser()
     if "_ARGCOMPLETE" in os.environ:  # a shell asks, by `katze completion`
         argcomplete.autocomplete(parser)

@@ -60,6 +60,10 @@ class BoxUnavailable(Exception):
     """No box could be opened: the grader's own failure, not a student's."""
 
 
+class ForkServerEnded(BoxUnavailable):
+    """The process that boxes are forked from has ended; another one can be started in its place."""
+
+
 def cause(status: int, limits: Limits, memory_kill: bool) -> tuple[Outcome, str, str]:
     """Why a process ended, from its wait status: the outcome, the reason, and the limit that it ran into, if any."""
     if os.WIFEXITED(status):

@@ -144,6 +144,7 @@ class LessonStation(Station):
 
     def grade(self, task: bytes, notebook: bytes, kept: bytes) -> bytes:
         """Grade one submission."""
+        from autograder.box.endings import ForkServerEnded
         from autograder.cluster import parcels
         from autograder.grading.plan import written_files
         from autograder.grading.workers import grade_watched
@@ -156,7 +157,11 @@ class LessonStation(Station):
             if kept:
                 files["autograded"].parent.mkdir(parents=True)
                 files["autograded"].write_bytes(kept)
-            finished = grade_watched(self._grader, self._grade, arrived.task)
+            try:
+                finished = grade_watched(self._grader, self._grade, arrived.task)
+            except ForkServerEnded:
+                self._grader.zygote.revive()
+                finished = grade_watched(self._grader, self._grade, arrived.task)
             texts = {kind: files[kind].read_text(encoding="utf-8") for kind in finished.record.files}
             return parcels.pack_reply(finished, texts)
         finally:

@@ -146,6 +146,8 @@ class GradebookFile(HeldGradebook):
             yield
         except DBAPIError as error:
             raise BadInput(_in_words(self.path, str(error.orig))) from error
+        except ValueError as error:  # flipped bytes in what it holds, which SQLite cannot see
+            raise BadInput(_in_words(self.path, "malformed")) from error
 
 
 def check_room(folder: Path) -> None:

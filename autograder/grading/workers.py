@@ -31,6 +31,7 @@ from typing import Any, Protocol
 import torch
 
 from autograder.box import Zygote
+from autograder.box.endings import ForkServerEnded
 from autograder.errors import DISK_FULL, Unreadable
 from autograder.grading.assignment import Assignment
 from autograder.grading.digests import answers
@@ -139,7 +140,8 @@ def hand_out(
     """Have submissions graded, in this order, and call `tick` a few times a second.
 
     A worker that dies takes nobody with it: whatever was under way is tried once more, one at a time, so that
-    only the submission over which it dies again goes ungraded. Nor does a busy machine cost anybody a point: where it
+    only the submission over which it dies again goes ungraded. The same holds for the process that boxes are forked
+    from. Nor does a busy machine cost anybody a point: where it
     may be why a time limit was hit, the submission is graded once more after the others, alone.
 
     Args:
@@ -188,7 +190,7 @@ def hand_out(
                         else:
                             yield graded
                     tick()
-        except BrokenProcessPool:
+        except (BrokenProcessPool, ForkServerEnded):  # a new pool has both
             for task in running.values():
                 yield from bury(task)
 
@@ -204,6 +206,7 @@ class _Forks:
 
 @contextlib.contextmanager
 def _forks(grader: Grader, workers: int) -> Iterator[Pool]:
+    grader.zygote.revive()
     with _pool(grader, workers) as executor:
         yield _Forks(executor, AHEAD * workers)
 
@@ -267,6 +270,7 @@ def grade_watched(grader: Grader, grade: Callable[[Task], Finished], task: Task,
 
     Raises:
         OSError: the disk is full, which would be every submission's failure.
+        ForkServerEnded: whoever started the zygote can start another one.
     """
     start = time.perf_counter()
     limits = grader.limits
@@ -274,6 +278,8 @@ def grade_watched(grader: Grader, grade: Callable[[Task], Finished], task: Task,
     try:
         with _alarm(OWN_SECONDS, passed) if ends_process else contextlib.nullcontext():
             finished = grade(task)
+    except ForkServerEnded:  # it would be every submission's failure
+        raise
     except Exception as error:  # whatever it is, it must not stop the class
         if isinstance(error, OSError) and error.errno in DISK_FULL:
             raise

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import io
 import json
 import os
 import shlex
@@ -176,6 +177,19 @@ def test_exercises_lists_them(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["exercises", "--lesson", LESSON]) == 0
     assert "attention.scores" in capsys.readouterr().out
     assert "03_nothing" in refused(capsys, "exercises", "--lesson", "03_nothing")
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "cp437", "latin-1", "ascii"])
+@pytest.mark.parametrize("arguments", [["exercises"], ["exercises", "--lesson", "99_\u03b1\u2713"], ["--help"]])
+def test_every_message_prints_on_a_console_of_few_characters(
+    arguments: list[str], encoding: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = io.BytesIO()
+    for name in ("stdout", "stderr"):
+        monkeypatch.setattr(sys, name, io.TextIOWrapper(shown, encoding, write_through=True))
+    with contextlib.suppress(SystemExit):
+        main(arguments)
+    assert len(shown.getvalue()) > 20
 
 
 def test_certify_takes_lessons_and_exercises(capsys: pytest.CaptureFixture[str]) -> None:

@@ -200,6 +200,26 @@ class Zygote:
         if self._channels:
             self._channels[channel].ask({"do": "clear"})
 
+    def revive(self) -> None:
+        """Start another process if this one has ended; before this process forks users of the channels, as `ready`.
+
+        Raises:
+            BoxUnavailable: it did not start.
+        """
+        if self._process is None:
+            return
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(WATCH_SECONDS)  # what its channels tell at once can take a moment to be seen here
+        if self._process.returncode is None:
+            return
+        for channel in self._channels:
+            channel.close(quit_zygote=False)
+        for left in (self._root / "boxes").iterdir():
+            remove(left)
+        self._channels, self._is_ready = [], False
+        self._start_zygote(self._boxes)
+        self.ready()
+
     def close(self) -> None:
         """End the zygote and its boxes; only in the process that started it."""
         for channel in self._channels:
@@ -221,6 +241,7 @@ class Zygote:
     def _start_zygote(self, channels: int) -> None:
         if not self._enclosure.passes_descriptors:
             door = self._root / "door"
+            door.unlink(missing_ok=True)
             self._listener = _listen(door, channels)
             try:
                 self._process = self._run([], {"door": str(door), "channels": channels})

@@ -17,7 +17,7 @@ from typing import Protocol
 
 from autograder.box import processes
 from autograder.box.confinement.cgroups import ControlGroup
-from autograder.box.endings import BoxUnavailable
+from autograder.box.endings import BoxUnavailable, ForkServerEnded
 from autograder.box.frames import Json
 from autograder.box.processes import Doing, Reading
 
@@ -97,7 +97,7 @@ class Channel:
             try:
                 socket.send_fds(self._control, [data], [] if wire is None else [wire.fileno()])
             except OSError as error:
-                raise BoxUnavailable("the zygote has ended") from error
+                raise ForkServerEnded("the zygote has ended") from error
             until = time.monotonic() + ANSWER_SECONDS
             while True:
                 answer, descriptors = self.receive(until - time.monotonic())
@@ -115,10 +115,12 @@ class Channel:
         self._control.settimeout(max(seconds, 0.001))
         try:
             data, descriptors, _, _ = socket.recv_fds(self._control, _MESSAGE_BYTES, 1)
+        except ConnectionError as error:
+            raise ForkServerEnded("the zygote has ended") from error
         except OSError as error:
             raise BoxUnavailable("the zygote does not answer") from error
         if not data:
-            raise BoxUnavailable("the zygote has ended")
+            raise ForkServerEnded("the zygote has ended")
         return json.loads(data), list(descriptors)
 
     def close(self, quit_zygote: bool) -> None:

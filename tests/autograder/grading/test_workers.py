@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import signal
@@ -18,7 +19,7 @@ from autograder.grading.batch import grade_lesson
 from autograder.grading.plan import Task
 from autograder.grading.recording import Finished
 from course_lib.checking import Outcome
-from tests.autograder.small_class import BY_NAME, LESSON, by_student, hand_in, make_course, rows
+from tests.autograder.small_class import BY_NAME, CHECKED, LESSON, by_student, hand_in, make_course, rows
 
 
 @pytest.fixture
@@ -46,6 +47,32 @@ def test_a_worker_that_dies_leaves_only_its_own_submission_ungraded(
     assert results["student_2"].points is None
     assert "twice" in results["student_2"].problem
     assert [results[f"student_{number}"].points for number in (0, 1, 3, 4, 5)] == [17.0] * 5
+
+
+@pytest.mark.parametrize("when", ["before its box", "in its box", "every time"])
+def test_a_fork_server_that_dies_costs_at_most_the_submission_over_which_it_dies_again(
+    course: Course, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, when: str
+) -> None:
+    for name in ("ada", "ben", "cleo", "mallory", "zoe"):
+        hand_in(course, name)
+    grade, killed = workers._grade, tmp_path / "killed"
+
+    def grade_without_a_server(worker: workers._Worker, task: Task) -> Finished:
+        if task.student == "mallory" and (when == "every time" or not killed.exists()):
+            killed.touch()
+            server = worker.zygote._process
+            assert server is not None
+            with worker.zygote.open_box(worker.channel) if when == "in its box" else contextlib.nullcontext() as box:
+                os.kill(server.pid, signal.SIGKILL)
+                if box is not None:
+                    box.run_cell("1")
+        return grade(worker, task)
+
+    monkeypatch.setattr(workers, "_grade", grade_without_a_server)
+    found = {record.student: record for record in grade_lesson(course, LESSON, workers=2).submissions}
+    lost = {"mallory"} if when == "every time" else set()
+    assert {name for name, record in found.items() if record.points != CHECKED} == lost
+    assert all(found[name].problem == workers.DIED_TWICE for name in lost)
 
 
 def test_submissions_with_the_same_hidden_inputs_are_graded_one_after_another(course: Course) -> None:
