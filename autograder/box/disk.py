@@ -4,16 +4,44 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import itertools
 import os
 import re
 import shutil
 import subprocess
+import tempfile
+import time
 from pathlib import Path
 
 _MOST_LEVELS = 64  # of folders inside folders; each holds a descriptor while the folder is walked
 _MAPPED = re.compile(rb"^\S+ \S+ \S+ (?P<device>\S+) (?P<inode>\d+) +(?P<path>/.*) \(deleted\)$", re.M)
 _ANONYMOUS = b"/dev/zero"  # what shared memory without a file is called
+
+
+SETTLED_SECONDS = 60.0
+"""A folder that is younger may still be about to be locked."""
+
+
+def made_and_locked(prefix: str) -> tuple[Path, int]:
+    """A new temporary folder, and a descriptor that locks it for as long as this process and its forks live.
+
+    Those of the same prefix and owner that nobody locks any more, since whoever made them was killed, are removed.
+    """
+    for left in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
+        with contextlib.suppress(OSError):
+            handle = os.open(left, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            try:
+                found = os.fstat(handle)
+                if found.st_uid == os.getuid() and time.time() - found.st_mtime > SETTLED_SECONDS:
+                    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    remove(left)
+            finally:
+                os.close(handle)
+    folder = Path(tempfile.mkdtemp(prefix=prefix))
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    fcntl.flock(handle, fcntl.LOCK_SH)
+    return folder, handle
 
 
 def contents(folder: Path, most: int) -> tuple[int, int]:

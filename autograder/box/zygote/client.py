@@ -32,7 +32,7 @@ from autograder.box.confinement.enclosure import enclosure_at
 from autograder.box.confinement.grants import package_folders
 from autograder.box.confinement.levels import Level
 from autograder.box.confinement.packages import installed_entries, installed_packages, module_names
-from autograder.box.disk import remove
+from autograder.box.disk import made_and_locked, remove
 from autograder.box.endings import BoxUnavailable
 from autograder.box.frames import Frame, Json, encode_frame
 from autograder.box.library import copy_library
@@ -90,7 +90,7 @@ class Zygote:
         self._division = own_division() if Level.L0 < level < Level.L4 else None
         self._owner = os.getpid()
         self._is_ready = False
-        self._root = Path(tempfile.mkdtemp(prefix="katze-box-"))
+        self._root, self._lock = made_and_locked("katze-box-locked_")
         self._enclosure = enclosure_at(level, self.limits, channels, [*self._shown, *self._packages])
         self._process: subprocess.Popen[bytes] | None = None
         self._listener: socket.socket | None = None  # where the inside connects, if it cannot inherit its channels
@@ -237,6 +237,8 @@ class Zygote:
                     os.killpg(self._process.pid, signal.SIGKILL)
                 self._process.wait()
         remove(self._root)
+        with contextlib.suppress(OSError):  # closed before
+            os.close(self._lock)
 
     def _start_zygote(self, channels: int) -> None:
         if not self._enclosure.passes_descriptors:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import mmap
 import os
+import tempfile
 from pathlib import Path
 
 from autograder.box import disk
 from autograder.box.confinement import levels
+from autograder.box.disk import made_and_locked
 
 
 def test_a_folder_that_cannot_be_read_counts_as_too_large(tmp_path: Path) -> None:
@@ -57,3 +59,24 @@ def test_removed_files_are_counted_while_they_are_held(tmp_path: Path) -> None:
 def test_of_a_process_that_is_gone_nothing_is_held() -> None:
     assert disk.held(0) == {}
     assert disk.mapped(0) == set()
+
+
+def test_what_a_killed_process_has_left_is_removed_and_nothing_that_is_used_or_new(tmp_path: Path) -> None:
+    tempfile.tempdir, before = str(tmp_path), tempfile.tempdir
+    try:
+        used, handle = made_and_locked("katze-try-")
+        for name in ("left", "new", "other"):
+            (tmp_path / f"katze-try-{name}" / "boxes").mkdir(parents=True)
+        (tmp_path / "katze-other").mkdir()
+        (tmp_path / "katze-try-link").symlink_to(tmp_path / "katze-other")
+        (tmp_path / "katze-try-file").touch()
+        for path in tmp_path.iterdir():
+            if not path.name.endswith("new"):
+                os.utime(path, (0, 0), follow_symlinks=False)
+        again, other = made_and_locked("katze-try-")
+    finally:
+        tempfile.tempdir = before
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {used.name, again.name, "katze-try-new", "katze-other", "katze-try-link", "katze-try-file"}
+    os.close(handle)
+    os.close(other)
