@@ -15,7 +15,7 @@ from autograder.intake.handed_in import AnswersIn
 from autograder.intake.submission import Submission, read_notebook
 from autograder.repair.placing import repair
 from autograder.repair.release import Release, Slot, exercise_of, grade_id_of, tags_of
-from autograder.repair.text import defined, is_stub, kept, marker, plain
+from autograder.repair.text import defined, is_unanswered, kept, marker, plain
 from course_lib.checking.rules import syntax_tree
 from course_lib.exercises.catalogue import Catalogue
 
@@ -62,7 +62,7 @@ def _answers(submission: Submission, release: Release) -> dict[str, str]:
         where = [(source, names) for source, names in defining if slot.names & names]
         if slot.names and slot.names <= set().union(*(names for _, names in where)):
             answers.setdefault(slot.exercise, "\n".join(source for source, _ in where))
-        if slot.role == "answer" and is_stub(answers.get(slot.exercise, ""), slot.source):
+        if slot.role == "answer" and is_unanswered(answers.get(slot.exercise, ""), slot.source):
             del answers[slot.exercise]
     return answers
 

@@ -9,7 +9,7 @@ from itertools import takewhile
 from autograder.intake.submission import Submission
 from autograder.repair.prose import begins, count_words, is_prose, may_answer, own_words
 from autograder.repair.release import FLAGS, Release, Slot, flags_of, grade_id_of
-from autograder.repair.text import defined, is_stub, kept, marker, plain
+from autograder.repair.text import defined, is_unanswered, kept, marker, plain
 from autograder.words import shown
 from course_lib.checking.rules import syntax_tree
 
@@ -158,7 +158,7 @@ class Matching:
             claims = self.claims[slot.grade_id]
             defining = [number for number, names in enumerate(self.written) if slot.names and slot.names <= names]
             elsewhere = [number for number in defining if number not in claims]
-            answers = [n for n in defining if n in claims and not (elsewhere and self._is_stub(n, slot))]
+            answers = [n for n in defining if n in claims and not (elsewhere and self._is_unanswered(n, slot))]
             if answers:
                 continue
             counting = self._counting(elsewhere, slot)
@@ -178,8 +178,8 @@ class Matching:
         is_lesson = ("code", self.plain[number]) in self.lesson
         return not is_lesson and kept(slot.source, self.submission.cells[number].source) > 0.6
 
-    def _is_stub(self, number: int, slot: Slot) -> bool:
-        return is_stub(self.submission.cells[number].source, slot.source)
+    def _is_unanswered(self, number: int, slot: Slot) -> bool:
+        return is_unanswered(self.submission.cells[number].source, slot.source)
 
     def _find_lost_words(self) -> None:
         """Answers in words that are not in their own cell.

@@ -49,7 +49,7 @@ def kept(stub: str, source: str) -> float:
     return len(lines & there) / max(1, len(lines))
 
 
-def is_stub(source: str, released: str) -> bool:
+def is_unanswered(source: str, released: str) -> bool:
     """Whether a cell has no more code than the released stub: comments, docstrings and empty functions don't count."""
     trees = [syntax_tree(source), syntax_tree(released)]
     try:
