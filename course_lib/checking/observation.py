@@ -462,7 +462,8 @@ def _plain(value: Value) -> Value:
     """
     kind = type(value)
     if _is_a(kind, Tensor) and kind.__torch_dispatch__ is Tensor.__torch_dispatch__:
-        return Tensor.detach(value).as_subclass(Tensor).clone()
+        detached = Tensor.detach(value)
+        return (detached if type(detached) is Tensor else detached.as_subclass(Tensor)).clone()
     if kind is numpy.ndarray and can_be_kept(value):
         return keep_arrays(value)
     if value is None or _is_one_of(kind, (bool, int, float, str)):
