@@ -1,4 +1,7 @@
-"""A course on disk: found from anywhere inside, configured by nbgrader's own file, with one secret."""
+"""A course on disk: found from anywhere inside, configured by nbgrader's own file, with one secret.
+
+Tests `jupyter.py` as well.
+"""
 
 from __future__ import annotations
 

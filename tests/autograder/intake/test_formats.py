@@ -1,4 +1,7 @@
-"""Every form that a notebook's bytes come in: encodings, formats old and new, scripts, and what is not a notebook."""
+"""Every form that a notebook's bytes come in: encodings, formats old and new, scripts, and what is not a notebook.
+
+Tests `scripts.py` as well.
+"""
 
 from __future__ import annotations
 

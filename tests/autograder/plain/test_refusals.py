@@ -1,4 +1,7 @@
-"""What the sandbox refuses is no zero: it is named, before anybody is judged, and nothing but full marks counts."""
+"""What the sandbox refuses is no zero: it is named, before anybody is judged, and nothing but full marks counts.
+
+Tests `solution.py` as well.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Submissions put back into the shape of the release.
 
-Tests `cells.py`, `matching.py`, `own.py`, `receipt.py`, `release.py` and `text.py` as well.
+Tests `cells.py`, `matching.py`, `own.py`, `prose.py`, `receipt.py`, `release.py` and `text.py` as well.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""A reason is given where it holds, and where it does not another is, or none."""
+"""A reason is given where it holds, and where it does not another is, or none.
+
+Tests `sizes.py` as well.
+"""
 
 from __future__ import annotations
 
