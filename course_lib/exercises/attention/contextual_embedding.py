@@ -46,6 +46,12 @@ def _context(
     return weigh(scores(embeddings, position + shift) / divisor(embeddings)) @ averaged(embeddings)
 
 
+def _context_word_by_word(embeddings: Tensor, position: int) -> Tensor:
+    exps = [torch.exp(word @ embeddings[position]) for word in embeddings]
+    weighted = [exp * word for exp, word in zip(exps, embeddings, strict=True)]
+    return torch.stack(weighted).sum(dim=0) / torch.stack(exps).sum()
+
+
 CORRECT = (
     lambda embeddings, position: (torch.softmax(embeddings @ embeddings.T, dim=1) @ embeddings)[position],
     lambda embeddings, position: (
@@ -53,6 +59,7 @@ CORRECT = (
         .sum(0)
         .to(embeddings.dtype)
     ),
+    _context_word_by_word,
 )
 
 

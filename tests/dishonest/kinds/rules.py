@@ -172,6 +172,7 @@ ATTEMPTS = (
                 ctypes.c_void_p.from_address(id(result) + place).value = out.value
                 return result.clone()
         """,
+        outcome=WRONG,  # it has no gradient
     ),
     _weights(
         "softmax_script_static",
@@ -179,6 +180,7 @@ ATTEMPTS = (
         "static(scaled)[0] if isinstance(static(scaled), list) else static(scaled)",
         "script = torch.jit.CompilationUnit('def f(x):\\n    return torch.soft' + 'max(x, -1)\\n').f\n"
         "static = torch._C._jit_to_static_module(script.graph)",
+        outcome=WRONG,  # it has no gradient
     ),
     _weights(
         "softmax_scipy",
