@@ -48,7 +48,7 @@ def _loss_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         words, vocabulary = (1, 2) if kind.ones else (integer(generator, 11, 14), integer(generator, 15, 19))
         targets = random_ids(generator, vocabulary, kind.leading[0], words)
         targets[-1, 0] = 0
-        logits = 3 * kind.normal(words, vocabulary)
+        logits = (1 if kind.ones else 3) * kind.normal(words, vocabulary)  # of two words neither may be certain
         yield Case(kind.name, (_log_probs(logits), targets))
     batch, words = sizes(generator, 2)
     logits = torch.randn(batch, words, 12, generator=generator)

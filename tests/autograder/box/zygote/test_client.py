@@ -207,7 +207,7 @@ def forged_cell(outputs: str) -> str:
         "def forge(result):\n"
         f"    outputs = {outputs}\n"
         "    return {'outputs': outputs, 'ok': True, 'raised': None, 'failure': None, 'seconds': 0.0,"
-        " 'lacked': False}\n"
+        " 'lacked': False, 'programs': [], 'number': None}\n"
         "child.encode_cell = forge"
     )
 
