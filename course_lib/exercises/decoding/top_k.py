@@ -32,7 +32,7 @@ def _top_k_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case(f"{BEHIND}, k = 3", (BEHIND_DIE_KATZE, 3))
     for name, probabilities in distributions(generator, 6):
-        yield Case(name, (probabilities, integer(generator, 2, 5)))
+        yield Case(name, (probabilities, min(integer(generator, 2, 5), probabilities.shape[-1])))
     probabilities = torch.softmax(torch.randn(2, 7, generator=generator), dim=-1)
     yield Case("k = 1", (probabilities, 1))
     yield Case("k = all of them", (probabilities, 7))
