@@ -39,7 +39,8 @@ UNLIKELY = "very unlikely words"
 
 def _last_as_the_one_before(log_p: Tensor, expected: Tensor) -> Tensor:
     picked = log_p_of(log_p, expected)
-    return torch.cat([picked[..., :-1], picked[..., -2:-1]], dim=-1)
+    one_before = max(picked.shape[-1] - 2, 0)  # of a single word, that word
+    return torch.cat([picked[..., :-1], picked[..., one_before : one_before + 1]], dim=-1)
 
 
 def _likelihood(

@@ -23,17 +23,18 @@ def _layer_norm_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case(f"{B.name} with four numbers a word", (FOUR_NUMBERS_A_WORD, gamma, beta, 1e-5))
     for kind in kinds(generator):
         words, batch_like = kind.sizes(2)
-        words = (
-            words if kind.ones else max(words, 3)
-        )  # of two, both become 1 or -1: standardising over them gives gradients of noise
-        d_model = kind.d_head() + (not kind.ones and batch_like == words)
+        d_model = kind.d_head()
+        if not kind.ones:
+            words = max(words, 3)  # of two, both become 1 or -1: standardising over them gives gradients of noise
+            d_model += batch_like == words
         x = 1 + 2 * kind.normal(words, d_model)
         gamma, beta = torch.randn(2, d_model, generator=generator, dtype=kind.dtype)
         yield Case(
             kind.name,
             (x, gamma, beta, 1e-5),
             gradients=() if kind.leading else (0, 1, 2),
-            part="epsilon" if kind.dtype == torch.float64 else CORE,  # so exact that even 1e-5 shows
+            # Double precision is so exact that even 1e-5 shows, and a single number has no variance at all.
+            part="epsilon" if kind.dtype == torch.float64 or kind.ones else CORE,
         )
     vector, gamma, beta = torch.randn(3, 6, generator=generator)
     yield Case("a single vector", (vector, gamma, beta, 1e-5))

@@ -15,7 +15,7 @@ from course_lib.attention import attention
 from course_lib.blocks import PlainEncoderBlock, add_and_norm
 from course_lib.checking import Outcome
 from course_lib.multihead import join_heads, split_heads
-from tests.course_lib.exercises.judging import mistake, verdict
+from tests.course_lib.exercises.judging import is_told, mistake, verdict
 
 MULTI_HEAD = "heads_and_blocks.multi_head_attention"
 BLOCK = "heads_and_blocks.encoder_block"
@@ -217,8 +217,7 @@ def test_slips_are_named(exercise_id: str, answer: Callable[..., object], expect
     for seed in (None, 1, 2):
         found = verdict(exercise_id, answer, seed)
         assert found.outcome is Outcome.WRONG
-        assert found.misconception is not None
-        assert found.misconception.id == expected
+        assert is_told(found, exercise_id, expected)
 
 
 class TestParts:

@@ -42,7 +42,7 @@ def test_the_predictions_are_what_attention_does(seed: int) -> None:
 def test_orders_are_not_their_own_inverse() -> None:
     for case in exercises.find(SHUFFLE).hidden_cases(3):
         order = case.args[1]
-        assert not torch.equal(order[order], torch.arange(len(order)))
+        assert len(order) == 1 or not torch.equal(order[order], torch.arange(len(order)))
 
 
 def _halves(length: int, d_model: int) -> Tensor:
