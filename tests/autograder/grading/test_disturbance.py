@@ -18,8 +18,8 @@ SCORES = "def dot_product_scores(q, k):\n    return q @ k.transpose(-2, -1)"
 SCALE = "def scale_scores(scores, d_head):\n    return scores / math.sqrt(d_head)"
 CONTEXT = (
     "def contextual_embedding(embeddings, position):\n"
-    "    exps = [math.exp(max(row @ embeddings[position], torch.tensor(-1e9))) for row in embeddings]\n"
-    "    weights = torch.tensor(exps, dtype=embeddings.dtype) / sum(exps)\n"
+    "    exps = [torch.exp(max(row @ embeddings[position], torch.tensor(-1e9))) for row in embeddings]\n"
+    "    weights = torch.stack(exps) / sum(exps)\n"
     "    return torch.einsum('w,wd->d', weights, embeddings)\n"
 )
 OUTPUT = (
