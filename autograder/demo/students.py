@@ -97,7 +97,6 @@ CLASS = (
         Group.HOSTILE,
         "patches what reports, inside the box, how answers did",
         ("patched_observer",),
-        unanswered=Outcome.WRONG,
     ),
     Student(
         "ute_input_hook",
@@ -257,7 +256,6 @@ EXPECTED: Mapping[str, Mapping[str, Mapping[str, Expected]]] = {
         "quin_endless_cell": {"masking.causal_mask": no_points(Outcome.TIMED_OUT)},  # what it had defined is lost
         "rosa_exits": {"masking.multiplicative_weights": no_points(Outcome.DIED)},
         "tom_four_gigabytes": {"masking.causal_mask": no_points(Outcome.OUT_OF_MEMORY)},
-        "urs_patched_observer": {"masking.attention_pooling": no_points(Outcome.DIED)},
         "vera_always_equal": {"masking.masked_weights": wrong("zero_times_infinity")},  # she says NaN everywhere
         "xaver_break_out": {
             "masking.masked_weights": no_points(Outcome.DIED),
