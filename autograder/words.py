@@ -38,7 +38,7 @@ def printable(text: str) -> str:
     return "".join(character if character.isprintable() else "?" for character in text)
 
 
-def some(names: Sequence[str]) -> str:
+def some(names: Sequence[str], most: int = MOST_NAMES) -> str:
     """Names on one line, or the first of many: "ada, ben and 3 more"."""
-    more = len(names) - MOST_NAMES
-    return ", ".join(names[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")

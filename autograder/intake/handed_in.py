@@ -26,7 +26,7 @@ from autograder.intake.archives import (
 )
 from autograder.intake.folders import TooManyFiles, walked
 from autograder.limits import size
-from autograder.words import shown
+from autograder.words import shown, some
 
 COMPARED = 16
 """The most notebooks whose answers are compared, and the most archives that are opened."""
@@ -274,8 +274,7 @@ class _Search:
         notes += self._where(chosen)
         others = [shown(one.path) for one in candidates if one is not chosen and not (one.is_script or one.is_hidden)]
         if others:
-            listed = ", ".join(others[:3]) + (f" and {len(others) - 3} more" if len(others) > 3 else "")
-            notes.append(f"There were other notebooks as well ({listed}); {shown(chosen.path)} was graded.")
+            notes.append(f"There were other notebooks as well ({some(others, 3)}); {shown(chosen.path)} was graded.")
         return HandedIn(chosen.content(), tuple(notes), (*chosen.archives, chosen.file)[0].path)
 
     def _where(self, chosen: _Candidate) -> list[str]:
@@ -392,7 +391,7 @@ _Answered = tuple[_Candidate, Mapping[str, str]]
 def _listed(paths: Iterable[str], refused: Mapping[str, str] = _NONE) -> str:
     """Files on one line, the first five; of those that were refused with the reason."""
     names = [*map(shown, paths), *(f"{shown(path)}: {reason}" for path, reason in refused.items())]
-    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+    return some(names, 5)
 
 
 def _rewound(stream: IO[bytes]) -> contextlib.AbstractContextManager[IO[bytes]]:

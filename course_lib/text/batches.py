@@ -6,7 +6,7 @@ holds. Between them is only a list of numbers, so that the order of a training c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
@@ -91,12 +91,23 @@ def examples(pairs: Sequence[SentencePair], source: Vocabulary, target: Vocabula
     Raises:
         ValueError: a source has no words, so that there is nothing to attend to.
     """
+    sources, targets = (source.encode(pair.source) for pair in pairs), (target.encode(pair.target) for pair in pairs)
+    return framed(pairs, sources, targets)
+
+
+def framed(
+    pairs: Sequence[SentencePair], sources: Iterable[Sequence[int]], targets: Iterable[Sequence[int]]
+) -> list[TranslationExample]:
+    """The ids of these pairs as tensors, with <s> and <e> around each translation.
+
+    Raises:
+        ValueError: a source has no words.
+    """
     found = []
-    for pair in pairs:
-        ids = source.encode(pair.source)
+    for pair, ids, translation in zip(pairs, sources, targets, strict=True):
         if not ids:
             raise ValueError(f"a source has no words: {pair.source!r}, translated as {pair.target!r}")
-        found.append((torch.tensor(ids), torch.tensor([START_ID, *target.encode(pair.target), END_ID])))
+        found.append((torch.tensor(ids), torch.tensor([START_ID, *translation, END_ID])))
     return found
 
 

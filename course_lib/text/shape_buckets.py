@@ -17,10 +17,10 @@ import torch.nn.functional as F
 from jaxtyping import Int
 from torch import Generator, Tensor
 
-from course_lib.text.batches import TranslationBatch, TranslationExample, pad
+from course_lib.text.batches import TranslationBatch, TranslationExample, framed, pad
 from course_lib.text.fast_subwords import SubwordVocabulary
 from course_lib.text.texts import SentencePair
-from course_lib.text.tokenization import END_ID, PADDING_ID, START_ID
+from course_lib.text.tokenization import END_ID, PADDING_ID
 
 MULTIPLE = 4
 """Widths are multiples of this many tokens."""
@@ -122,11 +122,7 @@ def shared_vocabulary_data(pairs: Sequence[SentencePair], words: SubwordVocabula
     """
     sources = words.encode_all([pair.source for pair in pairs])
     targets = words.encode_all([pair.target for pair in pairs])
-    for pair, ids in zip(pairs, sources, strict=True):
-        if not ids:
-            raise ValueError(f"a source has no words: {pair.source!r}, translated as {pair.target!r}")
-    framed = (torch.tensor([START_ID, *ids, END_ID]) for ids in targets)
-    return ShapeBuckets(list(zip(map(torch.tensor, sources), framed, strict=True)), max_tokens)
+    return ShapeBuckets(framed(pairs, sources, targets), max_tokens)
 
 
 @dataclass(frozen=True)
