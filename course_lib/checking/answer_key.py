@@ -6,6 +6,7 @@ These are called when they are first asked for; of a recorded exercise (`recorde
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Protocol
@@ -70,7 +71,9 @@ class CalledCases:
         """What a misconception does on the case of this number; most differ from an answer on the first one."""
         which = misconception.id, number
         if which not in self._mistaken:
-            self._mistaken[which] = observe(misconception.answer, self.cases[number])
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # a known mistake may well be one that torch warns of
+                self._mistaken[which] = observe(misconception.answer, self.cases[number])
         return self._mistaken[which]
 
 
