@@ -8,7 +8,6 @@ can be ended.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import multiprocessing
 import os
 import resource
@@ -17,21 +16,18 @@ import sys
 import threading
 from collections.abc import Sequence
 from multiprocessing.connection import Connection
-from pathlib import Path
 from typing import NoReturn
 
 import torch
 
 from autograder.box import processes
-from autograder.box.confinement.levels import limit_memory
+from autograder.box.confinement.levels import limit_memory, mapped_bytes
 from autograder.box.frames import Frame, FrameReader, Json, encode_frame
 from autograder.box.processes import Doing, Reading
 from autograder.box.protocol import Decoder, Encoder, decode_call, encode_raised
 from autograder.limits import Limits
 from course_lib.checking.exercise import Callback
 from course_lib.checking.observation import Raised
-
-_DEATH_SIGNAL = 1  # of prctl
 
 
 class CallbackProcess:
@@ -109,13 +105,12 @@ def with_calls(box: Reading | None, calls: CallbackProcess | None, ended: float)
 def _live(connection: Connection, callbacks: Sequence[Callback], limits: Limits) -> NoReturn:
     """The whole life of the process. It is a copy of the grader, of which it needs nothing but the functions."""
     try:
-        ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
+        processes.end_with_parent()
         most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         os.closerange(3, connection.fileno())
         os.closerange(connection.fileno() + 1, most)
         torch.set_num_threads(1)  # threads do not survive a fork
-        mapped = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-        limit_memory(limits.memory_bytes + mapped)
+        limit_memory(limits.memory_bytes + mapped_bytes())
         _serve(connection, callbacks, limits.frame_bytes)
     finally:
         os._exit(0)

@@ -8,7 +8,9 @@ processes (below level L2), and on macOS, all processes are looked through for t
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -17,6 +19,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+_DEATH_SIGNAL = 1  # of prctl
 _KERNEL_CLOCK = 2  # CPUCLOCK_SCHED: what the scheduler has counted, see clock_getcpuclockid(3)
 _ANSWER_SECONDS = 10
 _SIXTY = 60
@@ -67,6 +70,11 @@ def read(process: int, alone: bool) -> Reading | None:
         return Reading(_clock(process), _doing(_threads(process)))
     except (OSError, ValueError, subprocess.SubprocessError):
         return None
+
+
+def end_with_parent() -> None:
+    """Have this process killed when the one that forked it ends; on Linux only."""
+    ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
 
 
 # One process on Linux ----------------------------------------------------------------------------------------

@@ -9,7 +9,6 @@ submission they write themselves. `share_out` is for submissions of any kind, `g
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import gc
 import multiprocessing
 import resource
@@ -30,7 +29,8 @@ from typing import Any, Protocol
 
 import torch
 
-from autograder.box import Zygote
+from autograder.box import Zygote, processes
+from autograder.box.confinement.levels import mapped_bytes
 from autograder.box.endings import ForkServerEnded
 from autograder.errors import DISK_FULL, Unreadable
 from autograder.grading.assignment import Assignment
@@ -66,8 +66,6 @@ WORKER_MEMORY = 4 << 30
 
 DIED_TWICE = "The grader's own process died over this submission, twice."
 """Why a submission is ungraded."""
-
-_DEATH_SIGNAL = 1  # of prctl
 
 
 class Grader(Protocol):
@@ -239,7 +237,7 @@ _here = threading.local()  # `_here.grader` and `_here.grade` are what this proc
 def _begin_worker(grader: Grader, channels: Any) -> None:
     _here.is_process = multiprocessing.parent_process() is not None
     if _here.is_process and sys.platform.startswith("linux"):
-        ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)  # a run that is killed leaves nobody writing
+        processes.end_with_parent()  # a run that is killed leaves nobody writing
         limit_own_memory()
     torch.set_num_threads(1)  # threads do not survive the fork: a parallel region here could wait for them for ever
     channel = channels.get()
@@ -249,9 +247,8 @@ def _begin_worker(grader: Grader, channels: Any) -> None:
 
 def limit_own_memory() -> None:
     """Let this process have `WORKER_MEMORY` beyond what it has by now, where the system tells how much that is."""
-    mapped = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     _, most = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (mapped + WORKER_MEMORY, most))
+    resource.setrlimit(resource.RLIMIT_AS, (mapped_bytes() + WORKER_MEMORY, most))
 
 
 def _grade_one(task: Task) -> Finished:

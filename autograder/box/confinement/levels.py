@@ -70,7 +70,7 @@ def confine(level: Level, limits: Limits, own: int, grants: Sequence[landlock.Gr
     Raises:
         OSError: the kernel refused; the process must not go on.
     """
-    mapped = _mapped_bytes()
+    mapped = mapped_bytes()
     if level >= Level.L2:
         _prctl(_NO_NEW_PRIVILEGES, 1)
         _drop_capabilities()
@@ -127,7 +127,7 @@ def _limit(kind: int, soft: int, hard: int | None = None) -> None:
     resource.setrlimit(kind, (soft, high))
 
 
-def _mapped_bytes() -> int:
+def mapped_bytes() -> int:
     """The address space that this process takes; 0 where nobody counts."""
     if not sys.platform.startswith("linux"):
         return 0

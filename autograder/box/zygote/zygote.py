@@ -45,7 +45,7 @@ from autograder.limits import Limits
 from course_lib.checking.ready_made import READY_MADE, TWICE
 
 _MESSAGE_BYTES = 1 << 16
-_DEATH_SIGNAL, _SUBREAPER = 1, 36  # of prctl
+_SUBREAPER = 36  # of prctl
 _SWEEPS = 100
 _NEEDED = (
     "torch",
@@ -324,7 +324,7 @@ class ZygoteProcess:
             self._reply(channel, request, {"failed": str(error)})
             return
         if process == 0:
-            ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
+            processes.end_with_parent()
             child.live_in_box(wire, self._warmth.shell, self._warmth.absentees, kind)
         os.close(wire)
         self._boxes[process] = channel
@@ -354,7 +354,7 @@ class ZygoteProcess:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         process = os.fork()
         if process == 0:
-            ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
+            processes.end_with_parent()
             for other in (ours, *self._channels.values(), *(branch.control for branch in self._branches.values())):
                 other.close()
             os.close(wire)  # of the first box to come: held here, its end would never be noticed
