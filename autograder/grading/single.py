@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -51,7 +52,8 @@ def check_file(
     level = choose_level(min_level)
     limits = Limits()
     source = f"{written}\n{exercise.name} = {name}\n" if name != exercise.name else written
-    notebook = _cells_of_notebook(exercise, written) if name == exercise.name else []
+    releases = list(_releases(exercise.lesson))
+    notebook = _cells_of_notebook(exercise, written, releases) if name == exercise.name else []
     cells = notebook or [
         Cell(CellKind.CODE, _quote_lesson(exercise, source)),
         Cell(CellKind.ANSWER, source, exercise=exercise.id),
@@ -59,7 +61,7 @@ def check_file(
     ]
     shown = catalogue.packages.get(exercise.lesson, ())
     trains = "optim" in source  # half of the answers wait a second less
-    held = _held(exercise, catalogue)
+    held = held_by_lesson(catalogue, exercise.lesson, releases[0].code) if releases else None
     with Zygote(exercise.withheld, level, limits, trains=trains, shown=shown, held=held) as zygote:
         graded = grade_cells(
             cells,
@@ -76,15 +78,21 @@ def check_file(
     return verdict, level
 
 
-def _cells_of_notebook(exercise: Exercise, written: str) -> list[Cell]:
+def _releases(lesson: str) -> Iterator[Release]:
+    """The released notebooks of a lesson that are at hand."""
+    for folder in _COURSES:
+        with contextlib.suppress(BadInput):
+            yield Release.of(Course.find(folder), lesson)
+
+
+def _cells_of_notebook(exercise: Exercise, written: str, releases: Sequence[Release]) -> list[Cell]:
     """The cells of a notebook that was saved as a script, as they are graded, with this exercise's check alone.
 
-    Empty where it is no script of most of the lesson, and where there is no released notebook at hand.
+    Empty where it is no script of most of the lesson.
     """
-    for folder in _COURSES:
-        with contextlib.suppress(BadInput, Unreadable, OSError):
-            release = Release.load(Course.find(folder).release_notebook(exercise.lesson))
-            submission = read_notebook(written.encode())
+    with contextlib.suppress(Unreadable):
+        submission = read_notebook(written.encode())
+        for release in releases:
             if release.share_of_text_in(submission) >= 0.5:
                 found = repair(submission, release).cells
                 return [cell for cell in found if cell.kind is not CellKind.CHECK or cell.exercise == exercise.id]
@@ -101,15 +109,6 @@ def _quote_lesson(exercise: Exercise, source: str) -> str:
             notebook = Course.find(folder).release_notebook(exercise.lesson)
             return "\n".join(map(ast.unparse, needed_of_notebook(notebook, source)))
     return ""
-
-
-def _held(exercise: Exercise, catalogue: Catalogue) -> frozenset[str] | None:
-    """What the boxes of its lesson hold of the library; None where there is no released notebook at hand."""
-    for folder in _COURSES:
-        with contextlib.suppress(BadInput):
-            release = Release.of(Course.find(folder), exercise.lesson)
-            return held_by_lesson(catalogue, exercise.lesson, release.code)
-    return None
 
 
 def _find(catalogue: Catalogue, exercise_id: str) -> Exercise:
