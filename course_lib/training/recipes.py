@@ -276,7 +276,6 @@ def learn_to_write(
     device: torch.device | str,
     *,
     seed: int = 0,
-    compiled: bool = False,
     progress: ProgressCallback | None = None,
 ) -> TrainedWriter:
     """Follow a recipe, from a text to a model that continues it. Stopped, the same call goes on where it was.
@@ -287,7 +286,6 @@ def learn_to_write(
         folder: for the checkpoint.
         device: where to compute.
         seed: of weights, order and dropout.
-        compiled: whether torch compiles the model first: a minute at the beginning, faster steps after that.
         progress: told about every step.
 
     Raises:
@@ -300,8 +298,6 @@ def learn_to_write(
     data, held_out = (Windows(part, recipe.length, recipe.batch_size) for part in (ids[:cut], ids[cut:]))
     torch.manual_seed(seed)
     model = GPT(recipe.model(len(characters)))
-    if compiled:
-        model.compile()
     schedule = cosine_schedule(recipe.peak, min(recipe.warmup, recipe.steps), recipe.steps, recipe.least)
     config = TrainingConfig(
         recipe.steps,
