@@ -41,6 +41,7 @@ from autograder.course.course import Course
 from autograder.course.evening import tell_times
 from autograder.course.folding import fold
 from autograder.course.given import answered_cells
+from autograder.course.kept.builds import NOT_ASSETS, chosen_lessons, files_in
 from autograder.course.solved import is_reason, solved_pages
 from autograder.errors import BadInput
 from autograder.words import count
@@ -57,12 +58,6 @@ NOTEBOOK_METADATA = {
 
 KEPT_METADATA = ("nbgrader", "tags", "jupyter")
 """Cell metadata that goes on to students; jupytext's own stays behind."""
-
-INSTRUCTORS_PAGE = "README.md"
-"""The instructors' page next to a lesson's source: it holds the answers to written questions."""
-
-NOT_ASSETS = (INSTRUCTORS_PAGE, "__pycache__", "*.pyc", ".*")
-"""Names in a lesson's folder that are not copied."""
 
 LONGEST_ID = 64
 """nbformat's limit for a cell id, and so ours for a `grade_id`."""
@@ -127,7 +122,7 @@ def release(
     Raises:
         BadInput: a lesson does not exist, or disagrees with its exercises.
     """
-    chosen = _chosen(course, lessons)
+    chosen = chosen_lessons(course, lessons)
     with tempfile.TemporaryDirectory(prefix="katze-release-") as folder:
         workshop = Path(folder)
         _build(course, chosen, workshop, course.exercises.all() if exercises is None else list(exercises))
@@ -156,7 +151,7 @@ def check_release(
     Raises:
         BadInput: as for `release`.
     """
-    chosen = _chosen(course, lessons)
+    chosen = chosen_lessons(course, lessons)
     problems: list[str] = []
     with tempfile.TemporaryDirectory(prefix="katze-release-") as folder:
         workshop = Path(folder)
@@ -179,23 +174,8 @@ def fresh_release(course: Course, lesson: str) -> Iterator[Path]:
         BadInput: as for `release`.
     """
     with tempfile.TemporaryDirectory(prefix="katze-release-") as folder:
-        _build(course, _chosen(course, [lesson]), Path(folder), course.exercises.all())
+        _build(course, chosen_lessons(course, [lesson]), Path(folder), course.exercises.all())
         yield Path(folder) / "release" / lesson / f"{lesson}.ipynb"
-
-
-def solution_lessons(course: Course) -> list[str]:
-    """The lessons that can be released, in order: the folders of `solutions` that hold a `.py` of their own name."""
-    return sorted(path.parent.name for path in course.solutions.glob("*/*.py") if path.stem == path.parent.name)
-
-
-def _chosen(course: Course, lessons: Sequence[str] | None) -> list[str]:
-    known = solution_lessons(course)
-    if not known:
-        raise BadInput(f"no lessons in {course.solutions}; a lesson is a file <lesson>/<lesson>.py there")
-    for lesson in lessons or ():
-        if lesson not in known:
-            raise BadInput(f"no lesson {lesson!r} in {course.solutions}; there are: {', '.join(known)}")
-    return list(dict.fromkeys(lessons)) if lessons else known
 
 
 def _build(course: Course, lessons: Iterable[str], workshop: Path, exercises: Collection[Exercise]) -> None:
@@ -464,7 +444,7 @@ class _Reasons(logging.Handler):
 
 def _copy_changed(built: Path, place: Path) -> None:
     """Copy what differs, so that files that stay the same keep their time."""
-    for path in _files(built):
+    for path in files_in(built):
         target = place / path
         if not target.is_file() or target.read_bytes() != (built / path).read_bytes():
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -473,8 +453,8 @@ def _copy_changed(built: Path, place: Path) -> None:
 
 def _drift(built: Path, place: Path, root: Path, *, some: bool = False) -> Iterator[str]:
     """How a folder differs from what was built; with `some`, others may have built more into it."""
-    wanted = set(_files(built))
-    here = set(_files(place)) & wanted if some else set(_files(place))
+    wanted = set(files_in(built))
+    here = set(files_in(place)) & wanted if some else set(files_in(place))
     for path in sorted(here | wanted):
         shown = _shown(place / path, root)
         if path not in here:
@@ -494,12 +474,6 @@ def _answers(fresh: Path, course: Course) -> Iterator[str]:
             f"{_shown(released, course.root)} holds answers ({', '.join(written)}): `katze learn --move-answers "
             f"{fresh.stem}` moves them to work/ and restores the file"
         )
-
-
-def _files(folder: Path) -> list[Path]:
-    """All files under a folder, relative to it, without hidden ones."""
-    paths = sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
-    return [path for path in paths if not any(part.startswith(".") for part in path.parts)]
 
 
 def _shown(path: Path, root: Path) -> str:

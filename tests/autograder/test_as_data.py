@@ -128,5 +128,7 @@ def test_release(course: Course, told: Any, capsys: pytest.CaptureFixture[str]) 
     assert told("release", "99_notes") == {
         "drift": [],
         "written": [str(course.release / "99_notes" / "99_notes.ipynb")],
+        "unchanged": [],
     }
-    assert told("release", "99_notes", "--check") == {"drift": [], "written": []}
+    assert told("release", "99_notes") == {"drift": [], "written": [], "unchanged": ["99_notes"]}
+    assert told("release", "99_notes", "--check") == {"drift": [], "written": [], "unchanged": []}

@@ -8,6 +8,7 @@ import sys
 from autograder.commands.adding import Commands, add_json
 from autograder.commands.statuses import DONE, FAILED
 from autograder.commands.writing import write_json
+from autograder.words import count
 
 
 def add(commands: Commands) -> None:
@@ -19,29 +20,48 @@ def add(commands: Commands) -> None:
         "katze release 01_ols",
         slow="reading the solutions",
     )
-    release.add_argument("lessons", nargs="*", metavar="LESSON", help="such as 01_ols (default: all)")
-    release.add_argument("--check", action="store_true", help="change nothing; fail if the release is out of date")
+    release.add_argument(
+        "lessons",
+        nargs="*",
+        metavar="LESSON",
+        help="such as 01_ols (default: all); those that have not changed are not built again",
+    )
+    release.add_argument(
+        "--check", action="store_true", help="change nothing, compare all, and fail if the release is out of date"
+    )
     add_json(release)
 
 
 def _run(options: argparse.Namespace) -> int:
     from autograder.course.course import Course
-    from autograder.course.release import check_release, release
+    from autograder.course.kept.builds import changed_lessons, chosen_lessons, remember
 
     course = Course.find(options.course)
     if options.check:
+        from autograder.course.release import check_release
+
         drift = check_release(course, options.lessons or None)
         if options.json:
-            write_json(options.json, {"drift": drift, "written": []})
+            write_json(options.json, {"drift": drift, "written": [], "unchanged": []})
         if options.json != "-":
             for line in drift:
                 print(line, file=sys.stderr)
             print("the release is out of date: run `katze release`" if drift else "the release is up to date")
         return FAILED if drift else DONE
-    written = [str(path) for path in release(course, options.lessons or None)]
+    chosen = chosen_lessons(course, options.lessons)
+    changed = changed_lessons(course, chosen)
+    unchanged = [lesson for lesson in chosen if lesson not in changed]
+    written: list[str] = []
+    if changed:
+        from autograder.course.release import release
+
+        written = [str(path) for path in release(course, changed)]
+        remember(course, changed)
     if options.json:
-        write_json(options.json, {"drift": [], "written": written})
+        write_json(options.json, {"drift": [], "written": written, "unchanged": unchanged})
     if options.json != "-":
         for path in written:
             print(path)
+        if unchanged:
+            print(f"{count(len(unchanged), 'lesson')} unchanged since the last release")
     return DONE

@@ -1,10 +1,11 @@
 """The release: from text to notebooks, byte for byte the same, and in agreement with the exercises.
 
-Tests `release.py`, `solved.py`.
+Tests `release.py`, `builds.py`, `solved.py`.
 """
 
 from __future__ import annotations
 
+import importlib.metadata
 import os
 import re
 import shutil
@@ -17,9 +18,11 @@ import pytest
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 
+import course_lib
 from autograder.course.colab import BADGE, INSTALL
 from autograder.course.course import Course
-from autograder.course.release import Role, check_release, release, solution_lessons
+from autograder.course.kept.builds import changed_lessons, remember, solution_lessons
+from autograder.course.release import Role, check_release, release
 from autograder.errors import BadInput
 from course_lib import exercises
 from course_lib.checking import Case, Exercise
@@ -232,6 +235,82 @@ def test_a_file_that_stays_the_same_keeps_its_time(course: Course) -> None:
     os.utime(path, (0, 0))
     release(course, exercises=[toy()])
     assert path.stat().st_mtime == 0
+
+
+# ---- what has changed
+
+
+EXERCISES = """
+from toy_points import POINTS
+from course_lib.checking import Case, Exercise
+
+EXERCISES = [
+    Exercise(
+        id="toy.double", lesson="01_toy", name="double", title="Twice", statement="Twice.", points=POINTS, minutes=1,
+        section="Doubling", source="S0", reference=lambda x: 2 * x, misconceptions=(), correct=(),
+        cases=lambda generator, hidden: [Case("one", (1,))],
+    )
+]
+"""
+
+
+@pytest.fixture
+def two_lessons(course: Course, own_library: Path) -> Course:
+    """A course of its own exercises, and a lesson without any, both built just now."""
+    write_lesson(course.root, "# %%\n1\n", "02_empty")
+    (course.solutions / "02_empty" / "README.md").write_text("For instructors.")
+    (course.root / "toy_points.py").write_text("POINTS = 3")
+    (course.root / "toy_exercises.py").write_text(EXERCISES)
+    config = course.root / "nbgrader_config.py"
+    config.write_text(f"{config.read_text()}c.Katze.exercises = {{'01_toy': 'toy_exercises'}}\n")
+    course = Course.find(course.root)
+    assert changed_lessons(course, BOTH) == BOTH
+    release(course)
+    remember(course, BOTH)
+    return course
+
+
+BOTH = ["01_toy", "02_empty"]
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new", "changed"),
+    [
+        ("solutions/01_toy/01_toy.py", "Twice is more", "Twice is less", ["01_toy"]),
+        ("solutions/02_empty/02_empty.py", "1", "2", ["02_empty"]),
+        ("solutions/02_empty/table.csv", "", "a,b", ["02_empty"]),
+        ("solutions/02_empty/README.md", "For", "Only for", []),
+        ("toy_exercises.py", "minutes=1", "minutes=2", BOTH),
+        ("toy_points.py", "POINTS = 3", "POINTS = 4", BOTH),
+        ("nbgrader_config.py", "someone/", "fork/", BOTH),
+        ("notebooks/01_toy/01_toy.ipynb", "Twice is more", "Twice is less", ["01_toy"]),
+        ("build/source/02_empty/02_empty.ipynb", None, None, ["02_empty"]),
+        ("course_lib/learner/solved/toy.double.md", "return 2", "return 3", ["01_toy"]),
+        (".katze/builds.json", "{", "[", BOTH),
+        (".katze/builds.json", None, None, BOTH),
+        ("gradebook.db", "", "grades", []),
+    ],
+)
+def test_a_lesson_is_built_again_when_anything_has_changed(
+    two_lessons: Course, path: str, old: str | None, new: str | None, changed: list[str]
+) -> None:
+    place = two_lessons.root / path
+    assert changed_lessons(two_lessons, BOTH) == []
+    if old is None or new is None:
+        place.unlink()
+    else:
+        text = place.read_text() if place.exists() else ""
+        assert old in text
+        place.write_text(text.replace(old, new, 1) if old else new)
+    assert changed_lessons(Course.find(two_lessons.root), BOTH) == changed
+
+
+def test_another_version_builds_everything_again(two_lessons: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    for package, name in ((course_lib, "__version__"), (importlib.metadata, "version")):
+        with monkeypatch.context() as patch:
+            patch.setattr(package, name, "99" if name.startswith("_") else lambda _package: "99")
+            assert changed_lessons(two_lessons, BOTH) == BOTH
+    assert changed_lessons(two_lessons, BOTH) == []
 
 
 # ---- drift

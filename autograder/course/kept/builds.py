@@ -1,0 +1,130 @@
+"""Which lessons `katze release` has to build: those of which anything has changed since they were last built.
+
+For each lesson `.katze/builds.json` keeps one digest of everything that its build depends on and of everything that it
+has made: the source, the exercises' files, the settings, the versions, the builder's own code, the built files.
+Nothing of a course is imported to find that out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fnmatch import fnmatch
+from pathlib import Path
+
+import course_lib
+from autograder.course.course import Course
+from autograder.errors import BadInput
+from course_lib.exercises.catalogue import CONFIG_NAME
+from course_lib.ground.files import put_in_place
+
+INSTRUCTORS_PAGE = "README.md"
+"""The instructors' page next to a lesson's source: it holds the answers to written questions."""
+
+NOT_ASSETS = (INSTRUCTORS_PAGE, "__pycache__", "*.pyc", ".*")
+"""Names in a lesson's folder that are not copied."""
+
+_LIBRARY = Path(course_lib.__file__).parent
+_BUILDER = (Path(__file__).parents[1], _LIBRARY / "checking", _LIBRARY / "learner")
+_PACKAGES = ("jupytext", "nbconvert", "nbformat", "nbgrader")
+_ANSWER = re.compile(r'"grade_id": "(\w+)-(\w+)-answer"')
+
+
+def solution_lessons(course: Course) -> list[str]:
+    """The lessons that can be released, in order: the folders of `solutions` that hold a `.py` of their own name."""
+    return sorted(path.parent.name for path in course.solutions.glob("*/*.py") if path.stem == path.parent.name)
+
+
+def chosen_lessons(course: Course, lessons: Sequence[str] | None) -> list[str]:
+    """These lessons, each once, or all that can be released.
+
+    Raises:
+        BadInput: one of them does not exist, or there are none.
+    """
+    known = solution_lessons(course)
+    if not known:
+        raise BadInput(f"no lessons in {course.solutions}; a lesson is a file <lesson>/<lesson>.py there")
+    for lesson in lessons or ():
+        if lesson not in known:
+            raise BadInput(f"no lesson {lesson!r} in {course.solutions}; there are: {', '.join(known)}")
+    return list(dict.fromkeys(lessons)) if lessons else known
+
+
+def changed_lessons(course: Course, lessons: Iterable[str]) -> list[str]:
+    """Those of these lessons that must be built: they, or what was built, are not what `remember` has seen."""
+    known = _remembered(course)
+    return [lesson for lesson in lessons if known.get(lesson) != _digest(course, lesson)]
+
+
+def remember(course: Course, lessons: Iterable[str]) -> None:
+    """Keep in mind that these lessons have just been built."""
+    builds = {**_remembered(course), **{lesson: _digest(course, lesson) for lesson in lessons}}
+    path = _path(course)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with put_in_place(path) as draft:
+        draft.write_text(json.dumps(builds, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def files_in(folder: Path, ignored: Sequence[str] = (".*",)) -> list[Path]:
+    """All files under a folder, relative to it and in order, without those in or below names to ignore."""
+    paths = sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
+    return [path for path in paths if not any(fnmatch(part, pattern) for part in path.parts for pattern in ignored)]
+
+
+def _path(course: Course) -> Path:
+    return course.root / ".katze" / "builds.json"
+
+
+def _remembered(course: Course) -> Mapping[str, str]:
+    """The digests by lesson; none where the file is missing or damaged, and everything is built anew."""
+    try:
+        builds = json.loads(_path(course).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return builds if isinstance(builds, dict) else {}
+
+
+def _digest(course: Course, lesson: str) -> str:
+    digest = hashlib.sha256(_settings(course, lesson).encode())
+    for path in _files(course, lesson):
+        digest.update(f"\n{path} ".encode())
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+def _settings(course: Course, lesson: str) -> str:
+    exercises = course.exercises
+    versions = {name: importlib.metadata.version(name) for name in _PACKAGES} | {"katze": course_lib.__version__}
+    settings = (course.repository, course.revision, course.shows_solutions, course.config)
+    own = (exercises.seconds.get(lesson), exercises.modules.get(lesson), exercises.lacking)
+    return repr((versions, settings, own))
+
+
+def _files(course: Course, lesson: str) -> Iterator[Path]:
+    """What a lesson is built from, what builds it, and what was built."""
+    source = course.solutions / lesson
+    yield course.root / CONFIG_NAME
+    yield from (source / path for path in files_in(source, NOT_ASSETS))
+    yield from _exercise_files(course, lesson)
+    for folder in _BUILDER:
+        yield from sorted(folder.glob("*.py"))
+    for built in (course.source / lesson, course.release / lesson):
+        yield from (built / path for path in files_in(built))
+    notebook = course.release / lesson / f"{lesson}.ipynb"
+    if course.solved is not None and notebook.is_file():
+        pages = (f"{module}.{task}.md" for module, task in _ANSWER.findall(notebook.read_text(encoding="utf-8")))
+        yield from (course.solved / page for page in pages if (course.solved / page).is_file())
+
+
+def _exercise_files(course: Course, lesson: str) -> Iterator[Path]:
+    """The module of a lesson's exercises, with its package; of a course's own, with the modules beside it."""
+    exercises = course.exercises
+    root = exercises.folder or _LIBRARY.parent
+    place = root.joinpath(*exercises.modules.get(lesson, "").split("."))
+    if exercises.folder is not None:
+        yield from sorted(root.glob("*.py"))
+    if place != root:
+        yield from sorted([*place.rglob("*.py"), *place.parent.glob(f"{place.name}.py")])
