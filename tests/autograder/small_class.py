@@ -42,10 +42,10 @@ def make_course(folder: Path) -> Course:
     return Course.find(folder)
 
 
-def hand_in(course: Course, name: str, student: Student = BY_NAME["ada_reference"]) -> Path:
-    path = course.submitted / name / LESSON / f"{LESSON}.ipynb"
+def hand_in(course: Course, name: str, student: Student = BY_NAME["ada_reference"], lesson: str = LESSON) -> Path:
+    path = course.submitted / name / lesson / f"{lesson}.ipynb"
     path.parent.mkdir(parents=True, exist_ok=True)
-    student.hand_in(json.loads(course.release_notebook(LESSON).read_text()), LESSON, path)
+    student.hand_in(json.loads(course.release_notebook(lesson).read_text()), lesson, path)
     return path
 
 

@@ -1,0 +1,8 @@
+import torch
+
+q = torch.tensor([[-1.0, -2.5], [4.0, 3.0]])
+
+k = torch.tensor([[-2.0, -4.0], [-2.5, -0.5], [4.5, 2.5]])
+
+def dot_product_variance(q, k):
+    return (q * k).sum(dim=-1).var()
