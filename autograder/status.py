@@ -15,6 +15,7 @@ from sqlalchemy import Connection
 
 from autograder.course.course import Course
 from autograder.course.kept.collected import read_collected, told_of_late_ones
+from autograder.delivery.history import read_returned
 from autograder.gradebook import store
 from autograder.gradebook.access import is_new, read_only
 from autograder.gradebook.changes.frozen import read_frozen
@@ -23,10 +24,9 @@ from autograder.gradebook.record import Record
 from autograder.gradebook.standings import withdrawn_from
 from autograder.grading.by_hand import outdated_pages
 from autograder.grading.digests import fingerprints
-from autograder.intake.misplaced import misplaced
 from autograder.intake.submission import list_submissions, refused_submissions
-from autograder.platforms.give_back import PLATFORMS
-from autograder.platforms.returned import read_returned
+from autograder.platforms.misplaced import misplaced
+from autograder.platforms.registry import PLATFORMS
 from autograder.words import count, some
 
 
@@ -216,10 +216,16 @@ def _of_lesson(course: Course, lesson: str, graded: _Graded) -> LessonStatus:
         frozen=graded.frozen,
         returned=len(returned.pages),
         changed_since=tuple(returned.changed(course)),
-        back_to=platforms[0] if len(platforms) == 1 and platforms[0] in PLATFORMS else "",
+        back_to=_takes_feedback(platforms),
         refused=tuple(refused_submissions(course.submitted, lesson).values()),
         not_looked_at=tuple(misplaced(course, lesson)),
     )
+
+
+def _takes_feedback(platforms: Sequence[str]) -> str:
+    """The one platform that all was collected from, where it takes feedback back; else empty."""
+    known = [one.name for one in PLATFORMS if one.feedback]
+    return platforms[0] if len(platforms) == 1 and platforms[0] in known else ""
 
 
 def _stale(course: Course, lesson: str, current: Mapping[str, Record]) -> tuple[str, ...]:

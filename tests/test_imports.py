@@ -74,8 +74,8 @@ ROOMS = ["checking", "exercises", "show", "learner", "mine"]
 
 HARNESS = [
     *("errors", "words", "console", "limits", "progress", "machine"),
-    *("course", "box", "intake", "repair", "gradebook", "pages", "grading", "cluster", "platforms", "hosts", "plain"),
-    *("demo", "starter", "learn", "site", "edition"),
+    *("course", "box", "intake", "platforms", "repair", "gradebook", "pages", "grading", "cluster", "delivery"),
+    *("hosts", "plain", "demo", "starter", "learn", "site", "edition"),
     *("status", "log", "preflight", "certify", "doctor", "commands", "cli"),
 ]
 """What `autograder` consists of, lowest first: tools, the wings in the order of a submission's way, the commands."""

@@ -40,8 +40,8 @@ from autograder.grading.publish import discard, list_in_formgrader
 from autograder.grading.recording import Finished, record_passed_over, record_without_score
 from autograder.grading.submission import AnswerKeys
 from autograder.grading.workers import WorkersLost, error_in_words, grade_in_parallel
-from autograder.intake.misplaced import how_to_collect
 from autograder.intake.submission import check_student_id, list_submissions, refused_submissions
+from autograder.platforms.misplaced import how_to_collect
 from autograder.progress import progress_bar
 from autograder.words import count
 from course_lib.checking import Outcome

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from autograder.course.roster import CsvTable, Person, Roster, kind_of, number_in, read_table
 from autograder.course.semester import Semester
 from autograder.errors import BadInput
 from autograder.gradebook.record import Record
@@ -23,6 +22,8 @@ from autograder.gradebook.standings import most_points
 from autograder.pages.changes import told_of_changes
 from autograder.pages.deadlines import told_to_instructor
 from autograder.pages.totals import Total, told_of_totals, totals_of
+from autograder.platforms.registry import PLATFORMS
+from autograder.platforms.roster import CsvTable, Person, Roster, kind_of, number_in, read_table
 from autograder.words import some
 
 STUDENT = "student"
@@ -154,7 +155,12 @@ def _cells_of(
             )
 
 
-_MOST = {"Total Score": "Max Points", "Grade": "Maximum grade", "Bewertung": "Bestwertung"}
+_MOST = {
+    points: most
+    for platform in PLATFORMS
+    if "points" in platform.worksheet
+    for points, most in zip(platform.worksheet["points"], platform.worksheet["most"], strict=True)
+}
 """Where a platform's table of one assignment says in each row how many points there are, by the column of points."""
 
 

@@ -1,1 +1,1 @@
-"""Learning platforms: what they deliver is collected into `submitted/`, and what was graded goes back to them."""
+"""Learning platforms: what each delivers, exports and takes back, a file each in `known/`."""

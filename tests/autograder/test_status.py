@@ -12,9 +12,9 @@ import pytest
 from autograder.cli import main
 from autograder.course.course import Course
 from autograder.course.kept.collected import Collected, Delivery, write_collected
+from autograder.delivery.history import Returned, ReturnedPage, digest_of, page_of, write_returned
 from autograder.gradebook.standings import standings
 from autograder.grading.batch import grade_lesson
-from autograder.platforms.returned import Returned, ReturnedPage, digest_of, page_of, write_returned
 from autograder.status import LessonStatus, status_of
 from tests.autograder import small_gradebook
 from tests.autograder.small_class import BY_NAME, LESSON, hand_in, make_course

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from autograder.delivery.collect import collect
 from autograder.pages.export import export
-from autograder.platforms.collect import collect
 from benchmarks.grading.courses import LESSON
 from benchmarks.semester import _ASSIGNMENT, _BACK, _DOWNLOAD, _FILLED, _GRADES, _deliver, _require_all
 from course_lib.checking import Outcome

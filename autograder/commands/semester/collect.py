@@ -5,14 +5,13 @@ from __future__ import annotations
 import argparse
 from datetime import tzinfo
 from pathlib import Path
-from typing import get_args
 from zoneinfo import ZoneInfo
 
 from autograder.commands.adding import Commands, add_json, known_lessons
 from autograder.commands.statuses import DONE, FAILED
 from autograder.commands.writing import write_json
 from autograder.console import output_console
-from autograder.intake.delivered import Platform
+from autograder.platforms.registry import PLATFORMS
 
 
 def add(commands: Commands) -> None:
@@ -25,7 +24,10 @@ def add(commands: Commands) -> None:
     )
     collect.add_argument("path", type=Path, metavar="PATH", help="an archive, a folder or a mailbox, as downloaded")
     collect.add_argument(
-        "--from", dest="platform", choices=get_args(Platform), help="where it comes from (default: told from its names)"
+        "--from",
+        dest="platform",
+        choices=[one.name for one in PLATFORMS],
+        help="where it comes from (default: told from its names)",
     )
     lesson = collect.add_argument("--lesson", metavar="LESSON", help="such as 01_ols (default: told from names)")
     lesson.completer = lambda **_asked: known_lessons()  # type: ignore[attr-defined]
@@ -56,8 +58,8 @@ def _zone(name: str) -> tzinfo:
 
 def _run(options: argparse.Namespace) -> int:
     from autograder.course.course import Course
-    from autograder.platforms.collect import collect
-    from autograder.platforms.told import print_collection
+    from autograder.delivery.collect import collect
+    from autograder.delivery.report import print_collection
 
     course = Course.find(options.course)
     collection = collect(

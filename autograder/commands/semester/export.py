@@ -63,9 +63,9 @@ def add(commands: Commands) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     from autograder.course.course import Course
-    from autograder.course.roster import ROSTER_NAME, Roster, read_roster
     from autograder.gradebook.standings import standings
     from autograder.pages.export import export
+    from autograder.platforms.roster import ROSTER_NAME, Roster, read_roster
 
     course = Course.find(options.course)
     own = course.root / ROSTER_NAME

@@ -13,10 +13,11 @@ from autograder.commands.statuses import DONE
 from autograder.commands.writing import make_folder, writable, write_json
 from autograder.console import output_console
 from autograder.errors import BadInput
+from autograder.platforms.registry import PLATFORMS
 from autograder.words import count
 
 if TYPE_CHECKING:
-    from autograder.platforms.give_back import GoingBack
+    from autograder.delivery.return_ import GoingBack
 
 
 def add(commands: Commands) -> None:
@@ -33,7 +34,7 @@ def add(commands: Commands) -> None:
         "--for",
         dest="platform",
         required=True,
-        choices=("moodle", "canvas", "gradescope", "folder"),
+        choices=[one.name for one in PLATFORMS if one.feedback],
         help="a zip as it takes it, or a folder with one for each student",
     )
     give_back.add_argument(
@@ -65,31 +66,31 @@ def add(commands: Commands) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     from autograder.course.course import Course
-    from autograder.platforms import give_back
+    from autograder.delivery import return_
 
     course = Course.find(options.course)
-    plan = give_back.plan(course, options.lesson, options.platform, options.roster, options.changed)
-    to = Path(options.to) if options.to else give_back.default_place(course, plan)
+    plan = return_.plan(course, options.lesson, options.platform, options.roster, options.changed)
+    to = Path(options.to) if options.to else return_.default_place(course, plan)
     filled, sheet, written = None, None, []
     if options.worksheet:
-        filled = give_back.fill_worksheet(plan, options.worksheet, options.scale)
-        sheet = give_back.worksheet_place(to, options.worksheet)
+        filled = return_.fill_worksheet(plan, options.worksheet, options.scale)
+        sheet = return_.worksheet_place(to, options.worksheet)
     if plan.pages and not options.dry_run:
-        _check_place(to, is_folder=plan.platform == "folder")
+        _check_place(to, is_folder=plan.platform.feedback == "folder")
         make_folder(to)
-        if plan.platform == "folder":
-            give_back.write_folder(plan, to)
+        if plan.platform.feedback == "folder":
+            return_.write_folder(plan, to)
         else:
-            give_back.write_zip(plan, to)
+            return_.write_zip(plan, to)
         if filled is not None and sheet is not None:
             sheet.write_bytes(filled.content)
-        give_back.remember(course, plan, filled)
+        return_.remember(course, plan, filled)
         written = [to, *([sheet] if sheet else [])]
     remarks = [*plan.remarks, *(filled.remarks if filled else ())]
     if options.json:
         names = [str(path) for path in written]
         students = [page.record() for page in plan.pages]
-        said = {"lesson": plan.lesson, "platform": plan.platform, "students": students, "remarks": remarks}
+        said = {"lesson": plan.lesson, "platform": plan.platform.name, "students": students, "remarks": remarks}
         write_json(options.json, {**said, "written": names})
     if options.json != "-":
         _print(plan, options.dry_run)
@@ -115,7 +116,7 @@ def _print(plan: GoingBack, is_dry: bool) -> None:
     """A row for each page, where nothing is written; else how many there are."""
     from rich.table import Table
 
-    from autograder.platforms.give_back import SAME, shown_name
+    from autograder.delivery.return_ import SAME, shown_name
 
     console = output_console()
     if is_dry and plan.pages:

@@ -59,9 +59,9 @@ def _run(options: argparse.Namespace) -> int:
     from autograder.course.course import Course
     from autograder.grading.batch import grade_lesson
     from autograder.grading.preview import copied, preview_lesson
-    from autograder.intake.misplaced import how_to_collect, misplaced
     from autograder.pages.preview import NOTHING_WRITTEN
     from autograder.pages.terminal import print_class
+    from autograder.platforms.misplaced import how_to_collect, misplaced
     from autograder.words import some
 
     gc.freeze()

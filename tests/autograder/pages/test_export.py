@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from autograder.course.roster import CsvTable, Person, Roster
 from autograder.course.semester import LessonTerms, Semester
 from autograder.errors import BadInput
 from autograder.gradebook.deadlines.lateness import Lateness
 from autograder.gradebook.record import HandGrade, Record
 from autograder.pages.export import DEADLINE_COLUMNS, export
+from autograder.platforms.roster import CsvTable, Person, Roster
 from course_lib.checking import Outcome
 from tests.autograder.records import exercise_record, record
 

@@ -14,12 +14,12 @@ from rich.console import Console
 
 from autograder.course.course import Course
 from autograder.course.kept.collected import read_collected
+from autograder.delivery.collect import collect
+from autograder.delivery.report import print_collection
+from autograder.delivery.students import folder_name
 from autograder.errors import BadInput
 from autograder.intake import archives
 from autograder.intake.submission import check_student_id, list_submissions, refused_submissions
-from autograder.platforms.collect import collect
-from autograder.platforms.students import folder_name
-from autograder.platforms.told import print_collection
 from tests.autograder.platforms.downloads import (
     LESSON,
     handed_in,

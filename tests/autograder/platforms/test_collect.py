@@ -6,6 +6,8 @@ and `told.py` as well.
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -15,8 +17,8 @@ import pytest
 from autograder.cli import main
 from autograder.course.course import Course
 from autograder.course.kept.collected import read_collected
+from autograder.delivery.collect import Collection, collect
 from autograder.errors import BadInput
-from autograder.platforms.collect import Collection, collect
 from tests.autograder.platforms.downloads import (
     LESSON,
     OTHER_LESSON,
@@ -382,7 +384,7 @@ def test_one_student_s_several_notebooks_are_no_class(course: Course, tmp_path: 
 def test_of_very_many_files_of_a_student_the_notebook_is_taken(
     course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("autograder.platforms.delivering.FILES", 3)
+    monkeypatch.setattr("autograder.delivery.deliver.FILES", 3)
     files = {f"ada/{'a' * number}.py": b"x" for number in range(1, 9)}
     collect(course, laid(tmp_path / "class", {**files, f"ada/work/{NAME}": A}))
     assert (course.submitted / "ada" / LESSON / "work" / NAME).read_bytes() == A
@@ -557,7 +559,7 @@ def test_a_clock_that_is_ahead_is_not_believed(course: Course, tmp_path: Path) -
 
 
 def test_nobody_else_collects_at_the_same_time(course: Course, tmp_path: Path) -> None:
-    from autograder.platforms.delivering import delivering
+    from autograder.delivery.deliver import delivering
 
     download = put(tmp_path / "s.zip", zipped(CANVAS))
     with delivering(course, dry_run=False), pytest.raises(BadInput, match="another `katze collect`"):
@@ -620,3 +622,64 @@ def test_wrong_use_is_told_in_a_line(
     error = capsys.readouterr().err
     assert said in error
     assert not course.submitted.exists()
+
+
+# A platform of one's own ---------------------------------------------------------------------------------------
+
+
+NEW_PLATFORM = r"""
+import re
+from autograder.platforms.platform import Found, Platform, newest_file
+
+class Campus(Platform):
+    name, order, folder_names, feedback = "campus", 35, (re.compile("matr_(?P<number>[0-9]+)"),), "zip"
+    is_one_assignment = True
+    table_marks = (frozenset({"matr", "who"}),)
+    table_columns = {"id": ("who",), "number": ("matr",)}
+    worksheet = {"number": ("matr",), "points": ("points",), "most": ()}
+
+    def read(self, download, lessons, zone):
+        for file in download.files:
+            number = file.path.split("/")[-2].removeprefix("matr_")
+            yield Found(title=number, files={file.name: file}, number=number, rank=newest_file({file.name: file}))
+
+    def page_name(self, delivery, lesson):
+        return f"matr_{delivery.number}/{lesson}.html"
+
+PLATFORM = Campus()
+"""
+
+USE_IT = """
+import sys
+from pathlib import Path
+from autograder.platforms import known
+known.__path__.append(sys.argv[1])
+from autograder.cli import main
+from autograder.course.course import Course
+from autograder.course.kept.collected import read_collected
+from autograder.delivery.worksheet import WorksheetRow, fill
+from autograder.platforms.registry import named
+from autograder.platforms.roster import read_roster
+course = Course.find(Path(sys.argv[2]))
+status = main(["collect", sys.argv[3], "--roster", sys.argv[4], "--course", str(course.root), "--json"])
+[delivery] = read_collected(course, "01_attention").students.values()
+print(status, delivery.student, delivery.platform, named("campus").page_name(delivery, "01_attention"))
+row = WorksheetRow("ada", "7", frozenset({"ada"}), "", 3, 4)
+print(fill(Path(sys.argv[4]), named("campus"), [row]).content)
+print(read_roster(Path(sys.argv[5])).people[0].numbers)
+main(["return", "--help"])
+"""
+
+
+def test_a_platform_is_one_file(course: Course, tmp_path: Path) -> None:
+    put(tmp_path / "known" / "campus.py", NEW_PLATFORM.encode())
+    download = laid(tmp_path / "d", {"matr_7/01_attention.ipynb": notebook("a")})
+    table = put(tmp_path / "table.csv", b"matr,who,points\n7,ada,\n")
+    roster = put(tmp_path / "roster.csv", b"id,campus\nada,7\n")
+    places = (tmp_path / "known", course.root, download, table, roster)
+    done = subprocess.run([sys.executable, "-c", USE_IT, *map(str, places)], capture_output=True, text=True)
+    said = done.stdout
+    assert "0 ada campus matr_7/01_attention.html" in said, done.stderr
+    assert "b'matr,who,points\\n7,ada,3\\n'" in said
+    assert "{'campus': '7'}" in said
+    assert "{gradescope,moodle,campus,canvas,folder}" in said.replace("\n", "").replace(" ", "")

@@ -7,13 +7,14 @@ import re
 import pytest
 
 from autograder.course.kept.collected import Delivery
-from autograder.platforms.page_names import leads_out, moodle_page_name, page_name
+from autograder.platforms.platform import leads_out
+from autograder.platforms.registry import named as platform_named
 
 LESSON = "01_attention"
 
 
 def named(platform: str, *names: str) -> str:
-    return page_name(platform, Delivery("ada", platform, "download.zip", names), LESSON)
+    return platform_named(platform).page_name(Delivery("ada", platform, "download.zip", names), LESSON)
 
 
 def moodle_s_participant(path: str) -> tuple[str, str]:
@@ -57,10 +58,13 @@ def test_moodle_finds_the_participant(name: str, expected: str) -> None:
 
 
 def test_moodle_finds_a_participant_who_did_not_hand_in_there() -> None:
-    path = moodle_page_name("../_Ada_/\n=Lovelace", "12345", LESSON)
+    path = platform_named("moodle").page_name_by_number("../_Ada_/\n=Lovelace", "12345", LESSON)
     assert moodle_s_participant(path) == ("12345", "01_attention.html")
     assert not leads_out(path)
-    assert moodle_s_participant(moodle_page_name("", "7", LESSON)) == ("7", "01_attention.html")
+    assert moodle_s_participant(platform_named("moodle").page_name_by_number("", "7", LESSON)) == (
+        "7",
+        "01_attention.html",
+    )
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from autograder.delivery.worksheet import Filled, WorksheetRow, _Cells, fill
 from autograder.errors import BadInput
-from autograder.platforms.worksheet import Filled, WorksheetRow, _Cells, fill
+from autograder.platforms.registry import named as platform_named
 
 MOODLE = (
     'Identifier,"Full name","Email address",Status,Grade,"Maximum grade","Last modified (submission)",'
@@ -40,7 +41,7 @@ def filled(
 ) -> tuple[Filled, str]:
     path = tmp_path / "exported.csv"
     path.write_bytes(text.encode(encoding))
-    made = fill(path, platform, entries, scale)
+    made = fill(path, platform_named(platform), entries, scale)
     return made, made.content.decode(encoding)
 
 

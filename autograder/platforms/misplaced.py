@@ -9,7 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from autograder.course.course import Course
-from autograder.intake.delivered import GRADESCOPE, letters_of, names_a_submission, platform_by_names, repository_of
+from autograder.platforms.known.github import repository_of
+from autograder.platforms.platform import letters_of
+from autograder.platforms.registry import named, names_a_submission, platform_by_names
 from autograder.words import printable
 
 _HANDED_IN = re.compile(r"\.(?:ipynb(?:\.(?:txt|json|download))?|zip|gz|tgz|tar|mbox)$", re.I)
@@ -68,7 +70,7 @@ def _misplaced(course: Course, lesson: str) -> Iterator[str]:
             continue
         for inner, is_inner_folder in _entries(course.submitted / name):
             is_nearly = inner != lesson and letters_of(inner) == letters_of(lesson)
-            is_a_platform_s = GRADESCOPE.fullmatch(inner) is not None
+            is_a_platform_s = named("gradescope").has_named([inner], [])
             if is_nearly or is_a_platform_s if is_inner_folder else _HANDED_IN.search(inner):
                 yield f"{name}/{inner}"
 

@@ -6,22 +6,15 @@ import hashlib
 import unicodedata
 from dataclasses import dataclass
 
-from autograder.course.roster import Person, Roster
 from autograder.errors import BadInput
 from autograder.intake.archives import Refused
-from autograder.intake.delivered import Platform
 from autograder.intake.submission import check_student_id
-from autograder.platforms.readers.found import Found
+from autograder.platforms.platform import Found, Platform
+from autograder.platforms.roster import Person, Roster
 from autograder.words import printable, some
 
 NAME_BYTES = 120
 """The longest name of a folder: file systems take twice as much."""
-
-_ALONE: dict[Platform, str] = {
-    "moodle": "its worksheet or a list of participants",
-    "canvas": "the gradebook that Canvas exports",
-    "gradescope": "the grades that Gradescope exports",
-}
 
 
 @dataclass(frozen=True)
@@ -55,18 +48,17 @@ def student_of(found: Found, platform: Platform, roster: Roster) -> Submitter:
 def _person(found: Found, platform: Platform, roster: Roster) -> Person:
     id = unicodedata.normalize("NFC", found.id)
     if roster.people:
-        fitting = roster.find(platform, number=found.number, id=id, email=found.email, name=found.name)
+        fitting = roster.find(platform.name, number=found.number, id=id, email=found.email, name=found.name)
         if isinstance(fitting, Person):
             return fitting
         if fitting:
             ids = some([printable(person.id) for person in fitting])
             raise Refused(f"several in the roster fit ({ids}): give the number that {platform} has for each of them")
         raise Refused("nobody in the roster fits: add a row, then collect again")
-    number = "" if platform == "gradescope" else found.number  # there it is a submission's, and no student's
+    number = found.number if platform.numbers_students else ""
     alone = id or found.email or number or found.name
     if not alone:
-        wanted = _ALONE.get(platform, "a roster")
-        raise Refused(f"nothing says whose it is: collect again with --roster, and {wanted}")
+        raise Refused(f"nothing says whose it is: collect again with --roster, and {platform.roster_table}")
     return Person(alone, found.name if found.name != alone else "", found.email)
 
 

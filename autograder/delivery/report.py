@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from autograder.course.course import Course
-from autograder.platforms.collect import Collection, Result, Row
+from autograder.delivery.collect import Collection, Result, Row
 from autograder.words import MOST_NAMES, count, printable
 
 _COLOURS: dict[Result, str] = {"collected": "green", "replaced": "green", "older": "dim", "not collected": "bold red"}

@@ -11,7 +11,7 @@ import pytest
 
 from autograder.cli import main
 from autograder.course.course import Course
-from autograder.intake.misplaced import how_to_collect, misplaced
+from autograder.platforms.misplaced import how_to_collect, misplaced
 from tests.autograder.small_class import LESSON, hand_in, make_course
 
 

@@ -20,19 +20,18 @@ from typing import Any
 
 from autograder.course.course import Course
 from autograder.course.kept.collected import Delivery, read_collected
-from autograder.course.roster import ROSTER_NAME, Person, Roster, read_roster
+from autograder.delivery.history import Returned, ReturnedPage, digest_of, page_of, read_returned, write_returned
+from autograder.delivery.worksheet import Filled, WorksheetRow, fill
 from autograder.errors import BadInput
 from autograder.gradebook.record import Record
 from autograder.gradebook.standings import standings
 from autograder.grading.by_hand import outdated_pages
 from autograder.grading.digests import fingerprints
-from autograder.platforms.page_names import leads_out, moodle_page_name, page_name
-from autograder.platforms.returned import Returned, ReturnedPage, digest_of, page_of, read_returned, write_returned
-from autograder.platforms.worksheet import Filled, WorksheetRow, fill
+from autograder.platforms.platform import Platform, leads_out
+from autograder.platforms.registry import PLATFORMS, named
+from autograder.platforms.roster import ROSTER_NAME, Person, Roster, read_roster
 from autograder.words import printable, some
 from course_lib.ground.files import put_in_place
-
-PLATFORMS = ("moodle", "canvas", "gradescope", "folder")
 
 NEW, CHANGED, SAME = "new", "changed", "as returned"
 
@@ -81,7 +80,7 @@ class GoingBack:
     """
 
     lesson: str
-    platform: str
+    platform: Platform
     pages: tuple[Page, ...]
     remarks: tuple[str, ...] = ()
 
@@ -94,7 +93,7 @@ def plan(
     Args:
         course: the course.
         lesson: the lesson.
-        platform: one of `PLATFORMS`.
+        platform: the name of one that takes feedback.
         roster: a CSV file that tells the platform's numbers, for those who were not collected from it; it adds to the
             course's own `roster.csv`, where there is one.
         only_changed: leave out the pages that were returned as they are.
@@ -107,6 +106,7 @@ def plan(
             f"{lesson} is a plain nbgrader assignment, with a page for each notebook, in {course.feedback}: `nbgrader "
             f"release_feedback {lesson}` gives them back"
         )
+    target = named(platform)
     records = standings(course, [lesson])[lesson]
     deliveries, returned = read_collected(course, lesson).students, read_returned(course, lesson)
     people, remarks = _people(course, roster)
@@ -115,26 +115,26 @@ def plan(
     pages: dict[str, Page] = {}
     for record in records:
         delivery = deliveries.get(record.student, Delivery(record.student, "", "", ()))
-        person = _person(people, platform, delivery)
-        name = _name(platform, delivery, person, lesson)
+        person = _person(people, target, delivery)
+        name = _name(target, delivery, person, lesson)
         if record.total is None:
             left_out["No score, so nothing goes back: {}."].append(record.student)
         elif record.student in outdated:
             again = f"run `{course.grading(lesson)}` first: {{}}"
             left_out[f"The page is missing, or does not show the points as they stand; {again}."].append(record.student)
         elif not name:
-            left_out[_not_from_there(platform)].append(record.student)
+            left_out[_not_from_there(target)].append(record.student)
         elif leads_out(name) or name in pages:
             left_out["The name that the platform gave cannot be used for a file: {}."].append(record.student)
         else:
-            page = _page(course, record, platform, name, delivery, person, returned)
+            page = _page(course, record, target, name, delivery, person, returned)
             if not (only_changed and page.state == SAME):
                 pages[name] = page
     remarks += [sentence.format(some(students)) for sentence, students in left_out.items()]
     remarks += _not_final(
         course, lesson, [one for one in records if one.student in {p.student for p in pages.values()}]
     )
-    return GoingBack(lesson, platform, tuple(pages.values()), tuple(remarks))
+    return GoingBack(lesson, target, tuple(pages.values()), tuple(remarks))
 
 
 def _people(course: Course, roster: Path | None) -> tuple[Roster, list[str]]:
@@ -144,36 +144,33 @@ def _people(course: Course, roster: Path | None) -> tuple[Roster, list[str]]:
     return Roster(one.people for one in listed), [remark for one in listed for remark in one.remarks]
 
 
-def _person(people: Roster, platform: str, delivery: Delivery) -> Person | None:
+def _person(people: Roster, platform: Platform, delivery: Delivery) -> Person | None:
     """The student in the roster; None where it has none, or several who could be meant."""
     found = people.find(
-        platform,
-        number=delivery.number if delivery.platform == platform else "",
+        platform.name,
+        number=delivery.number if delivery.platform == platform.name else "",
         id=delivery.id or delivery.student,
         email=delivery.email,
     )
     return found if isinstance(found, Person) else None
 
 
-def _name(platform: str, delivery: Delivery, person: Person | None, lesson: str) -> str:
+def _name(platform: Platform, delivery: Delivery, person: Person | None, lesson: str) -> str:
     """What a student's page is called there; empty where the platform does not know whose it would be."""
-    if platform in ("folder", delivery.platform):
-        return page_name(platform, delivery, lesson)
-    number = person.numbers.get(platform, "") if person else ""
-    if platform == "moodle" and person is not None and number.isdecimal():
-        return moodle_page_name(person.name, number, lesson)
-    return ""
+    if platform.feedback == "folder" or platform.name == delivery.platform:
+        return platform.page_name(delivery, lesson)
+    return platform.page_name_by_number(person.name, person.numbers.get(platform.name, ""), lesson) if person else ""
 
 
-def _not_from_there(platform: str) -> str:
-    also = " nor is there a number of theirs in the roster," if platform == "moodle" else ""
+def _not_from_there(platform: Platform) -> str:
+    also = " nor is there a number of theirs in the roster," if platform.names_by_number else ""
     return f"Not collected from {platform},{also} so there is no name for the page: {{}}."
 
 
 def _page(
     course: Course,
     record: Record,
-    platform: str,
+    platform: Platform,
     name: str,
     delivery: Delivery,
     person: Person | None,
@@ -182,14 +179,17 @@ def _page(
     path = page_of(course, record.lesson, record.student)
     digest = digest_of(path)
     before = returned.pages.get(record.student)
-    is_new = before is None or before.platform != platform
+    is_new = before is None or before.platform != platform.name
     state = NEW if is_new else SAME if before and before.page == digest else CHANGED
     assert record.total is not None
     comment = _comment(record)
+    number = person.numbers.get(platform.name, "") if person else ""
+    if delivery.platform == platform.name:
+        number = delivery.number
     earlier = before.comment if before else ""
     entry = WorksheetRow(
         student=record.student,
-        number=delivery.number if delivery.platform == platform else person.numbers.get(platform, "") if person else "",
+        number=number,
         ids=frozenset(filter(None, (record.student, delivery.id, person.id if person else ""))),
         email=delivery.email or (person.email if person else ""),
         points=record.total,
@@ -242,11 +242,9 @@ def fill_worksheet(plan: GoingBack, worksheet: Path, scale: bool = False) -> Fil
     Raises:
         BadInput: see `worksheet.fill`; or the platform takes no such table from here.
     """
-    if plan.platform not in ("moodle", "gradescope"):
-        instead = (
-            "fill in Canvas's gradebook with `katze export --roster`" if plan.platform == "canvas" else "leave it out"
-        )
-        raise BadInput(f"--worksheet is for moodle and gradescope; {instead}")
+    if not plan.platform.worksheet:
+        known = " and ".join(one.name for one in PLATFORMS if one.worksheet)
+        raise BadInput(f"--worksheet is for {known}; {plan.platform.instead_of_worksheet}")
     return fill(worksheet, plan.platform, [page.entry for page in plan.pages], scale)
 
 
@@ -285,7 +283,7 @@ def remember(course: Course, plan: GoingBack, filled: Filled | None = None) -> N
         earlier = pages[page.student].comment if page.student in pages else ""
         written = filled is not None and page.student in filled.comments
         comment = _sha256(page.comment) if written else earlier
-        pages[page.student] = ReturnedPage(plan.platform, page.digest, now, comment)
+        pages[page.student] = ReturnedPage(plan.platform.name, page.digest, now, comment)
     write_returned(course, dataclasses.replace(before, pages=pages))
 
 
@@ -295,8 +293,8 @@ def _sha256(text: str) -> str:
 
 def default_place(course: Course, plan: GoingBack) -> Path:
     """Where what goes back is written, unless another place is asked for."""
-    name = f"{plan.lesson}-{plan.platform}"
-    return course.root / "build" / "return" / (name if plan.platform == "folder" else f"{name}.zip")
+    name = f"{plan.lesson}-{plan.platform.name}"
+    return course.root / "build" / "return" / (name if plan.platform.feedback == "folder" else f"{name}.zip")
 
 
 def worksheet_place(zip_path: Path, worksheet: Path) -> Path:

@@ -20,6 +20,8 @@ from pathlib import Path
 
 from autograder.errors import BadInput
 from autograder.limits import size
+from autograder.platforms.platform import Platform
+from autograder.platforms.registry import PLATFORMS
 from autograder.words import count, printable, some
 
 ROSTER_NAME = "roster.csv"
@@ -276,67 +278,33 @@ def people_in(table: CsvTable, name: str) -> Listed:
         person = columns.person(row)
         if person is not None:
             rows[person.id].append(person)
-        elif columns.kind != "canvas" and any(cell.strip() for cell in row):
+        elif not columns.kind.has_rows_of_nobody and any(cell.strip() for cell in row):
             nobody += 1
     differing = [id for id, people in rows.items() if any(one != people[0] for one in people)]
     remarks = [f"{name}: {printable(id)} stands in rows that differ, and none was used: mend it." for id in differing]
     if nobody:
         remarks.append(f"{name}: {count(nobody, 'row')} without an id left out.")
     once = [people[0] for id, people in rows.items() if id not in differing]
-    return Listed(once, remarks, columns.kind == "own")
+    return Listed(once, remarks, columns.kind is _OWN)
 
 
-PLATFORMS = ("moodle", "canvas", "gradescope", "github", "exchange", "mbox", "folder")
-"""Where submissions come from. A column of a course's own roster with such a heading holds its numbers."""
+class _Own(Platform):
+    """A course's own table, which may have a column for each platform, with its numbers."""
 
-_NUMBER = re.compile(r"\d+\s*$")
+    name = "own"
+    table_marks = (frozenset({"id"}), frozenset({"student"}))
+    table_columns = {"id": ("id", "student"), "name": ("name",), "email": ("email", "e-mail")}
 
-_CANVAS = {
-    "name": ("Student",),
-    "number": ("ID",),
-    "id": ("SIS Login ID", "SIS User ID", "ID"),
-}
-_MOODLE = {
-    "name": ("Full name", "Vollständiger Name"),
-    "first": ("First name", "Vorname"),
-    "last": ("Last name", "Surname", "Nachname"),
-    "email": ("Email address", "E-Mail-Adresse"),
-    "number": ("Identifier", "ID"),
-    "id": ("Username", "Anmeldename", "ID number", "ID-Nummer", "Matrikelnr.", "Email address", "E-Mail-Adresse"),
-    "handed_in": ("Last modified (submission)", "Zuletzt geändert (Abgabe)"),
-    "status": ("Status",),
-}
-_GRADESCOPE = {
-    "name": ("Name",),
-    "first": ("First Name",),
-    "last": ("Last Name",),
-    "email": ("Email",),
-    "number": ("Submission ID",),
-    "id": ("SID", "Email"),
-}
-_GITHUB = {
-    "name": ("name",),
-    "number": ("github_username",),
-    "id": ("identifier", "github_username"),
-}
-_OWN = {
-    "id": ("id", "student"),
-    "name": ("name",),
-    "email": ("email", "e-mail"),
-}
-_KINDS: Mapping[str, tuple[Sequence[set[str]], Mapping[str, Sequence[str]]]] = {
-    "canvas": ([{"student", "id", "section"}], _CANVAS),
-    "moodle": ([{"email address"}, {"e-mail-adresse"}, {"identifier", "full name"}], _MOODLE),
-    "gradescope": ([{"sid", "email"}], _GRADESCOPE),
-    "github": ([{"identifier", "github_username"}], _GITHUB),
-    "own": ([{"id"}, {"student"}], _OWN),
-}
-"""By which headings a kind of table is known (one set of them is enough), and which of its columns is what."""
+
+_OWN = _Own()
+_KINDS = (*PLATFORMS, _OWN)
+"""Whose tables are known: one is taken for that of which it has most of a set of marks."""
 
 
 def kind_of(table: CsvTable) -> str | None:
     """Whose table it is, such as "canvas", or "own" for a course's own roster; None where nothing tells."""
-    return _Columns(table.headings).kind
+    kind = _Columns(table.headings).kind
+    return kind.name if kind else None
 
 
 class _Columns:
@@ -344,29 +312,27 @@ class _Columns:
 
     def __init__(self, headings: Sequence[str]) -> None:
         places = {heading.strip().casefold(): place for place, heading in reversed(list(enumerate(headings)))}
-        self.kind = next((kind for kind, (marks, _) in _KINDS.items() if any(m <= places.keys() for m in marks)), None)
-        roles = _KINDS[self.kind][1] if self.kind else {}
+        marks = {kind: max((len(m) for m in kind.table_marks if m <= places.keys()), default=0) for kind in _KINDS}
+        self.kind = max((kind for kind in _KINDS if marks[kind]), key=marks.__getitem__, default=None)
+        roles = self.kind.table_columns if self.kind else {}
         self._places = {
             role: [places[name.casefold()] for name in names if name.casefold() in places]
             for role, names in roles.items()
         }
-        self._platforms = {name: places[name] for name in PLATFORMS if name in places} if self.kind == "own" else {}
+        known = PLATFORMS if self.kind is _OWN else ()
+        self._platforms = {one.name: places[one.name] for one in known if one.name in places}
 
     def person(self, row: Sequence[str]) -> Person | None:
         """The student of a row; None where it is nobody's, such as Canvas's possible points."""
         kind = self.kind
-        if kind is None or (kind == "canvas" and not self._cell(row, "number")):
+        if kind is None or (kind.has_rows_of_nobody and not self._cell(row, "number")):
             return None
         id = unicodedata.normalize("NFC", self._cell(row, "id"))
         if not id:
             return None
         numbers = {platform: row[place].strip() for platform, place in self._platforms.items() if row[place].strip()}
-        number = self._cell(row, "number")
-        digits = _NUMBER.search(number)
-        if kind == "moodle":  # "Participant 12345", and in German "Teilnehmer/in12345"
-            number = digits.group().strip() if digits else ""
-        if number:
-            numbers[kind] = number
+        if number := kind.number_in_table(self._cell(row, "number")):
+            numbers[kind.name] = number
         moment = written_date(self._cell(row, "handed_in"))
         status = self._cell(row, "status").casefold()
         return Person(
@@ -374,8 +340,8 @@ class _Columns:
             name=self._cell(row, "name") or f"{self._cell(row, 'first')} {self._cell(row, 'last')}".strip(),
             email=self._cell(row, "email"),
             numbers=numbers,
-            handed_in={kind: moment} if moment else {},
-            late={kind: True} if re.search(r"\blate\b|zu spät", status) else {},
+            handed_in={kind.name: moment} if moment else {},
+            late={kind.name: True} if re.search(r"\blate\b|zu spät", status) else {},
         )
 
     def _cell(self, row: Sequence[str], role: str) -> str:

@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Literal
 
 from autograder.course.course import Course
+from autograder.delivery.students import NAME_BYTES
 from autograder.errors import BadInput, Unreadable
 from autograder.intake import timestamps
 from autograder.intake.archives import File, Refused
 from autograder.intake.handed_in import HandedIn, find_notebook, is_notebook
 from autograder.limits import size
-from autograder.platforms.readers.found import Found
-from autograder.platforms.students import NAME_BYTES
+from autograder.platforms.platform import Found
 from autograder.repair import Release, answers_in
 from course_lib.ground.files import put_in_place
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.course.roster import Person, Roster, name_keys, read_roster, written_date
 from autograder.errors import BadInput
+from autograder.platforms.roster import Person, Roster, name_keys, read_roster, written_date
 
 
 def read(folder: Path, content: str | bytes, encoding: str = "utf-8") -> list[Person]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 import mailbox
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from email import message_from_bytes
 from email.message import EmailMessage
 from email.policy import default
@@ -18,40 +18,52 @@ from typing import Any, cast
 
 from autograder.intake.archives import File, Refused
 from autograder.platforms.download import Download
-from autograder.platforms.readers.found import Found
+from autograder.platforms.platform import Found, Platform
 
 MESSAGE_BYTES = 100_000_000
 """The longest message that is read: attachments in it are a third longer than the files."""
 
 
-def is_mailbox(path: Path) -> bool:
+class Mailbox(Platform):
+    """Students are known by their addresses."""
+
+    name = "mbox"
+    order = 10
+
+    def recognises(self, download: Download, lessons: Sequence[str]) -> bool:
+        """Whether it is a mailbox, or any file in it is a message."""
+        if download.path.is_file() and _is_mailbox(download.path):
+            return True
+        return any(file.name.lower().endswith(".eml") for file in download.files)
+
+    def read(self, download: Download, lessons: Sequence[str], zone: tzinfo | None) -> Iterator[Found]:
+        """The messages that have attachments, one submission each.
+
+        When one came is what the server wrote that received it last, which no sender can; where none did, the
+        sender's own clock.
+        """
+        is_box = download.path.is_file() and _is_mailbox(download.path)
+        for title, message in _in_mailbox(download) if is_box else _saved(download):
+            try:
+                found = _submission(title, message)
+            except Refused as refusal:
+                download.refused[title] = refusal.reason
+            except Exception as error:  # parsers of mail meet everything
+                download.refused[title] = f"it is no message that can be read ({type(error).__name__})"
+            else:
+                if found.files:
+                    yield found
+                else:
+                    download.refused[found.title] = "nothing is attached to it"
+
+
+def _is_mailbox(path: Path) -> bool:
     """Whether a file is an mbox: it begins with a line of its own."""
     try:
         with path.open("rb") as file:
             return file.read(5) == b"From "
     except OSError:
         return False
-
-
-def read_mail(download: Download) -> Iterator[Found]:
-    """The messages that have attachments, one submission each.
-
-    When one came is what the server wrote that received it last, which no sender can; where none did, the sender's own
-    clock.
-    """
-    is_box = download.path.is_file() and is_mailbox(download.path)
-    for title, message in _in_mailbox(download) if is_box else _saved(download):
-        try:
-            found = _submission(title, message)
-        except Refused as refusal:
-            download.refused[title] = refusal.reason
-        except Exception as error:  # parsers of mail meet everything
-            download.refused[title] = f"it is no message that can be read ({type(error).__name__})"
-        else:
-            if found.files:
-                yield found
-            else:
-                download.refused[found.title] = "nothing is attached to it"
 
 
 Message = Callable[[], bytes]
@@ -128,3 +140,6 @@ def _received(message: EmailMessage) -> datetime | None:
             continue
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
     return None
+
+
+PLATFORM = Mailbox()

@@ -14,29 +14,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from autograder.course.roster import TABLE_BYTES, number_in, parse_table
 from autograder.errors import BadInput
+from autograder.platforms.platform import Platform
+from autograder.platforms.roster import TABLE_BYTES, number_in, parse_table
 from autograder.words import printable, some
-
-_HEADINGS: Mapping[str, Mapping[str, Sequence[str]]] = {
-    "moodle": {
-        "number": ("Identifier", "ID"),
-        "id": ("Username", "Anmeldename", "ID number", "ID-Nummer", "Matrikelnr."),
-        "email": ("Email address", "E-Mail-Adresse"),
-        "points": ("Grade", "Bewertung"),
-        "most": ("Maximum grade", "Bestwertung"),
-        "scale": ("Scale", "Skala"),
-        "comment": ("Feedback comments", "Feedback als Kommentar"),
-    },
-    "gradescope": {
-        "id": ("SID",),
-        "email": ("Email",),
-        "number": ("Submission ID",),
-        "points": ("Total Score",),
-        "most": ("Max Points",),
-    },
-}
-"""For each platform which column is what; whose row it is, is asked in this order."""
 
 
 @dataclass(frozen=True)
@@ -81,12 +62,12 @@ class Filled:
     remarks: tuple[str, ...] = ()
 
 
-def fill(path: Path, platform: str, entries: Sequence[WorksheetRow], scale: bool = False) -> Filled:
+def fill(path: Path, platform: Platform, entries: Sequence[WorksheetRow], scale: bool = False) -> Filled:
     """Fill in a table that a platform has exported: Moodle's grading worksheet, or Gradescope's grades.
 
     Args:
         path: the table.
-        platform: "moodle" or "gradescope".
+        platform: one that has a `worksheet`.
         entries: what to fill in.
         scale: where the platform gives another number of points at most, write the same share of those.
 
@@ -131,10 +112,10 @@ def fill(path: Path, platform: str, entries: Sequence[WorksheetRow], scale: bool
     return Filled(text.encode(table.encoding, "xmlcharrefreplace"), tuple(points), tuple(comments), tuple(remarks))
 
 
-def _columns(path: Path, platform: str, headings: Sequence[str]) -> dict[str, int]:
+def _columns(path: Path, platform: Platform, headings: Sequence[str]) -> dict[str, int]:
     """Where what is."""
     places = {heading.strip().casefold(): place for place, heading in reversed(list(enumerate(headings)))}
-    known = _HEADINGS[platform]
+    known = platform.worksheet
     columns = {
         role: places[name.casefold()]
         for role, names in known.items()

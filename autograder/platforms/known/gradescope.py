@@ -2,52 +2,96 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 import yaml
 
+from autograder.course.kept.collected import Delivery
 from autograder.errors import BadInput
 from autograder.intake.archives import File, Refused
-from autograder.intake.delivered import GRADESCOPE, GRADESCOPE_LIST
 from autograder.platforms.download import Download
-from autograder.platforms.readers.found import Found, newest_file
+from autograder.platforms.platform import Found, Platform, newest_file
+
+FOLDER = re.compile(r"submission_(?P<number>\d+)")
+"""A folder's name."""
+
+LIST = "submission_metadata.yml"
+"""Beside those folders: who handed each of them in, and when."""
 
 LIST_BYTES = 50_000_000
 DEEPEST = 100
 
 
-def read_gradescope(download: Download) -> Iterator[Found]:
-    """The submissions: of a group one for each of its members. Without the list, the folders have only numbers.
+class Gradescope(Platform):
+    """Its numbers are those of submissions."""
 
-    Raises:
-        BadInput: the list cannot be read.
-    """
-    lists = [file for file in download.files if file.name == GRADESCOPE_LIST and not _is_handed_in(file)]
-    listed = {folder: facts for file in lists for folder, facts in _listed(file).items()}
-    together: dict[str, dict[str, File]] = defaultdict(dict)
-    for file in download.files:
-        parts = file.path.split("/")
-        place = next((place for place, part in enumerate(parts) if part in listed or GRADESCOPE.fullmatch(part)), None)
-        if place is not None:
-            together[parts[place]]["/".join(parts[place + 1 :]) or file.name] = file
-        elif file not in lists:
-            download.refused[file.path] = "it lies in no submission's folder"
-    for missing in sorted(listed.keys() - together.keys()):
-        download.refused[missing] = f"{GRADESCOPE_LIST} names it, and it is not there"
-    for folder, files in together.items():
-        yield from _submissions(folder, files, listed.get(folder, {}))
+    name = "gradescope"
+    order = 20
+    folder_names = (FOLDER,)
+    is_one_assignment = True
+    numbers_students = False
+    roster_table = "the grades that Gradescope exports"
+    table_marks = (frozenset({"sid", "email"}),)
+    table_columns = {
+        "name": ("Name",),
+        "first": ("First Name",),
+        "last": ("Last Name",),
+        "email": ("Email",),
+        "number": ("Submission ID",),
+        "id": ("SID", "Email"),
+    }
+    worksheet = {
+        "id": ("SID",),
+        "email": ("Email",),
+        "number": ("Submission ID",),
+        "points": ("Total Score",),
+        "most": ("Max Points",),
+    }
+    feedback = "zip"
+
+    def has_named(self, folders: Collection[str], files: Collection[str]) -> bool:
+        """Whether it has given such names to folders, or its list is among the files."""
+        return LIST in files or super().has_named(folders, files)
+
+    def read(self, download: Download, lessons: Sequence[str], zone: tzinfo | None) -> Iterator[Found]:
+        """The submissions: of a group one for each of its members. Without the list, the folders have only numbers.
+
+        Raises:
+            BadInput: the list cannot be read.
+        """
+        lists = [file for file in download.files if file.name == LIST and not _is_handed_in(file)]
+        listed = {folder: facts for file in lists for folder, facts in _listed(file).items()}
+        together: dict[str, dict[str, File]] = defaultdict(dict)
+        for file in download.files:
+            parts = file.path.split("/")
+            place = next((place for place, part in enumerate(parts) if part in listed or FOLDER.fullmatch(part)), None)
+            if place is not None:
+                together[parts[place]]["/".join(parts[place + 1 :]) or file.name] = file
+            elif file not in lists:
+                download.refused[file.path] = "it lies in no submission's folder"
+        for missing in sorted(listed.keys() - together.keys()):
+            download.refused[missing] = f"{LIST} names it, and it is not there"
+        for folder, files in together.items():
+            yield from _submissions(folder, files, listed.get(folder, {}))
+
+    def page_name(self, delivery: Delivery, lesson: str) -> str:
+        """The members of a group have a submission together, and a page each."""
+        parts = [part for name in delivery.names for part in name.split("/")[:-1]]
+        folder = next((part for part in parts if FOLDER.fullmatch(part)), "")
+        return folder and f"{folder}/{delivery.student}.html"
 
 
 def _is_handed_in(file: File) -> bool:
     """Whether a file lies in a submission's folder, so that a student may have written it."""
-    return any(GRADESCOPE.fullmatch(part) for part in file.path.split("/")[:-1])
+    return any(FOLDER.fullmatch(part) for part in file.path.split("/")[:-1])
 
 
 def _submissions(folder: str, files: Mapping[str, File], facts: Mapping[str, Any]) -> Iterator[Found]:
-    match = GRADESCOPE.match(folder)
+    match = FOLDER.match(folder)
     number = match["number"] if match else ""
     earlier = facts.get(":history")
     submitters = facts.get(":submitters")
@@ -116,3 +160,6 @@ def _moment(value: object) -> datetime | None:
 
 def _text(value: object) -> str:
     return str(value).strip() if isinstance(value, (str, int)) and not isinstance(value, bool) else ""
+
+
+PLATFORM = Gradescope()

@@ -1,7 +1,7 @@
 """`katze collect`: from what a platform delivers to `submitted/<student>/<lesson>/`. Begin here.
 
-`download.py` opens it, the platform's own module finds the submissions in it, `students.py` says whose they are, and
-`delivering.py` puts them where grading looks for them. `course/kept/collected.py` keeps where each came from.
+`platforms/download.py` opens it, the platform's own file finds the submissions in it, `students.py` says whose they
+are, and `deliver.py` puts them where grading looks for them. `course/kept/collected.py` keeps where each came from.
 """
 
 from __future__ import annotations
@@ -22,31 +22,23 @@ from autograder.course.kept.collected import (
     told_of_late_ones,
     write_collected,
 )
-from autograder.course.roster import ROSTER_NAME, TABLE_BYTES, Listed, Roster, parse_table, people_in, read_roster
+from autograder.delivery.deliver import Delivering, Staged, delivering
+from autograder.delivery.students import Submitter, student_of
 from autograder.errors import BadInput
 from autograder.intake.archives import Refused
-from autograder.intake.delivered import Platform, letters_of, names_a_submission, platform_of
 from autograder.intake.handed_in import topics_in
-from autograder.platforms.delivering import Delivering, Staged, delivering
 from autograder.platforms.download import Download, opened_download
-from autograder.platforms.readers.canvas import read_canvas
-from autograder.platforms.readers.folders import is_github, read_exchange, read_folder, read_github, require_folder
-from autograder.platforms.readers.found import Found, in_utc
-from autograder.platforms.readers.gradescope import read_gradescope
-from autograder.platforms.readers.mail import is_mailbox, read_mail
-from autograder.platforms.readers.moodle import read_moodle
-from autograder.platforms.students import Submitter, student_of
+from autograder.platforms.known.folder import PLATFORM as FOLDER
+from autograder.platforms.known.folder import require_folder
+from autograder.platforms.platform import Found, Platform, in_utc, letters_of, names_in
+from autograder.platforms.registry import PLATFORMS, named, names_a_submission, platform_by_names
+from autograder.platforms.roster import ROSTER_NAME, TABLE_BYTES, Listed, Roster, parse_table, people_in, read_roster
 from autograder.words import count, printable
 
 Result = Literal["collected", "replaced", "unchanged", "older", "not collected"]
 
 _SECTIONS = 20
 """The most archives in one that may be a platform's, rather than a student's each."""
-
-_WITHOUT_A_ROSTER: Mapping[Platform, str] = {
-    "canvas": "students are known by Canvas's numbers; with --roster and its gradebook they are known by their ids",
-    "moodle": "students are known by their names; with --roster and the worksheet they are known by their ids",
-}
 
 _LOOKED_INTO = 5
 """How many submissions are opened to learn their lesson, where no name tells."""
@@ -88,7 +80,7 @@ class Collection:
 
     Attributes:
         source: what was collected, by its name.
-        platform: where it comes from.
+        platform: where it comes from, by its name.
         rows: what became of each submission.
         refused: files that are part of none, with the reason.
         remarks: a sentence each about rosters.
@@ -96,7 +88,7 @@ class Collection:
     """
 
     source: str
-    platform: Platform
+    platform: str
     rows: list[Row] = field(default_factory=list)
     refused: Mapping[str, str] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
@@ -116,7 +108,7 @@ def collect(
     course: Course,
     path: Path,
     *,
-    platform: Platform | None = None,
+    platform: str | None = None,
     lesson: str | None = None,
     rosters: Sequence[Path] = (),
     zone: tzinfo | None = None,
@@ -127,7 +119,7 @@ def collect(
     Args:
         course: where to.
         path: what a platform delivers: an archive, a folder, a mailbox.
-        platform: where it comes from; by default told from the names in it.
+        platform: where it comes from, by its name; by default told from the names in it.
         lesson: what it was handed in to; by default told from names and notebooks. Of a download that holds several
             lessons only this one is collected.
         rosters: who is who; the course's own, and tables beside the submissions, are read as well.
@@ -144,20 +136,20 @@ def collect(
         if path.resolve() == course.submitted.resolve():  # a raw download beside what was collected already
             lessons = set(course.lessons())
             download.files = [file for file in download.files if not set(file.path.split("/")[1:2]) & lessons]
-        platform = platform or _guessed(download, course)
-        listed = _listed(course, download, platform, rosters)
-        found = list(_read(download, platform, course, zone))
+        origin = named(platform) if platform else _guessed(download, course)
+        listed = _listed(course, download, origin, rosters)
+        found = list(origin.read(download, course.lessons(), zone))
         if not found:
             told = "".join(f": {printable(name)}: {why}" for name, why in list(download.refused.items())[:1])
-            raise BadInput(f"{path} holds no submissions from {platform}{told}; say with --from where it comes from")
-        collection = Collection(download.name, platform, refused=download.refused, dry_run=dry_run)
+            raise BadInput(f"{path} holds no submissions from {origin}{told}; say with --from where it comes from")
+        collection = Collection(download.name, origin.name, refused=download.refused, dry_run=dry_run)
         collection.remarks += [remark for one in listed for remark in one.remarks]
-        by_lesson = _by_lesson(found, lesson, course, path, collection)
+        by_lesson = _by_lesson(found, lesson, course, path, origin, collection)
         with delivering(course, dry_run) as delivery:
             roster = Roster(one.people for one in listed)
-            if not roster.people and platform in _WITHOUT_A_ROSTER:
-                collection.remarks.append(f"No roster: {_WITHOUT_A_ROSTER[platform]} (docs/collecting.md).")
-            _Run(course, download.name, roster, zone, delivery, collection).take(by_lesson)
+            if not roster.people and origin.without_roster:
+                collection.remarks.append(f"No roster: {origin.without_roster} (docs/collecting.md).")
+            _Run(course, download.name, origin, roster, zone, delivery, collection).take(by_lesson)
     collection.remarks += _late_ones(collection.rows, course)
     collection.rows.sort(key=lambda row: (row.lesson, row.student, row.title))
     return collection
@@ -178,44 +170,19 @@ def _late_ones(rows: Sequence[Row], course: Course) -> Iterator[str]:
 
 def _guessed(download: Download, course: Course) -> Platform:
     """Where a download comes from. A few archives in it are opened, if they turn out to be a platform's."""
-    if download.path.is_file() and is_mailbox(download.path):
-        return "mbox"
-    if any(file.name.lower().endswith(".eml") for file in download.files):
-        return "mbox"
-    found = platform_of(file.path for file in download.files)
-    if found is not None:
-        return found
-    if is_github(download, course.lessons()):
-        return "github"
-    if len([file for file in download.files if file.is_archive]) <= _SECTIONS:
+    lessons = course.lessons()
+    found = next((one for one in PLATFORMS if one.recognises(download, lessons)), None)
+    if found is None and len([file for file in download.files if file.is_archive]) <= _SECTIONS:
         before, refused = list(download.files), dict(download.refused)
         if download.unpack():
-            found = platform_of(file.path for file in download.files)
-            if found is not None:
-                return found
-            download.files = before  # one archive a student, as in a folder
-            download.refused.clear()
-            download.refused.update(refused)
-    require_folder(download, course.lessons())
-    return "folder"
-
-
-def _read(download: Download, platform: Platform, course: Course, zone: tzinfo | None) -> Iterator[Found]:
-    match platform:
-        case "moodle":
-            return read_moodle(download)
-        case "canvas":
-            return read_canvas(download)
-        case "gradescope":
-            return read_gradescope(download)
-        case "github":
-            return read_github(download, course.lessons())
-        case "exchange":
-            return read_exchange(download)
-        case "mbox":
-            return read_mail(download)
-        case "folder":
-            return read_folder(download, course.lessons(), zone)
+            found = platform_by_names(*names_in(file.path for file in download.files))
+            if found is None:
+                download.files = before  # one archive a student, as in a folder
+                download.refused.clear()
+                download.refused.update(refused)
+    if found is None:
+        require_folder(download, lessons)
+    return found or FOLDER
 
 
 def _listed(course: Course, download: Download, platform: Platform, rosters: Sequence[Path]) -> list[Listed]:
@@ -227,7 +194,7 @@ def _listed(course: Course, download: Download, platform: Platform, rosters: Seq
     own = course.root / ROSTER_NAME
     named = [*rosters, *([own] if own.is_file() and own not in rosters else [])]
     listed = [read_roster(path) for path in named]
-    if platform in ("moodle", "canvas", "gradescope"):
+    if platform.is_one_assignment:
         for file in [file for file in download.files if file.name.lower().endswith(".csv")]:
             if not names_a_submission(file.path) and file.path.count("/") <= 1:
                 try:
@@ -259,7 +226,12 @@ def _lesson_by_cells(found: Found, lessons: Sequence[str]) -> str:
 
 
 def _by_lesson(
-    found: Sequence[Found], wanted: str | None, course: Course, source: Path, collection: Collection
+    found: Sequence[Found],
+    wanted: str | None,
+    course: Course,
+    source: Path,
+    platform: Platform,
+    collection: Collection,
 ) -> dict[str, list[Found]]:
     """The submissions by their lessons; those that were not asked for are only counted, those of none are told.
 
@@ -267,7 +239,7 @@ def _by_lesson(
         BadInput: a download of one assignment does not say of which.
     """
     lessons = course.lessons()
-    if collection.platform in ("moodle", "canvas", "gradescope"):
+    if platform.is_one_assignment:
         if wanted:
             _require_no_other(found, wanted, lessons, source)
         return {wanted or _lesson_of_all(found, lessons, source): list(found)}
@@ -287,7 +259,7 @@ def _by_lesson(
             said = ("nothing says which lesson it was handed in to: collect it again with --lesson",)
             collection.rows.append(Row(one.title, "not collected", name=one.name, said=said))
     others = Counter({name: number for name, number in strangers.items() if name in lessons})
-    if wanted and others and not (by_lesson or collection.rows) and collection.platform != "exchange":
+    if wanted and others and not (by_lesson or collection.rows) and not platform.is_all_lessons:
         raise _other(source, wanted, others)
     for name, number in sorted(strangers.items()):
         which = "another lesson" if name in lessons else "no lesson of this course"
@@ -344,16 +316,12 @@ class _Run:
 
     course: Course
     source: str
+    platform: Platform
     roster: Roster
     zone: tzinfo | None
     delivery: Delivering
     collection: Collection
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
-
-    @property
-    def platform(self) -> Platform:
-        """Where the download comes from."""
-        return self.collection.platform
 
     def take(self, by_lesson: Mapping[str, Sequence[Found]]) -> None:
         """Take in all submissions, a lesson and a student at a time."""
@@ -383,7 +351,7 @@ class _Run:
 
     def _told(self, found: Found, student: Submitter) -> Found:
         """A submission with what its platform's own table says of it: when it came, and whether it was late."""
-        person, platform = student.person, self.platform
+        person, platform = student.person, self.platform.name
         if person.numbers.get(platform) == found.number:
             stated = person.handed_in.get(platform)
             if found.handed_in is None and stated is not None:
@@ -435,7 +403,7 @@ class _Run:
         self._row(newest, result, said, **facts)
         return Delivery(
             student=student.folder,
-            platform=self.platform,
+            platform=self.platform.name,
             source=self.source,
             names=staged.names,
             number=newest.number,
@@ -463,7 +431,7 @@ class _Run:
             return False
         if newest.handed_in is not None and before.handed_in:
             return newest.handed_in < datetime.fromisoformat(before.handed_in)
-        return before.platform == self.platform and 0 < newest.rank < before.rank
+        return before.platform == self.platform.name and 0 < newest.rank < before.rank
 
     def _deliver(self, staged: Staged, said: list[str]) -> tuple[Result, str]:
         """Put a submission where it belongs; how that went, and where what lay there is kept."""

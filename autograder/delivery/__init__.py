@@ -1,0 +1,1 @@
+"""What platforms deliver is collected into `submitted/`, and what was graded goes back to them."""

@@ -1,0 +1,1 @@
+"""A platform a file; `registry.py` finds whatever lies here."""

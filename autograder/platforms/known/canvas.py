@@ -1,0 +1,94 @@
+"""Canvas: the zip of "Download Submissions", in which each file's name says whose it is.
+
+It holds the last attempt alone and no times: "LATE" in a name is all that it says about when.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from datetime import tzinfo
+
+from autograder.course.kept.collected import Delivery
+from autograder.intake.archives import File
+from autograder.platforms.download import Download
+from autograder.platforms.platform import Found, Platform
+
+_NAME = re.compile(
+    r"(?P<name>.+?)(?P<late>_LATE)?_(?P<number>\d+)_(?:(?P<file>\d+)_(?P<rest>.+)|(?P<kind>text|link)\.html)", re.S
+)
+"""A file's name, `lovelaceada_LATE_123_456_01_ols-1.ipynb`: 123 is the student, 456 the file.
+
+Canvas's `lib/content_zipper.rb`.
+"""
+
+_ANONYMOUS = re.compile(r"(?P<late>LATE_)?anon_(?P<number>[^_]+)_(?P<file>\d+)_(?P<rest>.+)", re.S)
+"""The same, of an assignment that is graded anonymously."""
+
+
+class Canvas(Platform):
+    """Its gradebook is filled in by `katze export`."""
+
+    name = "canvas"
+    order = 50
+    file_names = (_ANONYMOUS, _NAME)
+    is_one_assignment = True
+    roster_table = "the gradebook that Canvas exports"
+    without_roster = (
+        "students are known by Canvas's numbers; with --roster and its gradebook they are known by their ids"
+    )
+    table_marks = (frozenset({"student", "id", "section"}),)
+    table_columns = {"name": ("Student",), "number": ("ID",), "id": ("SIS Login ID", "SIS User ID", "ID")}
+    has_rows_of_nobody = True
+    instead_of_worksheet = "fill in Canvas's gradebook with `katze export --roster`"
+    feedback = "zip"
+
+    def has_named(self, folders: Collection[str], files: Collection[str]) -> bool:
+        """Whether most files have such names, as some student's own may have one, too."""
+        handed_in = [name for name in files if not name.lower().endswith(".csv")]
+        return 2 * sum(_parsed(name) is not None for name in handed_in) > len(handed_in)
+
+    def read(self, download: Download, lessons: Sequence[str], zone: tzinfo | None) -> Iterator[Found]:
+        """The submissions, one for each student."""
+        together: dict[str, list[tuple[re.Match[str], File]]] = defaultdict(list)
+        for file in download.files:
+            match = _parsed(file.name)
+            if match is None:
+                download.refused[file.path] = "its name says not whose it is"
+            else:
+                together[match["number"]].append((match, file))
+        for number, parts in together.items():
+            last = max(int(match["file"] or 0) for match, _ in parts)
+            first = parts[0][0].groupdict()
+            files: dict[str, File] = {}
+            for match, file in sorted(parts, key=lambda part: int(part[0]["file"] or 0)):
+                name = match["rest"] or f"{match.groupdict().get('kind')}.html"
+                files[name if name not in files else f"{match['file']}_{name}"] = file
+            yield Found(
+                title=parts[0][1].name,
+                files=files,
+                number=number,
+                name=first.get("name") or "",
+                rank=last,
+                late=any(match["late"] for match, _ in parts),
+                extra={"file": str(last)},
+            )
+
+    def page_name(self, delivery: Delivery, lesson: str) -> str:
+        """Canvas looks for the numbers of the student and of the file that was handed in, and takes the kind of file
+        from the end (`infer_comment_context_from_filename`); a text or a link has no such file.
+        """
+        for name in delivery.names:
+            file = name.rpartition("/")[2]
+            match = _parsed(file)
+            if match is not None and match["rest"]:
+                return f"{file[: match.start('rest')]}{match['rest'].partition('.')[0]}.html"
+        return ""
+
+
+def _parsed(file: str) -> re.Match[str] | None:
+    return _ANONYMOUS.fullmatch(file) or _NAME.fullmatch(file)
+
+
+PLATFORM = Canvas()

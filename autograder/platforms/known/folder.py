@@ -1,0 +1,135 @@
+"""A folder for each student, or a file for each: what no platform has named."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import tzinfo
+
+from autograder.course.kept.collected import Delivery
+from autograder.errors import BadInput
+from autograder.intake.archives import File
+from autograder.intake.handed_in import is_notebook, may_be_work
+from autograder.platforms.download import Download
+from autograder.platforms.platform import Found, Platform, letters_of, newest_file, time_in_name, without_time
+from autograder.words import printable
+
+_HOW = "put each student's files into a folder of the student's name (ada/01_attention.ipynb), and collect those"
+
+
+class Folder(Platform):
+    """Students are known by the names of folders and files; nothing is known by that alone."""
+
+    name = "folder"
+    order = 70
+    feedback = "folder"
+
+    def read(self, download: Download, lessons: Sequence[str], zone: tzinfo | None) -> Iterator[Found]:
+        """The submissions in a folder for each student, or in a file for each, `ada.ipynb` or `ada_01_ols.ipynb`.
+
+        In a student's folder one for each lesson may lie, and in that one for each attempt, with a time in its name.
+        """
+        by_letters = {letters_of(lesson): lesson for lesson in lessons}
+        together: dict[tuple[str, str, str], dict[str, File]] = defaultdict(dict)
+        in_folders = any("/" in file.path for file in download.files)
+        for file in download.files:
+            *folders, name = _below_wrapper(file.path, download)
+            if not folders:
+                if in_folders and not may_be_work(name):
+                    download.refused[file.path] = "it lies in no student's folder"
+                else:
+                    together[name, "", ""][name] = file
+                continue
+            student, *deeper = folders
+            lesson = by_letters.get(letters_of(deeper[0]), "") if deeper else ""
+            deeper = deeper[1:] if lesson else deeper
+            attempt = deeper.pop(0) if deeper and time_in_name(deeper[0], zone) else ""
+            together[student, lesson, attempt]["/".join((*deeper, name))] = file
+        for (top, lesson, attempt), files in together.items():
+            is_file = list(files) == [top] and not lesson and not attempt
+            whose = _student_of(top, lessons) if is_file else without_time(top).strip(" _-.")
+            title = "/".join(filter(None, (top, lesson, attempt)))
+            if not whose or " - " in whose:
+                download.refused[title] = "its name says not whose it is"
+                continue
+            yield Found(
+                title=title,
+                files=files,
+                number=whose,
+                id=whose,
+                name=whose,
+                lesson=lesson,
+                handed_in=time_in_name(attempt or top, zone),
+                rank=newest_file(files),
+            )
+
+    def page_name(self, delivery: Delivery, lesson: str) -> str:
+        """A page in the student's own folder."""
+        return f"{delivery.student}/{lesson}.html"
+
+
+UNREAD: Mapping[str, re.Pattern[str]] = {
+    "Blackboard": re.compile(r".*_attempt_\d{4}(?:-\d\d){5}(?:_[^/]*|\.txt)", re.S),
+    "Brightspace": re.compile(r"(?:.*/)?\d+-\d+ - [^/]+ - [^/]+/.*", re.S),
+    "Google Classroom": re.compile(r"(?:.*/)?[^/]+ - (?:Copy of|Kopie von|Copie de|Copia de) [^/]+", re.S),
+    "ILIAS": re.compile(r"(?:.*/)?[^/]+_[^/]+_\d+/\d{14}_[^/]+", re.S),
+    "Microsoft Teams": re.compile(r"(?:.*/)?[^/]+/[^/]+/Version \d+/.*", re.S),
+    "Sakai": re.compile(r"(?:.*/)?[^/]+\([^/()]+\)/(?:Submission attachment\(s\)/.*|timestamp\.txt)", re.S),
+}
+"""The paths of files in downloads that nobody can read yet, by who makes them."""
+
+
+def unread_platform(paths: Collection[str]) -> str:
+    """Who has made a download of these files that nobody can read yet; empty where that cannot be told."""
+    found = {name: sum(pattern.fullmatch(path) is not None for path in paths) for name, pattern in UNREAD.items()}
+    name = max(found, key=lambda name: found[name])
+    return name if 2 * found[name] > len(paths) else ""
+
+
+def require_folder(download: Download, lessons: Sequence[str]) -> None:
+    """Refuse what may be of a platform that nobody knows: the names in it would be taken for students'.
+
+    Raises:
+        BadInput: it is, or everything lies in one folder, as if one student had handed in the work of many.
+    """
+    unread = unread_platform([file.path for file in download.files])
+    if unread:
+        raise BadInput(f"{download.path} looks like a download of {unread}, which is not read yet; {_HOW}")
+    below = [_below_wrapper(file.path, download) for file in download.files]
+    students = {parts[0] for parts in below if len(parts) > 1}
+    notebooks = [parts for parts in below if is_notebook(parts[-1])]
+    if len(students) == 1 and all(len(parts) > 1 for parts in notebooks):
+        [alone] = students
+        known = {letters_of(lesson) for lesson in lessons}
+        inside = {
+            (*(one for one in parts[1:-1] if letters_of(one) not in known), _student_of(parts[-1], lessons))
+            for parts in notebooks
+            if not any(time_in_name(part, None) for part in parts[1:-1])
+        }
+        if len(inside) > 1:
+            raise BadInput(
+                f"all notebooks in {download.path} lie in {printable(alone)}, which may be no student's name; {_HOW}. "
+                "If it is one student's, say so with --from folder"
+            )
+
+
+def _below_wrapper(path: str, download: Download) -> list[str]:
+    """The parts of a path, without the one folder that an archive of a folder begins with."""
+    parts = path.split("/")
+    tops = {file.path.split("/")[0] for file in download.files}
+    deep = any(file.path.count("/") > 1 for file in download.files)
+    return parts[1:] if download.path.is_file() and len(tops) == 1 and deep else parts
+
+
+def _student_of(file: str, lessons: Sequence[str]) -> str:
+    """Whose a file is, by what its name says besides the lesson, a time and a number."""
+    stem = re.sub(r"(?:\.tar)?\.\w+$", "", re.sub(r"\.(?:txt|json|download)$", "", file.strip(), flags=re.I))
+    stem = re.sub(r"(?:-\d{1,3}| ?\(\d{1,3}\))$", "", without_time(stem))
+    for lesson in sorted(lessons, key=len, reverse=True):
+        pattern = "[-_ ]".join(map(re.escape, re.split("[-_ ]+", lesson)))
+        stem = re.sub(rf"(?:^|(?<=[-_ .])){pattern}(?=$|[-_ .])", "", stem, flags=re.I)
+    return stem.strip(" _-.")
+
+
+PLATFORM = Folder()

@@ -1,0 +1,87 @@
+"""GitHub Classroom: repositories as it clones them, or offers them as archives."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import tzinfo
+
+from autograder.intake.archives import File
+from autograder.platforms.download import Download
+from autograder.platforms.platform import Found, Platform, newest_file
+
+_ARCHIVE = re.compile(r"\.(?:zip|tar|tgz|tar\.gz)$", re.I)
+_BRANCH = re.compile(r"-(?:main|master)$")
+
+
+class GitHub(Platform):
+    """Students are known by their accounts."""
+
+    name = "github"
+    order = 60
+    table_marks = (frozenset({"identifier", "github_username"}),)
+    table_columns = {"name": ("name",), "number": ("github_username",), "id": ("identifier", "github_username")}
+
+    def recognises(self, download: Download, lessons: Sequence[str]) -> bool:
+        """Whether most files lie in folders, or archives, that are named after a lesson and something else."""
+        named = [
+            any(repository_of(part, lessons) for part in file.path.split("/")[:-1])
+            or (file.is_archive and repository_of(file.name, lessons) is not None)
+            for file in download.files
+        ]
+        return 2 * sum(named) > len(named)
+
+    def read(self, download: Download, lessons: Sequence[str], zone: tzinfo | None) -> Iterator[Found]:
+        """The submissions in folders, or archives, that are named after an assignment and an account: `01-ols-ada`.
+
+        Where no folder's name begins like a lesson's, what all of them have in common counts as the assignment's.
+        """
+        tops: dict[str, dict[str, File]] = defaultdict(dict)
+        wrapper = len(os.path.commonprefix([file.path.split("/")[:-1] for file in download.files]))
+        for file in download.files:
+            parts = file.path.split("/")
+            named = [place for place, part in enumerate(parts[:-1]) if repository_of(part, lessons)]
+            place = next((place for place in named if place >= wrapper), named[-1] if named else -1)
+            if place >= 0:
+                tops[parts[place]]["/".join(parts[place + 1 :])] = file
+            elif len(parts) > 1:
+                tops[parts[0]]["/".join(parts[1:])] = file
+            else:
+                tops[_BRANCH.sub("", _ARCHIVE.sub("", file.name))][file.name] = file
+        common = _common(list(tops))
+        for title, files in tops.items():
+            lesson, account = repository_of(title, lessons) or ("", title[len(common) :] if common else "")
+            if not account:
+                for file in files.values():
+                    download.refused[file.path] = "its name is not an assignment's and an account's"
+                continue
+            yield Found(
+                title=title,
+                files=files,
+                number=account,
+                id=account,
+                lesson=lesson,
+                rank=newest_file(files),
+            )
+
+
+def repository_of(name: str, lessons: Iterable[str]) -> tuple[str, str] | None:
+    """The lesson and the account that a repository of GitHub Classroom is named after: `01-ols-ada`.
+
+    None where its name does not begin like a lesson's.
+    """
+    for lesson in lessons:
+        match = re.match("[-_ ]".join(map(re.escape, re.split("[-_ ]+", lesson))) + "[-_ ](?=.)", name, re.I)
+        if match:
+            return lesson, name[match.end() :]
+    return None
+
+
+def _common(names: Sequence[str]) -> str:
+    """What several names begin with, up to a dash."""
+    return re.sub(r"[^-]*$", "", os.path.commonprefix(names)) if len(names) > 1 else ""
+
+
+PLATFORM = GitHub()

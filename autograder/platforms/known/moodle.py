@@ -1,0 +1,112 @@
+"""Moodle: the zip of "Download all submissions", with a folder for each student or without."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from datetime import tzinfo
+
+from autograder.course.kept.collected import Delivery
+from autograder.intake.archives import File
+from autograder.platforms.download import Download
+from autograder.platforms.platform import CONTROL, Found, Platform, newest_file
+
+NAME = re.compile(r"(?P<name>.*)_(?P<number>\d+)_assignsubmission_(?P<plugin>[a-z]+)(?:_(?P<rest>.*))?", re.S | re.I)
+"""A folder's name, `Ada Lovelace_12345_assignsubmission_file_`, or a file's, which goes on with the file's own.
+
+Moodle's `mod/assign/classes/downloader.php`, and before version 4.1 with an underscore at the end.
+"""
+
+_EMAIL = ("Email address", "E-Mail-Adresse")
+_ID = ("Username", "Anmeldename", "ID number", "ID-Nummer", "Matrikelnr.")
+_NUMBER = ("Identifier", "ID")
+
+
+class Moodle(Platform):
+    """Its tables are known by their headings in English and in German."""
+
+    name = "moodle"
+    order = 30
+    folder_names = file_names = (NAME,)
+    is_one_assignment = True
+    roster_table = "its worksheet or a list of participants"
+    without_roster = "students are known by their names; with --roster and the worksheet they are known by their ids"
+    table_marks = tuple(map(frozenset, ({"email address"}, {"e-mail-adresse"}, {"identifier", "full name"})))
+    table_columns = {
+        "name": ("Full name", "Vollständiger Name"),
+        "first": ("First name", "Vorname"),
+        "last": ("Last name", "Surname", "Nachname"),
+        "email": _EMAIL,
+        "number": _NUMBER,
+        "id": (*_ID, *_EMAIL),
+        "handed_in": ("Last modified (submission)", "Zuletzt geändert (Abgabe)"),
+        "status": ("Status",),
+    }
+    worksheet = {
+        "number": _NUMBER,
+        "id": _ID,
+        "email": _EMAIL,
+        "points": ("Grade", "Bewertung"),
+        "most": ("Maximum grade", "Bestwertung"),
+        "scale": ("Scale", "Skala"),
+        "comment": ("Feedback comments", "Feedback als Kommentar"),
+    }
+    feedback = "zip"
+    names_by_number = True
+
+    def read(self, download: Download, lessons: Sequence[str], zone: tzinfo | None) -> Iterator[Found]:
+        """The submissions, one for each participant; what a text field holds is among the files, as `onlinetext.html`.
+
+        A participant's number is another one in each assignment, so a student is also known by the full name, unless
+        several share it, as all do where the marking is blind.
+        """
+        together: dict[tuple[str, str], dict[str, File]] = defaultdict(dict)
+        for file in download.files:
+            parts = file.path.split("/")
+            match = next(((place, found) for place, part in enumerate(parts) if (found := NAME.fullmatch(part))), None)
+            if match is None:
+                download.refused[file.path] = "its name says not whose it is"
+                continue
+            place, found = match
+            inside = "/".join(parts[place + 1 :]) or found["rest"] or file.name
+            together[found["name"], found["number"]].setdefault(inside, file)
+        called = Counter(name for name, _ in together)
+        for (name, number), files in together.items():
+            yield Found(
+                title=f"{name}_{number}",
+                files=files,
+                number=number,
+                id=name if called[name] == 1 else "",
+                name=name,
+                rank=newest_file(files),
+                extra={"participant": number},
+            )
+
+    def number_in_table(self, cell: str) -> str:
+        """The digits of "Participant 12345", and in German of "Teilnehmer/in12345"."""
+        digits = re.search(r"\d+\s*$", cell)
+        return digits.group().strip() if digits else ""
+
+    def page_name(self, delivery: Delivery, lesson: str) -> str:
+        """Moodle looks for the participant in a folder's name, or in a file's where there are no folders
+        (`mod/assign/feedback/file/importziplib.php`).
+        """
+        for name in delivery.names:
+            *folders, file = name.split("/")
+            folder = next((part for part in folders if NAME.fullmatch(part)), "")
+            if folder:
+                return f"{folder}/{lesson}.html"
+            if match := NAME.fullmatch(file):
+                return f"{match['name']}_{match['number']}_assignsubmission_{match['plugin']}_{lesson}.html"
+        return ""
+
+    def page_name_by_number(self, name: str, number: str, lesson: str) -> str:
+        """A folder as Moodle would have named it."""
+        if not number.isdecimal():
+            return ""
+        plain = re.sub(r"[_/\\:\s]+", " ", CONTROL.sub(" ", name)).strip(". ")[:60] or "Participant"
+        return f"{plain}_{number}_assignsubmission_file_/{lesson}.html"
+
+
+PLATFORM = Moodle()

@@ -1,1 +1,0 @@
-"""Finding the submissions in what each platform delivers."""
