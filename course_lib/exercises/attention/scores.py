@@ -19,7 +19,7 @@ from course_lib.exercises.attention.shared import (
     turned_keys,
     wrong_transposes,
 )
-from course_lib.exercises.common import Kind, as_it_is, kinds
+from course_lib.exercises.common import as_it_is, kinds
 from course_lib.exercises.worked_examples import A
 
 
@@ -31,8 +31,7 @@ def _scores_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         q, k = kind.normal(queries, d_head), kind.normal(keys, d_head)
         yield Case(kind.name, (q, k), gradients=() if kind.leading else (0, 1))
         if not kind.leading:
-            again = Kind("the same sizes, in double precision", generator, dtype=torch.float64)
-            yield Case(again.name, (again.normal(queries, d_head), again.normal(keys, d_head)))
+            yield Case("other numbers of the same sizes", (kind.normal(queries, d_head), kind.normal(keys, d_head)))
     kind = all_alike(generator)
     (n,) = kind.leading
     yield Case(kind.name, (kind.normal(n, n), kind.normal(n, n)))

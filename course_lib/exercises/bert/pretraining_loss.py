@@ -29,6 +29,7 @@ def _loss_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         asked = torch.zeros(batch, words_, dtype=torch.bool)
         for row in range(batch):  # a different number in each
             asked[row, torch.randperm(words_, generator=generator)[: 1 + (2 * row) % 5]] = True
+        labels[1, asked[1].nonzero()[-1]] = 0  # the first word of the vocabulary is also asked for
         judged = 2 * torch.randn(batch, 2, generator=generator, dtype=dtype)
         follows = torch.randint(2, (batch,), generator=generator)
         follows[0], follows[1] = 1, 0
@@ -202,6 +203,12 @@ EXERCISE = Exercise(
             "Your answer also learns from the places that were not chosen, as if the word 0 were right there. Leave "
             "out the places whose label is -100.",
             partial(_loss, is_asked=lambda labels: torch.ones_like(labels, dtype=torch.bool)),
+        ),
+        Misconception(
+            "word_0_left_out",
+            "Your answer leaves out the places whose label is 0. 0 is the id of a word like any other; leave out those "
+            "whose label is -100.",
+            partial(_loss, is_asked=lambda labels: labels > 0),
         ),
         Misconception(
             "pair_labels_exchanged",

@@ -21,3 +21,9 @@ def scale_scores(scores, d_head):
 # %% wrong | number of keys + softmax (the slide's alpha) | divided_by_number_of_keys+softmax_too_early
 def scale_scores(scores, d_head):
     return torch.softmax(scores / scores.shape[-1], dim=-1)
+# %% wrong | by the root of the number of keys | root_of_number_of_keys
+def scale_scores(scores, d_head):
+    return scores / math.sqrt(scores.shape[-1])
+# %% wrong | integer root | root_cut_to_an_integer
+def scale_scores(scores, d_head):
+    return scores / math.isqrt(d_head)

@@ -19,3 +19,10 @@ def expected_counts(words):
 # %% wrong | 15 % forgotten + rounded down to whole words | shares_of_all_words+cut_down
 def expected_counts(words):
     return float(int(words * 0.8)), float(int(words * 0.1)), float(int(words * 0.1))
+# %% wrong | the shares of BERT's paper swapped
+def expected_counts(words):
+    chosen = 0.15 * words
+    return 0.1 * chosen, 0.8 * chosen, 0.1 * chosen
+# %% wrong | the third: all that stand there unchanged | all_the_unchanged
+def expected_counts(words):
+    return 0.12 * words, 0.015 * words, words - 0.135 * words

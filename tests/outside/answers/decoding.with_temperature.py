@@ -18,3 +18,11 @@ def with_temperature(logits, temperature):
 # %% wrong | multiplied by the temperature + first dimension | multiplied+first_dimension
 def with_temperature(logits, temperature):
     return torch.softmax(logits * temperature, dim=0)
+# %% wrong | the probabilities are divided | ignored
+def with_temperature(logits, temperature):
+    p = torch.softmax(logits, dim=-1) / temperature
+    return p / p.sum(dim=-1, keepdim=True)
+# %% wrong | exp first | exp_overflows
+def with_temperature(logits, temperature):
+    e = torch.exp(logits / temperature)
+    return e / e.sum(dim=-1, keepdim=True)

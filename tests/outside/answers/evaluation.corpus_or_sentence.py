@@ -20,3 +20,13 @@ def micro_and_macro(matched, total):
 def micro_and_macro(matched, total):
     each = [matched[i] / max(total[i], 1) for i in range(len(total) - 1)]
     return sum(matched[:-1]) / max(sum(total[:-1]), 1), sum(each) / max(len(each), 1)
+# %% wrong | empty sentences do not count in the mean | passed_over
+def micro_and_macro(matched, total):
+    micro = sum(matched) / sum(total) if sum(total) else 0.0
+    each = [m / t for m, t in zip(matched, total) if t > 0]
+    return micro, sum(each) / len(each) if each else 0.0
+# %% wrong | the other way round | swapped
+def micro_and_macro(matched, total):
+    micro = sum(matched) / sum(total) if sum(total) else 0.0
+    macro = sum(m / t if t else 0.0 for m, t in zip(matched, total)) / len(total)
+    return macro, micro

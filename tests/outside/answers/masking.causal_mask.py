@@ -28,3 +28,11 @@ def causal_mask(length):
 # %% wrong | upper triangle + float | keys_as_rows+zeros_and_ones
 def causal_mask(length):
     return torch.triu(torch.ones(length, length))
+# %% wrong | triu | inverted
+def causal_mask(length):
+    return torch.triu(torch.ones(length, length, dtype=torch.bool), diagonal=1)
+# %% wrong | one ahead | one_word_ahead
+def causal_mask(length):
+    rows = torch.arange(length).unsqueeze(1)
+    columns = torch.arange(length).unsqueeze(0)
+    return columns <= rows + 1

@@ -11,3 +11,12 @@ def shuffled_outputs(out, order):
 # %% wrong | inverse + first dimension | shuffled_back+sentences_shuffled
 def shuffled_outputs(out, order):
     return out[order.argsort()]
+# %% wrong | nothing changes | nothing_moves
+def shuffled_outputs(out, order):
+    return out
+# %% wrong | sorted by the order: the inverse | shuffled_back
+def shuffled_outputs(out, order):
+    return out[..., torch.argsort(order), :]
+# %% wrong | the columns
+def shuffled_outputs(out, order):
+    return out[..., order]

@@ -1,0 +1,30 @@
+# %% wrong | -inf minus -inf | nothing_minus_nothing
+def read_block(largest, total, out, scores, values):
+    new = torch.maximum(largest, scores.max(dim=-1).values)
+    shrink = torch.exp(largest - new)
+    weights = torch.exp(scores - new.unsqueeze(-1))
+    return new, total * shrink + weights.sum(-1), out * shrink.unsqueeze(-1) + weights @ values
+# %% wrong | the old sums are not shrunk | not_shrunk
+def read_block(largest, total, out, scores, values):
+    new = torch.maximum(largest, scores.amax(-1))
+    safe = new.masked_fill(new == -math.inf, 0.0)
+    weights = (scores - safe[..., None]).exp()
+    return new, total + weights.sum(-1), out + weights @ values
+# %% wrong | the block's own largest for its weights
+def read_block(largest, total, out, scores, values):
+    block = scores.amax(-1)
+    new = torch.maximum(largest, block)
+    safe = torch.where(new == -math.inf, torch.zeros_like(new), new)
+    own = torch.where(block == -math.inf, torch.zeros_like(block), block)
+    shrink = torch.exp(largest - safe)
+    weights = torch.exp(scores - own[..., None])
+    return new, total * shrink + weights.sum(-1), out * shrink[..., None] + weights @ values
+# %% wrong | out is divided already | divided_already
+def read_block(largest, total, out, scores, values):
+    new = torch.maximum(largest, scores.amax(-1))
+    safe = torch.where(new == -math.inf, torch.zeros_like(new), new)
+    shrink = torch.exp(largest - safe)
+    weights = torch.exp(scores - safe[..., None])
+    new_total = total * shrink + weights.sum(-1)
+    new_out = (out * shrink[..., None] + weights @ values) / new_total[..., None]
+    return new, new_total, new_out
