@@ -107,10 +107,7 @@ def _likeness(key: AnswerKey, shown: _Tried, core_only: bool, confirmed: Callabl
         return ""
     if most == len(failures):
         return f"In the {most} cases that fail, this is what happens: {best[0].message}"
-    return (
-        f"In {most} of the {len(failures)} cases that fail, this is what happens: {best[0].message} "
-        "The others fail for another reason."
-    )
+    return f"In {most} of the {len(failures)} cases that fail, this is what happens: {best[0].message}"
 
 
 _ALIKE = 2

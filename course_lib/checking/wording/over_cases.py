@@ -98,11 +98,13 @@ def _where(exercise: Exercise, once: Results) -> str:
         held = [found.get(trait) for found in traits]
         if None in held:
             continue
-        if all(held[: len(failed)]) and not any(held[len(failed) :]):
+        if len(failed) >= _EACH and all(held[: len(failed)]) and not any(held[len(failed) :]):
             return f"Wrong in {_cases(failed)} {trait[0]}, right in {_cases(passed)} {trait[1]}."
         if not any(held[: len(failed)]) and all(held[len(failed) :]):
             return f"Right in {_cases(passed)} {trait[0]}, wrong in {_cases(failed)} {trait[1]}."
-    return ""
+    if len(failed) > 1:
+        return ""
+    return f"Wrong in one case only, “{failed[0].name}”, and right in the {len(passed)} others."
 
 
 def _cases(cases: Sequence[Case]) -> str:
@@ -110,7 +112,7 @@ def _cases(cases: Sequence[Case]) -> str:
 
 
 _EACH = 2
-"""How many cases must be right, or share a difference, before what they have in common is said."""
+"""How many cases must share something before it is said: one alone is large, square and transposed by chance."""
 
 _NOT_JUDGED = (Outcome.NOT_ATTEMPTED, Outcome.UNGRADED)
 

@@ -63,18 +63,27 @@ def _of_tensors(case: Case, expected: Tensor, actual: Tensor, parameters: Sequen
         return one.shape == other.shape and not bool(wrong_entries(one, other, strict).any())
 
     for place, argument in enumerate(case.args):
-        if isinstance(argument, Tensor) and argument.dtype == actual.dtype and alike(argument, actual):
-            yield f"What came back is {argument_name(place, parameters)} itself, as it went in."
+        if not isinstance(argument, Tensor) or argument.dtype != actual.dtype:
+            continue
+        if _is_telling(argument) and alike(argument, actual):
+            yield f"What came back equals {argument_name(place, parameters)}, as it went in."
     if expected.shape != actual.shape:
         yield from _of_shapes(expected, actual, alike)
     elif expected.dtype == torch.bool:
         yield from _of_truths(expected, actual, alike)
     else:
-        yield from _not_finite(expected, actual)
+        yield from _not_finite(case, expected, actual)
         yield from _elsewhere(expected, actual, alike)
         yield from _scaled(expected, actual, alike)
         yield from _scaled_by_row(expected, actual, alike)
         yield from _only_some(expected, wrong_entries(expected, actual, strict))
+
+
+def _is_telling(argument: Tensor) -> bool:
+    """Whether nobody returns these values by chance: several numbers, or both truth values in more than a pair."""
+    if argument.dtype == torch.bool:
+        return argument.numel() > _TELLING and bool(argument.any()) and not bool(argument.all())
+    return int(argument.unique().numel()) >= _TELLING
 
 
 def _of_shapes(expected: Tensor, actual: Tensor, alike: Alike) -> Iterator[str]:
@@ -158,16 +167,22 @@ def _of_truths(expected: Tensor, actual: Tensor, alike: Alike) -> Iterator[str]:
         yield "Where it is wrong, it is True and should be False: too much is let through."
 
 
-def _not_finite(expected: Tensor, actual: Tensor) -> Iterator[str]:
+_NOT_A_NUMBER = (
+    "NaN, not a number, usually comes from 0 / 0, from inf - inf, from 0 times inf, or from the root, the logarithm or "
+    "a fractional power of a negative number: look for the step in which it first appears."
+)
+
+
+def _not_finite(case: Case, expected: Tensor, actual: Tensor) -> Iterator[str]:
     if not expected.is_floating_point():
         return
+    given = [argument for argument in case.args if isinstance(argument, Tensor) and argument.is_floating_point()]
     if bool((actual.isnan() & ~expected.isnan()).any()):
-        yield (
-            "NaN, not a number, comes from 0 / 0, from inf - inf, from 0 times inf or from the root or logarithm of a "
-            "negative number: look for the step in which it first appears."
-        )
-    if bool((actual.isinf() & expected.isfinite()).any()):
-        yield "An infinity comes from exp of a large number, from a division by 0 or from the logarithm of 0."
+        if any(bool(argument.isnan().any()) for argument in given):
+            yield "NaN went in. Whatever is computed with it is NaN, 0 times it as well: choose with torch.where first."
+        yield _NOT_A_NUMBER
+    if bool((actual.isinf() & expected.isfinite()).any()) and not any(bool(one.isinf().any()) for one in given):
+        yield ("An infinity usually comes from exp of a large number, from a division by 0 or from the logarithm of 0.")
 
 
 def _elsewhere(expected: Tensor, actual: Tensor, alike: Alike) -> Iterator[str]:
@@ -269,7 +284,7 @@ def _things(count: int) -> str:
 
 
 def _of_numbers(expected: Value, actual: Value) -> Iterator[str]:
-    if type(expected) is int and type(actual) is int and abs(expected - actual) == 1:
+    if type(expected) is int and type(actual) is int and abs(expected - actual) == 1 and {expected, actual} != {0, 1}:
         yield f"It is one too {'many' if actual > expected else 'few'}."
     if type(expected) is float and type(actual) is float and math.isfinite(actual) and expected:
         if math.isclose(actual, -expected, rel_tol=1e-6):
@@ -285,4 +300,4 @@ def _of_numbers(expected: Value, actual: Value) -> Iterator[str]:
         if math.isclose(actual + expected, 1.0, rel_tol=1e-6) and 0 <= expected <= 1:
             yield "It is 1 minus what it should be."
     if type(expected) is float and type(actual) is float and math.isnan(actual):
-        yield "NaN, not a number, comes from 0 / 0, from inf - inf or from 0 times inf."
+        yield _NOT_A_NUMBER

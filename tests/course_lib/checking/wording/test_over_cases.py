@@ -83,6 +83,18 @@ AGAIN = "The same call gives another result the second time"
             "The numbers agree to about 7 digits",
         ),
         (lambda x, mask: "text", "Your answer returns the same whatever goes in."),
+        (
+            lambda x, mask: masked_sum(x, mask) + (mask is None and x.shape == (4, 4) and bool((x < 50).all())),
+            "Wrong in one case only, “a square”, and right in the 8 others.",
+        ),
+        (
+            lambda x, mask: masked_sum(x, mask) + (mask is not None and len(x) == 1),
+            "Wrong in one case only, “a batch of one, with a mask”, and right in the 8 others.",
+        ),
+        (
+            lambda x, mask: masked_sum(x, mask) + (x.shape == (2, 3) and bool((x > 50).any())),
+            "Wrong in one case only, “a batch, in the hundreds”, and right in the 8 others.",
+        ),
     ],
 )
 def test_the_first_reason_that_holds_is_given(answer: Callable[..., Any], reason: str) -> None:

@@ -50,14 +50,14 @@ def without_last_row() -> Tensor:
         (X, X * torch.tensor([1.0, 2.0, 3.0, 4.0]), "Each column is right but for a factor of its own"),
         (X, without_last_row(), "Only the last of the 3 along dimension 0 is wrong"),
         (torch.eye(3), torch.eye(3) + torch.ones(3, 3).triu(1) + 1e-3 * torch.ones(3, 3).tril(-1), "just where 0 is"),
-        (X, X.masked_fill(X.isclose(X.max()), math.nan), "NaN, not a number, comes from 0 / 0"),
-        (X, X.masked_fill(X.isclose(X.max()), math.inf), "An infinity comes from exp of a large number"),
+        (X, X.masked_fill(X.isclose(X.max()), math.nan), "NaN, not a number, usually comes from 0 / 0"),
+        (X, X.masked_fill(X.isclose(X.max()), math.inf), "An infinity usually comes from exp of"),
         (X > 0, X <= 0, "exactly the other way round"),
         (X > 0, X > 9, "False everywhere"),
         (X > 0, X > -9, "True everywhere"),
         (X > 0, X > 0.3, "too little is let through"),
         (X > 0, X > -0.5, "too much is let through"),
-        (torch.ones(3), torch.arange(3.0), "What came back is x itself, as it went in."),
+        (torch.ones(3), torch.arange(3.0), "What came back equals x, as it went in."),
         ([1, 2, 3], [1, 2], "All 2 are right, but one is missing at the end"),
         ([1, 2, 3], [2, 3], "All 2 are right, but one is missing at the beginning"),
         ([1, 2], [1, 2, 3], "The first 2 are right; one is too many at the end"),
@@ -82,6 +82,31 @@ def test_what_is_plain_to_see_is_told(expected: Value, actual: Value, sentence: 
 )
 def test_nothing_is_told_where_nothing_is_plain(expected: Value, actual: Value) -> None:
     assert told(expected, actual) == ""
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "given"),
+    [
+        (torch.ones(1, 1, 1, dtype=torch.bool), torch.ones(1, 1, dtype=torch.bool), torch.ones(1, 1, dtype=torch.bool)),
+        (torch.tensor([[2.0]]), torch.tensor([1.0]), torch.tensor([1.0])),
+        (torch.zeros(3), torch.ones(3), torch.ones(3)),
+        (torch.tensor([True, False]), torch.tensor([False, True]), torch.tensor([False, True])),
+    ],
+)
+def test_what_equals_an_argument_by_chance_is_not_called_the_argument(
+    expected: Tensor, actual: Tensor, given: Tensor
+) -> None:
+    assert "as it went in" not in told(expected, actual, Case("a case", (given,)))
+
+
+def test_nan_and_infinities_that_went_in_are_not_explained_as_if_they_were_new() -> None:
+    some = torch.tensor([1.0, math.nan])
+    assert told(torch.tensor(2.0), torch.tensor(math.nan), Case("a case", (some,))).startswith("NaN went in.")
+    assert told(torch.ones(2), torch.tensor([1.0, math.inf]), Case("a case", (torch.tensor(-math.inf),))) == ""
+
+
+def test_a_label_is_not_one_too_many() -> None:
+    assert told(0, 1) == "" == told(1, 0)
 
 
 def test_of_a_secret_case_nothing_is_told() -> None:
