@@ -387,7 +387,11 @@ def _final_norm(config: TransformerConfig) -> nn.Module:
 
 
 def _initialise_as_glorot(model: Transformer) -> None:
-    """Glorot's uniform weights and zero biases; embeddings of length about 1."""
+    """Glorot's uniform weights and zero biases; embeddings of length about 1.
+
+    Queries, keys and values are drawn 1 / √2 as wide as each would be by itself, as in `nn.Transformer`, where they are one
+    matrix. If they are wider, a model in post-norm learns slowly: `benchmarks/README.md`.
+    """
     for module in model.modules():
         if isinstance(module, nn.Linear):
             nn.init.xavier_uniform_(module.weight)
@@ -397,8 +401,8 @@ def _initialise_as_glorot(model: Transformer) -> None:
             nn.init.normal_(module.weight, std=module.embedding_dim**-0.5)
     for module in model.modules():
         if isinstance(module, MultiHeadAttention):
-            for projection in module.projections():  # each by itself: together they look three times as wide
-                nn.init.xavier_uniform_(projection)
+            for projection in module.projections():
+                nn.init.xavier_uniform_(projection, gain=0.5**0.5)
 
 
 def _initialise_normally(module: nn.Module) -> None:

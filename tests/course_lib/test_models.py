@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from pathlib import Path
+from typing import cast
 
 import pytest
 import torch
@@ -13,7 +14,9 @@ from torch import Tensor, nn
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 from torch.testing import assert_close
 
+from course_lib.blocks import EncoderBlock
 from course_lib.models import BERT, GPT, BERTConfig, GPTConfig, Transformer, TransformerConfig
+from course_lib.multihead import MultiHeadAttention
 from course_lib.positions import sinusoidal_encoding
 
 SMALL = TransformerConfig(
@@ -335,3 +338,19 @@ class TestOrdinaryLayers:
         assert torch.equal(flat, parameters_to_vector(again.parameters()))
         vector_to_parameters(2 * flat, again.parameters())
         assert torch.equal(parameters_to_vector(again.parameters()), 2 * flat)
+
+
+def test_queries_keys_and_values_are_drawn_as_wide_as_torchs() -> None:
+    """As one matrix of three, in self-attention and across; what is no attention is Glorot's by itself."""
+    d_model, d_hidden = 64, 96
+    model = Transformer(TransformerConfig(10, 10, d_model, 4, d_hidden, 1, 1))
+    theirs = nn.MultiheadAttention(d_model, 4)  # draws its three projections as one matrix
+    widest = theirs.in_proj_weight.abs().max().item()
+    attentions = [module for module in model.modules() if isinstance(module, MultiHeadAttention)]
+    assert len(attentions) == 3
+    for attention in attentions:
+        for projection in attention.projections():
+            assert projection.abs().max().item() == pytest.approx(widest, rel=0.01)
+        assert attention.W_o.weight.abs().max().item() == pytest.approx((6 / (2 * d_model)) ** 0.5, rel=0.01)
+    W_1 = cast(EncoderBlock, model.encoder[0]).feed_forward.W_1
+    assert W_1.weight.abs().max().item() == pytest.approx((6 / (d_model + d_hidden)) ** 0.5, rel=0.01)
