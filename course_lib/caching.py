@@ -144,17 +144,29 @@ class TextCache(TextState):
             self.mask[:, self.length : end] = mask
         return self.mask[:, :end]
 
-    def static(self) -> StaticTextCache:
-        """The same texts, to go on with in steps of the same shapes; this cache itself is not to be used any more."""
+    def forget(self, columns: int) -> None:
+        """Take back the last columns, such as padding after a prompt: what comes next is written there."""
+        for block in self.blocks:
+            block.length -= columns
+
+    def static(self, kept: StaticTextCache | None = None) -> StaticTextCache:
+        """The same texts, to go on with in steps of the same shapes; this cache itself is not to be used any more.
+
+        Args:
+            kept: of texts that are done. If it has the same shapes, it takes these, so that they are where those were.
+        """
         filled = torch.full((1,), self.length, device=self.blocks[0].keys.device)
         words = torch.ones(self.batch, self.capacity, dtype=torch.bool, device=filled.device)
         mask = words if self.mask is None else self.mask
         mask[:, self.length :] = False  # the columns that are still free
         blocks = tuple(StaticKeyValueCache(block, filled) for block in self.blocks)
-        if filled.is_cuda:  # a CUDA graph writes to the same place in every replay
-            for tensor in (filled, mask, *(part for block in blocks for part in (block.keys, block.values))):
-                torch._dynamo.mark_static_address(tensor)
-        return StaticTextCache(blocks, self.batch, self.capacity, self.memory, mask, filled)
+        new = StaticTextCache(blocks, self.batch, self.capacity, self.memory, mask, filled)
+        if kept is not None and kept.takes(new):
+            return kept
+        if filled.is_cuda:  # a CUDA graph reads and writes the same place in every replay
+            for tensor in new.tensors():
+                torch._dynamo.mark_static_address(tensor, guard=False)
+        return new
 
 
 @dataclass
@@ -172,9 +184,20 @@ class StaticTextCache(TextCache):
         """How many words have been read, padding included; the program waits for the device to say it."""
         return int(self.filled)
 
-    def static(self) -> StaticTextCache:
-        """The same cache."""
-        return self
+    def tensors(self) -> list[Tensor]:
+        """All that it holds."""
+        assert self.mask is not None
+        pairs: tuple[KeyValueCache | KeysAndValues, ...] = (*self.blocks, *self.memory)
+        return [self.filled, self.mask, *(tensor for pair in pairs for tensor in (pair.keys, pair.values))]
+
+    def takes(self, other: StaticTextCache) -> bool:
+        """Whether the other has the same shapes; then it is copied here."""
+        pairs = list(zip(self.tensors(), other.tensors(), strict=True))
+        same = all((mine.shape, mine.dtype, mine.device) == (new.shape, new.dtype, new.device) for mine, new in pairs)
+        if same:
+            for mine, new in pairs:
+                mine.copy_(new)
+        return same
 
     def select(self, rows: Int[Tensor, " batch"]) -> None:
         """Let text i go on from text `rows[i]`, in the same place in memory."""

@@ -75,7 +75,7 @@ class Transformer(Generates, FromPretrained, nn.Module):
     """The encoder-decoder transformer.
 
     `forward` is for training, where the whole target is known. `encode` once and `decode` again and again is
-    for translating; `forward` does the latter, too, so that `compile()` has an effect on it.
+    for translating.
     """
 
     def __init__(self, config: TransformerConfig) -> None:
@@ -97,23 +97,15 @@ class Transformer(Generates, FromPretrained, nn.Module):
             self.output.weight = self.target_embedding.weight
 
     def forward(
-        self,
-        source: Int[Tensor, "batch source"] | Encoded,
-        target: Int[Tensor, "batch target"],
-        cache: TextCache | None = None,
+        self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch target"]
     ) -> Float[Tensor, "batch target vocabulary"]:
         """Logits of the word after each target word: position t has seen target words 0..t and all the source.
-
-        Args:
-            source: its ids, or what `encode` made of them.
-            target: the ids of the target's words.
-            cache: the words before `target`; those of `target` are added.
 
         Raises:
             TypeError: ids that are not whole numbers.
             ValueError: ids outside the vocabulary, no words, or not as many targets as sources.
         """
-        return self.decode(target, source if isinstance(source, Encoded) else self.encode(source), cache)
+        return self.decode(target, self.encode(source))
 
     def encode(self, source: Int[Tensor, "batch source"]) -> Encoded:
         """Read the source. Every word may attend to every other, but not to padding.

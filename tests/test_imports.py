@@ -44,7 +44,9 @@ WINGS = {
         *("tokenization", "subwords", "special_tokens", "byte_pairs", "fast_subwords", "texts", "downloads", "batches"),
         *("shape_buckets", "shakespeare", "timed_merges", "shards", "packing", "reviews"),
     ],
-    "decoding": ["continuation", "rules", "greedy", "beam", "sampling", "generation", "tracing", "translator"],
+    "decoding": [
+        *("continuation", "compiled", "rules", "greedy", "beam", "sampling", "generation", "tracing", "translator"),
+    ],
     "recurrent": [],
     "objectives": ["losses", "labelled_data", "heads", "pretraining"],
     "training": [

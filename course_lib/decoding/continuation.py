@@ -6,7 +6,6 @@ know no more about a model than this.
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import singledispatch
@@ -15,11 +14,10 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from course_lib.ground.modules import is_compiled
 from course_lib.ground.refusals import require_at_least, require_ids
 from course_lib.ground.text_state import TextState
 from course_lib.masking import at_last_word
-from course_lib.models import GPT, GPTConfig, States, Transformer
+from course_lib.models import GPT, Encoded, GPTConfig, States, Transformer
 
 
 @dataclass(frozen=True)
@@ -60,6 +58,9 @@ class Continuation(TextState, ABC):
     def read(self, words: Int[Tensor, " batch"]) -> Next:
         """Read one more word of each text; what the model says about the word after it."""
 
+    def close(self) -> None:
+        """Nothing more will be read."""
+
 
 @singledispatch
 def continuation(
@@ -83,7 +84,7 @@ def continuation(
     )
 
 
-class _Translation(Continuation):
+class Translation(Continuation):
     """The target of an encoder-decoder, which goes on with a key-value cache, or by reading all its words again."""
 
     of_source = ("_encoded",)
@@ -93,34 +94,36 @@ class _Translation(Continuation):
         require_at_least(1, max_length=new_words)
         require_ids(source, model.config.source_vocabulary, "source", wait=True)
         self._model, self._weights = model, weights
-        self._encoded = model.encode(source)
-        self._cache = model.cache(self._encoded, _capacity(model, new_words)) if cached else None
+        self._encoded = self._encode(source)
+        self._cache = model.cache(self._encoded, new_words) if cached else None
         self.batch, self.device = len(source), source.device
         self.end_id, self.padding_id = model.config.end_id, model.config.padding_id
         self.first = (model.config.start_id,)
         self._words = torch.empty(self.batch, 0, dtype=torch.long, device=self.device)
 
+    def _encode(self, source: Int[Tensor, "batch source"]) -> Encoded:
+        return self._model.encode(source)
+
     def start(self) -> Next:
+        """Read <s>."""
         return self._read(torch.full((self.batch, 1), self._model.config.start_id, device=self.device))
 
     def read(self, words: Int[Tensor, " batch"]) -> Next:
-        if self._cache is not None and _in_compiled_steps(self._model, self._weights):
-            self._cache = self._cache.static()
-            return Next(self._model(self._encoded, words.unsqueeze(1), self._cache)[:, -1])
+        """Read one more word of each translation."""
         return self._read(words.unsqueeze(1))
 
     def _read(self, target: Int[Tensor, "batch 1"]) -> Next:
         if self._cache is None:
             target = self._words = torch.cat([self._words, target], dim=1)
         states = self._model.target_states(target, self._encoded, self._cache, need_weights=self._weights)
-        return _next(self._model, states)
+        return next_word(self._model, states)
 
 
 @continuation.register
 def _translation(
     model: Transformer, inputs: Tensor, new_words: int, *, cached: bool = True, weights: bool = False
 ) -> Continuation:
-    return _Translation(model, inputs, new_words, cached, weights)
+    return Translation(model, inputs, new_words, cached, weights)
 
 
 class _Text(Continuation):
@@ -145,10 +148,10 @@ class _Text(Continuation):
     def _read_last(self, count: int) -> Next:
         mask = None if self._mask is None else self._mask[:, -count:]
         states = self._model.states(self._words[:, -count:], mask, need_weights=self._weights)
-        return _next(self._model, states, mask)
+        return next_word(self._model, states, mask)
 
 
-class _Writing(_Text):
+class Writing(_Text):
     """A text within the context, which goes on with a key-value cache, or by reading all its words again."""
 
     of_words = ("_words", "_mask", "_cache")
@@ -163,22 +166,24 @@ class _Writing(_Text):
                 f"a prompt of {prompt.shape[-1]} words leaves no room for {new_words} more in the context of "
                 f"{model.config.context}; model.generate goes on past it with past_context=True"
             )
-        capacity = min(_capacity(model, capacity), model.config.context)
-        self._cache = model.cache(self.batch, capacity) if cached else None
+        self._cache = model.cache(self.batch, self._room(capacity)) if cached else None
 
     def start(self) -> Next:
+        """Read the prompts."""
         states = self._model.states(self._words, self._mask, self._cache, need_weights=self._weights)
-        return _next(self._model, states, self._mask)  # padding may come after the prompt
+        return next_word(self._model, states, self._mask)  # padding may come after the prompt
+
+    def _room(self, capacity: int) -> int:
+        """How many words the cache is made for."""
+        return capacity
 
     def read(self, words: Int[Tensor, " batch"]) -> Next:
-        if self._cache is not None and _in_compiled_steps(self._model, self._weights):
-            self._cache = self._cache.static()
-            return Next(self._model(words.unsqueeze(1), cache=self._cache)[:, -1])
+        """Read one more word of each text."""
         if self._cache is None:
             self._append(words)
             return self._read_last(self._words.shape[1])
         states = self._model.states(words.unsqueeze(1), None, self._cache, need_weights=self._weights)
-        return _next(self._model, states)
+        return next_word(self._model, states)
 
 
 class _PastContext(_Text):
@@ -200,7 +205,7 @@ class _PastContext(_Text):
         room = self._context - prompt.shape[1] + 1
         every = torch.ones_like(prompt, dtype=torch.bool) if self._mask is None else self._mask
         keeps = cached and room >= 1
-        self._within = _Writing(model, self._words, min(room, new_words), True, weights, every) if keeps else None
+        self._within = Writing(model, self._words, min(room, new_words), True, weights, every) if keeps else None
 
     def start(self) -> Next:
         return self._read_last(self._context) if self._within is None else self._within.start()
@@ -231,7 +236,7 @@ def prompt_continuation(
         past_context: go on past the context, each word predicted from the last `context` words. From there on they are
             all read again at every step.
     """
-    kind = _PastContext if past_context else _Writing
+    kind = _PastContext if past_context else Writing
     return kind(model, inputs, new_words, cached, weights, mask)
 
 
@@ -269,24 +274,7 @@ def _padding_first(words: Int[Tensor, "batch words"], mask: Bool[Tensor, "batch 
     return words.gather(1, order), mask.gather(1, order)
 
 
-def _in_compiled_steps(model: Transformer | GPT, weights: bool) -> bool:
-    """Whether each word is read by a compiled model, with a cache of fixed shape; then a new step begins here."""
-    compiled = is_compiled(model) and not weights
-    if compiled:
-        torch.compiler.cudagraph_mark_step_begin()  # the logits of the step before are not needed any more
-    return compiled
-
-
-def _capacity(model: Transformer | GPT, words: int) -> int:
-    """Room for so many words; for a compiled model in few sizes, since it is compiled anew for each."""
-    return math.ceil(words / SIZES_APART) * SIZES_APART if is_compiled(model) else words
-
-
-SIZES_APART = 64
-"""How far apart a compiled model's caches are in size, in words."""
-
-
-def _next(model: Transformer | GPT, states: States, mask: Bool[Tensor, "batch words"] | None = None) -> Next:
+def next_word(model: Transformer | GPT, states: States, mask: Bool[Tensor, "batch words"] | None = None) -> Next:
     """The logits of the word after the last one, with the rows of alpha that belong to it."""
     own = tuple(at_last_word(alpha.transpose(1, 2), mask) for alpha in states.self_alpha)
     cross = tuple(at_last_word(alpha.transpose(1, 2), mask) for alpha in states.cross_alpha)

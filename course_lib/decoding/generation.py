@@ -11,6 +11,7 @@ from jaxtyping import Bool, Int
 from torch import Generator, Tensor, nn
 
 from course_lib.decoding.beam import BeamSearch, EarlyStopping, LengthFormula, search
+from course_lib.decoding.compiled import CompiledTranslation, CompiledWriting
 from course_lib.decoding.continuation import Continuation, continuation, prompt_continuation, prompt_mask
 from course_lib.decoding.generates import Streamer
 from course_lib.decoding.greedy import Choice, Listener, decoding, most_probable, write_on
@@ -40,6 +41,7 @@ class Settings:
     tokenizer: Tokenizer | None = None
     past_context: bool = False
     use_cache: bool = True
+    compiled: bool = False
 
     def __post_init__(self) -> None:
         require_at_least(1, max_new_tokens=self.max_new_tokens, num_beams=self.num_beams)
@@ -48,6 +50,8 @@ class Settings:
             raise ValueError("temperature, top_k, top_p and min_p are for sampling: leave them or do_sample=False out")
         if self.num_beams > 1 and self.samples:
             raise ValueError("beam search draws nothing at random: give num_beams or settings of sampling, not both")
+        if self.compiled and (self.past_context or not self.use_cache):
+            raise ValueError("compiled=True keeps all keys and values: leave use_cache and past_context out")
 
     @property
     def shapes_draws(self) -> bool:
@@ -95,6 +99,7 @@ def generate(
             words = search(opened.text, settings.beam_search(), longest, rules).words[:, 0]
         else:
             words = write_on(opened.text, settings.choice(), longest, rules, _listener(streamer, opened.read))
+        opened.text.close()
         written = torch.cat([opened.read, words], dim=1)
     if streamer is not None:
         streamer.end()
@@ -106,7 +111,7 @@ def _listener(streamer: Streamer | None, read: Int[Tensor, "batch words"]) -> Li
     if streamer is None:
         return None
     streamer.put(read.cpu())
-    return lambda words: streamer.put(words.cpu())
+    return streamer.put
 
 
 # --- What the models begin with --------------------------------------------------------------------------------
@@ -137,14 +142,12 @@ def _open_prompts(model: GPT, input_ids: Tensor, attention_mask: Tensor | None, 
     config = model.config
     require_ids(input_ids, config.vocabulary, "input_ids", wait=True)
     mask = _as_boolean(attention_mask, input_ids)
-    text = prompt_continuation(
-        model,
-        input_ids,
-        settings.max_new_tokens,
-        cached=settings.use_cache,
-        mask=mask,
-        past_context=settings.past_context,
-    )
+    new_words = settings.max_new_tokens
+    if settings.compiled:
+        text: Continuation = CompiledWriting(model, input_ids, new_words, mask)
+    else:
+        cached, past_context = settings.use_cache, settings.past_context
+        text = prompt_continuation(model, input_ids, new_words, cached=cached, mask=mask, past_context=past_context)
     return _Opened(text, input_ids, prompt_mask(input_ids, config) if mask is None else mask)
 
 
@@ -159,7 +162,11 @@ def _open_sources(model: Transformer, input_ids: Tensor, attention_mask: Tensor 
         if bool((mask & (input_ids == config.padding_id)).any()):
             raise ValueError(f"attention_mask must be 0 wherever input_ids is padding, {config.padding_id}")
         source = input_ids.masked_fill(~mask, config.padding_id)
-    text = continuation(model, source, settings.max_new_tokens, cached=settings.use_cache)
+    new_words = settings.max_new_tokens
+    if settings.compiled:
+        text: Continuation = CompiledTranslation(model, source, new_words)
+    else:
+        text = continuation(model, source, new_words, cached=settings.use_cache)
     return _Opened(text, torch.full_like(source[:, :1], config.start_id))
 
 

@@ -20,7 +20,7 @@ Choice = Callable[[Float[Tensor, "batch vocabulary"]], Int[Tensor, " batch"]]
 """Which word to write, from the logits of all."""
 
 Listener = Callable[[Int[Tensor, " batch"]], object]
-"""Whoever wants each step's words at once."""
+"""Whoever wants each step's words, on the CPU."""
 
 
 def greedy_decode(
@@ -67,12 +67,13 @@ def write_on(
         text: nothing of it has been read yet.
         choose, max_length: as for `write`.
         rules: what changes the logits first, and where a text stops besides at its end.
-        listen: is told each step's words.
+        listen: is told each step's words, as soon as they are on the CPU: on other devices, several steps at once.
     """
     words = torch.full((text.batch, max_length), text.padding_id, device=text.device)
     finished = torch.zeros(text.batch, dtype=torch.bool, device=text.device)
     logits = text.start().logits
     longest = torch.zeros((), dtype=torch.long, device=text.device)
+    told = 0
     for length in range(1, max_length + 1):
         longest += ~finished.all()
         word = choose(rules.change(words[:, : length - 1], logits)).masked_fill(finished, text.padding_id)
@@ -80,11 +81,14 @@ def write_on(
         finished |= rules.stop(words[:, :length])
         if text.end_id is not None:
             finished |= word == text.end_id
-        if listen is not None:
-            listen(word)
-        may_ask = listen is not None or time_to_ask(length, text.device)
-        if length == max_length or (may_ask and finished.all()):
-            break
+        is_last = length == max_length
+        if is_last or time_to_ask(length, text.device):
+            if listen is not None:
+                for column in words[:, told : int(longest)].T.cpu():
+                    listen(column)
+                told = length
+            if is_last or finished.all():
+                break
         logits = text.read(word).logits
     return words[:, : int(longest)]
 

@@ -22,11 +22,6 @@ def blocks_of(model: nn.Module) -> list[nn.Module]:
     return [block for module in model.modules() if isinstance(module, nn.ModuleList) for block in module]
 
 
-def is_compiled(model: nn.Module) -> bool:
-    """Whether `model.compile()` was called, so that calling the model runs compiled code."""
-    return model._compiled_call_impl is not None
-
-
 @contextmanager
 def evaluating(model: nn.Module) -> Iterator[None]:
     """Switch dropout off, and every module back to what it was at the end: some may be frozen while others train."""

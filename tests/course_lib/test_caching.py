@@ -6,8 +6,10 @@ Tests `text_state.py` as well.
 from __future__ import annotations
 
 import torch
+from torch import Tensor
 from torch.testing import assert_close
 
+from course_lib.caching import TextCache
 from course_lib.models import GPT, GPTConfig
 from tests.course_lib.writers import SOURCES, transformer
 
@@ -88,5 +90,21 @@ def test_texts_of_a_static_cache_change_places_where_they_lie_in_memory() -> Non
     texts, mask = torch.cat([IDS.flip(0), word], dim=1), torch.cat([MASK.flip(0), MASK[:, 1:2]], dim=1)
     assert_close(model(word, cache=static), model(texts, mask)[:, -1:])
     assert [part.data_ptr() for block in static.blocks for part in (block.keys, block.values)] == held
-    assert static.static() is static
     assert static.length == 4
+
+
+def test_a_static_cache_takes_other_texts_of_its_shapes() -> None:
+    model = gpt()
+
+    def begun(ids: Tensor, capacity: int = 6) -> TextCache:
+        cache = model.cache(2, capacity)
+        model(ids, (ids != 0), cache)
+        return cache
+
+    kept = begun(IDS).static()
+    kept.place(None, IDS[:, :2])  # it was used
+    others = IDS.flip(0)
+    assert begun(others).static(kept) is kept
+    word = torch.tensor([[3], [5]])
+    assert_close(model(word, cache=kept), model(word, cache=begun(others)))
+    assert begun(IDS, 7).static(kept) is not kept

@@ -1,17 +1,18 @@
-"""Decoding with a compiled model: the same words, in steps that are compiled once."""
+"""Compiled decoding: the same words, in steps that are compiled once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import torch
 from torch import Tensor, fx, nn
 
-from course_lib.decoding.beam import beam_search
-from course_lib.decoding.greedy import greedy_decode
+from course_lib.decoding import compiled
 from course_lib.models import GPT, GPTConfig
 from tests.course_lib.writers import SOURCES, transformer
 
@@ -46,42 +47,79 @@ def case(request: pytest.FixtureRequest) -> tuple[nn.Module, Tensor]:
 
 
 @pytest.fixture
-def graphs() -> list[fx.GraphModule]:
-    """What is compiled, in order."""
-    torch.compiler.reset()
-    return []
+def graphs(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[fx.GraphModule]]:
+    """What is compiled, in order: in one piece, so that no step asks the device for a number."""
+    found: list[fx.GraphModule] = []
 
-
-def compiled(model: nn.Module, graphs: list[fx.GraphModule]) -> nn.Module:
     def backend(graph: fx.GraphModule, _: list[Tensor]) -> Any:
-        graphs.append(graph)
+        found.append(graph)
         return graph
 
-    model.compile(backend=backend, fullgraph=True)  # in one piece, so that no step asks the device for a number
-    return model
+    torch.compiler.reset()
+    compiled._compiled.cache_clear()
+    monkeypatch.setattr(torch, "compile", partial(torch.compile, backend=backend, fullgraph=True))
+    yield found
+    compiled._compiled.cache_clear()
 
 
-def test_the_same_words_in_steps_compiled_once(case: tuple[nn.Module, Tensor], graphs: list[fx.GraphModule]) -> None:
+def drawn(**settings: Any) -> dict[str, Any]:
+    return {"generator": torch.Generator().manual_seed(0), **settings}
+
+
+def test_the_same_words_in_steps_compiled_once(case: tuple[Any, Tensor], graphs: list[fx.GraphModule]) -> None:
     model, inputs = case
-    expected = greedy_decode(model, inputs, 12)
-    assert torch.equal(greedy_decode(compiled(model, graphs), inputs, 12), expected)
-    assert len(graphs) == 1
-
-
-def test_another_length_needs_no_other_step(case: tuple[nn.Module, Tensor], graphs: list[fx.GraphModule]) -> None:
-    model, inputs = case
-    expected = greedy_decode(model, inputs, 30)
-    compiled(model, graphs)
-    greedy_decode(model, inputs, 8)
-    assert torch.equal(greedy_decode(model, inputs, 30), expected)
-    assert len(graphs) == 1
+    for settings in (
+        lambda: {},
+        lambda: drawn(temperature=1.5),
+        lambda: drawn(top_k=5, top_p=0.9, repetition_penalty=1.3),
+        lambda: {"stop": [[7], [9, 3]]},
+        lambda: {"max_new_tokens": 2},
+    ):
+        expected = model.generate(inputs, **{"max_new_tokens": 12, **settings()})
+        found = model.generate(inputs, **{"max_new_tokens": 12, **settings()}, compiled=True)
+        assert torch.equal(found, expected)
+    heard: list[Tensor] = []
+    streamer = SimpleNamespace(put=heard.append, end=lambda: heard.append(torch.tensor([])))
+    written = model.generate(inputs, max_new_tokens=12, streamer=streamer, compiled=True)
+    assert torch.equal(torch.cat([heard[0], torch.stack(heard[1:-1], dim=1)], dim=1), written)
+    # Other texts, of another width, after which more is written: all within the same sizes.
+    others, reversed_ = inputs.flip(0)[:, :3], {"attention_mask": (inputs.flip(0)[:, :3] != 0).long()}
+    expected = model.generate(others, **reversed_, max_new_tokens=30)
+    assert torch.equal(model.generate(others, **reversed_, max_new_tokens=30, compiled=True), expected)
+    assert len(graphs) == 2  # one to begin with, and one that goes on
 
 
 def test_beam_search_changes_places_within_the_same_memory(
-    case: tuple[nn.Module, Tensor], graphs: list[fx.GraphModule]
+    case: tuple[Any, Tensor], graphs: list[fx.GraphModule]
 ) -> None:
     model, inputs = case
-    expected = beam_search(model, inputs, beams=3, max_length=10)
-    found = beam_search(compiled(model, graphs), inputs, beams=3, max_length=10)
-    assert torch.equal(found.words, expected.words)
-    assert len(graphs) == 1
+    places = set()
+    for beams, length, early in ((3, 10, False), (3, 25, "never"), (3, 1, True)):
+        settings: dict[str, Any] = {"num_beams": beams, "max_new_tokens": length, "early_stopping": early}
+        expected = model.generate(inputs, **settings)
+        assert torch.equal(model.generate(inputs, **settings, compiled=True), expected)
+        places.add(tuple(tensor.data_ptr() for tensor in compiled._kept[model].tensors()))
+    assert len(places) == 1
+    assert len(graphs) == 2
+
+
+@pytest.mark.parametrize("settings", [{"use_cache": False}, {"past_context": True}], ids=str)
+def test_only_with_a_cache(settings: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="compiled=True keeps all keys"):
+        GPT(GPT2).generate(PROMPTS, max_new_tokens=3, compiled=True, **settings)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="a CUDA graph needs a GPU")
+@pytest.mark.parametrize("beams", [1, 3])
+def test_on_a_gpu_as_without(case: tuple[Any, Tensor], beams: int) -> None:
+    model, inputs = case[0].cuda().double(), case[1].cuda()
+    for texts in (inputs, inputs.flip(0), inputs[:, :3]):
+        settings: dict[str, Any] = {"max_new_tokens": 20, "num_beams": beams}
+        expected = model.generate(texts, **settings)
+        assert torch.equal(model.generate(texts, **settings, compiled=True), expected)
+    if beams == 1:
+        draws = []
+        for how in (False, True):
+            generator = torch.Generator("cuda").manual_seed(0)
+            draws.append(model.generate(inputs, max_new_tokens=20, top_k=9, generator=generator, compiled=how))
+        assert torch.equal(*draws)
