@@ -44,9 +44,10 @@ postgres:  ## Install the PostgreSQL that tests start, where there is none (Debi
 	@ls /usr/lib/postgresql/*/bin/initdb 2>/dev/null || command -v initdb \
 	    || { $(AS_ROOT) apt-get update && $(AS_ROOT) apt-get install --yes --no-install-recommends postgresql; }
 
-lint: setup  ## Check style and types.
+lint: setup  ## Check style, imports and types.
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports --no-logo --no-cache
 	$(BIN)/mypy
 
 format: setup  ## Rewrite the code in the house style.

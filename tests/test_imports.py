@@ -1,4 +1,4 @@
-"""Who may import whom: the floors of the library, and what a lesson's notebook may use.
+"""What the library's rooms import, and what a lesson's notebook may use; `lint-imports` checks who stands above whom.
 
 In a box the modules that a lesson withholds are absent. A module that imports a withheld one is absent, too, so
 the floors decide what student code can reach.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -18,69 +18,11 @@ import pytest
 from IPython.core.inputtransformer2 import TransformerManager
 
 from course_lib import exercises
-from course_lib.checking import Exercise
 
 ROOT = Path(__file__).parents[1]
 
-WINGS = {
-    "ground": [
-        *("refusals", "outputs", "modules", "optional", "moved", "tables", "timing", "files", "torch_files"),
-        *("bars", "text_state"),
-    ],
-    "bags": [],
-    "attention": [],
-    "masking": [],
-    "positions": [],
-    "multihead": [],
-    "watching": [],
-    "modern": ["rms_norm", "rotary", "swiglu", "grouped_query", "sliding_window", "documents"],
-    "blocks": [],
-    "caching": [],
-    "configurations": [],
-    "published.from_pretrained": [],
-    "decoding.generates": [],
-    "models": [],
-    "text": [
-        *("tokenization", "subwords", "special_tokens", "byte_pairs", "fast_subwords", "texts", "downloads", "batches"),
-        *("shape_buckets", "shakespeare", "timed_merges", "shards", "packing", "reviews"),
-    ],
-    "decoding": [
-        *("continuation", "compiled", "rules", "greedy", "beam", "sampling", "generation", "tracing", "translator"),
-    ],
-    "recurrent": [],
-    "objectives": ["losses", "labelled_data", "heads", "pretraining"],
-    "training": [
-        *("schedules", "precision", "processes", "sharding", "optimizers", "recomputing", "progress"),
-        *("loss_log", "checkpoints", "batch_order", "prefetch", "graphs", "loop", "lora", "recipes"),
-    ],
-    "published": ["hub", "plans", "families", "gpt2", "bert", "marian", "llama", "own", "pretrained"],
-    "evaluation": ["thesaurus", "metrics", "similarity"],
-    "toys": ["lexicon", "grammar", "small_world", "tasks", "toy_translator", "small_bert", "trials"],
-    "scenes": ["words", "writer", "sample", "corpora", "small_translator"],
-    "from_scratch": ["stepwise", "language_models", "encoder_decoder", "scoring", "full_run", "since_2017", "slips"],
-}
-"""The library's wings, lowest first, and the modules in each: every module imports only those before it."""
-
-FLOORS = [f"{wing}.{name}" for wing, names in WINGS.items() for name in names or [""]]
-FLOORS = [floor.removesuffix(".") for floor in FLOORS]
-"""All of them in one line."""
-
-MEETS_WHEN_CALLED = {
-    "published.from_pretrained": {"published.pretrained"},
-    "decoding.generates": {"decoding.generation", "decoding.rules"},
-}
-"""Floors that enter a higher one only when they are called: a model loads its weights and writes by itself."""
-
 ROOMS = ["checking", "exercises", "show", "learner", "mine"]
-"""What stands in the library beside the floors."""
-
-HARNESS = [
-    *("errors", "words", "console", "limits", "progress", "machine"),
-    *("course", "box", "intake", "platforms", "repair", "gradebook", "pages", "grading", "cluster", "delivery"),
-    *("hosts", "plain", "demo", "starter", "learn", "site", "edition"),
-    *("status", "log", "preflight", "certify", "doctor", "commands", "cli"),
-]
-"""What `autograder` consists of, lowest first: tools, the wings in the order of a submission's way, the commands."""
+"""What stands in the library beside the floors, which are all other modules; their order is in `pyproject.toml`."""
 
 ON_COLAB = {
     *("IPython", "PIL", "cycler", "matplotlib"),
@@ -132,15 +74,25 @@ def runs_later(node: ast.AST) -> bool:
     return isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
 
 
-def rooms(names: Iterator[str]) -> set[str]:
+FLOORS = {
+    module_name(path).removeprefix("course_lib.") for path in python_files("course_lib") if path.name != "__init__.py"
+}
+FLOORS = {floor for floor in FLOORS if floor.split(".")[0] not in ROOMS}
+
+
+def rooms(names: Iterable[str]) -> set[str]:
     """The floors and rooms of `course_lib` that these imports enter."""
     inside = [name.split(".")[1:3] for name in names if name.startswith("course_lib.") and "__version__" not in name]
     return {".".join(parts) if ".".join(parts) in FLOORS else parts[0] for parts in inside}
 
 
-def wing(name: str) -> str:
-    """The wing of a module, or the module itself where it is in none."""
-    return name.split(".")[1]
+def strangers(package: str, known: Collection[str], *, top_level: bool = False) -> dict[str, set[str]]:
+    """By module of the package, the floors and rooms that it imports and should not."""
+    found = {
+        module_name(path): rooms(imports(path.read_text(), top_level=top_level)) - {*known}
+        for path in python_files(package)
+    }
+    return {module: entered for module, entered in found.items() if entered}
 
 
 def source(floor: str) -> str:
@@ -171,31 +123,7 @@ def test_imports_are_found_wherever_they_stand() -> None:
     assert set(imports(code)) == {"a.b", "d.e", "d.g", "i.j", "k", "l"}
     assert set(imports(code, top_level=True)) == {"a.b", "i.j", "k"}
     names = ["course_lib.show.pictures.bars", "course_lib.text.texts.SentencePair", "course_lib.bags.look_up", "torch"]
-    assert rooms(iter(names)) == {"show", "text.texts", "bags"}
-
-
-def test_every_module_of_the_library_has_its_floor() -> None:
-    files = [path for path in python_files("course_lib") if path.name != "__init__.py"]
-    names = {module_name(path).removeprefix("course_lib.") for path in files}
-    assert {name for name in names if name.split(".")[0] not in ROOMS} == set(FLOORS), "a new module: give it a floor"
-
-
-@pytest.mark.parametrize("floor", FLOORS)
-def test_a_floor_imports_only_lower_floors(floor: str) -> None:
-    lower = set(FLOORS[: FLOORS.index(floor)])
-    code = source(floor)
-    assert rooms(imports(code)) <= lower | MEETS_WHEN_CALLED.get(floor, set())
-    assert rooms(imports(code, top_level=True)) <= lower
-
-
-@pytest.mark.parametrize("path", python_files("autograder"), ids=module_name)
-def test_a_wing_of_the_harness_imports_only_itself_and_lower_ones(path: Path) -> None:
-    name = module_name(path)
-    if name == "autograder" or "answers" in path.parts:
-        return
-    own = wing(name)
-    lower = set(HARNESS[: HARNESS.index(own) + 1])
-    assert {wing(other) for other in imports(path.read_text()) if other.startswith("autograder.")} <= lower
+    assert rooms(names) == {"show", "text.texts", "bags"}
 
 
 @pytest.mark.parametrize("package", ["autograder", "course_lib"])
@@ -231,41 +159,30 @@ def test_no_module_is_a_book() -> None:
 MOST_LINES = 700
 
 
-@pytest.mark.parametrize("path", python_files("course_lib/checking"), ids=module_name)
-def test_checking_knows_no_model_and_meets_exercises_and_learner_only_when_called(path: Path) -> None:
-    code = path.read_text()
-    assert rooms(imports(code)) <= {"checking", "exercises", "learner", "ground.optional"}
-    assert rooms(imports(code, top_level=True)) <= {"checking"}
+def test_checking_knows_no_model_and_meets_exercises_and_learner_only_when_called() -> None:
+    assert strangers("course_lib/checking", {"checking", "exercises", "learner", "ground.optional"}) == {}
+    assert strangers("course_lib/checking", {"checking"}, top_level=True) == {}
 
 
-@pytest.mark.parametrize("path", python_files("course_lib/exercises"), ids=module_name)
-def test_exercises_import_floors_and_checking(path: Path) -> None:
-    assert rooms(imports(path.read_text())) <= {"checking", "exercises", *FLOORS}
+def test_exercises_import_floors_and_checking() -> None:
+    assert strangers("course_lib/exercises", {"checking", "exercises", *FLOORS}) == {}
 
 
-@pytest.mark.parametrize("path", python_files("course_lib/learner"), ids=module_name)
-def test_the_learner_s_seat_knows_no_model(path: Path) -> None:
-    assert rooms(imports(path.read_text())) <= {"learner", "checking", "exercises", "ground.files"}
+def test_the_learner_s_seat_knows_no_model() -> None:
+    assert strangers("course_lib/learner", {"learner", "checking", "exercises", "ground.files"}) == {}
 
 
-@pytest.mark.parametrize("path", python_files("course_lib/show"), ids=module_name)
-def test_show_imports_no_model_and_meets_the_learner_only_when_called(path: Path) -> None:
-    code = path.read_text()
-    assert rooms(imports(code)) <= {"show", "learner"}
-    assert rooms(imports(code, top_level=True)) <= {"show"}
+def test_show_imports_no_model_and_meets_the_learner_only_when_called() -> None:
+    assert strangers("course_lib/show", {"show", "learner"}) == {}
+    assert strangers("course_lib/show", {"show"}, top_level=True) == {}
 
 
-@pytest.mark.parametrize("path", python_files("course_lib"), ids=module_name)
-def test_the_library_imports_only_what_a_student_has(path: Path) -> None:
-    code = path.read_text()
+def test_the_library_imports_only_what_a_student_has() -> None:
     known = {"course_lib", *sys.stdlib_module_names, *ON_COLAB, *INSTALLED_ON_COLAB}
-    assert {name.split(".")[0] for name in imports(code, top_level=True)} <= known
-    assert {name.split(".")[0] for name in imports(code)} <= known | ASKED_FOR
-
-
-@pytest.mark.parametrize("exercise", exercises.all(), ids=lambda exercise: exercise.id)
-def test_an_exercise_withholds_its_own_reference(exercise: Exercise) -> None:
-    assert exercise.reference.__module__ in exercise.withheld
+    for path in python_files("course_lib"):
+        code = path.read_text()
+        assert {name.split(".")[0] for name in imports(code, top_level=True)} <= known, path
+        assert {name.split(".")[0] for name in imports(code)} <= known | ASKED_FOR, path
 
 
 def test_every_exercise_has_a_lesson() -> None:
@@ -276,7 +193,7 @@ def test_every_exercise_has_a_lesson() -> None:
 def test_a_lesson_imports_only_what_is_in_its_box(path: Path) -> None:
     assert rooms(imports(cells(path))) <= {"checking", "show", "mine", *FLOORS}
     used = rooms(imports(cells(path, demos=False)))
-    assert reached(used & set(FLOORS)) & withheld(path.stem) == set()
+    assert reached(used & FLOORS) & withheld(path.stem) == set()
 
 
 def reached(floors: set[str]) -> set[str]:
@@ -285,7 +202,7 @@ def reached(floors: set[str]) -> set[str]:
     while floors:
         found |= floors
         floors = {room for floor in floors for room in rooms(imports(source(floor), top_level=True))}
-        floors = (floors & set(FLOORS)) - found
+        floors = (floors & FLOORS) - found
     return found
 
 
