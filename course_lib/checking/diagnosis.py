@@ -169,7 +169,7 @@ class _Tried:
         result, mistaken = self.results[number], self._keyed.mistaken(mistake, number)
         case, actual = result.case, result.actual
         if not mistaken.returned or not actual.returned:
-            return _raises_alike(mistaken, actual)
+            return _raises_alike(case, mistaken, actual)
         if number in self._wrong_values:
             alike = value_difference_of(case, mistaken, actual, _SPELLINGS) is None
             fails = value_difference_of(case, result.expected, mistaken) is not None
@@ -211,12 +211,10 @@ _TELLING = 3
 """A tensor with this many different numbers is no coincidence."""
 
 
-def _raises_alike(mistaken: Observation, actual: Observation) -> bool:
-    """Whether neither of two calls returned, and both ended with the same kind of exception."""
-    return (
-        not mistaken.returned
-        and not actual.returned
-        and mistaken.raised is not None
-        and actual.raised is not None
-        and mistaken.raised.type_name == actual.raised.type_name
-    )
+def _raises_alike(case: Case, mistaken: Observation, actual: Observation) -> bool:
+    """Whether neither of two calls returned, and both raised something: what, that depends on the spelling.
+
+    Where a certain exception is asked for, it must be of the same kind.
+    """
+    ends = [seen.raised.type_name for seen in (mistaken, actual) if seen.failure is Outcome.RAISED and seen.raised]
+    return len(ends) == 2 and (not case.refused or ends[0] == ends[1])

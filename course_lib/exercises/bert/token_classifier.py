@@ -38,9 +38,16 @@ def _token_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
                 "output.bias": torch.tensor([0.1, 0.2, 0.3, 0.4]),
             },
         )
+    yield Case(
+        "one word, in one piece; every other size is 1",
+        (torch.randn(1, 3, 1, generator=generator), torch.tensor([[1]])),
+        construct={"d_model": 1, "classes": 1},
+        weights=linear_layer(generator, "output", 1, 1),
+        gradients=(0,),
+        weight_gradients=True,
+    )
     for name, dtype, training in (
-        ("a batch", torch.float32, False),
-        ("another batch, in training mode", torch.float32, True),
+        ("a batch, in training mode", torch.float32, True),
         ("double precision, transposed in memory", torch.float64, False),
     ):
         batch, words, classes = sizes(generator, 3)

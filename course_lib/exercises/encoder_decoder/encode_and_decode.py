@@ -95,6 +95,8 @@ def _forward_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         words = torch.randint(4, 12, (batch, target), generator=generator)
         words[:, 0] = START_ID
         yield Case(name, (source, words, *_parts(generator, 2 * integer(generator, 4, 7), layers, (12, 13))))
+    alone = torch.randint(4, 12, (1, 1), generator=generator)
+    yield Case("one word, and <s> alone", (alone, torch.tensor([[START_ID]]), *_parts(generator, 2, 1, (12, 13))))
 
 
 Blocks = Sequence[Callable[..., Tensor]]

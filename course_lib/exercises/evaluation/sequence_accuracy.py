@@ -22,6 +22,7 @@ def _sequence_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         first[0, 0] = last[1, 3] = last[2, 3] = 3
         yield Case("only a first word is wrong", (first, tags, torch.ones_like(tags, dtype=torch.bool)))
         yield Case("only two last words are wrong", (last, tags, torch.ones_like(tags, dtype=torch.bool)))
+        yield Case("one sentence of one word", (tags[:1, :1], tags[:1, :1], torch.tensor([[True]])))
         long = torch.arange(40).expand(3, 40) % 5
         slip = long.clone()
         slip[1, 17] = 7  # one word of forty

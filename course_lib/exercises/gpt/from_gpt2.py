@@ -24,15 +24,15 @@ def _published_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         small = _published(3, 2, 2, 1, lambda *shape: torch.arange(float(torch.Size(shape).numel())).reshape(shape))
         yield Case("worked example: one block, d_model 2", (small,))
 
-    def drawn(dtype: torch.dtype = torch.float32) -> Tensors:
-        def normal(*shape: int) -> Tensor:
-            return torch.randn(*shape, generator=generator, dtype=dtype)
+    normal = partial(torch.randn, generator=generator)
 
+    def drawn() -> Tensors:
         return _published(integer(generator, 7, 11), integer(generator, 4, 6), integer(generator, 2, 5), 2, normal)
 
     yield Case("two blocks", (drawn(),))
-    yield Case("double precision", (drawn(torch.float64),))
-    blocks = _published(5, 3, 2, 12, lambda *shape: torch.randn(*shape, generator=generator))
+    small = _published(1, 1, 1, 1, partial(normal, dtype=torch.float64))
+    yield Case("sizes of 1, in double precision", (small,))
+    blocks = _published(5, 3, 2, 12, normal)
     yield Case("twelve blocks, as in the smallest GPT-2", (blocks,))
     yield Case("in another order", (dict(sorted(drawn().items(), reverse=True)),))
     yield Case("an older copy, with masks and a head", (_older(drawn()),), part=WITHOUT_A_PLACE)

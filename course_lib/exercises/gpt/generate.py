@@ -30,7 +30,7 @@ def _generate_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case("worked example: I saw the", (EXAMPLE_MODEL, torch.tensor([0, 1, 2]), 2, 8))
         yield Case("one word", (EXAMPLE_MODEL, torch.tensor([2]), 1, 8))
-        yield Case("nothing to write", (EXAMPLE_MODEL, torch.tensor([3, 1]), 0, 8))
+        yield Case("nothing to write", (EXAMPLE_MODEL, torch.tensor([3]), 0, 8))
     for name, words, new_words, context, sure, part in (
         ("a short prompt", 3, 6, 20, 1.0, CORE),
         ("a prompt of one word, and logits beyond 100", 1, 5, 6, 100.0, CORE),

@@ -25,11 +25,9 @@ def _logits_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         words, vocabulary = kind.sizes(2)
         d_model = kind.d_head()
         rows = Kind(kind.name, generator, dtype=kind.dtype, transposed=kind.transposed)
-        yield Case(
-            kind.name,
-            (kind.normal(words, d_model), rows.normal(1 if kind.ones else vocabulary + 20, d_model)),
-            gradients=(0, 1),
-        )
+        states = kind.normal(words, d_model) if kind.leading else kind.normal(d_model)
+        embedding = rows.normal(1 if kind.ones else vocabulary + 20, d_model)
+        yield Case(kind.name if kind.leading else "one state", (states, embedding), gradients=(0, 1))
 
 
 def _scores(

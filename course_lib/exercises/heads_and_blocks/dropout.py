@@ -36,7 +36,7 @@ def _dropout_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         kept.view(-1)[:2] = torch.tensor([True, False])[: kept.numel()]
         yield Case(f"{kind.name}, in training", (x, kept, share, True), gradients=() if kind.leading else (0,))
         yield Case(f"{kind.name}, in evaluation", (x, kept, share, False))
-    yield Case("a single vector", (torch.ones(3), torch.tensor([True, False, True]), 0.25, True))
+    yield Case("a single number", (torch.tensor(3.0), torch.tensor(True), 0.25, True))
 
 
 Factor = Callable[[float, Tensor], Tensor | float]

@@ -11,7 +11,7 @@ from torch import Generator, Tensor
 
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import FUSED_ATTENTION
-from course_lib.exercises.common import Kind, integer, sizes
+from course_lib.exercises.common import SMALLEST, Kind, integer, sizes
 from course_lib.exercises.since_2017.shared import LESSON, WITHHELD, no_gradient
 from course_lib.exercises.worked_examples import A
 from course_lib.from_scratch import since_2017
@@ -26,17 +26,18 @@ def _grouped_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         ("two groups of two", 2, 2, torch.float32, False),
         ("three groups of two", 3, 2, torch.float32, False),
         ("one group for all", 1, 3, torch.float32, False),
-        ("as many groups as heads", 3, 1, torch.float32, False),
+        (SMALLEST, 1, 1, torch.float32, False),
         ("double precision", 2, 3, torch.float64, False),
         ("transposed in memory", 2, 2, torch.float32, True),
     ):
-        kind = Kind(name, generator, (sizes(generator, 1)[0],), dtype, transposed)
+        ones = name == SMALLEST
+        kind = Kind(name, generator, (1 if ones else sizes(generator, 1)[0],), dtype, transposed, ones)
         queries, keys = kind.sizes(2)
         d_head = kind.d_head()
         q, k, v = (kind.normal(n, words, d_head) for n, words in ((groups * shared, queries), *[(groups, keys)] * 2))
         alone = Kind(name, generator)
-        mask = None if integer(generator, 0, 3) == 0 or shared == 1 else alone.mask(queries, keys)
-        if name.startswith("three"):
+        mask = None if integer(generator, 0, 3) == 0 else alone.mask(queries, keys)
+        if ones or name.startswith("three"):
             mask = alone.mask(queries, keys)
         yield Case(name, (q, k, v, mask), gradients=(0, 1, 2) if name.startswith("two") else ())
 
