@@ -116,8 +116,10 @@ def mutants(definition: Definition, lines: Collection[int] | None = None) -> Ite
 
 def _difference(original: str, source: str) -> tuple[str, str]:
     """The lines that differ, without their indentation."""
-    found = list(difflib.ndiff(original.splitlines(), source.splitlines()))
-    old, new = ([line[2:].strip() for line in found if line.startswith(sign)] for sign in ("- ", "+ "))
+    before, after = original.splitlines(), source.splitlines()
+    found = difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
+    old = [line.strip() for tag, start, end, _, _ in found if tag != "equal" for line in before[start:end]]
+    new = [line.strip() for tag, _, _, start, end in found if tag != "equal" for line in after[start:end]]
     return "\n".join(old), "\n".join(new)
 
 

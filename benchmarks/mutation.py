@@ -6,10 +6,11 @@
 Each exercise's reference, and what it calls in the modules that its lesson withholds, is changed in every way that
 `benchmarks.mutants` knows, and each mutant is handed to the check as if it were an answer: visible cases, and hidden
 ones with the public seed. Of the changes in two places of the reference itself a sample is tried, the same in every
-run; then come the ways of being wrong that need no change of what is computed (`benchmarks.wrong_ways`: detached, in
-single precision, for no batch, in place, right for a while). A mutant that differs nowhere has survived. Either it
-computes the same (its reason is then in `mutation_survivors.toml`), or the cases have a hole. One that only hidden
-cases catch is green in the notebook and red when it is graded: there must be none (`--visible` lists them alone).
+run; then come the ways of being wrong that need no change of what is computed (`benchmarks.wrong_ways`: squeezed,
+detached, in half or single precision, for no batch, overwriting its arguments, right for a while). A mutant that
+differs nowhere has survived. Either it computes the same (its reason is then in `mutation_survivors.toml`), or the
+cases have a hole. One that only hidden cases catch is green in the notebook and red when it is graded: there must be
+none (`--visible` lists them alone).
 
 mutmut (3.8) and cosmic-ray (8.4) were looked at first. Both change files and run a test suite in a process for each
 mutant: some thousand starts of torch. Their operators know numbers, comparisons and booleans, but neither axes nor
@@ -31,7 +32,7 @@ import time
 import tomllib
 import warnings
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -138,15 +139,16 @@ def read_explanations(path: Path = SURVIVORS) -> list[Explanation]:
 
 
 def run(
-    exercise: Exercise, explanations: Sequence[Explanation], pairs: int = PAIRS, kinds: Collection[str] = ()
+    exercise: Exercise, explanations: Sequence[Explanation], pairs: int = PAIRS, *, alone: bool = False
 ) -> Iterator[Result]:
-    """The mutants of an exercise, judged: all of them and this many with two changes, or those of the reference alone
-    that are of some kinds, such as "call".
+    """The mutants of an exercise, judged: those of what it calls as well, unless its reference is to be changed
+    alone, and this many with two changes.
     """
     source = _Sources(exercise)
     key = AnswerKey(exercise, PUBLIC_SEED)
     started = time.perf_counter()
-    executed = _executed_lines(key)  # computes what is expected as well
+    executed = {} if alone else _executed_lines(key)
+    assert key.expected
     patience = max(LEAST_SECONDS, PATIENCE * (time.perf_counter() - started))
 
     def judged(module: str, name: str, mutant: Mutant, build: Callable[[], Any]) -> Result:
@@ -157,15 +159,11 @@ def run(
         fitting = (e.reason for e in explanations if e.explains(exercise.id, function, mutant))
         return Result(exercise.id, function, mutant, False, reason=next(fitting, ""))
 
-    if kinds:
-        module, name = source.reference
-        for mutant in mutants(source.definition):
-            if mutant.kind in kinds:
-                yield judged(module, name, mutant, partial(source.built, module, name, mutant))
-        return
     harmless: list[Mutant] = []
     for module, name, definition in source.reached:
         own = (module, name) == source.reference
+        if alone and not own:
+            continue
         lines = None if own else executed.get(module, set())
         for mutant in mutants(definition, lines):
             result = judged(module, name, mutant, partial(source.built, module, name, mutant))
@@ -241,8 +239,10 @@ class _Sources:
 
     def built(self, module: str, name: str, mutant: Mutant) -> Any:
         """The reference as it is when that definition is the mutant's. The modules themselves are left alone."""
-        tree = copy.copy(self._tree(module))
         (changed,) = ast.parse(mutant.source).body
+        if (module, name) == self.reference:  # nothing else needs to be made anew
+            return vars(_run(module, ast.Module([_FUTURE, changed], []), {}, vars(sys.modules[module])))[name]
+        tree = copy.copy(self._tree(module))
         tree.body = [changed if getattr(part, "name", None) == name else part for part in tree.body]
         fresh = {module: _run(module, tree, {})}
         for other in self._dependents(module):
@@ -292,9 +292,22 @@ def _imports(tree: ast.Module) -> set[str]:
     return names
 
 
-def _run(name: str, tree: ast.Module, instead: Mapping[str, ModuleType]) -> ModuleType:
-    """A second copy of a module, which nobody else sees; what it imports is the modules given, where they are."""
+_FUTURE = ast.ImportFrom("__future__", [ast.alias("annotations")], 0)
+
+
+def _run(
+    name: str, tree: ast.Module, instead: Mapping[str, ModuleType], names: Mapping[str, Any] | None = None
+) -> ModuleType:
+    """A second copy of a module, which nobody else sees; what it imports is the modules given, where they are.
+
+    Args:
+        name: its name.
+        tree: what is run in it.
+        instead: modules in place of those that it would import.
+        names: what is in it already.
+    """
     module = ModuleType(name)
+    vars(module).update(names or {})
     package, _, _ = name.rpartition(".")
     kept = {other: sys.modules[other] for other in instead}
     owner = sys.modules[package]

@@ -1,6 +1,6 @@
 """Ways in which an answer that computes the right thing is wrong all the same, made from an exercise's reference.
 
-Answers from outside were accepted that leave torch, round to single precision, refuse a batch or a mask that
+Answers from outside were accepted that leave torch, round to half or single precision, refuse a batch or a mask that
 broadcasts, change what they are given, are right only for a while, drop a dimension of size 1, or take one size for
 another. Each of these can be made from any reference without knowing what it computes.
 """
@@ -39,12 +39,13 @@ class WrongWay:
 def wrong_ways(key: AnswerKey) -> Iterator[WrongWay]:
     """Those that could matter for an exercise: where no tensor is returned, say, none can be detached."""
     exercise = key.exercise
-    floats = any(_has(seen.value, Tensor.is_floating_point) for seen in key.expected)
+    numbers = any(_has(seen.value, Tensor.is_floating_point, float) for seen in key.expected)
     passed = [_tensors([*case.args, *case.kwargs.values()]) for case in key.cases]
     if any(_has(seen.value, lambda tensor: tensor.ndim > 0) for seen in key.expected):
         yield WrongWay("squeezed", partial(_made, exercise, partial(_changed, Tensor.squeeze)))
-    if floats:
+    if any(_has(seen.value, Tensor.is_floating_point) for seen in key.expected):
         yield WrongWay("detached", partial(_made, exercise, partial(_changed, Tensor.detach)))
+    if numbers:
         yield WrongWay("half precision", partial(_made, exercise, partial(_changed, _in_half_precision)))
         yield WrongWay("the last entry 1 % off", partial(_made, exercise, partial(_changed, _last_off)))
     if any(_has(seen.value, lambda tensor: tensor.dtype == torch.float64) for seen in key.expected):
@@ -55,8 +56,9 @@ def wrong_ways(key: AnswerKey) -> Iterator[WrongWay]:
             yield WrongWay("unbatched", partial(_made, exercise, partial(_unbatched, min(most))))
     if any(tensor.dtype == torch.bool for tensors in passed for tensor in tensors) and any(map(_float_inputs, passed)):
         yield WrongWay("non-broadcasting", partial(_made, exercise, _non_broadcasting))
+    if any(_can_change(value) for case in key.cases for value in case.args):
+        yield WrongWay("overwriting", partial(_made, exercise, _overwriting))
     if any(_float_inputs([v for v in case.args if isinstance(v, Tensor)]) for case in key.cases):
-        yield WrongWay("in place", partial(_made, exercise, _in_place))
         yield WrongWay("cut to the first argument's size", partial(_made, exercise, _cut))
     yield WrongWay("the first result forever", partial(_kept, exercise))
     for calls in range(1, len(key.visible)):
@@ -116,13 +118,21 @@ def _non_broadcasting(call: Answer, args: tuple[Value, ...], kwargs: dict[str, V
     return call(*args, **kwargs)
 
 
-def _in_place(call: Answer, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+def _overwriting(call: Answer, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     result = call(*args, **kwargs)
     with torch.no_grad():
-        for tensor in args:
-            if isinstance(tensor, Tensor) and tensor.is_floating_point():
-                tensor.mul_(2)
+        for value in args:
+            if isinstance(value, Tensor):
+                value.logical_not_() if value.dtype == torch.bool else value.add_(1)
+            elif isinstance(value, list):
+                value.append(None)
+            elif isinstance(value, dict):
+                value["another"] = None
     return result
+
+
+def _can_change(value: Value) -> bool:
+    return bool(value.numel()) if isinstance(value, Tensor) else isinstance(value, (list, dict))
 
 
 def _cut(call: Answer, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
@@ -160,6 +170,8 @@ def _kept(exercise: Exercise) -> Answer:
 def _mapped(value: Value, change: Callable[[Tensor], Tensor]) -> Value:
     if isinstance(value, Tensor):
         return change(value)
+    if isinstance(value, float):
+        return change(torch.tensor(value, dtype=torch.float64)).item()
     if isinstance(value, (list, tuple)):
         return type(value)(_mapped(item, change) for item in value)
     if isinstance(value, dict):
@@ -174,8 +186,14 @@ def _tensors(value: Value) -> list[Tensor]:
     return [tensor for item in inside for tensor in _tensors(item)]
 
 
-def _has(value: Value, wanted: Callable[[Tensor], bool]) -> bool:
-    return any(map(wanted, _tensors(value)))
+def _has(value: Value, wanted: Callable[[Tensor], bool], plain: type | None = None) -> bool:
+    """Whether a tensor of some sort is in a value, or a plain number of a type."""
+    if plain is not None and isinstance(value, plain):
+        return True
+    if isinstance(value, Tensor):
+        return wanted(value)
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
+    return any(_has(item, wanted, plain) for item in inside)
 
 
 def _float_inputs(tensors: list[Tensor]) -> bool:

@@ -43,7 +43,7 @@ LARGER = {
     "die_katze.bootstrap_interval": {"kinds": 5},
     "since_2017.rotary": {"d_head": 2},
 }
-"""Sizes that are not 1 in any case, since nothing would be left: a class of one, a norm of one number, half a pair, no word to predict."""
+"""Sizes that are not 1 in any case, since nothing would be left: a class of one, half a pair, no word to predict."""
 
 
 class TestRegistry:
