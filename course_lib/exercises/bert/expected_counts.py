@@ -78,6 +78,16 @@ EXERCISE = Exercise(
     ),
     misconceptions=(
         Misconception(
+            "one_chosen_at_least",
+            "Your answer chooses at least one word. The average over many short sentences may well be below one.",
+            partial(_counts, chosen=lambda asked: max(asked, 1.0)),
+        ),
+        Misconception(
+            "words_for_masks",
+            "Your answer has as many other words as there should be [MASK]. 80 % of the chosen words become [MASK].",
+            partial(_counts, shares=(0.1, 0.8, 0.1)),
+        ),
+        Misconception(
             "shares_of_all_words",
             "Your numbers are shares of all the words. Only 15 % of them are chosen, and 80, 10 and 10 % are shares of "
             "the chosen ones.",

@@ -13,7 +13,7 @@ from torch import Generator, Tensor
 
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.bert.shared import CLS, LESSON, MASK, SEP, WITHHELD
-from course_lib.exercises.common import integer
+from course_lib.exercises.common import alike, integer
 from course_lib.objectives import pretraining
 from course_lib.objectives.labelled_data import IGNORED
 
@@ -54,6 +54,11 @@ def _mask_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
 def _where_chosen(chosen: Tensor, corrupted: Tensor, ids: Tensor, fate: Tensor) -> Tensor:
     """The right labels."""
     return torch.where(chosen, ids, IGNORED)
+
+
+def _not_where_it_was_drawn(chosen: Tensor, corrupted: Tensor, ids: Tensor, fate: Tensor) -> Tensor:
+    drawn = (fate >= 0.8) & (fate < 0.9)
+    return torch.where(chosen & ~(drawn & (corrupted == ids)), ids, IGNORED)
 
 
 def _masked(
@@ -193,6 +198,24 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
+        Misconception(
+            "no_label_where_the_word_itself_is_drawn",
+            "Where the word drawn at random is the right one your answer asks nothing. Dice are blind: every chosen "
+            "word is asked for.",
+            partial(_masked, labels=_not_where_it_was_drawn),
+        ),
+        *alike(
+            "Your answer treats a [MASK] that stands in the text already in a way of its own. It is a token like any "
+            "other: chance and `special` alone decide what is chosen and asked for.",
+            mask_never_chosen=lambda ids, special, chance, fate, anything, mask_id: _masked(
+                *(ids, special, chance, fate, anything, mask_id),
+                choose=lambda small, special: small & ~special & (ids != mask_id),
+            ),
+            every_mask_asked_for=lambda ids, special, chance, fate, anything, mask_id: _masked(
+                *(ids, special, chance, fate, anything, mask_id),
+                labels=lambda asked, read, ids, fate: torch.where(asked | (read == mask_id), ids, IGNORED),
+            ),
+        ),
         Misconception(
             "special_chosen",
             "Your answer also chooses [CLS], [SEP] and padding. Leave out the places where `special` is True.",

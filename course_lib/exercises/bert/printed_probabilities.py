@@ -88,6 +88,12 @@ EXERCISE = Exercise(
     ),
     misconceptions=(
         Misconception(
+            "sums_beside_the_rows",
+            "Your sums are the right ones, but each stands beside a row and not above its column: as [classes] or [1, "
+            "classes] they divide the columns, as [classes, 1] the rows.",
+            lambda scores: scores.exp() / scores.exp().sum(0).unsqueeze(1),
+        ),
+        Misconception(
             "as_it_should_be",
             "Your answer is right, and that is not what was printed: your rows sum to 1. Do the printed ones?",
             lambda scores: scores.softmax(dim=-1),

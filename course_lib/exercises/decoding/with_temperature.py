@@ -135,6 +135,13 @@ EXERCISE = Exercise(
     ),
     misconceptions=(
         Misconception(
+            "never_below_a_tenth",
+            "Your answer is right down to a temperature of 0.1, and takes 0.1 for all below. There is no least one: "
+            "torch.softmax takes any quotient.",
+            lambda logits, temperature: _tempered(logits, max(temperature, 0.1)),
+            alone=True,
+        ),
+        Misconception(
             "exp_overflows",
             "Your answer is right where exp does not overflow. Near temperature 0 the quotients are large: subtract "
             "the largest logit first, or use torch.softmax, which does.",

@@ -70,6 +70,18 @@ def _cut(
     return returned(batches, lengths)
 
 
+def _longest_of_all_so_far(lengths: Lengths, max_tokens: int) -> list[list[int]]:
+    batches: list[list[int]] = []
+    source = target = 0
+    for i in _by_length(lengths):
+        source, target = max(source, lengths[i][0]), max(target, lengths[i][1])
+        if batches and (len(batches[-1]) + 1) * (source + target) <= max_tokens:
+            batches[-1].append(i)
+        else:
+            batches.append([i])
+    return batches
+
+
 def _in_numbered_pairs(lengths: Lengths, max_tokens: int) -> list[list[int]]:
     ordered = sorted((source, target, i) for i, (source, target) in enumerate(lengths))
     batches: list[list[int]] = []
@@ -156,6 +168,12 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
+        Misconception(
+            "longest_of_all_so_far",
+            "Your answer does not begin anew with the longest source and the longest target in a new batch, so that "
+            "later batches are cut as if they held the longest of earlier ones. Only the batch's own pairs count.",
+            _longest_of_all_so_far,
+        ),
         Misconception(
             "too_long_dropped",
             "Your answer is right but for a pair that is longer than a batch: it leaves it out. Let it be a batch of "

@@ -82,6 +82,11 @@ def _by_the_deviation(counts: Tensor, drawn: Tensor, score: Score, times: float 
     return float(middle - times * deviation), float(middle + times * deviation)
 
 
+def _at_whole_places(counts: Tensor, drawn: Tensor, score: Score) -> tuple[float, float]:
+    scores = sorted(score(counts[sample].sum(0)) for sample in drawn)
+    return scores[int(0.025 * len(scores))], scores[min(int(0.975 * len(scores)), len(scores) - 1)]
+
+
 def _mean_of_sentences(rows: Tensor, score: Score) -> float:
     return sum(score(row) for row in rows) / len(rows)
 
@@ -157,6 +162,17 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
+        Misconception(
+            "means_of_counts",
+            "Your answer gives `score` the means of a sample's counts. It takes their sums: not all scores are ratios.",
+            partial(_interval, of_sample=lambda rows, score: score(rows.double().mean(0))),
+        ),
+        Misconception(
+            "whole_places",
+            "Your answer takes the sorted scores at whole places. A quantile lies between two of them: draw a straight "
+            "line, as torch.quantile does.",
+            _at_whole_places,
+        ),
         Misconception(
             "mean_of_sentences",
             "Your answer scores every sentence by itself and takes the mean. Add up the counts of a sample first, and "

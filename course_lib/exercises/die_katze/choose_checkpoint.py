@@ -40,19 +40,21 @@ def _chosen(
     *,
     better: Callable[[float, float], bool] = lambda loss, best: loss < best,
     stale: Callable[[int, int, int], int] = lambda i, best, since_better: i - best,
+    in_a_row: bool = True,
     patient: Callable[[int], float] = float,
     chosen: Callable[[list[float], int], int] = lambda seen, best: best,
     returned: Callable[[int, int], tuple[int, int]] = lambda best, seen: (best, seen),
 ) -> tuple[int, int]:
     """`choose_checkpoint` with one thing, or several, done differently."""
-    best = worse_in_a_row = 0
+    best = worse_in_a_row = worse = 0
     seen: list[float] = []
     for i, loss in enumerate(losses):
         worse_in_a_row = worse_in_a_row + 1 if i and loss >= losses[i - 1] else 0
         if better(loss, losses[best]):
             best = i
+        worse += i > best
         seen.append(loss)
-        if i and stale(i, best, worse_in_a_row) >= patient(patience):
+        if i and (stale(i, best, worse_in_a_row) if in_a_row else worse) >= patient(patience):
             break
     return returned(chosen(seen, best), len(seen))
 
@@ -120,6 +122,12 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
+        Misconception(
+            "never_waits_anew",
+            "Your answer counts all measurements that were no new best one. A new best one begins the count anew: only "
+            "those in a row end the run.",
+            partial(_chosen, in_a_row=False),
+        ),
         Misconception(
             "latest_of_equals",
             "Your answer takes the latest of equally good checkpoints, which also begins to wait anew. Only a smaller "

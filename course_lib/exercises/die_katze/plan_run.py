@@ -118,6 +118,21 @@ EXERCISE = Exercise(
     ),
     misconceptions=(
         Misconception(
+            "each_epoch_rounded_up",
+            "Your answer rounds up the steps of one pass and multiplies by the passes. A step may read on into the "
+            "next pass: multiply first, and round up once.",
+            lambda tokens, batch_tokens, accumulate, devices, epochs, warmup_share: _planned(
+                tokens,
+                batch_tokens,
+                accumulate,
+                devices,
+                epochs,
+                warmup_share,
+                passes=lambda epochs: 1.0,
+                steps_of=lambda of_one_pass: math.ceil(math.ceil(of_one_pass) * epochs),
+            ),
+        ),
+        Misconception(
             "no_warm_up_at_all",
             "Your answer is right but for a short warm-up, where it has no step at all, and the schedule would divide "
             "by 0. Return at least 1.",

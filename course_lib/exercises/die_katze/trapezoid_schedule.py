@@ -10,7 +10,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
-from course_lib.exercises.common import integer
+from course_lib.exercises.common import alike, integer
 from course_lib.exercises.die_katze.shared import LESSON, WITHHELD
 from course_lib.from_scratch import full_run
 
@@ -129,11 +129,13 @@ EXERCISE = Exercise(
                 peak * (steps / warmup).clamp(max=1) * ((total + 1 - steps) / cooldown).clamp(max=1)
             ),
         ),
-        Misconception(
-            "last_step_wasted",
+        *alike(
             "Your answer is 0 at the last step, which then learns nothing. It is total + 1 - step, so that 0 would "
             "come only after it.",
-            partial(_sloped, down=lambda steps, total, cooldown: (total - steps) / cooldown),
+            last_step_wasted=partial(_sloped, down=lambda steps, total, cooldown: (total - steps) / cooldown),
+            last_step_wasted_and_a_steeper_fall=partial(
+                _sloped, down=lambda steps, total, cooldown: (total - steps) / (cooldown - 1)
+            ),
         ),
         Misconception(
             "first_step_wasted",

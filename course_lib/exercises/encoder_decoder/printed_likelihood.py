@@ -115,6 +115,11 @@ EXERCISE = Exercise(
     ),
     misconceptions=(
         Misconception(
+            "one_before_replaced",
+            "Your answer puts the last word in place of the one before it. It is the other way round.",
+            partial(_printed, words=lambda p: torch.cat([p[..., :-2], p[..., -1:], p[..., -1:]], dim=-1)),
+        ),
+        Misconception(
             "as_it_should_be",
             "Your answer is the right mean, and not what was printed: for the slide's table it gives 1.5783. Which of "
             "the words has the slide got wrong?",

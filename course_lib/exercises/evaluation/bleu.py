@@ -105,6 +105,11 @@ EXERCISE = Exercise(
     ),
     misconceptions=(
         Misconception(
+            "equal_ones_counted_once",
+            "Your answer counts equal precisions once, as a set does. Each belongs to an n of its own.",
+            lambda precisions, penalty: _bleu_differently(list(set(precisions)), penalty),
+        ),
+        Misconception(
             "zeros_left_out",
             "Your answer is right as long as no precision is 0, and leaves out those that are. Then BLEU is 0: a "
             "product with a 0 in it.",

@@ -197,6 +197,11 @@ EXERCISE = Exercise(
     ),
     misconceptions=(
         Misconception(
+            "contained_is_the_same",
+            "Your table takes a word for the same if the reference's contains it (`in`). Compare whole words, with ==.",
+            partial(_table, same=lambda word, right: word in right),
+        ),
+        Misconception(
             "substitution_costs_two",
             "Your table lets a substitution cost 2, as if it were a deletion and an insertion. It is one edit: the "
             "diagonal step costs 1 where the words differ.",

@@ -111,6 +111,14 @@ EXERCISE = Exercise(
     ),
     misconceptions=(
         Misconception(
+            "words_taken_to_come_first",
+            "Your answer counts the words of a mask and compares so many from the beginning. Padding may stand in "
+            "front or in between: the mask says where the words are.",
+            lambda predicted, expected, mask: _share_of_sentences(
+                predicted, expected, torch.arange(mask.shape[1]) < mask.sum(1, keepdim=True)
+            ),
+        ),
+        Misconception(
             "token_accuracy",
             "Your answer is the share of words that are right. Ask for each sentence whether all its words are, and "
             "take the share of sentences.",

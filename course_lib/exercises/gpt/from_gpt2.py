@@ -204,6 +204,12 @@ EXERCISE = Exercise(
     ),
     misconceptions=(
         Misconception(
+            "bias_of_c_attn_left_out",
+            "Your answer leaves out the bias of c_attn, whose name ends in attn.bias as well. The mask is "
+            "h.0.attn.bias, with a point before attn.",
+            partial(_loaded, kept=lambda name: _has_a_place(name) and not name.endswith("attn.bias")),
+        ),
+        Misconception(
             "not_turned",
             "Your answer leaves the matrices of the linear layers as they lie in GPT-2, [in, out]. Torch's are [out, "
             "in]: transpose the weights of c_attn, c_proj and c_fc.",

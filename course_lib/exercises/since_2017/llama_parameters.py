@@ -137,6 +137,12 @@ EXERCISE = Exercise(
     ),
     misconceptions=(
         Misconception(
+            "d_head_of_the_groups",
+            "Your keys and values have d_model / key_value_heads numbers a head, or one head of that size. A head has "
+            "d_model / heads numbers, and there are key_value_heads of them.",
+            partial(_counted, shared=lambda heads, groups: heads // groups),
+        ),
+        Misconception(
             "tied_the_wrong_way_round",
             "Your answer counts the table twice where `tied` is True, and once where it is False. Tied means shared: "
             "one table for both ends.",

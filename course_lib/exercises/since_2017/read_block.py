@@ -12,7 +12,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
-from course_lib.exercises.common import Kind, kinds
+from course_lib.exercises.common import Kind, alike, kinds
 from course_lib.exercises.since_2017.shared import LESSON, WITHHELD
 from course_lib.exercises.worked_examples import B
 from course_lib.from_scratch import since_2017
@@ -90,6 +90,16 @@ def _read(
     new_total = of_total * total + summed(new_powers)
     of_out = of_out.unsqueeze(-1) if isinstance(of_out, Tensor) else of_out
     return new, new_total, end(of_out * out + weighed(new_powers, values), new_total)
+
+
+def _grown_where_something_was_seen(shrink: Tensor) -> tuple[Tensor, Tensor]:
+    grown = torch.nan_to_num(1 / shrink, posinf=0.0)
+    return grown, grown
+
+
+def _less_their_own_largest(scores: Tensor, level: Tensor) -> Tensor:
+    own = scores.amax(dim=-1, keepdim=True)
+    return (scores - own.masked_fill(own == -math.inf, 0.0)).exp()
 
 
 def _by_key(
@@ -220,10 +230,16 @@ EXERCISE = Exercise(
             "Your `total` is right, but `out` keeps its old scale. It shrinks by the same factor.",
             partial(_read, shrinks=lambda shrink: (shrink, 1.0)),
         ),
-        Misconception(
-            "grown",
+        *alike(
             "Your factor is the wrong way round: the old sums grow. It is exp(old largest - new largest), at most 1.",
-            partial(_read, shrinks=lambda shrink: (1 / shrink, 1 / shrink)),
+            grown=partial(_read, shrinks=lambda shrink: (1 / shrink, 1 / shrink)),
+            grown_where_something_was_seen=partial(_read, shrinks=_grown_where_something_was_seen),
+        ),
+        Misconception(
+            "own_largest_subtracted",
+            "Your exponentials of this block subtract its own largest score. Subtract the new largest, as for the old "
+            "sums, or the two do not fit together.",
+            partial(_read, powers=_less_their_own_largest),
         ),
         Misconception(
             "old_sums_forgotten",

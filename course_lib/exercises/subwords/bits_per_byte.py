@@ -82,6 +82,11 @@ EXERCISE = Exercise(
     ),
     misconceptions=(
         Misconception(
+            "spaces_left_out",
+            "Your answer counts the bytes of the words alone. Spaces and ends of lines are bytes of the text as well.",
+            partial(_bits, length=lambda text: len("".join(text.split()).encode())),
+        ),
+        Misconception(
             "per_character",
             "Your answer divides by the number of characters. In UTF-8 an ä has two bytes and a 🐈 four: divide by "
             "len(text.encode()).",

@@ -70,6 +70,11 @@ EXERCISE = Exercise(
     ),
     misconceptions=(
         Misconception(
+            "one_special_at_least",
+            "Where there is no special token your answer counts one: to Python 0 counts as False, in `special or 1`.",
+            lambda characters, merges, special: _size(characters, merges, special or 1),
+        ),
+        Misconception(
             "two_become_one",
             "You expect the vocabulary to shrink, because two pieces become one. That happens in the *words*. In the "
             "vocabulary both stay, because other words may need them: each pair adds a piece.",

@@ -5,7 +5,7 @@ def expected_counts(words):
     other = chosen * 10 / 100
     unchanged = chosen - masked - other
     return masked, other, unchanged
-# %% wrong | at least one word is always chosen
+# %% wrong | at least one word is always chosen | one_chosen_at_least
 def expected_counts(words):
     chosen = max(1.0, words * 0.15)
     return chosen * 0.8, chosen * 0.1, chosen * 0.1
@@ -19,7 +19,7 @@ def expected_counts(words):
 # %% wrong | 15 % forgotten + rounded down to whole words | shares_of_all_words+cut_down
 def expected_counts(words):
     return float(int(words * 0.8)), float(int(words * 0.1)), float(int(words * 0.1))
-# %% wrong | the shares of BERT's paper swapped
+# %% wrong | the shares of BERT's paper swapped | words_for_masks
 def expected_counts(words):
     chosen = 0.15 * words
     return 0.1 * chosen, 0.8 * chosen, 0.1 * chosen

@@ -5,18 +5,18 @@ def mask_words(ids, special, chance, fate, anything, mask_id):
     kind = torch.where(chosen, kind, 2)
     options = torch.stack([torch.full_like(ids, mask_id), anything, ids])
     return options.gather(0, kind.unsqueeze(0))[0], torch.where(chosen, ids, torch.full_like(ids, -100))
-# %% wrong | no label where the random word happens to be the right one
+# %% wrong | no label where the random word happens to be the right one | no_label_where_the_word_itself_is_drawn
 def mask_words(ids, special, chance, fate, anything, mask_id):
     chosen = (chance < 0.15) & ~special
     chosen = chosen & ~((fate >= 0.8) & (fate < 0.9) & (anything == ids))
     shown = torch.where(fate < 0.8, mask_id, torch.where(fate < 0.9, anything, ids))
     return torch.where(chosen, shown, ids), torch.where(chosen, ids, -100)
-# %% wrong | words that are already MASK are never chosen
+# %% wrong | words that are already MASK are never chosen | mask_never_chosen
 def mask_words(ids, special, chance, fate, anything, mask_id):
     chosen = (chance < 0.15) & ~special & (ids != mask_id)
     shown = torch.where(fate < 0.8, mask_id, torch.where(fate < 0.9, anything, ids))
     return torch.where(chosen, shown, ids), torch.where(chosen, ids, -100)
-# %% wrong | labels at a MASK that stood in the text already, too
+# %% wrong | labels at a MASK that stood in the text already, too | every_mask_asked_for
 def mask_words(ids, special, chance, fate, anything, mask_id):
     chosen = (chance < 0.15) & ~special
     shown = torch.where(fate < 0.8, mask_id, torch.where(fate < 0.9, anything, ids))

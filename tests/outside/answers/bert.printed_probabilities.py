@@ -11,7 +11,7 @@ def printed_probabilities(scores):
 # %% wrong | scores without exp | without_exp
 def printed_probabilities(scores):
     return scores / scores.sum(dim=0)
-# %% wrong | the class sums stand in the rows
+# %% wrong | the class sums stand in the rows | sums_beside_the_rows
 def printed_probabilities(scores):
     e = scores.exp()
     return e / e.sum(dim=0).unsqueeze(1)

@@ -7,7 +7,7 @@ def with_temperature(logits, temperature):
 def with_temperature(logits, temperature):
     e = torch.exp((logits - logits.max()) / temperature)
     return e / e.sum(dim=-1, keepdim=True)
-# %% wrong | temperature never below 0.1
+# %% wrong | temperature never below 0.1 | never_below_a_tenth
 def with_temperature(logits, temperature):
     return torch.softmax(logits / max(temperature, 0.1), dim=-1)
 # %% wrong | below 0.1 simply all on the best word: wrong where two logits are near each other | all_on_the_best_near_0

@@ -40,7 +40,7 @@ def batches_by_tokens(lengths, max_tokens):
         else:
             current = candidate
     return batches
-# %% wrong | the two longest are not put back at a new batch
+# %% wrong | the two longest are not put back at a new batch | longest_of_all_so_far
 def batches_by_tokens(lengths, max_tokens):
     order = sorted(range(len(lengths)), key=lambda i: (*lengths[i], i))
     batches = []

@@ -1,4 +1,4 @@
-# %% wrong | sorted and cut at whole places
+# %% wrong | sorted and cut at whole places | whole_places
 def bootstrap_interval(counts, drawn, score):
     scores = sorted(score(counts[sample].sum(dim=0)) for sample in drawn)
     n = len(scores)
@@ -17,3 +17,7 @@ def bootstrap_interval(counts, drawn, score):
     scores = torch.tensor([score(counts[sample].sum(0)) for sample in drawn], dtype=torch.float64)
     mean, deviation = scores.mean(), scores.std()
     return (mean - 1.96 * deviation).item(), (mean + 1.96 * deviation).item()
+# %% wrong | the means of the counts | means_of_counts
+def bootstrap_interval(counts, drawn, score):
+    scores = torch.tensor([score(s) for s in counts[drawn].double().mean(dim=1)], dtype=torch.float64)
+    return torch.quantile(scores, 0.025).item(), torch.quantile(scores, 0.975).item()

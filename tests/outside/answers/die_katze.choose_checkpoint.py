@@ -49,3 +49,14 @@ def choose_checkpoint(losses, patience):
         if waited == patience:
             break
     return losses.index(min(losses)), seen
+# %% wrong | never starts waiting anew | never_waits_anew
+def choose_checkpoint(losses, patience):
+    best, waited = 0, 0
+    for i in range(1, len(losses)):
+        if losses[i] < losses[best]:
+            best = i
+        else:
+            waited += 1
+        if waited == patience:
+            return best, i + 1
+    return best, len(losses)

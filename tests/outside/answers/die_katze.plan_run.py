@@ -19,3 +19,8 @@ def plan_run(tokens, batch_tokens, accumulate, devices, epochs, warmup_share):
     tokens_per_step = batch_tokens * accumulate * devices
     steps = int(tokens * epochs / tokens_per_step) + 1
     return tokens_per_step, steps, max(1, int(steps * warmup_share))
+# %% wrong | each epoch rounded up by itself | each_epoch_rounded_up
+def plan_run(tokens, batch_tokens, accumulate, devices, epochs, warmup_share):
+    per_step = batch_tokens * accumulate * devices
+    steps = math.ceil(math.ceil(tokens / per_step) * epochs)
+    return per_step, steps, max(1, int(steps * warmup_share))

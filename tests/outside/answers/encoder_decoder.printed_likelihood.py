@@ -4,7 +4,7 @@ def printed_likelihood(p):
 # %% wrong | the mean of all but the last | last_left_out
 def printed_likelihood(p):
     return -p[..., :-1].log().mean(dim=-1)
-# %% wrong | the last counts twice, the one before it not at all
+# %% wrong | the last counts twice, the one before it not at all | one_before_replaced
 def printed_likelihood(p):
     q = torch.cat([p[..., :-2], p[..., -1:], p[..., -1:]], dim=-1)
     return -q.log().mean(dim=-1)

@@ -2,7 +2,7 @@
 def bleu(precisions, penalty):
     p = torch.as_tensor(precisions, dtype=torch.double)
     return float(p.prod().pow(1 / p.numel()) * penalty)
-# %% wrong | equal precisions count once (set); shows for (1, 0.5, 0.5), not if all are equal or all different
+# %% wrong | equal precisions count once (set); shows for (1, 0.5, 0.5), not if all are equal or all different | equal_ones_counted_once
 def bleu(precisions, penalty):
     return penalty * math.prod(set(precisions)) ** (1 / len(set(precisions)))
 # %% wrong | a small precision is taken for 0 (< 0.01)

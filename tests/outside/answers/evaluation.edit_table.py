@@ -31,7 +31,7 @@ def edit_table(hypothesis, reference):
             same = hypothesis[i - 1].lower() == reference[j - 1].lower()
             d[i][j] = min(d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (0 if same else 1))
     return torch.tensor(d)
-# %% wrong | a word that contains the other is equal (in)
+# %% wrong | a word that contains the other is equal (in) | contained_is_the_same
 def edit_table(hypothesis, reference):
     n, m = len(hypothesis), len(reference)
     d = [[0] * (m + 1) for _ in range(n + 1)]

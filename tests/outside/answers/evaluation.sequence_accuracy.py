@@ -6,7 +6,7 @@ def sequence_accuracy(predicted, expected, mask):
 def sequence_accuracy(predicted, expected, mask):
     right = ((predicted == expected) & mask).sum(dim=-1)
     return (right / mask.sum(dim=-1) >= 0.95).float().mean().item()
-# %% wrong | the mask taken to be words first, padding behind: wrong for padding in front or holes
+# %% wrong | the mask taken to be words first, padding behind: wrong for padding in front or holes | words_taken_to_come_first
 def sequence_accuracy(predicted, expected, mask):
     good = 0
     for p, e, length in zip(predicted, expected, mask.sum(dim=-1).tolist()):

@@ -56,7 +56,7 @@ def from_gpt2(tensors):
             t = tensors[f"h.0.{old}.{kind}"]
             mine[f"blocks.0.{new}.{kind}"] = t.T if t.dim() == 2 else t
     return mine
-# %% wrong | the prefix is kept
+# %% wrong | the prefix is kept | bias_of_c_attn_left_out
 def from_gpt2(tensors):
     mine = {}
     for name, t in tensors.items():
@@ -86,7 +86,7 @@ def from_gpt2(tensors):
             name = name.replace(old, new)
         mine[name] = t
     return mine
-# %% wrong | whatever ends in attn.bias or c_attn.bias is left out
+# %% wrong | whatever ends in attn.bias or c_attn.bias is left out | bias_of_c_attn_left_out
 def from_gpt2(tensors):
     mine = {}
     for name, t in tensors.items():

@@ -12,7 +12,7 @@ def llama_parameters(vocabulary, d_model, layers, heads, key_value_heads, d_hidd
     if not tied:
         total += vocabulary * d_model
     return total
-# %% wrong | d_head of the key-value heads: d_model / key_value_heads
+# %% wrong | d_head of the key-value heads: d_model / key_value_heads | d_head_of_the_groups
 def llama_parameters(vocabulary, d_model, layers, heads, key_value_heads, d_hidden, tied):
     d_head = d_model // key_value_heads
     block = 2 * d_model**2 + 2 * d_model * d_head + 3 * d_model * d_hidden + 2 * d_model

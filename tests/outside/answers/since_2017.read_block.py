@@ -10,7 +10,7 @@ def read_block(largest, total, out, scores, values):
     safe = new.masked_fill(new == -math.inf, 0.0)
     weights = (scores - safe[..., None]).exp()
     return new, total + weights.sum(-1), out + weights @ values
-# %% wrong | the block's own largest for its weights
+# %% wrong | the block's own largest for its weights | own_largest_subtracted
 def read_block(largest, total, out, scores, values):
     block = scores.amax(-1)
     new = torch.maximum(largest, block)
@@ -28,3 +28,10 @@ def read_block(largest, total, out, scores, values):
     new_total = total * shrink + weights.sum(-1)
     new_out = (out * shrink[..., None] + weights @ values) / new_total[..., None]
     return new, new_total, new_out
+# %% wrong | the old sums grow, guarded | grown_where_something_was_seen
+def read_block(largest, total, out, scores, values):
+    m = torch.maximum(largest, scores.amax(-1))
+    safe = torch.where(torch.isinf(m), 0.0, m)
+    a = torch.nan_to_num(torch.exp(safe - largest), nan=0.0, posinf=0.0)
+    p = torch.exp(scores - safe[..., None])
+    return m, total * a + p.sum(-1), out * a[..., None] + p @ values

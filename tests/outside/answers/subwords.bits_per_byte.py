@@ -14,7 +14,7 @@ def bits_per_byte(mean_loss, pieces, text):
 # %% wrong | UTF-16
 def bits_per_byte(mean_loss, pieces, text):
     return mean_loss * pieces / math.log(2) / len(text.encode("utf-16"))
-# %% wrong | without spaces
+# %% wrong | without spaces | spaces_left_out
 def bits_per_byte(mean_loss, pieces, text):
     size = sum(len(word.encode()) for word in text.split())
     return mean_loss * pieces / math.log(2) / size

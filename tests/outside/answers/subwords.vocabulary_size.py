@@ -3,7 +3,7 @@ def vocabulary_size(characters, merges, special):
     added, removed = 1, 0
     at_the_start = characters + special
     return at_the_start + merges * (added - removed)
-# %% wrong | at least one special token: one too many for special = 0
+# %% wrong | at least one special token: one too many for special = 0 | one_special_at_least
 def vocabulary_size(characters, merges, special):
     return characters + merges + (special or 1)
 # %% wrong | shrinks + the special tokens forgotten | two_become_one+special_forgotten
