@@ -381,8 +381,8 @@ def _final_norm(config: TransformerConfig) -> nn.Module:
 def _initialise_as_glorot(model: Transformer) -> None:
     """Glorot's uniform weights and zero biases; embeddings of length about 1.
 
-    Queries, keys and values are drawn 1 / √2 as wide as each would be by itself, as in `nn.Transformer`, where they are one
-    matrix. If they are wider, a model in post-norm learns slowly: `benchmarks/README.md`.
+    Queries, keys and values are drawn 1 / √2 as wide as each would be by itself, as in `nn.Transformer`, where they are
+    one matrix. If they are wider, a model in post-norm learns slowly: `benchmarks/README.md`.
     """
     for module in model.modules():
         if isinstance(module, nn.Linear):
