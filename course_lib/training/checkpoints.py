@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from course_lib.ground.files import put_in_place
 from course_lib.ground.torch_files import read_torch_file
@@ -74,6 +75,52 @@ class Checkpoints:
         return path
 
 
+class BackgroundSaves:
+    """Writes checkpoints while the training goes on, one after the other."""
+
+    def __init__(self, checkpoints: Checkpoints) -> None:
+        """Nothing is written yet."""
+        self._checkpoints = checkpoints
+        self._writer = ThreadPoolExecutor(1, "checkpoints")
+        self._last: Future[Path] | None = None
+
+    def save(self, step: int, content: Mapping[str, Any]) -> None:
+        """Begin to save what belongs to this step, which may change from now on.
+
+        Raises:
+            OSError: the one before could not be written.
+        """
+        content = _copied(content, {})
+        self.wait()
+        self._last = self._writer.submit(self._checkpoints.save, step, content)
+
+    def wait(self) -> None:
+        """Until the last one is there.
+
+        Raises:
+            OSError: it could not be written.
+        """
+        if self._last is not None:
+            self._last.result()
+            self._last = None
+
+    def close(self) -> None:
+        """Write what has begun to be written, and no more."""
+        self._writer.shutdown()
+
+
+def _copied(held: Any, seen: dict[tuple[object, ...], Tensor]) -> Any:
+    """The same on the CPU, in memory of its own; tensors that are the same in memory, such as tied weights, stay so."""
+    if isinstance(held, Tensor):
+        place = (held.data_ptr(), held.dtype, held.shape, held.stride())
+        if place not in seen:
+            seen[place] = held.detach().to("cpu", copy=True)
+        return seen[place]
+    if isinstance(held, Mapping):
+        return {name: _copied(part, seen) for name, part in held.items()}
+    return [_copied(part, seen) for part in held] if isinstance(held, list) else held
+
+
 def write_checkpoint(path: Path, content: Mapping[str, Any]) -> None:
     """Write a checkpoint whole or not at all."""
     with put_in_place(path) as unfinished:
@@ -95,6 +142,25 @@ def read_checkpoint(path: Path | str) -> dict[str, Any]:
         found = content.get("format") if isinstance(content, dict) else type(content).__name__
         raise CheckpointError(f"{path} is not a checkpoint of a training: expected format {FORMAT!r}, got {found!r}")
     return content
+
+
+_COMPILED = "_orig_mod."
+"""What the names of weights have in them where `torch.compile` has wrapped a model, or a part of one."""
+
+
+def weights_of(model: nn.Module) -> dict[str, Tensor]:
+    """A model's weights and buffers, by their names in the model that is not compiled."""
+    return uncompiled(model.state_dict())
+
+
+def uncompiled(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The same weights, by their names in the model that is not compiled."""
+    return {name.replace(_COMPILED, ""): tensor for name, tensor in weights.items()}
+
+
+def load_weights(model: nn.Module, weights: Mapping[str, Tensor]) -> None:
+    """Load what `weights_of` gives, whether the model is compiled or not."""
+    model.load_state_dict({name: weights[name.replace(_COMPILED, "")] for name in model.state_dict()})
 
 
 def check_weights(found: Mapping[str, Tensor], expected: Mapping[str, Tensor], path: Path | str) -> None:

@@ -27,11 +27,15 @@ from course_lib.ground.refusals import require_at_least, require_not_negative, r
 from course_lib.text.batches import AnyBatch, TrainingData
 from course_lib.training.batch_order import BatchOrder
 from course_lib.training.checkpoints import (
+    BackgroundSaves,
     CheckpointError,
     Checkpoints,
     check_optimizer,
     check_weights,
+    load_weights,
     read_checkpoint,
+    uncompiled,
+    weights_of,
 )
 from course_lib.training.graphs import RecordedGradients
 from course_lib.training.loss_log import DivergedError, LossLog
@@ -208,11 +212,12 @@ def train(
     try:
         return run.to_its_end()
     except (KeyboardInterrupt, DivergedError) as error:
+        run.close()
         if checkpoints and (left := checkpoints.files()):
             error.add_note(f"The last good checkpoint is {left[-1]}; resume=True goes on from it.")
         raise
     finally:
-        run.batches.close()
+        run.close()
 
 
 @torch.no_grad()
@@ -299,6 +304,7 @@ class _Run(Generic[M, B]):
         self.model, self.data, self.loss, self.config, self.world = model, data, loss, config, world
         self.workers, self.batches = workers, Prefetch(data, self.order, self._mine, workers, world.device)
         self.validation, self.checkpoints = validation, checkpoints
+        self.saves = BackgroundSaves(checkpoints) if checkpoints else None
         self.precision = precision_for(world.device) if config.precision == "auto" else config.precision
         config.require_possible(self.precision)
         self.sharded = config.fsdp and world.size > 1
@@ -343,9 +349,12 @@ class _Run(Generic[M, B]):
             self._take_steps()
         self.log.settle()
         if self.best_weights is not None:
-            self.model.load_state_dict(self.best_weights)
+            load_weights(self.model, self.best_weights)
         if self.sharded:
-            self.trained.load_state_dict(whole(self.model.state_dict()))
+            load_weights(self.trained, whole(weights_of(self.model)))
+        if self.saves:
+            self.saves.wait()
+            self.world.wait()  # else another process could look for the last checkpoint before it is there
         return TrainingResult(self.log.losses, self.validations, self.tokens, self.log.seconds, self._best_step())
 
     def _take_steps(self) -> None:
@@ -355,7 +364,7 @@ class _Run(Generic[M, B]):
             if self.validation and (is_last or self.step % self.validation.every == 0):
                 self._validate(self.validation)
             if self.checkpoints and (self._is_stale() or self._is_time_to_save(self.checkpoints)):
-                self._save(self.checkpoints)
+                self._save()
                 self.saved_at = time.perf_counter()
 
     def _is_time_to_save(self, checkpoints: Checkpoints) -> bool:
@@ -414,7 +423,7 @@ class _Run(Generic[M, B]):
         self.log.require_finite(loss, "validation loss", self.step)
         self.validations[self.step] = loss
         if validation.patience is not None and self._best_step() == self.step:
-            self.best_weights = {name: tensor.clone() for name, tensor in self.model.state_dict().items()}
+            self.best_weights = {name: tensor.clone() for name, tensor in weights_of(self.model).items()}
 
     def _own_loss(self, batch: B, *, counts: bool) -> Tensor:
         return self.loss(self.model, batch)
@@ -431,14 +440,20 @@ class _Run(Generic[M, B]):
 
     # --- Saving and going on ---
 
-    def _save(self, checkpoints: Checkpoints) -> None:
+    def close(self) -> None:
+        """End what works beside the training: first a checkpoint is written that has begun to be."""
+        if self.saves:
+            self.saves.close()
+        self.batches.close()
+
+    def _save(self) -> None:
         self.log.settle()
         device = self.world.device
         on_device = torch.cuda.get_rng_state(device) if device.type == "cuda" else torch.empty(0, dtype=torch.uint8)
         content = {
             "settings": self._settings(),
             "step": self.step,
-            "model": whole(self.model.state_dict()),
+            "model": whole(weights_of(self.model)),
             "best": whole(self.best_weights),
             "optimizer": whole(self.optimizer.state_dict()),
             "scaler": self.scaler.state_dict(),
@@ -448,9 +463,8 @@ class _Run(Generic[M, B]):
             "losses": self.log.losses,
             "validations": self.validations,
         }
-        if self.world.is_first:
-            checkpoints.save(self.step, content)
-        self.world.wait()  # else another process could look for the newest checkpoint before it is there
+        if self.saves and self.world.is_first:
+            self.saves.save(self.step, content)
 
     def _settings(self) -> dict[str, Any]:
         """What must be as it was for a training to go on as it would have."""
@@ -468,7 +482,8 @@ class _Run(Generic[M, B]):
         Raises:
             CheckpointError: it is from another model or training.
         """
-        check_weights(saved["model"], self.model.state_dict(), path)
+        weights, mine = uncompiled(saved["model"]), weights_of(self.model)
+        check_weights(weights, mine, path)
         check_optimizer(saved["optimizer"], self.optimizer, path)
         order = BatchOrder.at(self.data, saved["order"])
         # Compared for the pass that was under way: passes differ in how many batches they have.
@@ -477,15 +492,15 @@ class _Run(Generic[M, B]):
             theirs = found.get(name)
             if theirs != ours:
                 raise CheckpointError(f"{path} is from another training: its {name}: {theirs}, this one's: {ours}")
-        mine = self.model.state_dict()
-        self.model.load_state_dict({name: sharded_like(saved["model"][name], mine[name]) for name in mine})
+        load_weights(self.model, {name: sharded_like(weights[name], mine[name]) for name in mine})
         self.optimizer.load_state_dict(saved["optimizer"])
         self.scaler.load_state_dict(saved["scaler"])
         self.order, self.step = order, saved["step"]
         self.batches = Prefetch(self.data, order, self._mine, self.workers, self.world.device)
         self.log.losses, self.validations = saved["losses"], saved["validations"]
         if saved["best"] is not None:
-            self.best_weights = {name: sharded_like(tensor, mine[name]) for name, tensor in saved["best"].items()}
+            best = uncompiled(saved["best"])
+            self.best_weights = {name: sharded_like(tensor, mine[name]) for name, tensor in best.items()}
         torch.set_rng_state(saved["random"][self.world.rank])
         if self.world.device.type == "cuda":
             torch.cuda.set_rng_state(saved["random_on_device"][self.world.rank], self.world.device)

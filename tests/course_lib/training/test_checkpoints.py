@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from torch import nn
 from torch.testing import assert_close
 
 from course_lib.training.checkpoints import (
+    BackgroundSaves,
     CheckpointError,
     Checkpoints,
     average_weights,
@@ -140,6 +142,33 @@ class TestFolder:
     def test_numbers_must_be_positive(self, tmp_path: Path, wrong: dict[str, int]) -> None:
         with pytest.raises(ValueError, match="at least 1"):
             Checkpoints(tmp_path, **wrong)
+
+
+class TestInTheBackground:
+    def test_what_is_saved_is_what_it_was_when_asked_for(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        saves, may_write = BackgroundSaves(Checkpoints(tmp_path)), threading.Event()
+        original = os.fsync
+        monkeypatch.setattr(os, "fsync", lambda file: may_write.wait(60) and original(file))
+        tied, losses = torch.zeros(3), [0.5]
+        saves.save(1, {"model": {"one": tied, "other": tied, "part": tied[:2]}, "losses": losses})
+        tied += 1
+        losses.append(0.25)
+        may_write.set()
+        saves.close()
+        (path,) = Checkpoints(tmp_path).files()
+        content = read_checkpoint(path)
+        assert content["losses"] == [0.5]
+        assert content["model"]["one"].tolist() == [0, 0, 0]
+        assert content["model"]["part"].tolist() == [0, 0]
+        assert content["model"]["one"].data_ptr() == content["model"]["other"].data_ptr()
+
+    @pytest.mark.parametrize("after", ["wait", "save"])
+    def test_what_could_not_be_written_is_told(self, tmp_path: Path, after: str) -> None:
+        (tmp_path / "in the way").touch()
+        saves = BackgroundSaves(Checkpoints(tmp_path / "in the way"))
+        saves.save(1, {})
+        with pytest.raises(OSError, match="in the way"):
+            saves.wait() if after == "wait" else saves.save(2, {})
 
 
 class TestTimes:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import dataclasses
 import math
 import os
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.testing import assert_close
 
 from course_lib.models import GPT, GPTConfig, Transformer, TransformerConfig
@@ -19,7 +22,13 @@ from course_lib.objectives.losses import language_model_loss, translation_loss
 from course_lib.text.batches import LengthBuckets, TranslationBatch, TranslationExample, Windows, collate
 from course_lib.training import loop as training
 from course_lib.training.batch_order import BatchOrder
-from course_lib.training.checkpoints import CheckpointError, Checkpoints, average_weights
+from course_lib.training.checkpoints import (
+    CheckpointError,
+    Checkpoints,
+    average_weights,
+    read_checkpoint,
+    write_checkpoint,
+)
 from course_lib.training.loop import TrainingConfig, TrainingResult, Validation, evaluate, train
 from course_lib.training.loss_log import DivergedError
 from course_lib.training.progress import TrainingStep
@@ -303,12 +312,54 @@ class TestResuming:
             learn(transformer, 4, checkpoints=checkpoints, resume=True)
         assert_same(transformer, model())
 
+    @pytest.mark.parametrize("compiled", ["a copy", "in place", "one block"])
+    def test_compiled_or_not_it_goes_on(self, tmp_path: Path, compiled: str) -> None:
+        def go(steps: int, folder: str, *, wrapped: bool) -> Transformer:
+            transformer = model(WITH_DROPOUT)
+            trained = wrap(transformer, compiled) if wrapped else transformer
+            held_out = Validation(
+                ALL_AT_ONCE, every=3, patience=9
+            )  # so that the best weights are saved and loaded, too
+            saving = Checkpoints(tmp_path / folder)
+            learn(trained, steps, data=IN_SEVERAL, validation=held_out, checkpoints=saving, resume=True)
+            return transformer
+
+        with torch.compiler.set_stance("force_eager"):  # what the weights are called is the matter, not what runs
+            expected = list(go(9, "straight", wrapped=False).parameters())
+            for first in (True, False):
+                folder = f"compiled first: {first}"
+                go(4, folder, wrapped=first)
+                assert_close(list(go(9, folder, wrapped=not first).parameters()), expected, rtol=0, atol=0)
+        (saved,) = Checkpoints(tmp_path / "compiled first: True").files()
+        assert read_checkpoint(saved)["model"].keys() == model().state_dict().keys()
+
+    def test_names_that_a_compiled_model_was_once_saved_with_are_known(self, tmp_path: Path) -> None:
+        learn(model(), 3, checkpoints=Checkpoints(tmp_path))
+        (path,) = Checkpoints(tmp_path).files()
+        content = read_checkpoint(path)
+        content["model"] = {f"_orig_mod.{name}": tensor for name, tensor in content["model"].items()}
+        write_checkpoint(path, content)
+        resumed, straight = model(), model()
+        learn(resumed, 5, checkpoints=Checkpoints(tmp_path), resume=True)
+        learn(straight, 5)
+        assert_same(resumed, straight)
+
     def test_the_last_checkpoints_are_averaged(self, tmp_path: Path) -> None:
         checkpoints = Checkpoints(tmp_path, every=1, keep=3)
         transformer = model()
         learn(transformer, 5, checkpoints=checkpoints)
         assert [path.name[5:13] for path in checkpoints.files()] == ["00000003", "00000004", "00000005"]
         transformer.load_state_dict(average_weights(checkpoints.files()))
+
+
+def wrap(transformer: Transformer, how: str) -> Any:
+    if how == "a copy":
+        return torch.compile(transformer)
+    if how == "in place":
+        transformer.compile()
+    else:
+        transformer.encoder[0] = cast(nn.Module, torch.compile(transformer.encoder[0]))
+    return transformer
 
 
 def failing_at(step: int, failure: Callable[[Tensor], Tensor]) -> Callable[[Transformer, TranslationBatch], Tensor]:
@@ -467,6 +518,33 @@ class TestCtrlC:
         transformer, whole = straight
         assert_same(transformer, resumed)
         assert (rest.losses, rest.validations) == (whole.losses, whole.validations)
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="of POSIX")
+@pytest.mark.parametrize("moment", ["os.fsync", "Path.replace"])
+def test_killed_while_a_checkpoint_is_written_it_goes_on_bit_for_bit(
+    tmp_path: Path, straight: tuple[Transformer, TrainingResult], moment: str
+) -> None:
+    code = f"""
+import os, signal
+from pathlib import Path
+from tests.course_lib.training.test_loop import WITH_DROPOUT, model, with_everything
+calls, original = [], {moment}
+def killed(*arguments):
+    calls.append(arguments)
+    if len(calls) == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return original(*arguments)
+{moment} = killed
+with_everything(model(WITH_DROPOUT), Path({str(tmp_path)!r}))
+"""
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -signal.SIGKILL
+    assert len(Checkpoints(tmp_path).files()) == 1
+    resumed = model(WITH_DROPOUT)
+    rest = with_everything(resumed, tmp_path, resume=True)
+    transformer, whole = straight
+    assert_same(transformer, resumed)
+    assert (rest.losses, rest.validations) == (whole.losses, whole.validations)
 
 
 class TestEvaluation:
