@@ -175,7 +175,8 @@ def _sentences(verdict: Verdict) -> Iterator[str]:
     told = [verdict.note]
     if failed is not None:
         found = failed.difference
-        told += [failed.relation, found.message if found and found.kind not in (Kind.VALUE, Kind.SHAPE) else ""]
+        is_bare = found is None or found.kind is Kind.VALUE or (found.kind is Kind.SHAPE and "key" not in found.actual)
+        told += [failed.relation, "" if found is None or is_bare else found.message]  # a name that is missing is told
         told += [explained(failed.actual.raised.message, failed.actual.raised.code) if failed.actual.raised else ""]
     yield from (_NUMBERS.sub("N", sentence) for sentence in told if sentence)
 

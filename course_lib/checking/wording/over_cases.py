@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from course_lib.checking.compare import RELATIVE_TOLERANCE, Kind, value_difference
+from course_lib.checking.compare import RELATIVE_TOLERANCE, Kind, Strictness, value_difference, wrong_entries
 from course_lib.checking.exercise import CORE, Case, Exercise, Value
 from course_lib.checking.observation import Outcome, argument_name
 from course_lib.checking.wording.sizes import LEADING, named_sizes
@@ -47,6 +47,7 @@ def _reasons(exercise: Exercise, once: Results) -> Iterator[str]:
     yield _where(exercise, once)
     yield _nearly(failures)
     yield _besides(exercise, failures)
+    yield _to_one_side(failures)
 
 
 def changes(results: Results) -> str:
@@ -226,3 +227,34 @@ def _added(result: CaseResult) -> Iterator[tuple[int, int]]:
             for sign in (1, -1):
                 if bool(argument.any()) and _same(expected + sign * argument, actual):
                     yield place, sign
+
+
+def _to_one_side(failures: Results) -> str:
+    """Where every number that is wrong is too large, or every one too small."""
+    sides = [side for result in failures for side in _sides(result.expected.value, result.actual.value, result)]
+    if len(failures) < _EACH or len(sides) < _CALLS or sides[0] is None or len(set(sides)) > 1:
+        return ""
+    return f"In {_cases([result.case for result in failures])} that fail, whatever is wrong is {sides[0]}."
+
+
+def _sides(expected: Value, actual: Value, result: CaseResult) -> Iterator[str | None]:
+    """What every wrong number is, of a wrong value; None for what is not too large or too small."""
+    if result.difference is None or result.difference.kind is not Kind.VALUE:
+        yield None
+    elif isinstance(expected, Tensor) and (expected.is_floating_point() or expected.dtype == torch.bool):
+        wrong = wrong_entries(expected, actual, Strictness.of(result.case))
+        pairs = zip(expected[wrong].tolist(), actual[wrong].tolist(), strict=True)
+        yield from (_side(one, other) for one, other in pairs)
+    elif isinstance(expected, (bool, int, float)):
+        yield from [] if _same(expected, actual) else [_side(expected, actual)]
+    elif isinstance(expected, tuple):
+        for one, other in zip(expected, actual, strict=True):
+            yield from _sides(one, other, result)
+    else:
+        yield None
+
+
+def _side(expected: float, actual: float) -> str | None:
+    if isinstance(expected, bool):
+        return "True where False is asked for" if actual else "False where True is asked for"
+    return "too large" if actual > expected else "too small" if actual < expected else None

@@ -53,7 +53,7 @@ def _entry_by_entry(found: Match) -> str:
 
 def _step_of(code: str) -> Callable[[Match], str]:
     """What a line does with tensors that do not fit, as far as it can be told."""
-    product, entrywise = _PRODUCT.search(code), _ENTRYWISE.search(code)
+    product, entrywise = _PRODUCT.search(code), _ENTRYWISE.search(_BY_A_NUMBER.sub("", code))
     if bool(product) == bool(entrywise):
         return _either
     return _product_of_batches if product else _entry_by_entry
@@ -77,6 +77,16 @@ def _either(found: Match) -> str:
 
 _PRODUCT = re.compile(r"[^@]@[^@]|\b(?:matmul|einsum|bmm)\b")
 _ENTRYWISE = re.compile(r"[+*]|\s[-/]\s|masked_fill|\bwhere\b")
+_BY_A_NUMBER = re.compile(r"[*/]\s*(?:math\.sqrt\([^()]*\)|\d+(?:\.\d+)?)")
+"""A factor that fits any tensor."""
+
+
+def _taken_apart(found: Match) -> str:
+    held = found[2] or "more"
+    return (
+        f"Something that holds {held} is taken apart into {found[1]} names. If it is a shape, the tensor has other "
+        "dimensions than these names say: x.shape[-1] is the last size, whatever comes before."
+    )
 
 
 def _not_imported(found: Match) -> str:
@@ -190,6 +200,7 @@ _OF_OTHERS: list[Meaning] = [
             "tensor one more; torch.stack joins tensors of one shape along a new one."
         ),
     ),
+    (re.compile(r"values to unpack \(expected (\d+)(?:, got (\d+))?\)"), _taken_apart),
     (
         re.compile(r"division by zero|modulo by zero"),
         "A plain number was divided by 0. Look at which inputs make the divisor 0, and what is asked for there.",

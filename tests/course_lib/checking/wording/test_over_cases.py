@@ -84,6 +84,14 @@ AGAIN = "The same call gives another result the second time"
         ),
         (lambda x, mask: "text", "Your answer returns the same whatever goes in."),
         (
+            lambda x, mask: masked_sum(x, mask) + x[0, 0] ** 2,
+            "In all 9 cases that fail, whatever is wrong is too large.",
+        ),
+        (
+            lambda x, mask: masked_sum(x, mask).clamp(max=-3),
+            "In all 8 cases that fail, whatever is wrong is too small.",
+        ),
+        (
             lambda x, mask: masked_sum(x, mask) + (mask is None and x.shape == (4, 4) and bool((x < 50).all())),
             "Wrong in one case only, “a square”, and right in the 8 others.",
         ),
@@ -108,7 +116,7 @@ def test_the_first_reason_that_holds_is_given(answer: Callable[..., Any], reason
     [
         (lambda x: 3 * x, "Your answer is the right result plus x."),
         (lambda x: x.clone(), "Your answer is the right result minus x."),
-        (lambda x: 2 * x + 1, ""),
+        (lambda x: 5 * x, ""),
     ],
 )
 def test_an_argument_that_is_too_many_or_too_few_is_named(answer: Callable[[Tensor], Tensor], reason: str) -> None:

@@ -25,6 +25,12 @@ def _assigned() -> Tensor:
     return y
 
 
+def _unpacked(names: int) -> None:
+    if names == 3:
+        _batch, _words, _d_model = X.shape
+    (_batch,) = X.shape
+
+
 SHAPES: list[tuple[Callable[[], object], str]] = [
     (lambda: X @ X, "wants the last dimension of a (3) to be the last but one of b (2)"),
     (lambda: torch.ones(4, 2, 3) @ torch.ones(4, 2, 3), "last dimension of a (3) to be the last but one of b (2)"),
@@ -58,6 +64,9 @@ OTHERS: list[tuple[Callable[[], object], str]] = [
     (lambda: X.sort().sum(), "There is a tuple where one value is wanted."),  # type: ignore[attr-defined]
     (lambda: X.topk(5), "min(k, x.shape[-1]) is never too many"),
     (lambda: torch.cat([X, torch.ones(3)]), "equally many dimensions: here 2 and 1"),
+    (lambda: _unpacked(3), "holds 2 is taken apart into 3 names. If it is a shape"),
+    (lambda: _unpacked(1), "is taken apart into 1 names."),
+    (lambda: dict([(1, 2, 3)]), ""),  # type: ignore[list-item]
     (lambda: 1 / len([]), "A plain number was divided by 0."),
     (lambda: divmod(7, 0), "A plain number was divided by 0."),
     (lambda: 5 % 0, "A plain number was divided by 0."),
@@ -76,6 +85,10 @@ def test_what_this_torch_says_is_explained(fail: Callable[[], object], sentence:
         ("return q @ k.transpose(1, 2)", "A product of batches of matrices"),
         ("scores = torch.matmul(q, k.mT)", "A product of batches of matrices"),
         ("y = torch.bmm(a, b)", "A product of batches of matrices"),
+        ("s = x @ x.T / math.sqrt(x.shape[-1])", "A product of batches of matrices"),
+        ("return (q @ k.transpose(1, 2)) / 8.0", "A product of batches of matrices"),
+        ("return 2 * q @ k", "Two tensors on this line do not fit"),
+        ("x = x @ w / norms", "Two tensors on this line do not fit"),
         ("x = x + positions", "Adding, multiplying or masking two tensors entry by entry"),
         ("return scores.masked_fill(~mask, -1)", "Adding, multiplying or masking two tensors entry by entry"),
         ("return softmax((x @ x.T) / 2).masked_fill(mask, 0)", "Two tensors on this line do not fit"),
