@@ -225,7 +225,7 @@ _OF_OTHERS: list[Meaning] = [
         ),
     ),
     (
-        re.compile(r"same dtype, but got: \w+ != \w+|expected scalar type \w+ but found \w+"),
+        re.compile(r"same dtype, but got:? \w+ (?:!=|and) \w+|expected scalar type \w+ but found \w+"),
         "Both sides of a product must have the same dtype: give every new tensor that of the inputs (dtype=x.dtype).",
     ),
     (

@@ -51,6 +51,8 @@ OTHERS: list[tuple[Callable[[], object], str]] = [
     (lambda: X.sum(dim=2), "There is no dimension 2: this tensor has 2."),
     (lambda: X[5], "dimension 0 has 2, and so none numbered 5"),
     (lambda: X @ torch.ones(3, 2, dtype=torch.float64), "dtype=x.dtype"),
+    (lambda: nn.Linear(3, 2).double()(X), "dtype=x.dtype"),
+    (lambda: torch.bmm(X[None], torch.ones(1, 3, 2, dtype=torch.float64)), "dtype=x.dtype"),
     (lambda: bool(X), "torch.where, &, | and ~"),
     (lambda: torch.sqrt(4), "torch.sqrt wants a tensor. For a plain number take math.sqrt."),  # type: ignore[arg-type]
     (lambda: F.relu(X), "add `import torch.nn.functional as F`"),  # type: ignore[name-defined]
