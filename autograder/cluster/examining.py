@@ -112,13 +112,13 @@ def _versions() -> dict[str, str]:
 
     import course_lib
     from autograder.grading.assignment import grading_versions
-    from autograder.grading.digests import fingerprints
+    from autograder.grading.digests import sources
 
     library = Path(course_lib.__file__).parent
     return {
         **grading_versions(),
         "dask": importlib.metadata.version("distributed"),
-        "library": fingerprints.of_modules(library.rglob("*.py")),
+        "library": sources.of_files(library.rglob("*.py")),
     }
 
 

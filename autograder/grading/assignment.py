@@ -18,7 +18,7 @@ from autograder.course.semester import SEMESTER_NAME, ExerciseTerms
 from autograder.errors import BadInput
 from autograder.gradebook.changes.rulings import Ruling
 from autograder.gradebook.record import Conditions
-from autograder.grading.digests import answers, fingerprints
+from autograder.grading.digests import answers, fingerprints, sources
 from autograder.grading.digests.reach import Library, held_by_lesson, mentioned
 from autograder.intake.handed_in import AnswersIn
 from autograder.limits import NO_ALLOWANCE, Limits
@@ -254,7 +254,7 @@ def grading_versions() -> dict[str, str]:
         "Katze": course_lib.__version__,
         "Python": platform.python_version(),
         **{package: importlib.metadata.version(package) for package in _PACKAGES},
-        "checks": fingerprints.of_modules(_grading_code()),
+        "checks": sources.of_files(_grading_code()),
     }
 
 

@@ -21,7 +21,7 @@ from autograder.box import Level
 from autograder.gradebook import schema, store
 from autograder.gradebook.changes.frozen import read_frozen
 from autograder.gradebook.record import Conditions, Record
-from autograder.grading.digests import fingerprints
+from autograder.grading.digests import fingerprints, sources
 from autograder.grading.plan import (
     FAILED_BEFORE,
     FIRST,
@@ -63,7 +63,7 @@ def conditions_of(assignment: PlainAssignment, course_files: dict[str, Path]) ->
         "Katze": course_lib.__version__,
         "Python": platform.python_version(),
         **{name: importlib.metadata.version(name) for name in ("ipython", "nbgrader", *_packages(assignment))},
-        "checks": fingerprints.of_modules(own),
+        "checks": sources.of_files(own),
         "files": files.digest(course_files),
     }
     return Conditions(_release(assignment), "", versions, {"limits": limits})

@@ -1,32 +1,22 @@
 """What grades depend on, as digests: an exercise's definition, the grader's own code, a lesson's release, and what
 a student handed in.
 
-Two things with the same fingerprint give the same grade. Words of an exercise that nobody runs do not count: comments,
-docstrings, line numbers, annotations, its place in the prose.
+Two things with the same fingerprint give the same grade. What nobody runs does not count: comments, docstrings, layout,
+an exercise's place in the prose.
 """
 
 from __future__ import annotations
 
-import dataclasses
-import dis
-import enum
-import functools
 import hashlib
 import json
 import os
-import re
 import stat
-import sys
-import types
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy
-import torch
-
-from autograder.box.confinement.grants import PACKAGES
 from autograder.course.colab import INSTALL
+from autograder.grading.digests import sources
 from course_lib.checking import Exercise
 from course_lib.checking.compare import Tolerance
 
@@ -39,18 +29,6 @@ FOLDER_DEPTH = 5
 FOLDER_BYTES = 200_000_000
 """Bytes of a submission that are read; beyond them, only size and time of the last change count."""
 
-_UNGRADED_FIELDS = {"lesson", "title", "statement", "minutes", "section", "source", "correct", "few_mistakes"}
-"""What an exercise says to readers and to its certificate; grading does not look at it."""
-
-_APART = {"points", "parts", "misconceptions"}
-"""What is counted in its own way, so that a regrade can say what has changed."""
-
-_LIBRARY = "course_lib"
-_ATTRIBUTES = {"LOAD_ATTR", "LOAD_METHOD", "IMPORT_FROM"}
-_HAS_DOCSTRING = 0x4000000  # a flag of code, from Python 3.14 on
-_ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
-_VERSION = re.compile(rb"^__version__ = .*$", re.M)
-
 
 # --- an exercise
 
@@ -58,24 +36,23 @@ _VERSION = re.compile(rb"^__version__ = .*$", re.M)
 def of_exercise(exercise: Exercise) -> dict[str, object]:
     """The fingerprint of everything that decides a grade of one exercise.
 
-    Its reference, cases, misconceptions, rules and points, with the functions, classes and constants of the
-    course's own packages that they use, however indirectly. Other packages count by their versions, which are
-    recorded apart, and so does the code that compares and judges (`of_modules`).
+    Its definition is the source of the files that it is written in, and of what they import of the course's own
+    packages. Other packages count by their versions, which are recorded apart.
 
     Returns:
-        A SHA-256 in hexadecimal for its definition, and its texts and points next to it; see `joined`.
+        A SHA-256 in hexadecimal for its definition, and its texts and points next to it; see `in_course`.
     """
-    walk = _Walk({_LIBRARY, _package(exercise.reference), _package(exercise.cases), *_beside(exercise)})
-    for field in dataclasses.fields(exercise):
-        if field.name not in _UNGRADED_FIELDS | _APART:
-            walk.text(field.name)
-            walk.value(getattr(exercise, field.name))
-    walk.value([(mistake.id, mistake.answer) for mistake in exercise.misconceptions])
-    walk.value(sorted(exercise.parts))
-    texts = json.dumps([mistake.message for mistake in exercise.misconceptions])
+    own = [
+        exercise.id,
+        exercise.name,
+        sorted(exercise.withheld),
+        sorted(exercise.parts),
+        sources.of_files(sources.files_of(exercise)),
+    ]
+    texts = [(mistake.id, mistake.message) for mistake in exercise.misconceptions]
     return {
-        "definition": walk.digest.hexdigest(),
-        "texts": hashlib.sha256(texts.encode()).hexdigest(),
+        "definition": hashlib.sha256(_json(own)).hexdigest(),
+        "texts": hashlib.sha256(_json(texts)).hexdigest(),
         "points": dict(exercise.parts),
     }
 
@@ -128,211 +105,6 @@ def _changed_parts(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[s
     if old["points"] != new["points"]:
         before, now = sum(old["points"].values()), sum(new["points"].values())
         yield f"its points {before} -> {now}" if before != now else "how its points are shared out"
-
-
-def _beside(exercise: Exercise) -> Iterator[str]:
-    """The modules and packages that lie beside the one with an exercise's cases, in the course's folder."""
-    name = _package(exercise.cases)
-    if name == _LIBRARY:
-        return
-    file = Path(str(getattr(sys.modules.get(name), "__file__", "")))
-    folder = file.parents[1] if file.name == "__init__.py" else file.parent
-    if folder.name in PACKAGES:
-        return
-    for other in [name for name in sys.modules if "." not in name]:
-        places = {str(getattr(sys.modules[other], "__file__", "")), *getattr(sys.modules[other], "__path__", ())}
-        if places & {str(folder / f"{other}.py"), str(folder / other)}:
-            yield other
-
-
-def _package(value: Any) -> str:
-    return str(getattr(value, "__module__", "")).partition(".")[0]
-
-
-class _Walk:
-    """Feeds a digest with values and code, each function and object once.
-
-    Args:
-        packages: whose code is walked into; anything else counts by its name.
-    """
-
-    def __init__(self, packages: Iterable[str]) -> None:
-        self.digest = hashlib.sha256()
-        self._packages = set(packages)
-        self._met: dict[int, int] = {}
-        self._alive: list[Any] = []  # what has been met must not be freed, or another object could take its id
-
-    def text(self, *parts: str) -> None:
-        """Count words, each with its length, so that no two sequences look alike."""
-        for part in parts:
-            data = part.encode("utf-8", "surrogatepass")
-            self.digest.update(f"{len(data)}:".encode() + data)
-
-    def value(self, value: Any) -> None:
-        """Count any value."""
-        kind = type(value)
-        if value is None or value is Ellipsis or kind in (bool, int, float, complex, str, bytes):
-            self.text(kind.__name__, repr(value))
-        elif kind in (tuple, list):
-            self.text(kind.__name__, str(len(value)))
-            for item in value:
-                self.value(item)
-        elif isinstance(value, Mapping):
-            self.text("mapping", str(len(value)))
-            for key, item in value.items():
-                self.value(key)
-                self.value(item)
-        elif isinstance(value, (set, frozenset)):
-            self.text("set", *sorted(self._apart(item) for item in value))
-        elif isinstance(value, torch.Tensor):
-            self._tensor(value)
-        elif isinstance(value, numpy.ndarray):
-            self._array(value)
-        elif isinstance(value, enum.Enum):
-            self.text("enum", kind.__qualname__, value.name)
-        else:
-            self._once(value)
-
-    def _apart(self, value: Any) -> str:
-        """The digest of a value by itself: the order of a set is chance."""
-        walk = _Walk(self._packages)
-        walk.value(value)
-        return walk.digest.hexdigest()
-
-    def _tensor(self, value: torch.Tensor) -> None:
-        numbers = value.detach().cpu().contiguous().reshape(-1)
-        self.text("tensor", str(value.dtype), str(tuple(value.shape)), str(value.stride()), str(value.requires_grad))
-        self.digest.update(numbers.view(torch.uint8).numpy().tobytes())
-
-    def _array(self, value: numpy.ndarray[Any, Any]) -> None:
-        self.text("array", str(value.dtype), str(value.shape), str(value.strides))
-        if value.dtype.hasobject:
-            self.value(value.tolist())
-        else:
-            self.digest.update(value.tobytes())
-
-    def _once(self, value: Any) -> None:
-        """Count an object whose parts may lead back to it."""
-        if id(value) in self._met:
-            self.text("again", str(self._met[id(value)]))
-            return
-        self._met[id(value)] = len(self._met)
-        self._alive.append(value)
-        if isinstance(value, types.FunctionType):
-            self._function(value)
-        elif isinstance(value, types.CodeType):
-            self._code(value, {})
-        elif isinstance(value, type):
-            self._class(value)
-        elif isinstance(value, types.ModuleType):
-            self.text("module", value.__name__)
-        else:
-            self._object(value)
-
-    def _function(self, function: types.FunctionType) -> None:
-        if not self._is_ours(function.__module__):
-            self.text("function", str(function.__module__), function.__qualname__)
-            return
-        self.text("function")
-        self.value(function.__defaults__)
-        self.value(function.__kwdefaults__)
-        for cell in function.__closure__ or ():
-            self.value(cell.cell_contents)
-        self._code(function.__code__, function.__globals__)
-        if hasattr(function, "__wrapped__"):
-            self.value(function.__wrapped__)
-
-    def _code(self, code: types.CodeType, names: Mapping[str, Any]) -> None:
-        """Count what code does, and what its global names stand for."""
-        arguments = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-        self.text("code", *arguments, str(code.co_flags & ~_HAS_DOCSTRING))
-        module: types.ModuleType | None = None  # which of ours the instruction before has loaded
-        for instruction in dis.get_instructions(code):
-            argument = instruction.argval
-            self.text(instruction.opname)
-            if isinstance(argument, types.CodeType):
-                self._code(argument, names)
-            else:
-                self.value(argument)
-            loaded = _loaded(instruction, names, module)
-            module = loaded if isinstance(loaded, types.ModuleType) and self._is_ours(loaded.__name__) else None
-            if loaded is not None and module is None:
-                self.value(loaded)
-
-    def _class(self, value: type) -> None:
-        self.text("class", value.__module__, value.__qualname__)
-        if not self._is_ours(value.__module__):
-            return
-        for base in value.__bases__:
-            self.value(base)
-        for name, member in sorted(vars(value).items()):
-            if name not in _OF_EVERY_CLASS and not isinstance(member, types.GetSetDescriptorType):
-                self.text(name)
-                self.value(member)
-
-    def _object(self, value: Any) -> None:
-        kind = type(value)
-        self.text("object", kind.__module__, kind.__qualname__)
-        if isinstance(value, functools.partial):
-            self.value((value.func, value.args, value.keywords))
-        elif isinstance(value, types.MethodType):
-            self.value((value.__func__, value.__self__))
-        elif isinstance(value, (staticmethod, classmethod)):
-            self.value(value.__func__)
-        elif isinstance(value, property):
-            self.value((value.fget, value.fset))
-        elif hasattr(value, "__wrapped__"):  # such as functools.cache
-            self.value(value.__wrapped__)
-        elif self._is_ours(kind.__module__):
-            self._class(kind)
-            self.value({name: item for name, item in vars(value).items() if not name.startswith("__")})
-        else:
-            self.text(str(getattr(value, "__qualname__", "")) or _ADDRESS.sub("", repr(value)))
-
-    def _is_ours(self, module: str | None) -> bool:
-        return str(module).partition(".")[0] in self._packages
-
-
-def _loaded(instruction: dis.Instruction, names: Mapping[str, Any], module: types.ModuleType | None) -> Any:
-    """What an instruction loads from among the global names, or from a module that was loaded just before."""
-    if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
-        return names.get(instruction.argval)
-    if instruction.opname == "IMPORT_NAME":
-        return sys.modules.get(instruction.argval)
-    if instruction.opname in _ATTRIBUTES and module is not None:
-        return getattr(module, instruction.argval, None)
-    return None
-
-
-_OF_EVERY_CLASS = {
-    "__annotations__",
-    "__dataclass_fields__",
-    "__dataclass_params__",
-    "__dict__",
-    "__doc__",
-    "__firstlineno__",
-    "__module__",
-    "__parameters__",
-    "__qualname__",
-    "__static_attributes__",
-    "__weakref__",
-    "_abc_impl",
-}
-
-
-# --- code
-
-
-def of_modules(files: Iterable[Path]) -> str:
-    """The fingerprint of files of code: of their names and all their bytes, as they are many, and change together.
-
-    A version's number is not code: a line that sets `__version__` does not count.
-    """
-    digest = hashlib.sha256()
-    for file in sorted(files):
-        content = _VERSION.sub(b"", file.read_bytes())
-        digest.update(f"{file.name} {hashlib.sha256(content).hexdigest()} ".encode())
-    return digest.hexdigest()
 
 
 # --- a release

@@ -15,7 +15,7 @@ from types import ModuleType
 
 import course_lib
 from autograder.box.library import find_modules, held_modules, reached
-from autograder.grading.digests import fingerprints
+from autograder.grading.digests.sources import of_files
 from course_lib.checking.rules import syntax_tree
 from course_lib.exercises.catalogue import Catalogue
 
@@ -127,7 +127,7 @@ class Library:
         """The fingerprint of what these names reach."""
         wanted = frozenset(names)
         if wanted not in self._digests:
-            self._digests[wanted] = fingerprints.of_modules(self.modules[name] for name in self.reached(wanted))
+            self._digests[wanted] = of_files(self.modules[name] for name in self.reached(wanted))
         return self._digests[wanted]
 
     def _behind(self, name: str) -> list[str]:

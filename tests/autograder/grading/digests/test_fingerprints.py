@@ -18,12 +18,11 @@ from autograder.grading.digests.fingerprints import (
     changed,
     in_course,
     of_exercise,
-    of_modules,
     of_release,
     of_submission,
 )
+from autograder.grading.digests.sources import files_of, of_files
 from course_lib import exercises
-from course_lib.checking import Exercise
 from tests.autograder.small_lesson import released
 
 TOY = '''
@@ -111,8 +110,10 @@ def fingerprint(folder: Path, *changes: tuple[str, str]) -> dict[str, object]:
         ('"""Doubles."""', '"""Takes twice its argument."""'),
         ('    """Doubles."""\n', ""),
         ("\n\ndef doubled", "\n\n\n\n\ndef doubled"),
-        ("def helper(x):", "def helper(x: torch.Tensor) -> torch.Tensor:"),
-        ("lambda x: x + x", "lambda x: torch.add(x, x)"),
+        ('"""A toy exercise."""', '"""Another text."""'),
+        ("FACTOR = 2.0", 'FACTOR = 2.0\n"""What doubling multiplies by."""'),
+        ('statement="double(x): 2x"', 'statement="double(x): x + x"'),
+        ("points=2,", "points=2,  # each"),
         ('title="Doubling"', 'title="Twice"'),
         ("minutes=5", "minutes=50"),
     ],
@@ -185,24 +186,44 @@ def test_points_that_are_shared_out_otherwise_are_told() -> None:
     )
 
 
-def test_a_set_counts_in_no_order(tmp_path: Path) -> None:
-    uses_table = ('yield Case("one", (TABLE["a"],))', 'yield Case("one", (TABLE,))')
-    same = fingerprint(tmp_path, uses_table, ('{"x", "y", "z"}', '{"z", "y", "x"}'))
-    assert same == fingerprint(tmp_path, uses_table)
-    assert fingerprint(tmp_path, uses_table, ('{"x", "y", "z"}', '{"x", "y"}')) != same
+def test_what_an_exercise_imports_counts_and_what_lies_beside_it_does_not(tmp_path: Path) -> None:
+    (tmp_path / "helpers.py").write_text("import deeper\nHELP = deeper.HELP\n")
+    (tmp_path / "deeper.py").write_text("HELP = 1\n")
+    (tmp_path / "numpy.py").write_text("x = 1\n")
+    helped = ("import math\n", "import math\nfrom helpers import HELP\n")
+    sys.path.insert(0, str(tmp_path))
+    try:
+        before = fingerprint(tmp_path, helped)
+        for name, text, same in (
+            ("other.py", "x = 2", True),
+            ("helpers.py", "import deeper\n\nHELP = deeper.HELP  # a word\n", True),
+            ("deeper.py", "HELP = 2\n", False),
+        ):
+            (tmp_path / name).write_text(text)
+            assert (fingerprint(tmp_path, helped) == before) is same, name
+    finally:
+        sys.path.remove(str(tmp_path))
 
 
-def test_functions_that_call_each_other_end(tmp_path: Path) -> None:
-    round_and_round = ("return x * FACTOR", "return doubled(x) if x is None else x * FACTOR")
-    assert fingerprint(tmp_path, round_and_round) != fingerprint(tmp_path)
+def test_an_exercise_of_the_library_reaches_its_own_files_and_no_other_exercise_s() -> None:
+    folder = Path(exercises.__file__).parent
+    own = {
+        str(path.relative_to(folder)) for path in files_of(exercises.find("attention.scores")) if folder in path.parents
+    }
+    assert {"attention/scores.py", "attention/shared.py"} <= own
+    assert not {"attention/scale.py", "attention/__init__.py", "masking/__init__.py"} & own
+    block = {path.name for path in files_of(exercises.find("heads_and_blocks.encoder_block"))}
+    assert {"encoder_block.py", "blocks.py", "attention.py"} <= block
+    assert not {"models.py", "progress_map.py", "compare.py"} & block
 
 
-@pytest.mark.parametrize("exercise", exercises.all(), ids=lambda exercise: exercise.id)
-def test_an_exercise_of_the_course_changes_with_its_parts(exercise: Exercise) -> None:
+@pytest.mark.parametrize("lesson", exercises.COURSE.modules)
+def test_an_exercise_of_the_course_changes_with_its_parts(lesson: str) -> None:
+    exercise = exercises.of_lesson(lesson)[0]
     whole = of_exercise(exercise)
-    fewer = dataclasses.replace(exercise, misconceptions=exercise.misconceptions[1:], hints=())
-    assert of_exercise(fewer) != whole
-    assert of_exercise(dataclasses.replace(exercise, correct=())) == whole
+    for change in ({"misconceptions": exercise.misconceptions[1:], "hints": ()}, {"name": "other"}, {"withheld": ()}):
+        assert of_exercise(dataclasses.replace(exercise, **change)) != whole
+    assert of_exercise(dataclasses.replace(exercise, title="Other", minutes=99)) == whole
 
 
 def test_all_exercises_differ() -> None:
@@ -227,16 +248,24 @@ def test_fingerprints_are_the_same_in_every_process() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "text"), [("code.py", "def f(x):\n    return x + 2\n"), ("other.py", "def f(x):\n    return x + 1\n")]
+    ("name", "text", "same"),
+    [
+        ("code.py", "def f(x):\n    return x + 2\n", False),
+        ("other.py", "def f(x):\n    return x + 1\n", False),
+        ("code.py", "def f(x):\n    return x + 1\n\ndef g(): ...\n", False),
+        ("code.py", "def f(x:\n", False),
+        ("code.py", '"""Text."""\n\n\ndef f(x):\n    """More text."""\n    return (x + 1)  # a word\n', True),
+        ("code.py", '__version__ = "2"\n\ndef f(x):\n    return x + 1\n', True),
+    ],
 )
-def test_code_counts_by_its_bytes_and_its_name(tmp_path: Path, name: str, text: str) -> None:
+def test_code_counts_by_what_it_says_and_its_name(tmp_path: Path, name: str, text: str, same: bool) -> None:
     file = tmp_path / "code.py"
     file.write_text("def f(x):\n    return x + 1\n")
-    before = of_modules([file])
-    assert of_modules([file]) == before
+    before = of_files([file])
+    assert of_files([file]) == before
     other = tmp_path / name
     other.write_text(text)
-    assert of_modules([other]) != before
+    assert (of_files([other]) == before) is same
 
 
 # --- a release

@@ -11,7 +11,6 @@ import pytest
 import course_lib
 from autograder.course.course import Course
 from autograder.grading.assignment import Assignment
-from autograder.grading.digests.fingerprints import of_modules
 from autograder.grading.digests.reach import LIBRARY, Library, mentioned
 from tests.autograder.small_class import LESSON, make_course
 
@@ -66,17 +65,6 @@ def test_every_lesson_reaches_less_than_everything(tmp_path: Path) -> None:
     reached = lesson.library.reached(lesson.own_names)
     assert {"course_lib.show.pictures.bars", "course_lib.checking.judge"} <= reached
     assert len(reached) < len(lesson.library.modules)
-
-
-def test_a_version_is_no_code(tmp_path: Path) -> None:
-    path = tmp_path / "m.py"
-    digests = set()
-    for version in ("1", "2"):
-        path.write_text(f'"""A module."""\n\n__version__ = "{version}"\n\nx = 1\n')
-        digests.add(of_modules([path]))
-    assert len(digests) == 1
-    path.write_text(path.read_text().replace("x = 1", "x = 2"))
-    assert of_modules([path]) not in digests
 
 
 @pytest.fixture

@@ -1,0 +1,117 @@
+"""Digests of source files, by what their code says: comments, docstrings, layout and versions do not count."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import hashlib
+import inspect
+import re
+import sys
+import sysconfig
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import course_lib
+from autograder.box.confinement.grants import PACKAGES
+from autograder.box.library import imports_of
+from course_lib.checking import Exercise
+
+READ_APART = frozenset(
+    {"lesson", "title", "statement", "points", "parts", "minutes", "section", "source", "few_mistakes"}
+)
+"""What an exercise's file says to readers, or is compared by itself."""
+
+_LIBRARY = Path(course_lib.__file__).parent.parent
+_PYTHON = sysconfig.get_path("stdlib")
+_JUDGING = "course_lib.checking"
+_DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def of_files(files: Iterable[Path]) -> str:
+    """The digest of files of Python: of their names, and of what their code says."""
+    digest = hashlib.sha256()
+    for file in sorted(files):
+        digest.update(f"{file.name} {_of_file(file, file.stat().st_mtime_ns)} ".encode())
+    return digest.hexdigest()
+
+
+def files_of(exercise: Exercise) -> set[Path]:
+    """The files that an exercise is written in, and all that they import of the library or beside them.
+
+    What judges is left out, as it is counted for all exercises together.
+    """
+    functions = [exercise.cases, exercise.reference, *exercise.correct]
+    modules = list(map(_module_of, [*functions, *(mistake.answer for mistake in exercise.misconceptions)]))
+    packages = {"course_lib", modules[0][0].partition(".")[0]}
+    waiting = {name: path for name, path in modules if _is_own(name, path, packages)}
+    task = exercise.id.partition(".")[2]
+    for name, path in list(waiting.items()):
+        if path.with_name(f"{task}.py").is_file():
+            waiting[f"{name.rpartition('.')[0]}.{task}".lstrip(".")] = path.with_name(f"{task}.py")
+    above = {name[: dot.start()] for name in waiting for dot in re.finditer(r"\.", name)} - waiting.keys()
+    found: dict[str, Path] = {}
+    while waiting:
+        name, path = waiting.popitem()
+        found[name] = path
+        root = path.parents[name.count(".") + (path.name == "__init__.py")]
+        for other in imports_of(path, name).ever - found.keys() - above:  # packages above import other exercises, too
+            place = _module_in(root, other) or _module_in(_LIBRARY, other)
+            if place is not None and _is_own(other, place, packages) and not other.startswith(_JUDGING):
+                waiting[other] = place
+    return set(found.values())
+
+
+def _module_of(value: Any) -> tuple[str, Path]:
+    """The name and the file of the module that a function or class is from; of one that is built in, no file."""
+    while isinstance(value, functools.partial):
+        value = value.func
+    name = str(getattr(value, "__module__", ""))
+    code = getattr(inspect.unwrap(value), "__code__", None)
+    return name, Path(str(getattr(sys.modules.get(name), "__file__", None) or getattr(code, "co_filename", "")))
+
+
+def _is_own(name: str, path: Path, packages: Collection[str]) -> bool:
+    """Whether a module is in one of these packages, or in a course's folder: not Python's, nor otherwise installed."""
+    is_installed = any(part in PACKAGES for part in path.parts) or path.is_relative_to(_PYTHON)
+    return path.suffix == ".py" and path.is_file() and (name.partition(".")[0] in packages or not is_installed)
+
+
+def _module_in(root: Path, name: str) -> Path | None:
+    path = root.joinpath(*name.split("."))
+    return next((file for file in (path.with_suffix(".py"), path / "__init__.py") if file.is_file()), None)
+
+
+@functools.cache
+def _of_file(file: Path, _changed: int) -> str:
+    return hashlib.sha256(_said(file.read_text(encoding="utf-8")).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _said(source: str) -> str:
+    """Code without what nobody runs; text that is no Python as it is."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError):
+        return source
+    for node in ast.walk(tree):
+        if isinstance(node, _DOCUMENTED):
+            node.body = list(_without_words(node.body)) or [ast.Pass()]
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            if node.func.id == "Exercise":
+                node.keywords = [one for one in node.keywords if one.arg not in READ_APART]
+            elif node.func.id == "Misconception":  # its message is compared by itself
+                node.args[1:2] = []
+                node.keywords = [one for one in node.keywords if one.arg != "message"]
+    return ast.unparse(tree)
+
+
+def _without_words(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    """Statements without constants that stand alone, and without a version's number."""
+    for node in body:
+        is_text = (
+            isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        )
+        is_version = isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__version__"
+        if not (is_text or is_version):
+            yield node
