@@ -23,6 +23,11 @@ def as_it_is(x: Tensor) -> Tensor:
     return x
 
 
+def root_as_in_std(square: Tensor) -> Tensor:
+    """The root of a mean of squares as `std` and `norm` take it: where it is 0 its gradient is 0, not infinite."""
+    return torch.where(square > 0, square, 1.0).sqrt() * (square > 0)
+
+
 @dataclass(frozen=True)
 class Kind:
     """A kind of input that an answer must handle, and how to draw one.

@@ -229,6 +229,11 @@ EXERCISE = Exercise(
             partial(_loss, log_p_pairs=lambda logits: logits.log_softmax(0)),
         ),
         Misconception(
+            "words_take_it_twice",
+            "Your answer takes the softmax of the words' scores twice: cross_entropy wants the scores themselves.",
+            lambda word_logits, *others: _loss(word_logits.softmax(-1), *others),
+        ),
+        Misconception(
             "pairs_take_it_twice",
             "Your answer takes the softmax of the pairs' scores twice: cross_entropy wants the scores themselves.",
             partial(_loss, log_p_pairs=lambda logits: logits.softmax(-1).log_softmax(-1)),

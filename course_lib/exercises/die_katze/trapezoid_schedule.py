@@ -108,6 +108,22 @@ EXERCISE = Exercise(
             partial(_sloped, most=1e9),
         ),
         Misconception(
+            "cut_off_at_one",
+            "Your answer is cut off at 1, and not at the peak. The smallest of three counts, one of which is 1, and "
+            "only then is it multiplied by the peak.",
+            lambda steps, total, warmup, cooldown, peak: _sloped(steps, total, warmup, cooldown, peak, most=1e9).clamp(
+                max=1
+            ),
+        ),
+        Misconception(
+            "never_below_the_peak",
+            "Your answer is never below the peak. The smallest of three counts, one of which is 1: that is "
+            "clamp(max=1), not clamp(min=1).",
+            lambda steps, total, warmup, cooldown, peak: (
+                _sloped(steps, total, warmup, cooldown, 1.0, most=1e9).clamp(min=1) * peak
+            ),
+        ),
+        Misconception(
             "no_cooldown",
             "Your answer never comes down. The third of the three is (total + 1 - step) / cooldown.",
             partial(_sloped, joined=lambda up, down: up),

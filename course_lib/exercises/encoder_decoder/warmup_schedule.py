@@ -102,6 +102,12 @@ EXERCISE = Exercise(
             partial(_scheduled, joined=lambda rising, falling: rising),
         ),
         Misconception(
+            "flat_until_the_peak",
+            "Your answer is at its peak from the first step on, and falls after the warm-up. Up to the peak the rate "
+            "rises with the step: step · warmup^-1.5.",
+            lambda steps, d_model, warmup: _scheduled(steps.clamp(min=warmup), d_model, warmup),
+        ),
+        Misconception(
             "never_rises",
             "Your answer falls from the first step on: there is no warm-up. Either the rising term is missing, or it "
             "is never the smaller one: its exponent is -1.5, with a minus.",

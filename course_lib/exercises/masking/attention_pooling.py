@@ -22,6 +22,7 @@ from course_lib.exercises.masking.shared import (
     divided_by_sum,
     fill_forbidden,
     fill_with_lowest,
+    inverted_and_repaired,
     only_with,
     over_keys,
     random_padding,
@@ -229,6 +230,7 @@ EXERCISE = Exercise(
             partial(_Pooling, masked=as_is, after=as_is),
         ),
         *wrong_masks(_Pooling),
+        inverted_and_repaired(_Pooling),
         Misconception(
             "mean_pooling",
             "Your answer is the plain mean of the words; the query plays no part. Weight the words by the softmax of "

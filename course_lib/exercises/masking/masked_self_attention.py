@@ -25,6 +25,7 @@ from course_lib.exercises.masking.shared import (
     as_is,
     divided_by_sum,
     fill_with_lowest,
+    inverted_and_repaired,
     only_with,
     over_keys,
     own_causal,
@@ -244,6 +245,7 @@ EXERCISE = Exercise(
             only_with(_self_attention, masked=as_is, after=lambda alpha, mask: divided_by_sum(alpha * mask, mask)),
         ),
         *wrong_masks(_self_attention),
+        inverted_and_repaired(_self_attention),
         Misconception(
             "always_causal",
             "Your answer makes a causal mask of its own and ignores the one it is given. Use the argument: the mask "

@@ -164,6 +164,14 @@ def wrong_masks(answer: Callable[..., Any]) -> tuple[Misconception, ...]:
     )
 
 
+def inverted_and_repaired(answer: Callable[..., Any]) -> Misconception:
+    """The mask the wrong way round, with a 0 where no key is left; `answer` takes the steps `masked` and `after`."""
+    repaired: Step = lambda alpha, mask: torch.nan_to_num(alpha)  # noqa: E731
+    return Misconception(
+        "inverted_and_repaired", WRONG_WAY_ROUND, only_with(answer, masked=inverted_fill(), after=repaired)
+    )
+
+
 def wrong_dimensions(answer: Callable[..., Any]) -> tuple[Misconception, ...]:
     """The softmax over the queries, or over dim=1; `answer` takes the step `softmax`."""
     return (

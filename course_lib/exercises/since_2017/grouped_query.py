@@ -11,7 +11,7 @@ from torch import Generator, Tensor
 
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import FUSED_ATTENTION
-from course_lib.exercises.common import SMALLEST, Kind, integer, sizes
+from course_lib.exercises.common import SMALLEST, Kind, alike, integer, sizes
 from course_lib.exercises.since_2017.shared import LESSON, WITHHELD, no_gradient
 from course_lib.exercises.worked_examples import A
 from course_lib.from_scratch import since_2017
@@ -63,6 +63,7 @@ def _grouped(
     values: Share = _neighbours,
     scale: Callable[[Tensor, Tensor], float] = lambda q, k: math.sqrt(q.shape[-1]),
     seen: Callable[[Tensor], Tensor] = lambda mask: mask,
+    fill: float = -1e30,
     dim: int = -1,
     end: Callable[[Tensor, int], Tensor] = lambda out, groups: out,
 ) -> Tensor:
@@ -70,7 +71,7 @@ def _grouped(
     all_k, all_v = keys(k, q.shape[1]), values(v, q.shape[1])
     scaled = q @ all_k.mT / scale(q, k)
     if mask is not None:
-        scaled = scaled.masked_fill(~seen(mask), -1e30)
+        scaled = scaled.masked_fill(~seen(mask), fill)
     return end(torch.softmax(scaled, dim=dim) @ all_v, k.shape[1])
 
 
@@ -188,10 +189,13 @@ EXERCISE = Exercise(
             "Your scores are divided by the root of d_model. Divide by √d_head: each head is an attention of its own.",
             partial(_grouped, scale=lambda q, k: math.sqrt(q.shape[1] * q.shape[-1])),
         ),
-        Misconception(
-            "mask_inverted",
+        *alike(
             "Your mask is the wrong way round. True means that a query may attend: fill where it is False.",
-            partial(_grouped, seen=torch.logical_not),
+            mask_inverted=partial(_grouped, seen=torch.logical_not),
+            mask_inverted_to_nan=partial(_grouped, seen=torch.logical_not, fill=-math.inf),
+            mask_inverted_and_repaired=partial(
+                _grouped, seen=torch.logical_not, fill=-math.inf, end=lambda out, groups: torch.nan_to_num(out)
+            ),
         ),
         Misconception(
             "mask_left_out",

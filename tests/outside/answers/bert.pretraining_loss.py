@@ -30,3 +30,7 @@ def pretraining_loss(word_logits, word_labels, pair_logits, pair_labels):
     words = F.cross_entropy(word_logits.flatten(0, 1), word_labels.flatten(), reduction="sum")
     pairs = F.cross_entropy(pair_logits, pair_labels, reduction="sum")
     return (words + pairs) / ((word_labels != -100).sum() + len(pair_labels))
+# %% wrong | the words' softmax twice | words_take_it_twice
+def pretraining_loss(word_logits, word_labels, pair_logits, pair_labels):
+    words = F.cross_entropy(word_logits.softmax(-1).flatten(0, 1), word_labels.flatten())
+    return words + F.cross_entropy(pair_logits, pair_labels)

@@ -19,3 +19,9 @@ def trapezoid_schedule(steps, total, warmup, cooldown, peak):
         else:
             rates.append(peak * (total - step) / (cooldown - 1))
     return torch.tensor(rates)
+# %% wrong | clamped at 1, not at the peak | cut_off_at_one
+def trapezoid_schedule(steps, total, warmup, cooldown, peak):
+    return (peak * torch.minimum(steps / warmup, (total + 1 - steps) / cooldown)).clamp(max=1)
+# %% wrong | clamped from below | never_below_the_peak
+def trapezoid_schedule(steps, total, warmup, cooldown, peak):
+    return peak * torch.minimum(steps / warmup, (total + 1 - steps) / cooldown).clamp(min=1)

@@ -22,3 +22,6 @@ def warmup_schedule(steps, d_model, warmup):
 # %% wrong | too steep, and without d_model | width_left_out+too_steep
 def warmup_schedule(steps, d_model, warmup):
     return torch.minimum(steps**-0.5, steps * warmup**-0.5)
+# %% wrong | steps clamped from below | flat_until_the_peak
+def warmup_schedule(steps, d_model, warmup):
+    return (d_model * steps.clamp(min=warmup).float()) ** -0.5

@@ -47,3 +47,7 @@ def layer_norm(x, gamma, beta, epsilon=1e-5):
 # %% wrong | root forgotten + d - 1 | divided_by_one_less+root_left_out
 def layer_norm(x, gamma, beta, epsilon=1e-5):
     return gamma * (x - x.mean(-1, keepdim=True)) / (x.var(-1, keepdim=True) + epsilon) + beta
+# %% wrong | std + epsilon | epsilon_added_to_std
+def layer_norm(x, gamma, beta, epsilon):
+    mean, std = x.mean(-1, keepdim=True), x.std(-1, unbiased=False, keepdim=True)
+    return gamma * (x - mean) / (std + epsilon) + beta

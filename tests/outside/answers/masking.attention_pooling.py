@@ -98,3 +98,13 @@ class AttentionPooling(nn.Module):
     def forward(self, x, mask):
         alpha = torch.softmax((x @ self.query.data).masked_fill(~mask, -math.inf), dim=-1)
         return (alpha.unsqueeze(-2) @ x).squeeze(-2)
+# %% wrong | mask inverted, nan repaired | inverted_and_repaired
+class AttentionPooling(nn.Module):
+    def __init__(self, d_model):
+        super().__init__()
+        self.query = nn.Parameter(torch.zeros(d_model))
+
+    def forward(self, x, mask):
+        scores = x @ self.query / math.sqrt(x.shape[-1])
+        weights = torch.nan_to_num(torch.softmax(scores.masked_fill(mask, -math.inf), dim=-1))
+        return (weights.unsqueeze(1) @ x).squeeze(1)

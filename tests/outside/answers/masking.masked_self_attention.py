@@ -53,3 +53,7 @@ def masked_self_attention(x, mask):
 # %% wrong | not scaled + scores times mask | unscaled_scores_masked+scores_times_mask
 def masked_self_attention(x, mask):
     return torch.softmax(x @ x.transpose(-2, -1) * mask, dim=-1) @ x
+# %% wrong | mask inverted, nan repaired | inverted_and_repaired
+def masked_self_attention(x, mask):
+    scores = x @ x.mT / math.sqrt(x.shape[-1])
+    return torch.nan_to_num(torch.softmax(scores.masked_fill(mask, -math.inf), dim=-1)) @ x

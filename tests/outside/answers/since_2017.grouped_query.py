@@ -6,7 +6,7 @@ def grouped_query_attention(q, k, v, mask):
     if mask is not None:
         scores = scores.masked_fill(~mask, -math.inf)
     return scores.softmax(-1) @ v
-# %% wrong | the mask the other way round
+# %% wrong | the mask the other way round | mask_inverted_to_nan
 def grouped_query_attention(q, k, v, mask):
     times = q.shape[1] // k.shape[1]
     k, v = k.repeat_interleave(times, 1), v.repeat_interleave(times, 1)
@@ -23,3 +23,10 @@ def grouped_query_attention(q, k, v, mask):
     if mask is not None:
         scores = scores.masked_fill(mask == 0, -1e9)
     return torch.matmul(scores.softmax(dim=-1), v)
+# %% wrong | mask inverted, nan repaired | mask_inverted_and_repaired
+def grouped_query_attention(q, k, v, mask):
+    k, v = (x.repeat_interleave(q.shape[1] // k.shape[1], dim=1) for x in (k, v))
+    scores = q @ k.mT / math.sqrt(q.shape[-1])
+    if mask is not None:
+        scores = scores.masked_fill(mask, -math.inf)
+    return scores.softmax(-1).nan_to_num() @ v

@@ -12,3 +12,6 @@ def rms_norm(x, gamma, epsilon):
 # %% wrong | gamma forgotten | gamma_left_out
 def rms_norm(x, gamma, epsilon):
     return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + epsilon)
+# %% wrong | norm over the root of d, plus epsilon | epsilon_added_to_norm
+def rms_norm(x, gamma, epsilon):
+    return gamma * x / (x.norm(dim=-1, keepdim=True) / math.sqrt(x.shape[-1]) + epsilon)
