@@ -28,6 +28,11 @@ def root_as_in_std(square: Tensor) -> Tensor:
     return torch.where(square > 0, square, 1.0).sqrt() * (square > 0)
 
 
+def epsilon_after(root: Callable[[Tensor], Tensor], square: Tensor, epsilon: float) -> Tensor:
+    """A root with epsilon behind it: a norm's common mistake."""
+    return root(square) + epsilon
+
+
 @dataclass(frozen=True)
 class Kind:
     """A kind of input that an answer must handle, and how to draw one.

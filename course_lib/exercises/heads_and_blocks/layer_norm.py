@@ -12,7 +12,7 @@ from torch import Generator, Tensor
 from course_lib import blocks
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import NORMALISATION
-from course_lib.exercises.common import kinds, root_as_in_std, sizes
+from course_lib.exercises.common import epsilon_after, kinds, root_as_in_std, sizes
 from course_lib.exercises.heads_and_blocks.shared import FOUR_NUMBERS_A_WORD, LESSON, WITHHELD, gradients_cut
 from course_lib.exercises.worked_examples import B
 
@@ -160,7 +160,7 @@ EXERCISE = Exercise(
                 name,
                 "Your answer adds epsilon to the standard deviation. It belongs under the root, to the variance: "
                 "√(variance + epsilon).",
-                partial(_normed, spread=lambda variance, epsilon, root=root: root(variance) + epsilon),
+                partial(_normed, spread=partial(epsilon_after, root)),
                 alone=True,
             )
             for name, root in (("epsilon_outside_the_root", torch.sqrt), ("epsilon_added_to_std", root_as_in_std))

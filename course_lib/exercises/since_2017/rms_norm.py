@@ -10,7 +10,7 @@ from torch import Generator, Tensor
 
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import NORMALISATION
-from course_lib.exercises.common import kinds, root_as_in_std, sizes
+from course_lib.exercises.common import epsilon_after, kinds, root_as_in_std, sizes
 from course_lib.exercises.since_2017.shared import DOUBLE, LESSON, WITHHELD, no_gradient
 from course_lib.exercises.worked_examples import B
 from course_lib.modern import rms_norm
@@ -118,7 +118,7 @@ EXERCISE = Exercise(
             Misconception(
                 name,
                 "Your answer adds epsilon after taking the root. It belongs under it: √(mean(x²) + epsilon).",
-                partial(_normed, root=lambda square, epsilon, root=root: root(square) + epsilon),
+                partial(_normed, root=partial(epsilon_after, root)),
                 alone=True,
             )
             for name, root in (("epsilon_outside_the_root", torch.sqrt), ("epsilon_added_to_norm", root_as_in_std))
