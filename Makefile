@@ -1,4 +1,4 @@
-# Katze: two commands do everything.  `make demo` grades a class in boxes; `make test` runs every check.
+# Katze: two commands do everything.  `make demo` grades a class in boxes; `make test` runs what every change has to pass.
 
 PYTHON ?= python3
 WORKERS ?= 2
@@ -7,9 +7,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 AS_ROOT := $(if $(filter-out 0,$(shell id -u)),sudo)
+PYTEST := $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal --durations 25
+
+# Else every worker, and every process that a test starts, would compile all its modules anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test browser postgres lint format clean
+.PHONY: help setup demo quick test thorough browser postgres lint format clean
 
 help:  ## Say what can be made.
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,10 +35,16 @@ $(READY): pyproject.toml constraints.txt
 demo: setup  ## Train a small transformer, then release and grade a bundled class in boxes.
 	$(BIN)/katze demo
 
-test: lint  ## Run every check: style, types, release drift, tests, certificate.
+quick: setup  ## Run what needs no other process, on a few inputs: two minutes.
+	$(PYTEST) --quick
+
+test: lint  ## Run what every change has to pass: style, types, release drift, tests.
 	$(BIN)/katze release --check
-	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile --durations 25
-	$(BIN)/katze certify
+	$(PYTEST)
+
+thorough: lint  ## Run everything, in every lesson: before a release.
+	$(BIN)/katze release --check
+	$(PYTEST) --thorough
 
 browser:  ## Install the browser that tests drive, where there is none (Debian and its relatives).
 	@command -v chromium || command -v chromium-browser || command -v google-chrome \

@@ -1,17 +1,24 @@
 """What every test relies on: one thread for each process, so that tests can run side by side and fork; and no test
 leaves anything in the home of whoever runs it. What draws its own examples has no deadline: no test depends on time.
+
+How much is run follows from the fixtures that a test uses. `pytest` runs all but what asks for `thorough`; with
+`--thorough` that runs, too. With `--quick` a test that asks for no `processes` runs on its first inputs, and may start
+none.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from uuid import uuid4
 
 import hypothesis
 import pytest
 
+from course_lib import exercises
 from tests.postgres import INSTALL, Cluster, find_programs, is_required, running
 
 for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
@@ -22,9 +29,71 @@ os.environ["KATZE_WORK"] = _work.name
 hypothesis.settings.register_profile("katze", deadline=None)
 hypothesis.settings.load_profile("katze")
 
+QUICK_INPUTS = 1
+"""Of each test function, how many of its inputs `--quick` takes."""
+
+SAMPLE = ["01_attention", "07_gpt"]
+"""Two unlike lessons: functions of tensors, and models with what is trained and written."""
+
+OUTSIDE = {"os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.system", "socket.connect", "subprocess.Popen"}
+"""What Python says, to whoever audits it, when a process starts another one or speaks to one."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    how_much = parser.getgroup("how much is run")
+    how_much.addoption("--quick", action="store_true", help="no processes, and the first inputs of each test")
+    how_much.addoption("--thorough", action="store_true", help="everything, in every lesson")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Give a test of a `sampled_lesson` two lessons on every change, and every lesson before a release."""
+    if "sampled_lesson" in metafunc.fixturenames:
+        thorough = metafunc.config.getoption("thorough")
+        metafunc.parametrize("sampled_lesson", list(exercises.LESSONS) if thorough else SAMPLE)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    seen: Counter[str] = Counter()
+
+    def is_wanted(item: pytest.Item) -> bool:
+        used: list[str] = getattr(item, "fixturenames", [])
+        if "thorough" in used and not config.getoption("thorough"):
+            return False
+        if not config.getoption("quick"):
+            return True
+        function = item.nodeid.partition("[")[0]
+        seen[function] += 1
+        return "processes" not in used and seen[function] <= QUICK_INPUTS
+
+    wanted = {item: is_wanted(item) for item in items}
+    config.hook.pytest_deselected(items=[item for item in items if not wanted[item]])
+    items[:] = [item for item in items if wanted[item]]
+
 
 @pytest.fixture(scope="session")
-def cluster() -> Iterator[Cluster]:
+def thorough() -> None:
+    """What a test asks for that runs before a release alone."""
+
+
+@pytest.fixture(scope="session")
+def processes() -> None:
+    """What a test asks for that starts processes or speaks to one: boxes, kernels, commands, a browser, a database."""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_processes_when_quick(request: pytest.FixtureRequest) -> None:
+    if not request.config.getoption("quick"):
+        return
+
+    def refuse(event: str, arguments: tuple[object, ...]) -> None:
+        if event in OUTSIDE:
+            raise RuntimeError(f"{event}: a test that does this asks for the fixture `processes`")
+
+    sys.addaudithook(refuse)
+
+
+@pytest.fixture(scope="session")
+def cluster(processes: None) -> Iterator[Cluster]:
     """A PostgreSQL server, once for each process that runs tests."""
     if find_programs() is None:
         said = f"PostgreSQL is not installed; install it with: {INSTALL}"

@@ -51,6 +51,7 @@ def slurm_cluster() -> Any:
     return SLURMCluster
 
 
+@pytest.mark.usefixtures("processes")
 def test_dask_jobqueue_writes_a_job_of_the_workers_described(slurm_cluster: Any) -> None:
     settings = yaml.safe_load((DOCS / "cluster" / "jobqueue.yaml").read_text())
     known = dask.config.get("jobqueue.slurm")
@@ -69,6 +70,7 @@ def test_dask_jobqueue_writes_a_job_of_the_workers_described(slurm_cluster: Any)
     ast.parse((DOCS / "cluster" / "slurm.py").read_text())
 
 
+@pytest.mark.usefixtures("processes")
 def test_what_is_set_is_known_to_dask() -> None:
     from distributed.config import defaults
 
@@ -200,6 +202,7 @@ def test_what_the_operator_makes_fits_together(made: dict[str, dict[str, Any]]) 
         assert pod["automountServiceAccountToken"] is False
 
 
+@pytest.mark.usefixtures("processes")
 def test_dask_reads_the_arguments_of_its_containers(made: dict[str, dict[str, Any]]) -> None:
     from distributed.cli import dask_scheduler, dask_worker
 
@@ -243,6 +246,7 @@ def test_their_commands_of_ours_are_right(name: str) -> None:
         assert ended.value.code == 0
 
 
+@pytest.mark.usefixtures("processes")
 def test_the_two_commands_make_certificates_and_tell_dask(tmp_path: Path) -> None:
     make, tell = (
         line.strip() for line in page("cluster").splitlines() if line.startswith(("    openssl", "    for who"))

@@ -52,6 +52,7 @@ def test_every_file_that_is_fetched_is_listed_with_its_size_and_checksum() -> No
     assert {file.name: listed(file.name) for file in FILES} == {file.name: (file.size, file.sha256) for file in FILES}
 
 
+@pytest.mark.usefixtures("processes")
 def test_every_file_that_is_shipped_is_listed_with_its_size_and_checksum() -> None:
     found = shipped()
     assert len(found) > 6
@@ -74,6 +75,7 @@ def test_every_model_that_is_named_somewhere_is_listed() -> None:
     assert named <= rows().keys()
 
 
+@pytest.mark.usefixtures("processes")
 def test_nothing_is_listed_that_is_not_there() -> None:
     paths = [name for name in rows() if name.startswith(("course_lib/", "autograder/"))]
     assert sorted(paths) == sorted(shipped())

@@ -85,7 +85,7 @@ def test_what_the_code_imports_is_declared(project: dict[str, Any]) -> None:
 
 def test_what_is_declared_for_tools_is_used(project: dict[str, Any]) -> None:
     extras = project["optional-dependencies"]
-    commands = {"import-linter", "mypy", "pytest-xdist", "ruff"}
+    commands = {"import-linter", "mypy", "pre-commit", "pytest-xdist", "ruff"}
     assert set(specifiers(extras["dev"])) <= distributions("tests") | commands | set(
         specifiers(extras["site"] + extras["cluster"])
     )
@@ -113,6 +113,7 @@ learning.multi30k(settings, print)
 """
 
 
+@pytest.mark.usefixtures("processes")
 def test_training_to_bleu_needs_no_notebook_and_no_bar(tmp_path: Path) -> None:
     brought = needed_by(TRAINING)
     refused = {

@@ -45,6 +45,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.usefixtures("processes")
 def test_an_untouched_notebook_is_looked_at_whatever_it_is_called(folder: Path) -> None:
     status, summary, report = look(folder, "$(touch owned).ipynb")
     assert status == 1
@@ -53,6 +54,7 @@ def test_an_untouched_notebook_is_looked_at_whatever_it_is_called(folder: Path) 
     assert not (folder / "owned").exists()
 
 
+@pytest.mark.usefixtures("processes")
 def test_what_is_no_notebook_fails_the_job(folder: Path) -> None:
     status, _, report = look(folder, "broken.ipynb")
     assert status == 2

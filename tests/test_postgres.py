@@ -52,6 +52,7 @@ def test_where_it_is_required_they_fail(
 STARTED = "from tests.postgres import running\nwith running() as c: print(c.folder, flush=True); input()"
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.skipif(find_programs() is None, reason="PostgreSQL is not installed")
 @pytest.mark.parametrize("how", [signal.SIGKILL, None])
 def test_it_ends_with_the_process_that_started_it(how: signal.Signals | None, request: pytest.FixtureRequest) -> None:

@@ -20,7 +20,7 @@ def steady_versions(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="session")
-def graded_class(tmp_path_factory: pytest.TempPathFactory) -> Course:
+def graded_class(tmp_path_factory: pytest.TempPathFactory, processes: None) -> Course:
     """The class of `small_class.py`: to be copied, not changed. Test processes that run side by side grade it once."""
     shared = tmp_path_factory.getbasetemp()
     shared = shared.parent if "PYTEST_XDIST_WORKER" in os.environ else shared

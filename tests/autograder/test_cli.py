@@ -96,6 +96,7 @@ def answer_file(tmp_path: Path) -> Path:
     return file
 
 
+@pytest.mark.usefixtures("processes")
 def test_check_passes_a_right_answer(answer_file: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert main(["check", "attention.scores", str(answer_file), "--json", str(tmp_path / "out.json")]) == 0
     assert "Right, 2 of 2 points" in capsys.readouterr().out
@@ -108,6 +109,7 @@ def test_check_passes_a_right_answer(answer_file: Path, capsys: pytest.CaptureFi
     assert {case["hidden"] for case in record["cases"]} == {True, False}
 
 
+@pytest.mark.usefixtures("processes")
 def test_check_names_the_mistake_of_another_name(answer_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "attention.scores", f"{answer_file}:flipped", "--visible-only", "--json"]) == 1
     record = json.loads(capsys.readouterr().out)
@@ -116,6 +118,7 @@ def test_check_names_the_mistake_of_another_name(answer_file: Path, capsys: pyte
     assert not any(case["hidden"] for case in record["cases"])
 
 
+@pytest.mark.usefixtures("processes")
 def test_check_tells_a_syntax_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "broken.py").write_text("def dot_product_scores(q, k:\n    return q")
     assert main(["check", "attention.scores", str(tmp_path / "broken.py")]) == 1
@@ -124,11 +127,13 @@ def test_check_tells_a_syntax_error(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "cell" not in said
 
 
+@pytest.mark.usefixtures("processes")
 def test_check_knows_what_only_a_person_reads(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "attention.why_scale", "answer.py"]) == 2
     assert "attention.why_scale is read by a person" in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("processes")
 def test_check_refuses_what_is_not_there(answer_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "attention.scores" in refused(capsys, "check", "attention.score", str(answer_file))
     assert "cannot read" in refused(capsys, "check", "attention.scores", str(tmp_path / "no.py"))
@@ -140,6 +145,7 @@ def test_check_refuses_what_is_not_there(answer_file: Path, tmp_path: Path, caps
     assert "UTF-8" in refused(capsys, "check", "attention.scores", str(tmp_path / "latin.py"))
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.parametrize("wanted", ["", ":scores"])
 @pytest.mark.parametrize(
     ("source", "said"),
@@ -158,6 +164,7 @@ def test_check_says_what_a_file_without_the_answer_defines(
     assert (wanted[1:] or "dot_product_scores") in told
 
 
+@pytest.mark.usefixtures("processes")
 def test_check_names_the_functions_where_the_answer_is_only_mentioned(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -227,6 +234,7 @@ def test_without_a_command_the_help_is_shown(capsys: pytest.CaptureFixture[str])
 # grade
 
 
+@pytest.mark.usefixtures("processes")
 def test_grade_writes_records_gradebook_notebook_and_feedback(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
     submit(course, "ada", {"attention-scores-answer": RIGHT})
     submit(course, "<b>bob", {})
@@ -256,6 +264,7 @@ def test_grade_writes_records_gradebook_notebook_and_feedback(course: Path, caps
         assert gradebook.find_submission(LESSON, "ada").score == 2
 
 
+@pytest.mark.usefixtures("processes")
 def test_grade_again_tells_what_changed_and_why(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = submit(course, "ada", {"attention-scores-answer": TRANSPOSED.replace("flipped", "dot_product_scores")})
     submit(course, "ben")
@@ -276,6 +285,7 @@ def test_grade_again_tells_what_changed_and_why(course: Path, capsys: pytest.Cap
     assert (same["graded_now"], same["why"], same["before"]) == (False, [], None)
 
 
+@pytest.mark.usefixtures("processes")
 def test_grade_of_one_student_leaves_the_others(course: Path) -> None:
     submit(course, "ada", {"attention-scores-answer": RIGHT})
     submit(course, "ben")
@@ -283,6 +293,7 @@ def test_grade_of_one_student_leaves_the_others(course: Path) -> None:
     assert {record["student"] for record in json.loads((course / "out.json").read_text())} == {"ben"}
 
 
+@pytest.mark.usefixtures("processes")
 def test_grade_refuses_unknown_lessons_and_empty_classes(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "01_attention, 02_masking" in refused(capsys, "grade", "07_nothing")
     assert "submitted" in refused(capsys, "grade", LESSON)
@@ -293,6 +304,7 @@ def test_grade_refuses_unknown_lessons_and_empty_classes(course: Path, capsys: p
     assert untouched(course)
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.parametrize("student", ["a\nb", "a..b", "-rf", "a|b"])
 def test_grade_refuses_student_ids_that_could_do_harm(
     course: Path, student: str, capsys: pytest.CaptureFixture[str]
@@ -303,6 +315,7 @@ def test_grade_refuses_student_ids_that_could_do_harm(
     assert untouched(course)
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_folder_that_is_no_student_id_does_not_stop_the_class(
     course: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -323,6 +336,7 @@ def test_a_folder_that_is_no_student_id_does_not_stop_the_class(
     assert main(["grade", LESSON, "--student", "ada"]) == 0
 
 
+@pytest.mark.usefixtures("processes")
 def test_another_lesson_s_notebook_gets_no_score(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
     submit(course, "ada")
     other = course / "notebooks" / "02_masking" / "02_masking.ipynb"
@@ -338,6 +352,7 @@ def test_another_lesson_s_notebook_gets_no_score(course: Path, capsys: pytest.Ca
     assert "1 submission unchanged" in capsys.readouterr().out
 
 
+@pytest.mark.usefixtures("processes")
 def test_grade_refuses_a_gradebook_that_is_in_use(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
     submit(course, "ada")
     with GradebookWriter(course / "gradebook.db"):
@@ -351,6 +366,7 @@ def foreign_gradebooks(course: Path) -> Iterator[dict[str, Any]]:
     return {"course": course, "file": course / "gradebook.db"}
 
 
+@pytest.mark.usefixtures("processes")
 def test_grade_refuses_a_gradebook_of_another_nbgrader(
     foreign_gradebooks: dict[str, Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -366,6 +382,7 @@ def test_grade_refuses_a_gradebook_of_another_nbgrader(
     assert not (foreign_gradebooks["course"] / "autograded").exists()
 
 
+@pytest.mark.usefixtures("processes")
 def test_grade_refuses_a_gradebook_of_a_newer_katze(
     foreign_gradebooks: dict[str, Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -381,6 +398,7 @@ def test_grade_refuses_a_gradebook_of_a_newer_katze(
     assert not (foreign_gradebooks["course"] / "autograded").exists()
 
 
+@pytest.mark.usefixtures("processes")
 def test_grade_refuses_a_gradebook_that_another_program_is_writing(
     foreign_gradebooks: dict[str, Any], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -393,6 +411,7 @@ def test_grade_refuses_a_gradebook_that_another_program_is_writing(
     assert not (foreign_gradebooks["course"] / "autograded").exists()
 
 
+@pytest.mark.usefixtures("processes")
 def test_grade_refuses_a_release_that_is_missing_damaged_or_of_another_version(
     course: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -408,6 +427,7 @@ def test_grade_refuses_a_release_that_is_missing_damaged_or_of_another_version(
     assert untouched(course)
 
 
+@pytest.mark.usefixtures("processes")
 def test_grade_refuses_to_begin_on_a_full_disk(
     course: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -431,6 +451,7 @@ def test_what_a_disk_refuses_is_one_line(
     assert f"cannot write /course/x.ipynb: {said}" in refused(capsys, "release", "--course", str(course))
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.parametrize("name", ["autograded", "feedback"])
 def test_grade_refuses_a_place_that_is_no_folder(course: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
     submit(course, "ada")
@@ -439,6 +460,7 @@ def test_grade_refuses_a_place_that_is_no_folder(course: Path, name: str, capsys
     assert not (course / "gradebook.db").exists()
 
 
+@pytest.mark.usefixtures("processes")
 def test_grade_refuses_a_folder_that_may_not_be_written(
     course: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -452,6 +474,7 @@ def test_grade_refuses_a_folder_that_may_not_be_written(
     assert untouched(course)
 
 
+@pytest.mark.usefixtures("processes")
 def test_outside_a_course_there_is_nothing_to_grade(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -475,6 +498,7 @@ def test_what_is_written_below_build_gets_its_folder(
     assert not (tmp_path / "nowhere").exists()
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_json_file_that_cannot_be_written_is_refused_before_the_work(
     course: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -486,11 +510,13 @@ def test_a_json_file_that_cannot_be_written_is_refused_before_the_work(
     assert untouched(course)
 
 
+@pytest.mark.usefixtures("processes")
 def test_wrong_use_has_status_2() -> None:
     done = subprocess.run([sys.executable, "-m", "autograder.cli", "grad"], capture_output=True, check=False, cwd=ROOT)
     assert done.returncode == 2
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_shell_is_told_lessons_and_exercises(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["completion", "bash"]) == 0
     assert "katze" in capsys.readouterr().out
@@ -516,6 +542,7 @@ def test_a_slow_command_says_something_at_once_on_a_terminal(
     assert capsys.readouterr().err == "katze: trying every answer ...\n"
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_dry_run_starts_no_boxes_and_does_not_say_so(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -51,7 +51,6 @@ def set_url(course: Course, url: str) -> Course:
     return Course.find(course.root)
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("steady_versions")
 def test_a_course_moves_and_grades_on(
     course: Course, cluster: Cluster, database: str, told: Told, tmp_path: Path

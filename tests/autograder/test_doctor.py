@@ -23,6 +23,9 @@ from autograder.gradebook.writer import GradebookWriter
 from autograder.limits import Limits
 from tests.postgres import PASSWORD, Cluster
 
+pytestmark = pytest.mark.usefixtures("processes")
+
+
 ROOT = Path(__file__).resolve().parents[2]
 
 

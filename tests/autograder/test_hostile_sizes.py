@@ -70,6 +70,7 @@ def everything(hostile: str) -> None:
     render_feedback(repaired.notebook(), record("ada", "small", repairs=repaired.repairs), {})
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_megabyte_of_it_is_no_more_than_a_megabyte(name: str):
     process = multiprocessing.get_context("fork").Process(target=everything, args=(HOSTILE[name],), daemon=True)

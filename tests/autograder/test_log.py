@@ -28,7 +28,7 @@ COLOURED = "def dot_product_scores(q, k):\n    raise ValueError('\\x1b[31mred\\x
 
 
 @pytest.fixture(scope="module")
-def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
+def course(processes: None, tmp_path_factory: pytest.TempPathFactory) -> Course:
     """A class in which one student handed in twice, and an instructor gave points by hand."""
     course = make_course(tmp_path_factory.mktemp("course"))
     hand_in(course, "hana", BY_NAME["hana_slides_numbers"])
@@ -198,6 +198,7 @@ def test_it_can_be_read_while_a_run_writes(course: Course) -> None:
         other.execute("ROLLBACK")
 
 
+@pytest.mark.usefixtures("processes")
 def test_the_deadline_its_penalty_and_who_withdrew_are_in_the_story(tmp_path: Path) -> None:
     late = small_gradebook.make_course(tmp_path, small_gradebook.LINEAR_TERMS)
     small_gradebook.grade(late, {"ben": 18}, at=small_gradebook.LATE)

@@ -34,6 +34,7 @@ class Libc:
         return -1
 
 
+@pytest.mark.usefixtures("processes")
 @linux
 def test_what_is_said_of_this_kernel_is_what_boxes_find() -> None:
     assert (machine.landlock_problem() == "") == (landlock.abi() >= 1)
@@ -103,18 +104,21 @@ def test_whether_the_system_hides_processes_from_each_other(
     assert not machine.hides_processes()
 
 
+@pytest.mark.usefixtures("processes")
 def test_user_namespaces_are_tried_in_another_process() -> None:
     before = os.readlink("/proc/self/ns/user")
     machine.user_namespace_problem()
     assert os.readlink("/proc/self/ns/user") == before
 
 
+@pytest.mark.usefixtures("processes")
 @linux
 def test_a_user_namespace_that_is_refused_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine, "NEW_USER_NAMESPACE", 0x7FFFFFFF)  # flags that no kernel takes together
     assert "Invalid argument" in machine.user_namespace_problem()
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.parametrize(
     ("printed", "version"),
     [("bubblewrap 0.8.0", "0.8.0"), ("Docker version 28.2.2, build e6534b4", "28.2.2"), ("", "of an unknown version")],
@@ -147,6 +151,7 @@ def test_how_a_package_is_installed_depends_on_the_distribution(
     assert machine.install_command("bubblewrap") == command
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_system_without_a_description_is_named_by_its_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing() -> dict[str, str]:
         raise OSError

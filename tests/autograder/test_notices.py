@@ -19,6 +19,9 @@ from course_lib import exercises
 from course_lib.checking import PUBLIC_SEED, AnswerKey, Outcome
 from tests.autograder.small_class import BY_NAME, LESSON, answer, hand_in, make_course
 
+pytestmark = pytest.mark.usefixtures("processes")
+
+
 SCORES, SCALE = "attention.scores", "attention.scale"
 RIGHT = {
     SCORES: "def dot_product_scores(q, k):\n    return q @ k.mT",
@@ -44,7 +47,7 @@ THREADS = (
 
 
 @pytest.fixture(scope="module")
-def zygote() -> Iterator[Zygote]:
+def zygote(processes: None) -> Iterator[Zygote]:
     problems = self_test()
     if problems:
         pytest.skip(f"no boxes at level L2 here: {problems}")

@@ -23,6 +23,8 @@ from autograder.repair import Release, answers_in
 from course_lib.exercises import COURSE
 from tests.autograder.answered_lesson import EXERCISES, LESSON, RELEASED, Notebook, filled, graded, released
 
+pytestmark = pytest.mark.usefixtures("processes")
+
 
 @pytest.fixture
 def save(tmp_path: Path) -> Callable[[Notebook], Path]:

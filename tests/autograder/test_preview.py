@@ -51,6 +51,7 @@ def dry_run(course: Course, capsys: pytest.CaptureFixture[str], *arguments: str)
 
 
 class TestDryRun:
+    @pytest.mark.usefixtures("processes")
     def test_where_nothing_was_graded_yet_not_even_a_secret_is_made(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:

@@ -30,6 +30,7 @@ def of(course: Course) -> LessonStatus:
     return found
 
 
+@pytest.mark.usefixtures("processes")
 def test_each_stage_of_a_lesson_names_the_command_that_comes_next(course: Course) -> None:
     fresh = of(course)
     assert (fresh.stage, fresh.next) == ("released", f"katze collect DOWNLOAD --lesson {LESSON}")

@@ -122,6 +122,7 @@ def test_what_only_hidden_cases_catch_is_told_apart() -> None:
     assert any(result.ending == "hidden only" for result in run(blind, [], 0, alone=True))
 
 
+@pytest.mark.usefixtures("thorough")
 @pytest.mark.parametrize("exercise", exercises.all(), ids=lambda exercise: exercise.id)
 def test_the_notebook_sees_every_change_of_a_reference_and_every_corruption(exercise: Exercise) -> None:
     """What shows in hidden cases alone is green, and then red; what shows nowhere has its reason."""

@@ -15,6 +15,7 @@ from benchmarks.transformer_peers import FastDecoder, NanoGPT
 SETUP = benchmark.Setup(torch.device("cpu"), rounds=1, sizes=TINY)
 
 
+@pytest.mark.usefixtures("processes")
 def test_runs_alternate_and_the_first_round_does_not_count() -> None:
     order: list[str] = []
     ticks = itertools.count()
@@ -42,6 +43,7 @@ def test_rounds_that_differ_by_over_a_third_give_no_figure(
     assert row.met is met
 
 
+@pytest.mark.usefixtures("processes")
 def test_all_write_as_many_words() -> None:
     ours, theirs = benchmark.decoders(TINY.compiled, SETUP)
     prompt = SETUP.prompt(2, 1000)
@@ -67,6 +69,7 @@ def test_the_loop_as_in_gpt_fast_writes_what_the_model_says() -> None:
     assert len(set(words[0].tolist())) > 3
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.parametrize("name", ["Transformer", "nn.Transformer", "GPT", "GPT-2", "nanoGPT", "modern", "Llama"])
 def test_a_step_trains_every_parameter(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     trained: list[torch.nn.Module] = []
@@ -87,5 +90,6 @@ def test_a_step_trains_every_parameter(name: str, monkeypatch: pytest.MonkeyPatc
     assert not unchanged
 
 
+@pytest.mark.usefixtures("processes")
 def test_every_part_can_be_asked_for() -> None:
     assert list(benchmark.PARTS) == ["decoding", "compiled", "modern", "step", "memory", "throughput", "toy"]

@@ -22,6 +22,7 @@ def little(monkeypatch: pytest.MonkeyPatch) -> Split:
     return split
 
 
+@pytest.mark.usefixtures("processes")
 def test_throughput_has_a_row_with_a_goal(little: Split) -> None:
     first, *_ = benchmark.throughput("toy", 1, "cpu", time.process_time, steps=1, max_tokens=150)
     assert first.ours > 0
@@ -35,6 +36,7 @@ def test_both_see_as_many_pairs_in_a_batch(little: Split) -> None:
     assert text.per_batch == pytest.approx(len(little.training) / len(plan), abs=0.5)
 
 
+@pytest.mark.usefixtures("processes")
 def test_the_peer_learns_by_the_same_recipe(little: Split, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(benchmark, "TOY_STEPS", 2)
     learned = benchmark.theirs_from_nothing(0, time.process_time)

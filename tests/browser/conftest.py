@@ -31,7 +31,7 @@ Visit = Callable[..., Page]
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
+def browser(processes: None) -> Iterator[Browser]:
     """The installed browser, once for each file of tests.
 
     Not once for all: while Playwright runs, its thread has a running event loop, and other tests need theirs.

@@ -34,7 +34,7 @@ COMMENT = "Say <b>what</b> grows with d_head."
 
 
 @pytest.fixture(scope="module")
-def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
+def course(processes: None, tmp_path_factory: pytest.TempPathFactory) -> Course:
     """A graded class of two, each of whom has written an answer for a person to read, and nothing else."""
     course = make_course(tmp_path_factory.mktemp("course"))
     for student, said in SAID.items():
@@ -44,7 +44,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
 
 
 @pytest.fixture
-def server(course: Course, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def server(processes: None, course: Course, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with serving("course", course.root, tmp_path_factory.mktemp("home")) as root:
         yield root
 
@@ -100,7 +100,7 @@ def test_a_written_answer_is_graded_in_formgrader_and_its_points_reach_page_and_
 
 
 @pytest.fixture
-def shared(cluster: Cluster, database: str, tmp_path: Path) -> Course:
+def shared(processes: None, cluster: Cluster, database: str, tmp_path: Path) -> Course:
     """A course of one student, with a gradebook in PostgreSQL."""
     url = cluster.url(database)
     (tmp_path / "nbgrader_config.py").write_text(f"c = get_config()\nc.CourseDirectory.db_url = {url!r}\n")

@@ -68,7 +68,7 @@ class Seat:
 
 
 @pytest.fixture(scope="module", params=["lab", "notebook"])
-def seat(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seat]:
+def seat(processes: None, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seat]:
     home = tmp_path_factory.mktemp(request.param)
     assert main(["learn", str(home / "work"), "--no-lab"]) == 0
     with serving(request.param, home / "work", home / "home") as root:

@@ -19,7 +19,7 @@ PAGES = ("index.html", "lessons/01_attention.html", "library/attention.html", "i
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def site(processes: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("website") / "site"
     assert build_site(Course.find(ROOT), folder, workers=int(os.environ.get("WORKERS", "1"))) == []
     return folder

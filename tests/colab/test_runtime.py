@@ -41,7 +41,7 @@ OURS = ("torch", "torchgen", "functorch", f"torch-{torch.__version__}.dist-info"
 
 
 @pytest.fixture(scope="module")
-def runtime(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def runtime(processes: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A Python with Colab's packages and none of the course's."""
     folder = tmp_path_factory.mktemp("runtime")
     subprocess.run([sys.executable, "-m", "venv", folder], check=True)
@@ -55,7 +55,7 @@ def runtime(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def repository(processes: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """This repository as it stands, tagged as a publisher would."""
     folder = tmp_path_factory.mktemp("repository")
     listed = subprocess.run(
@@ -81,7 +81,7 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def home(runtime: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(processes: None, runtime: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty home folder in which the runtime is a kernel."""
     kernel = tmp_path / "kernels" / "colab"
     kernel.mkdir(parents=True)
@@ -94,7 +94,7 @@ def home(runtime: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
 
 
 @pytest.fixture
-def _github(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _github(processes: None, repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     address_of(repository.as_uri(), monkeypatch)
 
 

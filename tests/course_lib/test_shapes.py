@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.usefixtures("processes")
+
+
 ROOT = Path(__file__).parents[2]
 HERE = Path("tests/course_lib")
 
@@ -29,11 +32,10 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.slow
 def test_every_annotated_shape_holds() -> None:
     files = files_of_modules_with_shapes()
     assert len(files) > 12
-    done = run("-m", "not slow", *files, str(HERE / "modern"), str(HERE / "show"))
+    done = run("--quick", *files, str(HERE / "modern"), str(HERE / "show"))
     assert done.returncode == 0, done.stdout.split("SHAPES ")[0][-4000:]
     found = json.loads(done.stdout.split("SHAPES ")[1])
     assert len(found["called"]) > 100

@@ -29,11 +29,9 @@ from autograder.limits import Limits
 from benchmarks.fuzz.pages import harm
 from course_lib import exercises
 from course_lib.checking import Outcome
-from tests.dishonest.attempt import LESSON, Attempt
+from tests.dishonest.attempt import LESSON
 from tests.dishonest.kinds import KINDS
 from tests.dishonest.kinds.folders import MARK
-
-pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
 HONEST = ("ada_reference", "carl_loops", "fay_half_done", "jana_nearly_right", "ola_helper_in_demo_cell")
@@ -86,7 +84,7 @@ def grade(folder: Path, students: list[Student], **options: Any) -> Graded:
 
 
 @pytest.fixture(scope="module")
-def alone(tmp_path_factory: pytest.TempPathFactory) -> Graded:
+def alone(processes: None, tmp_path_factory: pytest.TempPathFactory) -> Graded:
     """The honest neighbours, graded by themselves."""
     problems = self_test()
     if problems:
@@ -95,7 +93,7 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> Graded:
 
 
 @pytest.fixture(scope="module")
-def together(alone: Graded, tmp_path_factory: pytest.TempPathFactory) -> Graded:
+def together(processes: None, alone: Graded, tmp_path_factory: pytest.TempPathFactory) -> Graded:
     """Everybody."""
     return grade(tmp_path_factory.mktemp("together"), [*NEIGHBOURS, *(attempt.student() for attempt in ATTEMPTS)])
 
@@ -109,15 +107,18 @@ def test_there_are_many_and_each_is_different() -> None:
     assert all(attempt.tries.endswith(".") for attempt in ATTEMPTS)
 
 
-@pytest.mark.parametrize("attempt", ATTEMPTS, ids=lambda attempt: attempt.name)
-def test_it_earns_nothing_and_comes_out_under_its_name(together: Graded, attempt: Attempt) -> None:
-    student = attempt.student()
-    wanted = {exercise.id: student.expects(exercise) for exercise in exercises.of_lesson(LESSON)}
-    found = {
-        result.exercise: Expected(result.outcome, result.points, wanted[result.exercise].misconception)
-        for result in together.submissions[attempt.name].exercises
-    }
-    assert found == wanted, together.submissions[attempt.name].problem
+def test_each_earns_nothing_and_comes_out_under_its_name(together: Graded) -> None:
+    surprises = {}
+    for attempt in ATTEMPTS:
+        student, record = attempt.student(), together.submissions[attempt.name]
+        wanted = {exercise.id: student.expects(exercise) for exercise in exercises.of_lesson(LESSON)}
+        found = {
+            result.exercise: Expected(result.outcome, result.points, wanted[result.exercise].misconception)
+            for result in record.exercises
+        }
+        if found != wanted:
+            surprises[attempt.name] = (record.problem, found, wanted)
+    assert surprises == {}
 
 
 @pytest.mark.parametrize("name", HONEST)
@@ -144,16 +145,16 @@ def test_the_gradebook_holds_the_points_and_no_others(together: Graded) -> None:
         assert (automatic, manual) == (together.submissions[student].points or 0, 0), student
 
 
-@pytest.mark.parametrize("name", [*(attempt.name for attempt in ATTEMPTS), *HONEST])
-def test_its_page_and_its_notebook_do_nothing(together: Graded, name: str) -> None:
-    page = (together.course.feedback / name / LESSON / f"{LESSON}.html").read_text()
-    assert harm(page.partition("<body>")[2]) == []
-    assert "the secret" not in page
-    notebook = together.course.autograded / name / LESSON / f"{LESSON}.ipynb"
-    if notebook.exists():
-        shown = [o for cell in json.loads(notebook.read_text())["cells"] for o in cell.get("outputs", ())]
-        allowed = {"text/plain", "text/html", "image/png", "image/jpeg"}
-        assert {kind for output in shown for kind in output.get("data", ())} <= allowed
+def test_no_page_and_no_notebook_does_anything(together: Graded) -> None:
+    allowed = {"text/plain", "text/html", "image/png", "image/jpeg"}
+    for name in (*(attempt.name for attempt in ATTEMPTS), *HONEST):
+        page = (together.course.feedback / name / LESSON / f"{LESSON}.html").read_text()
+        assert harm(page.partition("<body>")[2]) == [], name
+        assert "the secret" not in page, name
+        notebook = together.course.autograded / name / LESSON / f"{LESSON}.ipynb"
+        if notebook.exists():
+            shown = [o for cell in json.loads(notebook.read_text())["cells"] for o in cell.get("outputs", ())]
+            assert {kind for output in shown for kind in output.get("data", ())} <= allowed, name
 
 
 def test_nothing_was_left_or_changed_outside(together: Graded) -> None:
@@ -185,6 +186,7 @@ def test_students_may_have_odd_names(alone: Graded, tmp_path: Path) -> None:
         assert harm(page.partition("<body>")[2]) == []
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.parametrize("name", REFUSED_NAMES, ids=ascii)
 def test_a_name_that_means_something_else_is_refused_before_anything_is_written(tmp_path: Path, name: str) -> None:
     course = make_course(tmp_path)

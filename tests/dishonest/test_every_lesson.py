@@ -20,16 +20,15 @@ from tests.dishonest.kinds import KINDS
 from tests.dishonest.test_dishonest import LIMITS, make_course
 from tests.solutions.filling import filled
 
-pytestmark = pytest.mark.slow
-
 README = Path(__file__).with_name("README.md")
 HONEST = "honest"
 DETOURS = ("_thread", "_executor", "_unwatched")
 LESSON_OF_KINDS = "01_attention"
 
 
-@pytest.mark.parametrize("lesson", exercises.LESSONS)
-def test_nobody_earns_a_point(tmp_path: Path, lesson: str) -> None:
+@pytest.mark.usefixtures("processes")
+def test_nobody_earns_a_point(tmp_path: Path, sampled_lesson: str) -> None:
+    lesson = sampled_lesson
     if self_test():
         pytest.skip("no boxes at level L2 here")
     course = make_course(tmp_path)

@@ -58,12 +58,14 @@ class TestGradebook:
         [scale] = [one for one in log["exercises"] if one["exercise"] == "attention.scale"]
         assert scale["points"] == 1.0
 
+    @pytest.mark.usefixtures("processes")
     def test_keeps_a_frozen_lesson_frozen(self, course: Path, capsys: pytest.CaptureFixture[str]) -> None:
         hand_in(Course.find(course), "carl", lesson="02_masking")
         assert main(["grade", "02_masking"]) == 0
         assert "02_masking is frozen" in capsys.readouterr().out
         assert main(["thaw", "02_masking"]) == 0
 
+    @pytest.mark.usefixtures("processes")
     def test_takes_another_student(self, course: Path) -> None:
         hand_in(Course.find(course), "carl")
         assert main(["grade", "01_attention"]) == 0
@@ -87,6 +89,7 @@ class TestWork:
         assert (scale.failures, scale.mistake, scale.hints) == (1, "divided_by_d_head", ("idea",))
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.parametrize("name", ["transformer", "gpt", "llama", "bert"])
 def test_weights_are_loaded(name: str) -> None:
     folder, small = HERE / "models" / name, SMALL_MODELS[name]
@@ -94,6 +97,7 @@ def test_weights_are_loaded(name: str) -> None:
     assert_close(small.outputs(loaded), load_file(folder / "expected.safetensors")["outputs"])
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.parametrize("name", sorted(SMALL_MODELS.keys() - {"bert"}))
 def test_training_goes_on(name: str, tmp_path: Path) -> None:
     folder, small = HERE / "models" / name, SMALL_MODELS[name]

@@ -204,6 +204,7 @@ def exchange(semester: Semester, files: Mapping[str, bytes], day: int) -> str:
     return str(inbound)
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_whole_semester(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     boxes = OneZygote(monkeypatch)
     try:

@@ -31,13 +31,13 @@ def prose(notebook: NotebookNode) -> str:
 
 
 @pytest.fixture(scope="class")
-def solved(request: pytest.FixtureRequest) -> NotebookNode:
+def solved(request: pytest.FixtureRequest, processes: None) -> NotebookNode:
     """The lesson of an `ExecutedLesson`, run once with its solutions."""
     assert request.cls is not None
     return executed_solution(Course.find(ROOT), request.cls.lesson)
 
 
 @pytest.fixture(scope="class")
-def output(solved: NotebookNode) -> str:
+def output(processes: None, solved: NotebookNode) -> str:
     """All that this lesson prints."""
     return "\n".join(printed(cell) for cell in solved.cells)

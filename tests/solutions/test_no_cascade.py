@@ -69,8 +69,9 @@ def course(tmp_path: Path) -> Course:
     return Course.find(tmp_path)
 
 
-@pytest.mark.parametrize("lesson", exercises.LESSONS)
-def test_a_broken_answer_costs_its_own_points_alone(course: Course, lesson: str) -> None:
+@pytest.mark.usefixtures("processes")
+def test_a_broken_answer_costs_its_own_points_alone(course: Course, sampled_lesson: str) -> None:
+    lesson = sampled_lesson
     whole, stubs = solved(lesson)
     hand_in(course, lesson, WHOLE, whole)
     broken_in = {}

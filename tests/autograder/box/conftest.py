@@ -11,7 +11,7 @@ QUICK = Limits(cell_seconds=1.0, call_seconds=1.0, memory_bytes=256 << 20)
 
 
 @pytest.fixture(scope="session")
-def zygote() -> Iterator[Zygote]:
+def zygote(processes: None) -> Iterator[Zygote]:
     """One warm process at L2 for all tests: what one box does must not reach another."""
     problems = self_test()
     if problems:

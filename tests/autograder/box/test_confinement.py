@@ -25,6 +25,9 @@ from autograder.box.confinement import container
 from course_lib.checking import Case
 from course_lib.checking.ready_made import READY_MADE
 
+pytestmark = pytest.mark.usefixtures("processes")
+
+
 REPOSITORY = Path(course_lib.__file__).parents[1]
 REFUSED = {"PermissionError", "FileNotFoundError", "ModuleNotFoundError"}  # forbidden, or at L3 not there
 
@@ -41,7 +44,7 @@ def why_not(level: Level) -> list[str]:
 
 
 @pytest.fixture(scope="module", params=[Level.L2, Level.L3, Level.L4], ids=lambda level: level.name)
-def zygote(request: pytest.FixtureRequest) -> Iterator[Zygote]:
+def zygote(processes: None, request: pytest.FixtureRequest) -> Iterator[Zygote]:
     """A warm process at each of these levels."""
     problems = why_not(request.param)
     if problems:

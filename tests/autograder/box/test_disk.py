@@ -7,11 +7,14 @@ import os
 import tempfile
 from pathlib import Path
 
+import pytest
+
 from autograder.box import disk
 from autograder.box.confinement import levels
 from autograder.box.disk import made_and_locked
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_folder_that_cannot_be_read_counts_as_too_large(tmp_path: Path) -> None:
     """As a user without privileges sees it; the folder could hold anything."""
     (tmp_path / "closed").mkdir(mode=0o300)

@@ -87,6 +87,7 @@ print((after.ru_maxrss - before.ru_maxrss) * 1024 / limit)
 """
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.parametrize("made", LARGE.values(), ids=LARGE)
 def test_a_worker_grows_by_at_most_twice_a_frame(made: str) -> None:
     done = subprocess.run(

@@ -52,6 +52,7 @@ def waits(reading: Reading) -> bool:
     return reading.doing is Doing.WAITS and reading.computed > 0.25
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.parametrize("alone", [True, False])
 def test_what_threads_have_computed_is_summed_when_they_have_ended(alone: bool) -> None:
     with running(THREADS + SLEEP) as process:
@@ -61,12 +62,14 @@ def test_what_threads_have_computed_is_summed_when_they_have_ended(alone: bool) 
         assert until(process, alone, waits).computed > 0.85
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.parametrize("source", [CHILD, ORPHAN], ids=["has ended", "has not"])
 def test_children_count_where_there_can_be_any(source: str) -> None:
     with running(source + SLEEP) as process:
         until(process, False, waits)
 
 
+@pytest.mark.usefixtures("processes")
 def test_what_a_process_does_is_told_apart() -> None:
     for alone in (True, False):
         with running("while True: pass") as process:
@@ -77,6 +80,7 @@ def test_what_a_process_does_is_told_apart() -> None:
             until(process, alone, lambda reading: reading.doing is Doing.WAITS)
 
 
+@pytest.mark.usefixtures("processes")
 def test_one_thread_that_computes_is_enough() -> None:
     source = "import threading\ndef work():\n    while True: pass\nthreading.Thread(target=work).start()\n"
     for alone in (True, False):
@@ -84,6 +88,7 @@ def test_one_thread_that_computes_is_enough() -> None:
             until(process, alone, lambda reading: reading.doing is Doing.COMPUTES and reading.computed > 0.2)
 
 
+@pytest.mark.usefixtures("processes")
 def test_one_that_has_ended_keeps_what_it_has_computed_until_it_is_reaped() -> None:
     process = subprocess.Popen([sys.executable, "-S", "-c", BURN])
     os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
@@ -96,6 +101,7 @@ def test_one_that_has_ended_keeps_what_it_has_computed_until_it_is_reaped() -> N
     assert read(process.pid, True) is read(process.pid, False) is None
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_kernel_without_such_clocks_has_coarser_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(clock: int) -> float:
         raise OSError
@@ -105,6 +111,7 @@ def test_a_kernel_without_such_clocks_has_coarser_ones(monkeypatch: pytest.Monke
         until(process, True, waits)
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.skipif(not shutil.which("ps"), reason="there is no ps")
 def test_elsewhere_ps_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")

@@ -18,7 +18,7 @@ from autograder.limits import Limits, SystemCalls
 
 
 @pytest.fixture(scope="module", params=["allow-list", "deny-list"])
-def zygote(request: pytest.FixtureRequest) -> Iterator[Zygote]:
+def zygote(processes: None, request: pytest.FixtureRequest) -> Iterator[Zygote]:
     problems = self_test(Level.L2)
     if problems:
         pytest.skip(f"no boxes at level L2 here: {problems}")

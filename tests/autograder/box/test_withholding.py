@@ -39,7 +39,7 @@ def held(lesson: str) -> frozenset[str]:
 
 
 @pytest.fixture(scope="module", params=[Level.L2, Level.L3], ids=lambda level: level.name)
-def zygote(request: pytest.FixtureRequest) -> Iterator[Zygote]:
+def zygote(processes: None, request: pytest.FixtureRequest) -> Iterator[Zygote]:
     problems = self_test(request.param)
     if problems:
         pytest.skip(f"no boxes at level {request.param.name} here: {problems}")
@@ -207,6 +207,7 @@ def memory(process: int) -> Iterator[bytes]:
                 place += len(piece)
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_nothing_withheld_is_in_the_memory_or_the_files_of_a_box(lesson: str) -> None:
     if self_test():

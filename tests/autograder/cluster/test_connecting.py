@@ -108,6 +108,7 @@ def worker(address: str, name: str, folder: Path, patch: str = "") -> Iterator[s
         yield registered
 
 
+@pytest.mark.usefixtures("processes")
 def test_doctor_shows_all_workers_and_refuses_by_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with ExitStack() as started:
         address = started.enter_context(scheduler())
@@ -123,6 +124,7 @@ def test_doctor_shows_all_workers_and_refuses_by_name(tmp_path: Path, capsys: py
     assert "boxes at level L2 are not possible here (no Landlock)" in refused["weak"]
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_worker_that_sends_code_runs_nothing_here(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -142,6 +144,7 @@ def test_a_worker_that_sends_code_runs_nothing_here(
     assert not marker.exists()
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_scheduler_without_a_worker_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     with scheduler() as address:
         assert main(["doctor", "--scheduler", address, "--scheduler-wait", "0.5"]) == 2
@@ -178,6 +181,7 @@ def certificates(folder: Path) -> Mapping[str, str]:
     }
 
 
+@pytest.mark.usefixtures("processes")
 def test_with_certificates_nobody_else_gets_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connecting, "reading_plain_data", nullcontext)  # the scheduler is in this process
     (tmp_path / "ours").mkdir()

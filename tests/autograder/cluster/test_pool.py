@@ -33,6 +33,9 @@ from autograder.grading.workers import DIED_TWICE, WorkersLost, hand_out
 from tests.autograder.cluster.proxy import Proxy
 from tests.autograder.cluster.stand_ins import StandInStation, graded
 
+pytestmark = pytest.mark.usefixtures("processes")
+
+
 NOTHING = Conditions("", "", {}, {})
 
 
@@ -105,20 +108,20 @@ def cluster_of(workers: int, processes: bool) -> Iterator[LocalCluster]:
 
 
 @pytest.fixture(scope="module")
-def killable() -> Iterator[Any]:
+def killable(processes: None) -> Iterator[Any]:
     """A client of workers that are processes: they may be killed, and come again."""
     with cluster_of(2, processes=True) as cluster, Client(cluster.scheduler_address, set_as_default=False) as client:
         yield client
 
 
 @pytest.fixture
-def client(killable: Any) -> Any:
+def client(processes: None, killable: Any) -> Any:
     killable.wait_for_workers(2, timeout=120)
     return killable
 
 
 @pytest.fixture(scope="module")
-def threads() -> Iterator[LocalCluster]:
+def threads(processes: None) -> Iterator[LocalCluster]:
     """A cluster whose workers are in this process: quickly there, and not to be killed."""
     with cluster_of(2, processes=False) as cluster:
         yield cluster

@@ -79,6 +79,7 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[Course, Course]:
     return here, there
 
 
+@pytest.mark.usefixtures("processes")
 def test_on_a_cluster_all_comes_out_as_on_one_machine(
     both: tuple[Course, Course], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -112,6 +113,7 @@ def test_on_a_cluster_all_comes_out_as_on_one_machine(
     assert again.gradings == {}, "nothing has changed, so nobody is asked"
 
 
+@pytest.mark.usefixtures("processes")
 def test_where_one_exercise_has_changed_the_others_keep_their_verdicts(
     both: tuple[Course, Course], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -165,6 +167,7 @@ def design_matrix(x):
 """
 
 
+@pytest.mark.usefixtures("processes")
 def test_exercises_of_a_course_s_own_go_along_and_no_box_reads_them(tmp_path: Path) -> None:
     try:
         choose_level(Level.L2)

@@ -583,7 +583,7 @@ def test_a_release_touches_no_gradebook(course: Course) -> None:
     assert course.gradebook.read_bytes() == b"grades"
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("processes")
 def test_plain_nbgrader_works_on_the_course(tmp_path: Path) -> None:
     """A lesson all the way with nbgrader's own commands: a student who submits the solution, and one who nothing."""
     lesson = "02_masking"

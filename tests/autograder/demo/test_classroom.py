@@ -26,8 +26,6 @@ from course_lib.checking import Outcome
 
 REPOSITORY = Path(__file__).parents[3]
 
-pytestmark = pytest.mark.slow
-
 
 @dataclass(frozen=True)
 class Graded:
@@ -41,7 +39,7 @@ class Graded:
 
 
 @pytest.fixture(scope="module", params=list(STUDENTS))
-def graded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Graded:
+def graded(processes: None, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Graded:
     """The whole class, two at a time."""
     lesson = request.param
     course = make_course(tmp_path_factory.mktemp("class"), Course.find(REPOSITORY))

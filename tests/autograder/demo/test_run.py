@@ -40,7 +40,7 @@ def little(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     return monkeypatch
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("processes")
 def test_the_demo_shows_everything_and_what_it_proposes_works(
     little: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -69,7 +69,7 @@ def test_the_demo_shows_everything_and_what_it_proposes_works(
     assert main(["demo", str(folder), "--workers", "1"]) == 0  # a second time, over what the first has made
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("processes")
 def test_what_comes_out_otherwise_is_told_and_fails(
     little: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -115,6 +115,7 @@ def test_only_folders_that_a_demo_made_are_removed(tmp_path: Path) -> None:
     assert {path.name for path in (tmp_path / "demo").iterdir()} == {MARKER, "nbgrader_config.py"}
 
 
+@pytest.mark.usefixtures("processes")
 def test_an_unusable_folder_is_said_in_one_line(
     little: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -131,6 +131,7 @@ class TestTheFolder:
         assert "git+https" not in text
         assert "colab.research.google.com" not in text
 
+    @pytest.mark.usefixtures("processes")
     def test_pip_makes_a_wheel_of_it(self, edition: Path, plan: Plan, tmp_path: Path) -> None:
         quiet = ("--disable-pip-version-check", "--no-input", "--no-deps", "--no-build-isolation", "--no-index")
         copied = tmp_path / "class"
@@ -263,6 +264,7 @@ def ran(script: str, library: Path, place: Path) -> str:
     return done.stdout.replace(str(place), "HERE")
 
 
+@pytest.mark.usefixtures("processes")
 def test_check_and_hint_say_the_same_as_in_the_full_course(edition: Path, tmp_path: Path) -> None:
     full, here = ran(SCRIPT, ROOT, tmp_path / "full"), ran(SCRIPT, edition, tmp_path / "here")
     same, more = here.split("MORE")
@@ -301,6 +303,7 @@ except LookupError as error:
 """
 
 
+@pytest.mark.usefixtures("processes")
 def test_what_is_withheld_is_not_borrowed_either(edition: Path, tmp_path: Path) -> None:
     told = ran(BORROWING, edition, tmp_path / "here")
     assert "Borrowed" not in told
@@ -330,6 +333,7 @@ def test_the_command_tells_what_is_in_it(tmp_path: Path, capsys: pytest.CaptureF
 class TestThePublicRepository:
     """The template for a private repository that publishes to a public one."""
 
+    @pytest.mark.usefixtures("processes")
     def test_make_writes_checks_and_pushes(self, tmp_path: Path) -> None:
         public, said = tmp_path / "public.git", tmp_path / "said"
         subprocess.run(["git", "init", "--quiet", "--bare", "--initial-branch=main", public], check=True)

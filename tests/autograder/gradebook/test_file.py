@@ -43,6 +43,7 @@ def rows(path: Path, query: str) -> list[tuple[object, ...]]:
         return sorted(connection.execute(query).fetchall())
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_new_gradebook_needs_no_alembic_on_the_path(path: Path, monkeypatch: pytest.MonkeyPatch):
     with monkeypatch.context() as patch:
         patch.setenv("PATH", WITH_SCRIPTS)
@@ -160,6 +161,7 @@ def test_a_second_run_is_refused_until_the_first_has_finished(path: Path):
         pass
 
 
+@pytest.mark.usefixtures("processes")
 def test_the_lock_ends_with_the_process_that_took_it(path: Path):
     """A worker forked while grading goes on living when the grader is killed; the gradebook is free then."""
     grader = os.fork()

@@ -37,6 +37,7 @@ def test_nbgrader_reads_them_too(course: Course) -> None:
     assert found == {"ada": 17, "hana": 11, "zora": 0}
 
 
+@pytest.mark.usefixtures("processes")
 def test_it_is_graded_into(course: Course) -> None:
     hand_in(course, "ada")
     hand_in(course, "hana", BY_NAME["hana_slides_numbers"])

@@ -94,6 +94,7 @@ def test_a_step_that_fails_leaves_the_version_before(path: Path, monkeypatch: py
     assert definition(path) == before
 
 
+@pytest.mark.usefixtures("processes")
 def test_nbgrader_can_upgrade_a_gradebook_with_our_tables(path: Path):
     migrate(path)
     before = definition(path)

@@ -24,7 +24,7 @@ from tests.autograder.small_class import BY_NAME, LESSON, hand_in, make_course
 
 
 @pytest.fixture(scope="module")
-def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
+def course(processes: None, tmp_path_factory: pytest.TempPathFactory) -> Course:
     """A class in which one student's notebook cannot be read, and one was given points by hand."""
     course = make_course(tmp_path_factory.mktemp("course"))
     hand_in(course, "hana", BY_NAME["hana_slides_numbers"])

@@ -29,6 +29,9 @@ from autograder.gradebook import file
 from autograder.gradebook import grades as grades_module
 from autograder.gradebook.writer import GradebookWriter
 
+pytestmark = pytest.mark.usefixtures("processes")
+
+
 LESSON = "01_toy"
 
 

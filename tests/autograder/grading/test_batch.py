@@ -45,6 +45,8 @@ from tests.autograder.small_class import (
     why,
 )
 
+pytestmark = pytest.mark.usefixtures("processes")
+
 
 @pytest.fixture
 def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
@@ -221,7 +223,6 @@ def members(session: int) -> list[int]:
     return found
 
 
-@pytest.mark.slow
 def test_a_killed_run_is_resumed_with_nothing_lost_and_nothing_twice(course: Course) -> None:
     for name in ("ada", "ben", "eve"):
         hand_in(course, name)
@@ -240,7 +241,6 @@ def test_a_killed_run_is_resumed_with_nothing_lost_and_nothing_twice(course: Cou
     assert not list(course.root.rglob("*.part"))
 
 
-@pytest.mark.slow
 def test_a_forced_run_that_is_killed_leaves_no_stale_grade(course: Course) -> None:
     for name in ("ada", "ben", "eve"):
         hand_in(course, name)

@@ -18,7 +18,7 @@ STUDENTS = ("ada", "ben")
 
 
 @pytest.fixture
-def course(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Course:
+def course(processes: None, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Course:
     """A graded class of two, which from now on nobody can grade: there are no boxes."""
     monkeypatch.setattr(assignment, "_versions", lambda withheld: {"Katze": "1"})
     course = make_course(tmp_path_factory.mktemp("course"))

@@ -24,7 +24,7 @@ LATE = 17 - LOST
 
 
 @pytest.fixture(scope="module")
-def graded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Course]:
+def graded(processes: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Course]:
     """A class that was graded before there were deadlines, and that nobody can grade any more: there are no boxes."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(assignment, "_versions", lambda withheld: {"Katze": "1"})

@@ -86,6 +86,7 @@ def semester(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Semester:
     return semester
 
 
+@pytest.mark.usefixtures("processes")
 def test_pages_go_out_by_nbgrader_s_exchange_and_each_finds_its_own(
     semester: Semester, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

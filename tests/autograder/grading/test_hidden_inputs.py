@@ -74,7 +74,7 @@ def pairs_in(content: bytes) -> set[Pair]:
 
 
 @pytest.fixture(scope="module")
-def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
+def course(processes: None, tmp_path_factory: pytest.TempPathFactory) -> Course:
     course = make_course(tmp_path_factory.mktemp("course"))
     for student, body in WAYS.items():
         hand_in_thief(course, student, body)

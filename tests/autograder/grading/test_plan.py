@@ -38,7 +38,7 @@ def versions(monkeypatch: pytest.MonkeyPatch) -> Pinned:
 
 
 @pytest.fixture(scope="module")
-def graded(tmp_path_factory: pytest.TempPathFactory) -> Course:
+def graded(processes: None, tmp_path_factory: pytest.TempPathFactory) -> Course:
     """A graded class of three; one of them handed in what is not a notebook."""
     course = make_course(tmp_path_factory.mktemp("course"))
     for name in STUDENTS:
@@ -54,7 +54,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Course:
 
 
 @pytest.fixture
-def course(graded: Course, tmp_path: Path) -> Course:
+def course(processes: None, graded: Course, tmp_path: Path) -> Course:
     """A copy of it, at another place."""
     shutil.copytree(graded.root, tmp_path / "course")
     return Course.find(tmp_path / "course")

@@ -33,6 +33,7 @@ def timed_script() -> str:
     return "\n\n".join(cells)
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.parametrize("text", [PASTED, timed_script()], ids=["a cell", "a notebook's script"])
 def test_an_answer_in_a_file_finds_what_its_notebook_imports(
     text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

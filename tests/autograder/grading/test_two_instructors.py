@@ -62,7 +62,6 @@ def told(capsys: pytest.CaptureFixture[str], status: int, *command: str) -> str:
     return said.out + said.err
 
 
-@pytest.mark.slow
 def test_they_have_what_one_would_have_in_a_file(
     course: Course, cluster: Cluster, database: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -21,6 +21,8 @@ from autograder.grading.recording import Finished
 from course_lib.checking import Outcome
 from tests.autograder.small_class import BY_NAME, CHECKED, LESSON, by_student, hand_in, make_course, rows
 
+pytestmark = pytest.mark.usefixtures("processes")
+
 
 @pytest.fixture
 def course(tmp_path: Path) -> Course:

@@ -110,6 +110,7 @@ def submissions(course: Course) -> dict[str, dict[str, Any]]:
     return {one["student"]: one for one in found}
 
 
+@pytest.mark.usefixtures("processes")
 def test_the_instructor_reads_whose_it_is_and_formgrader_s_page_opens(
     course: Course, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -33,6 +33,7 @@ def ran(script: Path) -> str:
     return done.stdout
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_script_is_answered_and_checked_in_a_terminal(tmp_path: Path) -> None:
     script = tmp_path / "01_attention.py"
     *written, following = write_scripts({"01_attention": NOTEBOOK}, tmp_path)

@@ -16,8 +16,6 @@ import pytest
 from autograder.course.released import REPOSITORY
 from course_lib import exercises
 
-pytestmark = pytest.mark.slow
-
 STUB = "raise NotImplementedError()"
 
 
@@ -43,7 +41,7 @@ def pip(*arguments: str | Path, cwd: Path) -> str:
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def wheel(processes: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel of what git does not ignore here, built in a copy: building leaves folders behind."""
     copied = tmp_path_factory.mktemp("wheel") / "katze"
     listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
@@ -59,7 +57,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def commands(wheel: Path) -> Path:
+def commands(processes: None, wheel: Path) -> Path:
     """The folder of programs of an environment with the wheel, and beside it the packages that are installed here."""
     place = wheel.parent / "environment"
     venv.create(place, symlinks=True)

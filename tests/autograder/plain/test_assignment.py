@@ -17,6 +17,8 @@ from autograder.plain.assignment import MasterCell, PlainAssignment
 from autograder.plain.batch import grade_assignment
 from tests.autograder.plain.plain_course import NAME, hand_in, make_course, notebook
 
+pytestmark = pytest.mark.usefixtures("processes")
+
 
 def load(course: Course) -> PlainAssignment:
     with GradebookFile(course.gradebook) as file, file.begin() as connection:

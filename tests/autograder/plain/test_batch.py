@@ -37,6 +37,9 @@ from tests.autograder.plain.plain_course import (
     write,
 )
 
+pytestmark = pytest.mark.usefixtures("processes")
+
+
 WRONG = {
     "first": {"mean": "import sys\n\ndef mean(values):\n    return values[0]\n"},
     "second": {"double": "def double(x):\n    return x + 2\n"},
@@ -59,7 +62,7 @@ def notes(record: Record) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def graded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Course, ClassResult]:
+def graded(processes: None, tmp_path_factory: pytest.TempPathFactory) -> tuple[Course, ClassResult]:
     """A class in which everybody is different, graded once."""
     course = make_course(tmp_path_factory.mktemp("plain") / "course")
     hand_in(course, "right")

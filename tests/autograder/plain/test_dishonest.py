@@ -69,7 +69,7 @@ sys.settrace(jump)""",
 
 
 @pytest.fixture(scope="module")
-def records(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Record]:
+def records(processes: None, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Record]:
     course = make_course(tmp_path_factory.mktemp("dishonest") / "course")
     for attempt, source in ATTEMPTS.items():
         folder = hand_in(course, attempt, WRONG)

@@ -12,6 +12,8 @@ from autograder.limits import Limits
 from autograder.plain import files
 from tests.autograder.plain.plain_course import NAME, hand_in, make_course
 
+pytestmark = pytest.mark.usefixtures("processes")
+
 
 @pytest.fixture
 def course(tmp_path: Path) -> Course:

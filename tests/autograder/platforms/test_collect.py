@@ -671,6 +671,7 @@ main(["return", "--help"])
 """
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_platform_is_one_file(course: Course, tmp_path: Path) -> None:
     put(tmp_path / "known" / "campus.py", NEW_PLATFORM.encode())
     download = laid(tmp_path / "d", {"matr_7/01_attention.ipynb": notebook("a")})

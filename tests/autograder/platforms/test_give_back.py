@@ -45,7 +45,7 @@ WORKSHEET = (
 
 
 @pytest.fixture(scope="module")
-def graded(tmp_path_factory: pytest.TempPathFactory) -> Course:
+def graded(processes: None, tmp_path_factory: pytest.TempPathFactory) -> Course:
     """The class, graded, with points and a comment by hand for ada that are on her page."""
     course = make_course(tmp_path_factory.mktemp("graded"))
     for student in ("ben", "cy", "di", "ed", "fay", "gus", "hal"):
@@ -60,7 +60,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Course:
 
 
 @pytest.fixture
-def course(graded: Course, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Course:
+def course(processes: None, graded: Course, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Course:
     """A copy of it."""
     shutil.copytree(graded.root, tmp_path / "course")
     capsys.readouterr()

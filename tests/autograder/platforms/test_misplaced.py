@@ -62,6 +62,7 @@ DOWNLOADS = {
 }
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.parametrize("case", DOWNLOADS)
 def test_a_download_is_told_with_the_command_that_collects_it(
     case: str, course: Course, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -101,6 +102,7 @@ def test_links_are_not_followed_and_nothing_reaches_the_terminal_that_does_not_p
     assert misplaced(course, LESSON) == ["ada/?[31mred.ipynb"]
 
 
+@pytest.mark.usefixtures("processes")
 def test_grade_tells_of_them(course: Course, capsys: pytest.CaptureFixture[str]) -> None:
     hand_in(course, "ada")
     for number in range(12):

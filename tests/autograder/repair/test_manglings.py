@@ -490,7 +490,7 @@ WRITTEN: dict[str, tuple[str, Callable[[bytes], bytes], tuple[str, ...]]] = {
 
 
 @pytest.fixture(scope="module")
-def zygote() -> Iterator[Zygote]:
+def zygote(processes: None) -> Iterator[Zygote]:
     problems = self_test()
     if problems:
         pytest.skip(f"no boxes at level L2 here: {problems}")

@@ -19,6 +19,8 @@ from autograder.site.lesson import lesson_page
 from autograder.site.library import as_text, library_pages
 from tests.autograder.site.small_course import CONFIG, broken_links, loads_from_elsewhere, make_course
 
+pytestmark = pytest.mark.usefixtures("processes")
+
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
@@ -26,7 +28,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
 
 
 @pytest.fixture(scope="module")
-def site(course: Course) -> Path:
+def site(processes: None, course: Course) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(build.library, "library_pages", short_library)
         folder = course.root / "build" / "site"
@@ -52,7 +54,7 @@ def text(tag: Tag | None) -> str:
 
 
 @pytest.fixture
-def lesson(site: Path) -> BeautifulSoup:
+def lesson(processes: None, site: Path) -> BeautifulSoup:
     return page(site, "lessons/01_attention.html")
 
 

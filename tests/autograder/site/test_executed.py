@@ -13,6 +13,9 @@ from autograder.site import executed
 from autograder.site.executed import executed_solution
 from tests.autograder.site.small_course import CONFIG
 
+pytestmark = pytest.mark.usefixtures("processes")
+
+
 CELL = "# %%\nimport os, uuid\nprint(uuid.uuid4(), os.environ['KATZE_WORK'] != {work!r})\n"
 
 

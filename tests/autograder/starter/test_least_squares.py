@@ -43,7 +43,7 @@ OUTCOMES: dict[str, tuple[float | None, list[str]]] = {
 
 
 @pytest.fixture(scope="module")
-def course(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def course(processes: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The folder of the course, in which this process is; the class is graded."""
     try:
         choose_level(Level.L2)

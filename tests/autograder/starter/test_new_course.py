@@ -38,6 +38,7 @@ def test_what_is_there_stays(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert [path.name for path in sorted(tmp_path.iterdir())] == ["link", "notes.txt"]
 
 
+@pytest.mark.usefixtures("processes")
 def test_the_template_is_written_as_we_write(tmp_path: Path) -> None:
     write_course(tmp_path / "course")
     ruff = [sys.executable, "-m", "ruff", "format", "--line-length", "120", "--check", str(tmp_path / "course")]

@@ -19,6 +19,7 @@ from benchmarks.fuzz.pages import harm, require_harmless
 SHORT = settings(max_examples=40, suppress_health_check=list(HealthCheck))
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.parametrize("name", fuzz.TARGETS)
 @SHORT
 @given(random=st.randoms(use_true_random=False))
@@ -40,12 +41,14 @@ def test_any_json_is_a_notebook_or_none(value: object) -> None:
     )
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.parametrize("name", fuzz.TARGETS)
 def test_a_seed_stands_for_an_input(name: str) -> None:
     assert fuzz.drawn(name, 7) == fuzz.drawn(name, 7)
     assert len({fuzz.drawn(name, seed) for seed in range(20)}) > 5
 
 
+@pytest.mark.usefixtures("processes")
 def test_an_unspoiled_answer_of_a_box_is_read() -> None:
     """Otherwise the fuzzer would only ever see refusals."""
     reached = set()
@@ -85,6 +88,7 @@ def dying(data: bytes) -> None:
     os._exit(3)
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.parametrize(
     ("run", "problem"),
     [(broken, "KeyError in test_fuzz.py"), (hanging, "it takes too long"), (dying, "the process ended with 3")],
@@ -103,6 +107,7 @@ def test_a_finding_is_told_once_and_its_input_saved(
     assert (tmp_path / "build/fuzz/text-11.bin").read_bytes() == fuzz.drawn("text", 11)
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_saved_input_is_tried_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     saved = tmp_path / "text-3.bin"
     saved.write_bytes(b"<script>")
@@ -113,6 +118,7 @@ def test_a_saved_input_is_tried_again(monkeypatch: pytest.MonkeyPatch, tmp_path:
         fuzz.main()
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.parametrize("status", [40, 9, 11, 64])
 def test_every_way_to_end_has_a_sentence(status: int) -> None:
     """Found by this fuzzer: a real-time signal has no name in Python."""

@@ -21,7 +21,7 @@ from course_lib.checking.ready_made import ReadyMade
 
 
 @pytest.fixture(scope="module")
-def zygote() -> Iterator[Zygote]:
+def zygote(processes: None) -> Iterator[Zygote]:
     with Zygote(level=Level.L2, limits=shortcuts.LIMITS) as zygote:
         yield zygote
 
@@ -149,6 +149,7 @@ def test_the_findings_of_this_repository_are_of_its_exercises() -> None:
     assert shortcuts.written(found) == shortcuts.FILE.read_text(encoding="utf-8")
 
 
+@pytest.mark.usefixtures("processes")
 def test_the_mode_is_one_of_the_fuzzers(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -18,6 +18,9 @@ from benchmarks.gpu.results import Said, Tell
 from benchmarks.gpu.running import Settings
 from benchmarks.table import Row
 
+pytestmark = pytest.mark.usefixtures("processes")
+
+
 HERE = "tests.benchmarks.gpu.test_gpu"
 
 
@@ -27,7 +30,6 @@ def ran(out: Path, *arguments: str) -> tuple[int, dict[str, dict[str, Any]]]:
     return status, {part["part"]: part for part in json.loads((out / "results.json").read_text())["parts"]}
 
 
-@pytest.mark.slow
 def test_the_whole_command_at_its_smallest(tmp_path: Path) -> None:
     for name, text in (("more.en", "the cat slept\na dog ran\n"), ("more.de", "die Katze schlief\nein Hund lief\n")):
         (tmp_path / name).write_text(text)

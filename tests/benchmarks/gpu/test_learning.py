@@ -15,6 +15,7 @@ from course_lib.toys.grammar import toy_translation
 from course_lib.training.recipes import learn_to_translate
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.parametrize(
     "steps_before", [0, 2, 3, 4], ids=["from nothing", "resumed", "resumed for one step", "only judged"]
 )

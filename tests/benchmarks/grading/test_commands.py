@@ -11,6 +11,8 @@ import pytest
 
 from benchmarks.grading.commands import Cost, cost, family, run, watched
 
+pytestmark = pytest.mark.usefixtures("processes")
+
 
 @pytest.fixture
 def programs(tmp_path: Path) -> Path:

@@ -84,6 +84,7 @@ class TestRegistry:
         found = {f"{lesson}.{task}": int(worth) for text in sources for lesson, task, worth in cell.findall(text)}
         assert found == exercises.WRITTEN
 
+    @pytest.mark.usefixtures("processes")
     def test_importing_the_registry_imports_no_torch(self) -> None:
         code = "import sys, course_lib.exercises; sys.exit('torch' in sys.modules)"
         assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0

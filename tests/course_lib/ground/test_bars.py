@@ -6,6 +6,7 @@ import os
 import re
 from pathlib import Path
 
+import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
 from autograder.site.executed import execute_notebook
@@ -25,6 +26,7 @@ print("printed after")
 """
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_bar_leaves_what_the_cell_has_printed(tmp_path: Path) -> None:
     environment = {name: value for name, value in os.environ.items() if name not in ("KATZE_DATA", "KATZE_OFFLINE")}
     environment["KATZE_CACHE"] = str(tmp_path)

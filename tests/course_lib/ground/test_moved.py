@@ -59,6 +59,7 @@ def test_an_import_of_before_gives_what_it_gave_and_says_where_it_is(line: str) 
     assert all(getattr(import_module(new), name) is value for name, value in given.items())
 
 
+@pytest.mark.usefixtures("processes")
 def test_once_is_enough() -> None:
     code = "from course_lib.tokenization import START_ID\nfrom course_lib.tokenization import END_ID\n"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)

@@ -82,6 +82,7 @@ def test_damaged_lines_cost_no_others(kept: ProgressFile) -> None:
     assert kept.news() == [], "once is enough"
 
 
+@pytest.mark.usefixtures("processes")
 def test_two_notebooks_at_once_lose_nothing(tmp_path: Path) -> None:
     path = tmp_path / "progress.jsonl"
     context = multiprocessing.get_context("fork")

@@ -176,6 +176,7 @@ def test_parts_of_ones_own_take_the_place_of_the_librarys() -> None:
         assert_close(own(IDS, mask), whole(IDS, mask), atol=1e-5, rtol=1e-4)
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_model_needs_none_of_the_modern_modules_until_it_has_such_a_part() -> None:
     program = (
         "import sys; from course_lib.models import GPT, GPTConfig; GPT(GPTConfig(9, 8, 8, 2, 1, 8)); "

@@ -297,7 +297,6 @@ def parts() -> ToyTask:
 class TestLearning:
     """Held-out accuracies, measured beside each assertion as: this model, the most frequent answer."""
 
-    @pytest.mark.slow
     @pytest.mark.parametrize("pooling", ["pooled", "mean"])
     def test_sequence_classification(self, pooling: str) -> None:
         task = acting()
@@ -338,7 +337,6 @@ class TestLearning:
         assert bag < 0.8  # each word's most frequent role
         assert recurrent > 0.95
 
-    @pytest.mark.slow
     def test_question_answering(self) -> None:
         task = tasks.who_did_what()
         model = learn(QuestionAnswering(encoder(task)), task, steps=400)
@@ -356,7 +354,6 @@ class TestLearning:
         assert majority(right) < 0.4
         assert accuracy(said, right) > 0.85
 
-    @pytest.mark.slow
     def test_masked_language_modelling(self) -> None:
         task = tasks.habits()
         hide = MaskedWords(
@@ -393,7 +390,6 @@ class TestLearning:
         assert majority(right.flatten()) < 0.2
         assert accuracy(log_p.argmax(dim=-1), right) > 0.5
 
-    @pytest.mark.slow
     def test_conditional_generation(self) -> None:
         split = toy_translation(training=6000, held_out=200)
         source = WordVocabulary.from_sentences(pair.source for pair in split.training)
@@ -405,7 +401,6 @@ class TestLearning:
         right = [target.decode(row.tolist()) == pair.target for row, pair in zip(decoded, split.held_out, strict=True)]
         assert sum(right) / len(right) > 0.3  # whole sentences, none of which was seen
 
-    @pytest.mark.slow
     @pytest.mark.parametrize("auxiliary", [0.0, 0.5])
     def test_classification_by_gpt(self, auxiliary: float) -> None:
         task = acting()
@@ -416,7 +411,6 @@ class TestLearning:
         train(model, labelled_data(task.training, max_tokens=1000), loss, config, "cpu")
         assert accuracy(*answers(model.eval(), task)) > 0.85
 
-    @pytest.mark.slow
     def test_fine_tuning_beats_the_features_of_an_encoder_that_knows_nothing_yet(self) -> None:
         task = acting()
         used_as_it_is, tuned = (

@@ -46,7 +46,6 @@ class TestGPT2:
         )[:, 6:]
         assert greedy_decode(ours, prompts, max_length=12, cached=cached).tolist() == expected.tolist()
 
-    @pytest.mark.slow
     def test_of_its_true_size_gives_the_same_logits(self, tmp_path: Path) -> None:
         theirs = transformers.GPT2LMHeadModel(transformers.GPT2Config()).eval()
         theirs.save_pretrained(tmp_path)

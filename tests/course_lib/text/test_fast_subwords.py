@@ -154,6 +154,7 @@ class TestWordPiece:
         assert joined.segments == [0] * (len(first) + 2) + [1] * (len(second) + 1)
         assert self.PIECES.decode(joined.ids) == "the cat danced"
 
+    @pytest.mark.usefixtures("processes")
     def test_the_same_text_gives_the_same_ids_in_every_process(self) -> None:
         # The library counts in tables whose order differs from process to process.
         code = (

@@ -81,7 +81,6 @@ def test_it_is_small_and_part_of_the_package() -> None:
     assert data["course_lib.toys"] == [f"{SMALL_BERT.name}/*"]
 
 
-@pytest.mark.slow
 def test_its_vocabulary_is_learned_from_the_texts_as_they_are_now(vocabulary: SubwordVocabulary) -> None:
     """Who changes the small world makes the model anew."""
     learned = small_bert.learn_vocabulary(texts(40_000))

@@ -18,7 +18,7 @@ Launch = tuple[Path, Told, Told]
 
 
 @pytest.fixture(scope="module")
-def launch(tmp_path_factory: pytest.TempPathFactory) -> Launch:
+def launch(processes: None, tmp_path_factory: pytest.TempPathFactory) -> Launch:
     """Where the two processes saved, and what each of them said."""
     folder = tmp_path_factory.mktemp("together")
     start = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
@@ -37,7 +37,6 @@ def assert_alike(found: Told, expected: Told) -> None:
         assert found["weights"][name] == pytest.approx(weight, rel=1e-2, abs=2e-4), name
 
 
-@pytest.mark.slow
 class TestTwo:
     @pytest.mark.parametrize("way", WAYS)
     def test_learn_what_one_does(self, launch: Launch, way: str, tmp_path: Path) -> None:

@@ -125,7 +125,7 @@ torch.save(learned.translator.model.state_dict(), folder / f"learned-{rank}.pt")
 """
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("processes")
 def test_two_processes_return_the_same_translator_and_one_of_them_writes(tmp_path: Path) -> None:
     root = Path(__file__).parents[3]
     script = tmp_path / "script.py"

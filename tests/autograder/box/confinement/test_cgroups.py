@@ -97,6 +97,7 @@ def kernels_own() -> Iterator[Path]:
     folder.rmdir()
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_process_is_admitted_and_its_group_removed(kernels_own: Path) -> None:
     group = Division(kernels_own, ()).new_group(Limits())
     with subprocess.Popen(["sleep", "60"]) as process:
@@ -109,6 +110,7 @@ def test_a_process_is_admitted_and_its_group_removed(kernels_own: Path) -> None:
     assert not group.folder.exists()
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_group_goes_where_its_process_has_gone(kernels_own: Path) -> None:
     with subprocess.Popen(["true"]) as process:
         pass
@@ -119,6 +121,7 @@ def test_a_group_goes_where_its_process_has_gone(kernels_own: Path) -> None:
     assert not group.folder.exists()
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_box_lives_in_a_group_of_its_own(kernels_own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client, "own_division", lambda: Division(kernels_own, ()))
     with Zygote() as zygote, zygote.open_box() as box:
@@ -128,6 +131,7 @@ def test_a_box_lives_in_a_group_of_its_own(kernels_own: Path, monkeypatch: pytes
     assert not any(path.is_dir() for path in kernels_own.iterdir())
 
 
+@pytest.mark.usefixtures("processes")
 def test_no_box_is_opened_that_cannot_be_grouped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client, "own_division", lambda: Division(tmp_path / "gone", ()))
     with Zygote() as zygote, pytest.raises(BoxUnavailable, match="control group"):

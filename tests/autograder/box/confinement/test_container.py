@@ -69,6 +69,7 @@ def options(command: list[str]) -> list[str]:
     return command[: next(n for n, word in enumerate(command) if word.startswith("katze-box:"))]
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_container_has_no_network_no_privileges_and_nothing_but_the_folder(path: Path) -> None:
     Engine(path)
     limits = Limits(memory_bytes=1 << 30, memory_ceiling_bytes=2 << 30, threads=100)
@@ -91,6 +92,7 @@ def test_a_container_has_no_network_no_privileges_and_nothing_but_the_folder(pat
     assert "--privileged" not in text
 
 
+@pytest.mark.usefixtures("processes")
 def test_an_engine_that_does_not_answer_is_passed_over(path: Path) -> None:
     Engine(path, "podman", broken=True)
     Engine(path, "docker")
@@ -106,6 +108,7 @@ def test_without_an_engine_there_is_no_level_4(path: Path) -> None:
         Zygote(level=Level.L4)
 
 
+@pytest.mark.usefixtures("processes")
 def test_the_image_is_built_once_from_what_is_installed_here(path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     engine = Engine(path)
     for _ in range(2):
@@ -131,12 +134,14 @@ def test_an_image_follows_from_all_that_it_is_made_of(monkeypatch: pytest.Monkey
     assert container.image("podman") != before
 
 
+@pytest.mark.usefixtures("processes")
 def test_the_self_test_finds_that_this_engine_encloses_nothing(path: Path) -> None:
     Engine(path).built.touch()
     problems = self_test(Level.L4)
     assert problems[:2] == ["the enclosure lets it read files", "the enclosure lets it connect"]
 
 
+@pytest.mark.usefixtures("processes")
 def test_boxes_are_reached_through_a_socket_in_the_folder(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(container, "PACKAGES", package_folders()[0])
     engine = Engine(path)
@@ -150,6 +155,7 @@ def test_boxes_are_reached_through_a_socket_in_the_folder(path: Path, monkeypatc
     assert not engine.calls("rm")
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_container_that_ends_at_once_is_told(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Engine(path)
     monkeypatch.setattr(container, "image", lambda engine: "katze-box:x")

@@ -63,6 +63,7 @@ def test_below_the_minimum_nothing_is_graded(monkeypatch: pytest.MonkeyPatch, mi
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.usefixtures("processes")
 def test_an_enclosure_that_lets_something_through_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """A process that is in no enclosure at all, tested as if it were at L3."""
     if self_test():
@@ -78,6 +79,7 @@ def test_the_self_test_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> 
     assert selftest.self_test() == ["no Landlock"]
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.skipif(landlock.abi() < 1, reason="this kernel has no Landlock")
 def test_the_self_test_finds_what_confinement_leaves_open(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without confinement everything that the self-test tries is possible, so each of its tries can fail."""

@@ -59,7 +59,7 @@ FILES = (
 
 
 @pytest.fixture(scope="module")
-def zygote(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Zygote]:
+def zygote(processes: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Zygote]:
     """Started by a grader that works in the course's folder, and has it in its environment."""
     problems = self_test(Level.L2)
     if problems:
@@ -75,7 +75,7 @@ def zygote(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Zygote]:
 
 
 @pytest.fixture
-def box(zygote: Zygote) -> Iterator[Box]:
+def box(processes: None, zygote: Zygote) -> Iterator[Box]:
     with zygote.open_box() as fresh:
         yield fresh
 

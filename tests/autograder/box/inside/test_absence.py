@@ -16,7 +16,7 @@ BARE = Bench((), bare=True)
 
 
 @pytest.fixture(scope="module")
-def zygote() -> Iterator[Zygote]:
+def zygote(processes: None) -> Iterator[Zygote]:
     if self_test():
         pytest.skip("no boxes at level L2 here")
     with Zygote(level=Level.L2, shown=["tokenizers"], packages=["sacrebleu"], trains=False) as zygote:

@@ -13,7 +13,7 @@ from course_lib.checking.ready_made import READY_MADE
 
 
 @pytest.fixture(scope="module")
-def bench(zygote: Zygote) -> Iterator[Box]:
+def bench(processes: None, zygote: Zygote) -> Iterator[Box]:
     """A box without any family but the encoder's layers, which would hide what their parts do."""
     with zygote.open_box(bench=Bench(tuple(sorted(READY_MADE.keys() - {"encoder_layers"})))) as box:
         box.run_cell("import threading, torch, torch.func, torch.autograd.functional\nimport torch.nn.functional as F")

@@ -32,6 +32,9 @@ from course_lib.checking.exercise import Case
 from course_lib.checking.observation import Foreign, Outcome
 from tests.autograder.box.conftest import QUICK, WITHHELD
 
+pytestmark = pytest.mark.usefixtures("processes")
+
+
 FORGE = (
     "import json, os, struct\n"
     "def send(header, payload=b''):\n"

@@ -14,7 +14,7 @@ from autograder.box import Level, Zygote, self_test
 
 
 @pytest.fixture(scope="module")
-def zygote() -> Iterator[Zygote]:
+def zygote(processes: None) -> Iterator[Zygote]:
     if self_test():
         pytest.skip("no boxes at level L2 here")
     with Zygote(level=Level.L2, trains=False, all_packages=True) as zygote:

@@ -231,6 +231,7 @@ def test_all_exercises_differ() -> None:
     assert len(set(known)) == len(known)
 
 
+@pytest.mark.usefixtures("processes")
 def test_fingerprints_are_the_same_in_every_process() -> None:
     code = "from autograder.grading.digests.fingerprints import of_exercise; from course_lib import exercises; "
     code += "print([of_exercise(exercise) for exercise in exercises.of_lesson('01_attention')])"

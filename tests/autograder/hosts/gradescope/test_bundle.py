@@ -145,6 +145,7 @@ def test_the_same_course_gives_the_same_archive(course: Course, tmp_path: Path) 
     assert len(digests) == 1
 
 
+@pytest.mark.usefixtures("processes")
 def test_what_gradescope_starts_is_at_the_top_and_bash_reads_it(course: Course, tmp_path: Path) -> None:
     write_bundle(course, LESSON, tmp_path / "autograder.zip")
     with zipfile.ZipFile(tmp_path / "autograder.zip") as archive:
@@ -159,6 +160,7 @@ def test_what_gradescope_starts_is_at_the_top_and_bash_reads_it(course: Course, 
     assert all(pin.count("==") == 1 for pin in pins)
 
 
+@pytest.mark.usefixtures("processes")
 def test_setup_hides_what_is_unpacked_before_anything_can_fail(course: Course, tmp_path: Path) -> None:
     write_bundle(course, LESSON, tmp_path / "autograder.zip")
     source = tmp_path / "source"

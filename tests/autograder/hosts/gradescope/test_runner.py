@@ -72,6 +72,7 @@ def by_exercise(results: Any) -> dict[str, Any]:
     return {one["name"].partition("(")[2].rstrip(")"): one for one in results["tests"]}
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_solved_submission_has_all_points(container: Container) -> None:
     container.hand_in(BY_NAME["ada_reference"])
     (container.root / "submission" / "autograder.py").write_text("raise SystemExit('the student was imported')")
@@ -85,6 +86,7 @@ def test_a_solved_submission_has_all_points(container: Container) -> None:
     assert ran.results["stdout_visibility"] == "hidden"
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_mistake_has_its_name_and_an_unfinished_answer_is_no_failure_of_the_grader(container: Container) -> None:
     container.hand_in(replace(BY_NAME["hana_slides_numbers"], answers=("half_done", "slides_numbers")))
     ran = container.run()
@@ -137,6 +139,7 @@ SAYS_SO = {
 """The first is right where anything was reached, the second where reaching for something that is allowed works."""
 
 
+@pytest.mark.usefixtures("processes")
 def test_hostile_code_reaches_neither_the_secret_nor_the_answers_nor_the_results(container: Container) -> None:
     def attack(notebook: dict[str, Any]) -> None:
         for cell in notebook["cells"]:
@@ -158,6 +161,7 @@ def test_hostile_code_reaches_neither_the_secret_nor_the_answers_nor_the_results
     assert secret.read_bytes().hex() not in json.dumps(ran.results)
 
 
+@pytest.mark.usefixtures("processes")
 def test_what_is_no_notebook_has_no_score_and_the_instructor_the_reason(container: Container) -> None:
     container.hand_in(BY_NAME["zora_not_a_notebook"])
     (container.root / "results" / "results.json").write_text('{"score": 19}')
@@ -167,6 +171,7 @@ def test_what_is_no_notebook_has_no_score_and_the_instructor_the_reason(containe
     assert "This could not be graded" in ran.stdout
 
 
+@pytest.mark.usefixtures("processes")
 def test_where_no_box_is_strong_enough_nothing_is_graded(container: Container) -> None:
     container.hand_in(BY_NAME["ada_reference"])
     (container.root / "results" / "results.json").write_text('{"score": 19}')
