@@ -31,7 +31,7 @@ from autograder.limits import size
 from autograder.repair import Cell, CellKind, Release, Repaired, answers_in, is_of, repair, require_lesson
 from autograder.words import count, printable, shown
 from course_lib.checking import Exercise, Verdict
-from course_lib.checking.render import heading, lead
+from course_lib.checking.render import case_message, heading, lead
 from course_lib.checking.rules import Code, defines, definition
 from course_lib.exercises.catalogue import NO_EXERCISES, Catalogue, UnknownName
 from course_lib.learner.at_hand import catalogue_at_hand
@@ -422,7 +422,8 @@ def print_preflight(found: Preflight, console: Console) -> None:
 
 def _told(answer: Answer) -> Text:
     if answer.verdict is not None:
-        said = lead(answer.verdict) or next((case.message for case in answer.verdict.cases if not case.passed), "")
+        shown = answer.verdict.shown
+        said = lead(answer.verdict) or (case_message(answer.verdict, shown) if shown is not None else "")
         return Text(printable(f"{heading(answer.verdict)}{': ' if said else ''}{said}"))
     words = {
         State.UNTOUCHED: "untouched: nothing is written there yet",

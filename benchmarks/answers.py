@@ -171,12 +171,12 @@ _NUMBERS = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
 
 def _sentences(verdict: Verdict) -> Iterator[str]:
     """What a verdict says besides the first difference and what was raised, without the numbers in it."""
-    failed = next((result for result in verdict.cases if not result.passed and not result.hidden), None)
+    failed = verdict.shown
     told = [verdict.note]
     if failed is not None:
         found = failed.difference
         is_bare = found is None or found.kind is Kind.VALUE or (found.kind is Kind.SHAPE and "key" not in found.actual)
-        told += [failed.relation, "" if found is None or is_bare else found.message]  # a name that is missing is told
+        told += [verdict.relation, "" if found is None or is_bare else found.message]  # a name that is missing is told
         told += [explained(failed.actual.raised.message, failed.actual.raised.code) if failed.actual.raised else ""]
     yield from (_NUMBERS.sub("N", sentence) for sentence in told if sentence)
 

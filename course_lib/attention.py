@@ -222,7 +222,8 @@ def dot_product_variance(q: Float[Tensor, "samples d_head"], k: Float[Tensor, "s
     For independent components of mean 0 and variance 1 it is d_head on average (slide S2, "the motivation
     for scaling"): the reason to divide by √d_head.
     """
-    return (q * k).sum(dim=-1).var()
+    products = (q * k).sum(dim=-1)
+    return products.var()
 
 
 def softmax_jacobian(scores: Float[Tensor, "... keys"]) -> Float[Tensor, "... keys keys"]:

@@ -150,7 +150,8 @@ class FeedForward(nn.Module):
 
     def forward(self, x: Float[Tensor, "... d_model"]) -> Float[Tensor, "... d_model"]:
         """Each word's vector by itself; nothing passes between words here."""
-        out: Tensor = self.W_2(ACTIVATIONS[self.activation](self.W_1(x)))
+        hidden = ACTIVATIONS[self.activation](self.W_1(x))
+        out: Tensor = self.W_2(hidden)
         return out
 
 
@@ -447,8 +448,8 @@ class PlainEncoderBlock(nn.Module):
             out: Tensor = self.W_2(F.relu(self.W_1(y)))
             return out
 
-        x = add_and_norm(x, attend, self.norm_1, self.dropout, self.norm_first)
-        return add_and_norm(x, feed_forward, self.norm_2, self.dropout, self.norm_first)
+        attended = add_and_norm(x, attend, self.norm_1, self.dropout, self.norm_first)
+        return add_and_norm(attended, feed_forward, self.norm_2, self.dropout, self.norm_first)
 
 
 def block_parameters(d_model: int, heads: int, d_hidden: int) -> dict[str, int]:

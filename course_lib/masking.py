@@ -62,7 +62,8 @@ def masked_weights(
 
     Rows sum to 1 over the allowed keys; a row that allows none is all 0.
     """
-    return attention_weights(mask_scores(scaled, mask))
+    masked = mask_scores(scaled, mask)
+    return attention_weights(masked)
 
 
 def multiplicative_weights(

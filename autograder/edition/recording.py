@@ -84,6 +84,8 @@ def _write(exercise: Exercise, folder: Path) -> Recorded:
         for answer in exercise.correct if trace.callbacks else ():
             for case in traced:
                 observe(answer, case)  # for the calls that it makes
+    parts["shown"]["steps"] = [pack.value(key.shown.steps(number)) for number in range(len(key.visible))]
+    parts["probes"]["steps"] = []
     try:
         parts["shown"]["cases"] = list(map(pack.case, key.visible))
         parts["probes"]["cases"] = [pack.case(replace(case, name="")) for case in probes]

@@ -86,14 +86,13 @@ def _record_exercise(
         points=verdict.points,
         misconception=verdict.misconception.id if verdict.misconception else None,
         note=stable(verdict.note),
-        cases=tuple(map(_record_case, verdict.cases)),
+        cases=tuple(_record_case(result, case_message(verdict, result)) for result in verdict.cases),
     )
 
 
-def _record_case(result: CaseResult) -> CaseRecord:
+def _record_case(result: CaseResult, told: str) -> CaseRecord:
     case = result.case
-    message = stable(case_message(result))
-    return CaseRecord(case.name, case.part, result.hidden, result.outcome, message, result.actual.seconds)
+    return CaseRecord(case.name, case.part, result.hidden, result.outcome, stable(told), result.actual.seconds)
 
 
 def record_without_score(

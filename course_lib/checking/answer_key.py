@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Protocol
 
@@ -15,6 +15,7 @@ from course_lib.checking.compare import OF_DTYPE, Tolerance
 from course_lib.checking.exercise import Case, Exercise, Misconception, Value
 from course_lib.checking.observation import Foreign, Observation, Outcome, foreign_in, observe, with_article
 from course_lib.checking.recorded.reading import RecordedExercise
+from course_lib.checking.steps import steps_of
 
 PROBE_SEEDS = (1706, 3762, 2017)
 """Seeds of the cases that confirm a suspected mistake. They are public, and the same for everybody: the name
@@ -35,6 +36,9 @@ class KeyedCases(Protocol):
     def mistaken(self, misconception: Misconception, number: int) -> Observation:
         """What a misconception does on the case of this number."""
 
+    def steps(self, number: int) -> Mapping[str, Value]:
+        """What the reference computes on the way to its result in the case of this number; nothing of a secret one."""
+
 
 class CalledCases:
     """Keyed cases whose results are computed when they are first asked for.
@@ -48,6 +52,7 @@ class CalledCases:
         self.exercise = exercise
         self._make = make
         self._mistaken: dict[tuple[str, int], Observation] = {}
+        self._steps: dict[int, Mapping[str, Value]] = {}
 
     @cached_property
     def cases(self) -> list[Case]:
@@ -75,6 +80,13 @@ class CalledCases:
                 warnings.simplefilter("ignore")  # a known mistake may well be one that torch warns of
                 self._mistaken[which] = observe(misconception.answer, self.cases[number])
         return self._mistaken[which]
+
+    def steps(self, number: int) -> Mapping[str, Value]:
+        """What the reference computes on the way to its result in the case of this number; nothing of a secret one."""
+        if number not in self._steps:
+            case = self.cases[number]
+            self._steps[number] = {} if case.secret or case.refused else steps_of(self.exercise, case)
+        return self._steps[number]
 
 
 class AnswerKey:

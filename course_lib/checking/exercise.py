@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import struct
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import combinations
@@ -85,7 +85,7 @@ class Callback:
         """
         if number > self.most_calls:
             raise CallRefused(f"{self.name} may be called at most {self.most_calls} times: does a loop never end?")
-        if _entries([*args, *kwargs.values()]) > self.most_entries:
+        if entries([*args, *kwargs.values()]) > self.most_entries:
             raise CallRefused(
                 f"{self.name} was given more than {self.most_entries} numbers, items and characters at once"
             )
@@ -93,15 +93,15 @@ class Callback:
             return keep_arrays(self.function(*give_arrays(tuple(args)), **give_arrays(dict(kwargs))))
 
 
-def _entries(value: Value) -> int:
+def entries(value: Value) -> int:
     """How many entries of tensors, lists and dicts, and how many characters, there are in a value; at least one."""
     if isinstance(value, Tensor):
         return max(value.numel(), 1)
     if isinstance(value, str):
         return max(len(value), 1)
     if isinstance(value, dict):
-        return 1 + sum(_entries(key) + _entries(item) for key, item in value.items())
-    return 1 + sum(map(_entries, value)) if isinstance(value, (list, tuple)) else 1
+        return 1 + sum(entries(key) + entries(item) for key, item in value.items())
+    return 1 + sum(map(entries, value)) if isinstance(value, (list, tuple)) else 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,8 +214,8 @@ class Pair:
     answer: Callable[..., Value]
 
 
-DEPTHS = ("idea", "shapes", "outline")
-"""How deep a hint goes: what to think of, what goes in and comes out of each step, all the steps in order."""
+DEPTHS = {"idea": "The idea", "shapes": "What goes in, what comes out", "outline": "Step by step"}
+"""How deep a hint goes, with its title: what to think of, the shapes of each step, all the steps in order."""
 
 
 @dataclass(frozen=True)
@@ -231,6 +231,11 @@ class Hint:
     depth: str
     text: str
     answers: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """What it is, in a few words."""
+        return DEPTHS[self.depth]
 
     @property
     def steps(self) -> list[str]:
@@ -258,6 +263,7 @@ class Exercise:
         listed_pairs: two of them at once, besides the pairs that follow from their settings.
         correct: answers that are right and honestly different from the reference; they certify the check.
         hints: for who is stuck, from the idea to the outline; none twice as deep.
+        steps: the reference's variables that are shown beside an answer that fails, in order (see `steps.py`).
         parts: points for each part; the part `values` must be right before any other counts.
         withheld: modules that may not be used for the answer; they are absent in the box.
         forbidden: what the answer has to compute by itself, such as the softmax.
@@ -285,6 +291,7 @@ class Exercise:
     misconceptions: tuple[Misconception, ...]
     correct: tuple[Callable[..., Value], ...]
     hints: tuple[Hint, ...] = ()
+    steps: tuple[str, ...] = ()
     parts: Mapping[str, int] = field(default_factory=dict)
     withheld: tuple[str, ...] = ()
     forbidden: tuple[ReadyMade, ...] = ()
@@ -326,8 +333,12 @@ class Exercise:
     @property
     def parameters(self) -> list[str]:
         """The names of the arguments that a case passes: the function's, or those of the class's `forward`."""
-        called = self.reference.forward if isinstance(self.reference, type) else self.reference  # type: ignore[attr-defined]
-        return [name for name in inspect.signature(called).parameters if name != "self"]
+        return [name for name in inspect.signature(self.called).parameters if name != "self"]
+
+    @property
+    def called(self) -> Callable[..., Value]:
+        """What a case calls of the reference: the function, or its class's `forward`."""
+        return self.reference.forward if isinstance(self.reference, type) else self.reference  # type: ignore[attr-defined]
 
     @cached_property
     def pairs(self) -> tuple[Misconception, ...]:
@@ -340,6 +351,17 @@ class Exercise:
     def mistake(self, name: str) -> Misconception | None:
         """The known mistake, or pair of mistakes, of this id; None where there is none."""
         return next((mistake for mistake in (*self.misconceptions, *self.pairs) if mistake.id == name), None)
+
+    def next_hint(self, mistake: str = "", opened: Container[str] = ()) -> Hint | None:
+        """The hint that comes next: one that answers a mistake, else the shallowest; None after the last.
+
+        Args:
+            mistake: the id of the mistake, or pair of mistakes, that was named.
+            opened: how deep the hints go that have been opened.
+        """
+        left = [hint for hint in self.hints if hint.depth not in opened]
+        named = set(mistake.split("+"))  # of two mistakes at once, both
+        return next((hint for hint in left if named & set(hint.answers)), left[0] if left else None)
 
     def visible_cases(self) -> list[Case]:
         """The cases a student sees, the same for everyone and in every run."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from course_lib.checking.answer_key import AnswerKey
 from course_lib.checking.diagnosis import UNKNOWN, Diagnosis, diagnose
-from course_lib.checking.exercise import Case, Exercise
+from course_lib.checking.exercise import Case, Exercise, Value
 from course_lib.checking.observation import ENDINGS, Answer, Observation, Outcome, nothing_written
 from course_lib.checking.verdict import CaseResult, Verdict, compared, earned
 
@@ -53,7 +54,15 @@ def decide(key: AnswerKey, observations: Sequence[Observation], diagnosis: Diagn
     if outcome is Outcome.UNGRADED:
         return Verdict(key.exercise, outcome, None, tuple(results), note=_left_to_the_full_course(results))
     points = earned(key.exercise, key.cases, results)
-    return Verdict(key.exercise, outcome, points, tuple(results), diagnosis.misconception, diagnosis.note)
+    verdict = Verdict(key.exercise, outcome, points, tuple(results), diagnosis.misconception, diagnosis.note)
+    if verdict.misconception is not None or verdict.shown is None or outcome is Outcome.NOT_ATTEMPTED:
+        return verdict
+    return replace(verdict, steps=_steps(key, results, verdict.shown), hint=key.exercise.next_hint())
+
+
+def _steps(key: AnswerKey, results: Sequence[CaseResult], shown: CaseResult) -> Mapping[str, Value]:
+    told = not shown.hidden and shown.outcome in (Outcome.WRONG, Outcome.RAISED)
+    return key.shown.steps(results.index(shown)) if told else {}
 
 
 def _outcome(results: Sequence[CaseResult]) -> Outcome:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from typing import TYPE_CHECKING
@@ -86,10 +86,10 @@ def _plain_lines(verdict: Verdict) -> Iterator[str]:
         yield "More cannot be shown here; your points do not depend on it."
 
 
-def case_message(result: CaseResult) -> str:
-    """The sentence on a case; a plainer one where it cannot be made."""
+def case_message(verdict: Verdict, result: CaseResult) -> str:
+    """The sentence on a case, with the relation where it is the one that is shown; a plainer one where none is made."""
     try:
-        return result.message
+        return f"{result.message} {verdict.relation if result is verdict.shown else ''}".strip()
     except Exception as error:
         return f"This case ended as {result.outcome}; why cannot be shown ({type(error).__name__})."
 
@@ -176,7 +176,7 @@ def verdict_text(verdict: Verdict) -> str:
         lines.append(f"  {'ok  ' if item.passed else 'FAIL'}  {item.label}")
         if item.shown is not None:
             lines += [f"        {line}" for line in _details_text(verdict, item.shown)]
-    for sentence in _closing(verdict):
+    for sentence in (*_hint_lines(verdict), *_closing(verdict)):
         lines += ["", *(f"  {line}" for line in textwrap.wrap(sentence, TEXT_WIDTH))]
     return "\n".join(map(_printable, lines))
 
@@ -207,9 +207,24 @@ def verdict_html(verdict: Verdict) -> str:
         rows.append(f"<li>{row}{'' if item.shown is None else _details_html(verdict, item.shown)}</li>")
     if rows:
         body.append(f"<ul>{''.join(rows)}</ul>")
+    if verdict.hint is not None:
+        told = "".join(f"<p>{with_code(step)}</p>" for step in verdict.hint.steps)
+        body.append(_folded(f"Hint: {verdict.hint.title}", told))
     body += [f'<p class="katze-closing">{with_code(sentence)}</p>' for sentence in _closing(verdict)]
     body.append("</div>")
     return "\n".join(body)
+
+
+def _hint_lines(verdict: Verdict) -> list[str]:
+    if verdict.hint is None:
+        return []
+    first, *rest = verdict.hint.steps
+    return [f"Hint ({verdict.hint.title[0].lower()}{verdict.hint.title[1:]}): {first}", *rest]
+
+
+def _folded(summary: str, inside: str) -> str:
+    """What opens by a click, without a kernel."""
+    return f"<details><summary>{escape(summary)}</summary>{inside}</details>"
 
 
 def with_code(sentence: str) -> str:
@@ -238,7 +253,7 @@ def _items(verdict: Verdict) -> Iterator[_Item]:
         kept = f", {len(hidden)} of them hidden" if hidden else ""
         yield _Item(True, f"{_count(verdict.cases)} right{kept}")
         return
-    shown = _first_failure(verdict)
+    shown = verdict.shown
     for result in verdict.cases:
         if not result.hidden and not (result.case.again and result is not shown):
             yield _Item(result.passed, result.case.name, result if result is shown else None)
@@ -251,12 +266,6 @@ def _items(verdict: Verdict) -> Iterator[_Item]:
 def _count(results: Sequence[CaseResult]) -> str:
     hidden = "hidden " if all(result.hidden for result in results) else ""
     return f"{len(results)} {hidden}case{'s' if len(results) != 1 else ''}"
-
-
-def _first_failure(verdict: Verdict) -> CaseResult | None:
-    """The failure to show in detail: a visible one if there is one."""
-    failures = sorted((r for r in verdict.cases if not r.passed), key=lambda result: result.hidden)
-    return failures[0] if failures else None
 
 
 def _rows(verdict: Verdict, result: CaseResult) -> Iterator[tuple[str, str]]:
@@ -344,21 +353,40 @@ def _is_contiguous(case: Case) -> bool:
 
 
 def _details_text(verdict: Verdict, result: CaseResult) -> Iterator[str]:
-    yield from textwrap.wrap(result.message, TEXT_WIDTH)
+    yield from textwrap.wrap(case_message(verdict, result), TEXT_WIDTH)
     yield from textwrap.wrap(_remark(verdict, result), TEXT_WIDTH)
-    for label, value in _rows(verdict, result):
+    yield from _rows_text(list(_rows(verdict, result)))
+    if verdict.steps:
+        yield from ("", *textwrap.wrap(f"{_STEPS}. {_PRINT_YOURS}", TEXT_WIDTH))
+        yield from _rows_text([(name, value_text(value)) for name, value in verdict.steps.items()])
+
+
+_STEPS = "What the right answer has in between"
+_PRINT_YOURS = "Print yours, if you go the same way: the first that differs is the step to look at."
+
+
+def _rows_text(rows: Sequence[tuple[str, str]]) -> Iterator[str]:
+    width = max([8, *(len(label) for label, _ in rows)])
+    for label, value in rows:
         first, *rest = value.splitlines() or [""]
-        yield f"{label:>8}  {first}"
-        yield from (f"{'':>8}  {line}" for line in rest)
+        yield f"{label:>{width}}  {first}"
+        yield from (f"{'':>{width}}  {line}" for line in rest)
 
 
 def _details_html(verdict: Verdict, result: CaseResult) -> str:
-    rows = "".join(
-        f"<tr><th>{label}</th><td><pre>{escape(value)}</pre></td></tr>" for label, value in _rows(verdict, result)
+    table = _rows_html(_rows(verdict, result))
+    said = "".join(
+        f"<p>{with_code(told)}</p>" for told in (case_message(verdict, result), _remark(verdict, result)) if told
     )
-    table = f"<table>{rows}</table>" if rows else ""
-    said = "".join(f"<p>{with_code(told)}</p>" for told in (result.message, _remark(verdict, result)) if told)
+    if verdict.steps:
+        steps = _rows_html((name, value_text(value)) for name, value in verdict.steps.items())
+        table += _folded(_STEPS, f"<p>{_PRINT_YOURS}</p>{steps}")
     return said + table
+
+
+def _rows_html(rows: Iterable[tuple[str, str]]) -> str:
+    inside = "".join(f"<tr><th>{escape(label)}</th><td><pre>{escape(value)}</pre></td></tr>" for label, value in rows)
+    return f"<table>{inside}</table>" if inside else ""
 
 
 def call_text(exercise: Exercise, case: Case) -> str:
@@ -489,8 +517,12 @@ STYLE = """<style>
 .katze-verdict ul { list-style: none; margin: .4em 0 0; padding: 0; }
 .katze-verdict li { margin: .15em 0; }
 .katze-verdict li p { margin: .2em 0 .3em 1.4em; max-width: 60em; }
+.katze-verdict details { margin: .4em 0 0; }
+.katze-verdict li details { margin-left: 1.4em; }
+.katze-verdict summary { cursor: pointer; color: var(--katze-soft); width: fit-content; }
 .katze-verdict .katze-closing { margin: .4em 0 0; }
 .katze-verdict.katze-verdict p code { padding: 0; background: none; color: inherit; font-size: 13px; }
+.katze-verdict details p, .katze-verdict details table { margin: .2em 0 .3em .9em; max-width: 60em; }
 .katze-verdict .katze-mark { display: inline-block; width: 1.1em; color: var(--katze-edge); font-weight: 700; }
 .katze-verdict .katze-passed { color: var(--katze-good); }
 .katze-verdict table { margin: .2em 0 .4em 1.4em; border-collapse: collapse; background: none; border: 0; }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -14,10 +14,11 @@ from torch import Tensor
 from course_lib.checking import render
 from course_lib.checking.answer_key import is_refusal
 from course_lib.checking.compare import OF_DTYPE, Difference, Kind, Tolerance, difference, refusal_difference
-from course_lib.checking.exercise import CORE, Case, Exercise, Misconception
+from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception, Value
 from course_lib.checking.last_run import running_shell
 from course_lib.checking.observation import Observation, Outcome, Unfit, argument_name, with_article
 from course_lib.checking.wording.relation import relation
+from course_lib.checking.wording.telling import most_telling
 from course_lib.checking.wording.torch_words import explained, speaks_of_shapes
 
 AGAIN = "This is the first call once more, with the same inputs. "
@@ -71,8 +72,7 @@ class CaseResult:
         if self.hidden:
             return self._message_without_inputs()
         if self.difference is not None:
-            told = _without_the_value(self.difference) if self.case.secret else self.difference.message
-            return f"{told} {self.relation}".strip()
+            return _without_the_value(self.difference) if self.case.secret else self.difference.message
         if raised is None:
             return FAILURE_SENTENCES[self.outcome]
         if self.outcome is Outcome.UNGRADED:
@@ -180,6 +180,8 @@ class Verdict:
         cases: the cases that were run, in order. A call that does not come back ends the run.
         misconception: the known mistake that gives exactly this answer on every case, if there is one.
         note: a sentence on the whole answer, where no case tells the story (a broken rule, a missing name).
+        steps: what the reference computes on the way to its result in the case that is shown, by name.
+        hint: for whoever wants one, folded in.
         prints: whether the answer printed something, which a check does not show.
         closing: what else its reader should know, in sentences that stand at its end.
     """
@@ -190,6 +192,8 @@ class Verdict:
     cases: tuple[CaseResult, ...] = ()
     misconception: Misconception | None = None
     note: str = ""
+    steps: Mapping[str, Value] = field(default_factory=dict)
+    hint: Hint | None = None
     prints: bool = False
     closing: tuple[str, ...] = ()
 
@@ -202,6 +206,20 @@ class Verdict:
     def passed(self) -> bool:
         """Whether everything was right."""
         return self.outcome is Outcome.PASSED
+
+    @property
+    def shown(self) -> CaseResult | None:
+        """The failure that is shown in detail; None where there is none."""
+        return self._telling[0]
+
+    @property
+    def relation(self) -> str:
+        """How its result relates to the right one, in a sentence; empty where nothing is plain to see."""
+        return self._telling[1]
+
+    @cached_property
+    def _telling(self) -> tuple[CaseResult | None, str]:
+        return most_telling(self.cases)
 
     def text(self) -> str:
         """The verdict for a terminal; in its plain form where it cannot be drawn."""
@@ -232,7 +250,7 @@ class Verdict:
                     "part": result.case.part,
                     "hidden": result.hidden,
                     "outcome": str(result.outcome),
-                    "message": render.case_message(result),
+                    "message": render.case_message(self, result),
                 }
                 for result in self.cases
             ],

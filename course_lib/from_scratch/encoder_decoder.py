@@ -93,12 +93,14 @@ def negative_log_likelihood(log_p: Float[Tensor, "... vocabulary"], expected: In
         log_p: ln of the probability of every word of the vocabulary, at every place.
         expected: the id of the right word at every place.
     """
-    return -log_p.gather(-1, expected.unsqueeze(-1)).mean()
+    found = log_p.gather(-1, expected.unsqueeze(-1))
+    return -found.mean()
 
 
 def perplexity(nll: Float[Tensor, "batch words"], mask: Bool[Tensor, "batch words"]) -> Float[Tensor, ""]:
     """exp of the mean negative log-likelihood of the words where `mask` is True, each word counting the same."""
-    return nll[mask].mean().exp()
+    mean = nll[mask].mean()
+    return mean.exp()
 
 
 def label_smoothing(

@@ -166,7 +166,9 @@ def fine_tuning_loss(
 
     Radford et al. (2018), "Improving Language Understanding by Generative Pre-Training", section 3.2, equation 5.
     """
-    return F.cross_entropy(class_logits, labels) + weight * lm_loss(torch.log_softmax(lm_logits, dim=-1), targets)
+    class_loss = F.cross_entropy(class_logits, labels)
+    word_loss = lm_loss(torch.log_softmax(lm_logits, dim=-1), targets)
+    return class_loss + weight * word_loss
 
 
 def gpt_parameters(vocabulary: int, context: int, d_model: int, layers: int, tied: bool) -> int:

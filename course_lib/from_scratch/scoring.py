@@ -58,7 +58,8 @@ def sequence_accuracy(
     _require_same_shape(predicted, expected, mask)
     if not len(predicted):
         raise ValueError("there is nothing to score: no sequence")
-    return ((predicted == expected) | ~mask).all(dim=-1).float().mean().item()
+    whole = ((predicted == expected) | ~mask).all(dim=-1)
+    return whole.float().mean().item()
 
 
 @dataclass(frozen=True)
@@ -399,7 +400,8 @@ def bleu(precisions: Sequence[float], penalty: float) -> float:
     """
     if not precisions:
         raise ValueError("there is nothing to average: no precisions")
-    return penalty * math.prod(precisions) ** (1 / len(precisions))
+    mean = math.prod(precisions) ** (1 / len(precisions))
+    return penalty * mean
 
 
 def corpus_bleu(hypotheses: Sequence[Words], references: Sequence[Sequence[Words]], longest: int = 4) -> float:
@@ -461,7 +463,8 @@ def word_error_rate(
     words = sum(len(reference) for reference in references)
     if not words:
         raise ValueError("a word error rate needs references with words")
-    return sum(distance(*pair) for pair in zip(hypotheses, references, strict=True)) / words
+    edits = sum(distance(*pair) for pair in zip(hypotheses, references, strict=True))
+    return edits / words
 
 
 def _require_pairs(hypotheses: int, references: int) -> None:

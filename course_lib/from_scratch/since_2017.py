@@ -55,7 +55,8 @@ def swiglu(
 
     Shazeer (2020), "GLU Variants Improve Transformer", equation 6.
     """
-    return (F.silu(x @ W_1) * (x @ V)) @ W_2
+    gate, value = F.silu(x @ W_1), x @ V
+    return (gate * value) @ W_2
 
 
 def grouped_query_attention(
@@ -145,4 +146,5 @@ def lora(
 
     Hu et al. (2022), "LoRA: Low-Rank Adaptation of Large Language Models", section 4.1, equation 3.
     """
-    return x @ weight.T + alpha / len(A) * (x @ A.T @ B.T)
+    change = x @ A.T @ B.T
+    return x @ weight.T + alpha / len(A) * change

@@ -11,8 +11,6 @@ from course_lib.learner.solutions import solution_of
 if TYPE_CHECKING:
     from course_lib.checking.exercise import Exercise, Hint
 
-_TITLES = {"idea": "The idea", "shapes": "What goes in, what comes out", "outline": "Step by step"}
-
 
 def next_hint(exercise: Exercise) -> HelpPanel | None:
     """The hints of an exercise that have been opened, with one more of them opened now.
@@ -24,7 +22,7 @@ def next_hint(exercise: Exercise) -> HelpPanel | None:
     if not exercise.hints:
         print(f"There are no hints for {exercise.id}.")
         return None
-    following = unopened(exercise, kept.of(exercise.id))
+    following = _following(exercise, kept.of(exercise.id))
     if following is not None:
         kept.note_hint(exercise.id, following.depth)
     by_depth = {hint.depth: hint for hint in exercise.hints}
@@ -39,20 +37,18 @@ def next_hint(exercise: Exercise) -> HelpPanel | None:
     )
 
 
-def unopened(exercise: Exercise, history: History) -> Hint | None:
-    """The hint that comes next: one that answers the mistake last named, else the shallowest; None after the last."""
-    left = [hint for hint in exercise.hints if hint.depth not in history.hints]
-    named = set(history.mistake.split("+"))  # of two mistakes at once, both
-    return next((hint for hint in left if named & set(hint.answers)), left[0] if left else None)
+def _following(exercise: Exercise, history: History) -> Hint | None:
+    return exercise.next_hint(history.mistake, history.hints)
 
 
 def _section(hint: Hint) -> Section:
-    title = _TITLES[hint.depth]
-    return Section(title, steps=tuple(hint.steps)) if len(hint.steps) > 1 else Section(title, paragraphs=(hint.text,))
+    if len(hint.steps) > 1:
+        return Section(hint.title, steps=tuple(hint.steps))
+    return Section(hint.title, paragraphs=(hint.text,))
 
 
 def _what_follows(exercise: Exercise, history: History) -> str:
-    if unopened(exercise, history) is not None:
+    if _following(exercise, history) is not None:
         return f'For the next hint run `hint("{exercise.id}")` again.'
     if solution_of(exercise.id) is None:
         return "That was the last hint."

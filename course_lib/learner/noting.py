@@ -10,7 +10,6 @@ from course_lib.checking.last_run import running_shell
 from course_lib.checking.observation import Outcome
 from course_lib.checking.verdict import Verdict
 from course_lib.learner.at_hand import catalogue_at_hand
-from course_lib.learner.hints import unopened
 from course_lib.learner.kept_answers import keep_answer
 from course_lib.learner.progress_file import History, ProgressFile, progress_file
 from course_lib.learner.progress_map import lesson_progress
@@ -33,6 +32,11 @@ def noted(verdict: Verdict, cells: Sequence[str]) -> Verdict:
         kept.note_check(exercise.id, verdict.points or 0.0, verdict.passed, mistake)
     if verdict.passed:
         keep_answer(exercise.id, exercise.name, cells)
+    history = kept.of(exercise.id)
+    if verdict.outcome not in _NO_ATTEMPT and history.failures >= _STUCK:
+        verdict = replace(verdict, hint=verdict.hint or exercise.next_hint(history.mistake))
+        if verdict.hint is not None and verdict.hint.depth not in history.hints:
+            kept.note_hint(exercise.id, verdict.hint.depth)
     return replace(verdict, closing=tuple(_closing(verdict, kept)))
 
 
@@ -54,7 +58,7 @@ def _closing(verdict: Verdict, kept: ProgressFile) -> Iterator[str]:
 
 def _offered(exercise: Exercise, history: History) -> Iterator[str]:
     """The help that comes next: a hint, and after the last one the solution; nothing where the course has neither."""
-    following = unopened(exercise, history)
+    following = exercise.next_hint(history.mistake, history.hints)
     if following is not None:
         yield f"Stuck? {_to_run('hint', exercise)}: it {_HAS[following.depth]}."
     elif solution_of(exercise.id) is not None:

@@ -276,7 +276,8 @@ def choice_probabilities(
     mask: Bool[Tensor, "batch choices words"],
 ) -> Float[Tensor, "batch choices"]:
     """How probable each choice is: the softmax of a question's scores (Devlin et al., 2019, section 4.4)."""
-    return torch.softmax(score_choices(score, ids, segments, mask), dim=-1)
+    scores = score_choices(score, ids, segments, mask)
+    return torch.softmax(scores, dim=-1)
 
 
 def _require_classes(classes: int) -> None:
@@ -305,7 +306,8 @@ class SequenceHead(nn.Module):
 
     def forward(self, states: Float[Tensor, "batch words d_model"]) -> Float[Tensor, "batch classes"]:
         """A score for each class."""
-        out: Tensor = self.output(torch.tanh(self.dense(states[:, 0])))
+        pooled = torch.tanh(self.dense(states[:, 0]))
+        out: Tensor = self.output(pooled)
         return out
 
 

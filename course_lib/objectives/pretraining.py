@@ -200,7 +200,8 @@ def pretraining_loss(
         pair_logits: scores of `FOLLOWS` and `RANDOM`.
         pair_labels: which of them is right.
     """
-    return label_loss(word_logits, word_labels) + label_loss(pair_logits, pair_labels)
+    word_loss, pair_loss = label_loss(word_logits, word_labels), label_loss(pair_logits, pair_labels)
+    return word_loss + pair_loss
 
 
 # --- Texts and pairs of texts in a batch -----------------------------------------------------------------------

@@ -130,7 +130,8 @@ def bits_per_byte(mean_loss: float, pieces: int, text: str) -> float:
         pieces: how many the text has.
         text: its bytes are those of UTF-8; at least one.
     """
-    return mean_loss * pieces / math.log(2) / len(text.encode())
+    bits = mean_loss * pieces / math.log(2)
+    return bits / len(text.encode())
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ from course_lib.checking.recorded.stand_ins import STAND_INS
 
 Json = Any
 
-FORMAT = 1
+FORMAT = 2
 """Raised when what is written changes its meaning."""
 
 CATALOGUE = "exercises.json"
@@ -57,15 +57,21 @@ class RecordedCases:
         cases: the cases.
         expected: what the reference did, case by case.
         by_mistake: what each known mistake, or pair of mistakes, did, by its id.
+        by_step: what the reference computed on the way, case by case; nothing for probes.
     """
 
     cases: list[Case]
     expected: list[Observation]
     by_mistake: Mapping[str, Sequence[Observation]]
+    by_step: Sequence[Mapping[str, Value]]
 
     def mistaken(self, misconception: Misconception, number: int) -> Observation:
         """What a misconception did on the case of this number."""
         return self.by_mistake[misconception.id][number]
+
+    def steps(self, number: int) -> Mapping[str, Value]:
+        """What the reference computed on the way to its result in the case of this number."""
+        return self.by_step[number]
 
 
 @dataclass(frozen=True)
@@ -179,6 +185,7 @@ def _keyed(data: Json, unpack: _Unpack, observations: Sequence[Observation]) -> 
         [unpack.case(entry) for entry in data["cases"]],
         [observations[number] for number in data["expected"]],
         {name: [observations[number] for number in numbers] for name, numbers in data["mistaken"].items()},
+        [unpack.value(entry) for entry in data["steps"]],
     )
 
 

@@ -47,6 +47,8 @@ def _reasons(exercise: Exercise, once: Results) -> Iterator[str]:
     yield _where(exercise, once)
     yield _nearly(failures)
     yield _besides(exercise, failures)
+    yield _up_to(failures)
+    yield _only_in(once, failures)
     yield _to_one_side(failures)
 
 
@@ -109,7 +111,7 @@ def _where(exercise: Exercise, once: Results) -> str:
 
 
 def _cases(cases: Sequence[Case]) -> str:
-    return "the one case" if len(cases) == 1 else f"all {len(cases)} cases"
+    return {1: "the one case", 2: "both cases"}.get(len(cases), f"all {len(cases)} cases")
 
 
 _EACH = 2
@@ -139,6 +141,10 @@ def _traits(exercise: Exercise, case: Case) -> Iterator[tuple[Trait, bool]]:
         elif isinstance(value, Tensor) and value.dtype == torch.bool and value.ndim:
             yield (f"in which {name} is True everywhere", f"in which {name} is not"), bool(value.all())
             yield (f"in which a row of {name} is all False", "without such a row"), not bool(value.any(-1).all())
+    numbers = [(name, value) for name, value in (*given, *case.kwargs.items()) if type(value) in (int, float)]
+    for (one, left), (other, right) in combinations(numbers, 2):
+        yield (f"in which {one} is smaller than {other}", f"in which {one} is not"), left < right
+        yield (f"in which {one} is larger than {other}", f"in which {one} is not"), left > right
     sizes = named_sizes(exercise, case)
     leading = sizes.pop(LEADING, None)
     if leading is not None:
@@ -258,3 +264,47 @@ def _side(expected: float, actual: float) -> str | None:
     if isinstance(expected, bool):
         return "True where False is asked for" if actual else "False where True is asked for"
     return "too large" if actual > expected else "too small" if actual < expected else None
+
+
+def _up_to(failures: Results) -> str:
+    """Where every failure is right at first, along the same dimension, and wrong from some position on."""
+    found = [dict(_rights(result)) for result in failures]
+    for dimension in found[0] if found else ():
+        rights = {one.get(dimension, 0) for one in found}
+        if not all(rights) or (len(failures) < _EACH and max(rights) < _EACH):
+            continue
+        where = f"In {_cases([result.case for result in failures])} that {'fail' if failures[1:] else 'fails'}"
+        if len(rights) > 1:
+            return f"{where}, the result is right up to some position{dimension}, and wrong from there on."
+        right = f"first {max(rights)} positions{dimension} are" if max(rights) > 1 else f"first position{dimension} is"
+        return f"{where}, the {right} right, and all later ones are wrong."
+    return ""
+
+
+def _only_in(once: Results, failures: Results) -> str:
+    """Which cases fail, by their names, where nearly all are right."""
+    right = len(once) - len(failures)
+    if not failures or right < _EACH * len(failures) or any(result.outcome in _NOT_JUDGED for result in once):
+        return ""
+    names = " and ".join(f"“{result.case.name}”" for result in failures)
+    return f"Right in {right} of {len(once)} cases, wrong only in {names}." if len(failures) <= _EACH else ""
+
+
+def _rights(result: CaseResult) -> Iterator[tuple[str, int]]:
+    """How many positions are right, along each dimension along which all others, two or more, are wrong."""
+    expected, actual = result.expected.value, result.actual.value
+    if result.difference is None or result.difference.kind is not Kind.VALUE:
+        return
+    wrong: dict[str, list[bool]] = {}
+    if isinstance(expected, Tensor):
+        entries = wrong_entries(expected, actual, Strictness.of(result.case))
+        dimensions = range(-1, -1 - expected.ndim, -1)
+        for one in dimensions:
+            others = [other for other in dimensions if other != one]
+            wrong[f" along dimension {one}"] = (entries.any(dim=others) if others else entries).tolist()
+    elif isinstance(expected, list) and all(isinstance(item, (str, int)) for item in expected):
+        wrong[""] = [item != other for item, other in zip(expected, actual, strict=True)]
+    for dimension, places in wrong.items():
+        right = places.index(True) if any(places) else 0
+        if right and len(places) - right >= _EACH and all(places[right:]):
+            yield dimension, right

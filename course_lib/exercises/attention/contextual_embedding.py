@@ -79,6 +79,7 @@ EXERCISE = Exercise(
     reference=attention.contextual_embedding,
     cases=_context_cases,
     correct=CORRECT,
+    steps=("weights",),
     hints=(
         Hint(
             "idea",

@@ -83,6 +83,7 @@ EXERCISE = Exercise(
     reference=attention.dot_product_variance,
     cases=_variance_cases,
     correct=CORRECT,
+    steps=("products",),
     hints=(
         Hint(
             "idea",

@@ -145,6 +145,7 @@ EXERCISE = Exercise(
     reference=attention.scaled_dot_product_attention,
     cases=_attention_cases,
     correct=CORRECT,
+    steps=("scores", "scaled", "alpha"),
     hints=(
         Hint(
             "idea",

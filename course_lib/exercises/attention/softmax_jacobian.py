@@ -104,6 +104,7 @@ EXERCISE = Exercise(
     reference=attention.softmax_jacobian,
     cases=_jacobian_cases,
     correct=CORRECT,
+    steps=("alpha",),
     hints=(
         Hint(
             "idea",

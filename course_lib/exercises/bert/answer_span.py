@@ -162,6 +162,7 @@ EXERCISE = Exercise(
     cases=_span_cases,
     parts={CORE: 3, "longest span": 1},
     correct=CORRECT,
+    steps=("scores", "possible"),
     hints=(
         Hint(
             "idea",

@@ -162,6 +162,7 @@ EXERCISE = Exercise(
     reference=pretraining.mask_words,
     cases=_mask_cases,
     correct=CORRECT,
+    steps=("chosen",),
     hints=(
         Hint(
             "idea",

@@ -118,6 +118,7 @@ EXERCISE = Exercise(
     cases=_choice_cases,
     parts={CORE: 2, "large scores": 1},
     correct=CORRECT,
+    steps=("scores",),
     hints=(
         Hint(
             "idea",

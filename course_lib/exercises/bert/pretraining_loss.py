@@ -140,6 +140,7 @@ EXERCISE = Exercise(
     reference=pretraining.pretraining_loss,
     cases=_loss_cases,
     correct=CORRECT,
+    steps=("word_loss", "pair_loss"),
     hints=(
         Hint(
             "idea",

@@ -126,6 +126,7 @@ EXERCISE = Exercise(
     reference=heads.SequenceHead,
     cases=_sequence_cases,
     correct=CORRECT,
+    steps=("pooled",),
     hints=(
         Hint(
             "idea",

@@ -152,6 +152,7 @@ EXERCISE = Exercise(
     reference=stepwise.cached_attention,
     cases=_cache_cases,
     correct=CORRECT,
+    steps=("scaled", "alpha"),
     hints=(
         Hint(
             "idea",

@@ -98,6 +98,7 @@ EXERCISE = Exercise(
     parts={CORE: 1, DOUBLE: 1},
     correct=CORRECT,
     entrywise=True,
+    steps=("divisors",),
     hints=(
         Hint(
             "idea",

@@ -181,6 +181,7 @@ EXERCISE = Exercise(
     cases=_nucleus_cases,
     parts={CORE: 2, EDGE: 1},
     correct=CORRECT,
+    steps=("before",),
     hints=(
         Hint(
             "idea",

@@ -171,6 +171,7 @@ EXERCISE = Exercise(
     cases=_sequence_cases,
     parts={CORE: 2, SMALL: 1},
     correct=CORRECT,
+    steps=("found",),
     hints=(
         Hint(
             "idea",

@@ -90,6 +90,7 @@ EXERCISE = Exercise(
     cases=_loss_cases,
     parts={CORE: 2, _EMPTY: 1},
     correct=CORRECT,
+    steps=("weights",),
     hints=(
         Hint(
             "idea",

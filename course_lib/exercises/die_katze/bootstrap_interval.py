@@ -139,6 +139,7 @@ EXERCISE = Exercise(
     reference=full_run.bootstrap_interval,
     cases=_interval_cases,
     correct=CORRECT,
+    steps=("scores",),
     hints=(
         Hint(
             "idea",

@@ -94,6 +94,7 @@ EXERCISE = Exercise(
     reference=full_run.trapezoid_schedule,
     cases=_trapezoid_cases,
     correct=CORRECT,
+    steps=("shares",),
     hints=(
         Hint(
             "idea",

@@ -158,6 +158,7 @@ EXERCISE = Exercise(
     cases=_adam_cases,
     correct=CORRECT,
     forbidden=(ADAM,),
+    steps=("corrected_mean", "corrected_square"),
     hints=(
         Hint(
             "idea",

@@ -257,6 +257,7 @@ EXERCISE = Exercise(
     reference=encoder_decoder.encode_and_decode,
     cases=_forward_cases,
     correct=CORRECT,
+    steps=("memory",),
     hints=(
         Hint(
             "idea",

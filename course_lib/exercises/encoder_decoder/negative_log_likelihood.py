@@ -103,6 +103,7 @@ EXERCISE = Exercise(
     reference=encoder_decoder.negative_log_likelihood,
     cases=_likelihood_cases,
     correct=CORRECT,
+    steps=("found",),
     hints=(
         Hint(
             "idea",

@@ -105,6 +105,7 @@ EXERCISE = Exercise(
     reference=encoder_decoder.perplexity,
     cases=_perplexity_cases,
     correct=CORRECT,
+    steps=("mean",),
     hints=(
         Hint(
             "idea",

@@ -96,6 +96,7 @@ EXERCISE = Exercise(
     cases=_bleu_cases,
     parts={CORE: 2, "a precision of 0": 1},
     correct=CORRECT,
+    steps=("mean",),
     hints=(
         Hint(
             "idea",

@@ -102,6 +102,7 @@ EXERCISE = Exercise(
     reference=scoring.sequence_accuracy,
     cases=_sequence_cases,
     correct=CORRECT,
+    steps=("whole",),
     hints=(
         Hint(
             "idea",

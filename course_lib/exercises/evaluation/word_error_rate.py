@@ -116,6 +116,7 @@ EXERCISE = Exercise(
     reference=scoring.word_error_rate,
     cases=_rate_cases,
     correct=CORRECT,
+    steps=("edits", "words"),
     hints=(
         Hint(
             "idea",

@@ -127,6 +127,7 @@ EXERCISE = Exercise(
     cases=_count_cases,
     parts={CORE: 2, OWN_OUTPUT: 1},
     correct=CORRECT,
+    steps=("attention", "feed_forward", "norm", "output"),
     hints=(
         Hint(
             "idea",

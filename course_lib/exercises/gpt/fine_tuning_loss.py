@@ -159,6 +159,7 @@ EXERCISE = Exercise(
     reference=language_models.fine_tuning_loss,
     cases=_fine_tuning_cases,
     correct=CORRECT,
+    steps=("class_loss", "word_loss"),
     hints=(
         Hint(
             "idea",

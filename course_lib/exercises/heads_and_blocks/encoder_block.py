@@ -334,6 +334,7 @@ EXERCISE = Exercise(
     cases=_encoder_block_cases,
     parts={CORE: 3, "dropout": 1, "pre-norm": 1},
     correct=CORRECT,
+    steps=("attended",),
     hints=(
         Hint(
             "idea",

@@ -147,6 +147,7 @@ EXERCISE = Exercise(
     reference=blocks.FeedForward,
     cases=_feed_forward_cases,
     correct=CORRECT,
+    steps=("hidden",),
     hints=(
         Hint(
             "idea",

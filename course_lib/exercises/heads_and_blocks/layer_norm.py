@@ -125,6 +125,7 @@ EXERCISE = Exercise(
     cases=_layer_norm_cases,
     parts={CORE: 2, "epsilon": 1},
     correct=CORRECT,
+    steps=("centred", "variance"),
     hints=(
         Hint(
             "idea",

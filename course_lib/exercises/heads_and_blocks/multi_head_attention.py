@@ -294,6 +294,7 @@ EXERCISE = Exercise(
     cases=_multi_head_cases,
     parts={CORE: 4, "cross-attention": 1, "mask": 1},
     correct=CORRECT,
+    steps=("q", "k", "v", "scaled", "alpha"),
     hints=(
         Hint(
             "idea",

@@ -185,6 +185,7 @@ EXERCISE = Exercise(
     cases=_pooling_cases,
     parts={CORE: 1, LARGE: 1, ONE: 1, ANYWHERE: 1},
     correct=CORRECT,
+    steps=("scaled", "masked", "alpha"),
     hints=(
         Hint(
             "idea",

@@ -167,6 +167,7 @@ EXERCISE = Exercise(
     cases=_self_attention_cases,
     parts={CORE: 1, BROADCAST: 1, LARGE: 1},
     correct=CORRECT,
+    steps=("scores", "scaled", "masked", "alpha"),
     hints=(
         Hint(
             "idea",

@@ -159,6 +159,7 @@ EXERCISE = Exercise(
     cases=_masked_cases,
     parts={CORE: 1, BROADCAST: 1, LARGE: 1, NOTHING: 1},
     correct=CORRECT,
+    steps=("masked",),
     hints=(
         Hint(
             "idea",

@@ -160,6 +160,7 @@ EXERCISE = Exercise(
     cases=_multiplicative_cases,
     parts={CORE: 1, BROADCAST: 1, LARGE: 1},
     correct=CORRECT,
+    steps=("largest", "shifted", "unnormalised", "total"),
     hints=(
         Hint(
             "idea",

@@ -125,6 +125,7 @@ EXERCISE = Exercise(
     reference=positions.shift_matrix,
     cases=_shift_cases,
     correct=CORRECT,
+    steps=("angle",),
     hints=(
         Hint(
             "idea",

@@ -187,6 +187,7 @@ EXERCISE = Exercise(
     reference=positions.sinusoidal_encoding,
     cases=_sinusoidal_cases,
     correct=CORRECT,
+    steps=("angle",),
     hints=(
         Hint(
             "idea",

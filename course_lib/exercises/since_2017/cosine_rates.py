@@ -102,6 +102,7 @@ EXERCISE = Exercise(
     reference=since_2017.cosine_rates,
     cases=_rate_cases,
     correct=CORRECT,
+    steps=("done", "falling"),
     hints=(
         Hint(
             "idea",

@@ -135,6 +135,7 @@ EXERCISE = Exercise(
     reference=since_2017.grouped_query_attention,
     cases=_grouped_cases,
     correct=CORRECT,
+    steps=("scaled", "alpha"),
     hints=(
         Hint(
             "idea",

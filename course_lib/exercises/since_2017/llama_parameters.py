@@ -121,6 +121,7 @@ EXERCISE = Exercise(
     cases=_count_cases,
     parts={CORE: 2, TIED: 1},
     correct=CORRECT,
+    steps=("width", "block"),
     hints=(
         Hint(
             "idea",

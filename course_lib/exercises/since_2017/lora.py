@@ -99,6 +99,7 @@ EXERCISE = Exercise(
     reference=since_2017.lora,
     cases=_lora_cases,
     correct=CORRECT,
+    steps=("change",),
     hints=(
         Hint(
             "idea",

@@ -182,6 +182,7 @@ EXERCISE = Exercise(
     cases=_block_cases,
     parts={CORE: 3, NOTHING_SEEN: 1},
     correct=CORRECT,
+    steps=("new_largest", "shrink", "powers"),
     hints=(
         Hint(
             "idea",

@@ -87,6 +87,7 @@ EXERCISE = Exercise(
     reference=rms_norm.rms_norm,
     cases=_rms_cases,
     correct=CORRECT,
+    steps=("mean_square",),
     hints=(
         Hint(
             "idea",

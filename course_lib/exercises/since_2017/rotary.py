@@ -133,6 +133,7 @@ EXERCISE = Exercise(
     reference=since_2017.turned_by_place,
     cases=_rotary_cases,
     correct=CORRECT,
+    steps=("frequencies", "angles"),
     hints=(
         Hint(
             "idea",

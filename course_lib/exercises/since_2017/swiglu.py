@@ -86,6 +86,7 @@ EXERCISE = Exercise(
     reference=since_2017.swiglu,
     cases=_swiglu_cases,
     correct=CORRECT,
+    steps=("gate", "value"),
     hints=(
         Hint(
             "idea",

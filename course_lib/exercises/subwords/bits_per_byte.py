@@ -73,6 +73,7 @@ EXERCISE = Exercise(
     cases=_bits_cases,
     parts={CORE: 1, BEYOND_ASCII: 1},
     correct=CORRECT,
+    steps=("bits",),
     hints=(
         Hint(
             "idea",

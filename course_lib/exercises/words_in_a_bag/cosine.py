@@ -97,6 +97,7 @@ EXERCISE = Exercise(
     reference=bags.cosine_similarities,
     cases=_cosine_cases,
     correct=CORRECT,
+    steps=("lengths",),
     hints=(
         Hint(
             "idea",

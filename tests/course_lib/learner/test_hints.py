@@ -14,7 +14,7 @@ from course_lib import exercises
 from course_lib.checking import Exercise, Hint, hint
 from course_lib.checking.exercise import DEPTHS
 from course_lib.learner import solutions
-from course_lib.learner.hints import next_hint, unopened
+from course_lib.learner.hints import next_hint
 from course_lib.learner.progress_file import History, progress_file
 
 ATTENTION = exercises.find("attention.scaled_dot_product")
@@ -39,7 +39,7 @@ def test_each_call_opens_one_more_and_keeps_the_earlier_ones() -> None:
         shown = opened()
         assert [text in shown for text in texts] == [place < number for place in range(3)]
         assert f"{number} of 3" in shown
-    assert progress_file().of(ATTENTION.id).hints == DEPTHS
+    assert progress_file().of(ATTENTION.id).hints == tuple(DEPTHS)
 
 
 def test_after_the_last_one_it_points_to_the_solution_and_notes_nothing_more() -> None:
@@ -66,7 +66,7 @@ def test_the_mistake_that_was_named_chooses_the_first_hint() -> None:
 
 def test_of_two_mistakes_at_once_either_chooses() -> None:
     history = History(mistake="no_softmax+softmax_over_queries")
-    chosen = unopened(ATTENTION, history)
+    chosen = ATTENTION.next_hint(history.mistake, history.hints)
     assert chosen is not None
     assert chosen.depth == "shapes"
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from torch import Tensor
 
 from course_lib import exercises
 from course_lib.checking import Outcome, Verdict, check, hint
@@ -61,16 +63,33 @@ def wrong_again(times: int = 1) -> str:
 
 def test_from_the_second_failure_on_the_next_hint_is_offered() -> None:
     assert "hint(" not in wrong_again()
-    assert (
-        'Stuck? Add `print(hint("attention.scores"))` at the end and run this again: it has an idea.' in wrong_again()
-    )
+    told = wrong_again()  # the verdict folds in the first
+    assert 'Stuck? Add `print(hint("attention.scores"))` at the end and run this again: it says what goes' in told
     hint(SCORES.id)
-    assert "it says what goes in and comes out." in wrong_again()
+    assert "it says what goes in and comes out." not in wrong_again()
+
+
+def test_a_named_mistake_gets_a_hint_from_the_second_failure_on() -> None:
+    def folded(answer: Callable[[Tensor, Tensor], Tensor]) -> str:
+        verdict = check(SCORES.id, answer)
+        assert verdict is not None
+        return verdict.hint.depth if verdict.hint is not None else ""
+
+    def transposed(q: Tensor, k: Tensor) -> Tensor:
+        return k @ q.transpose(-2, -1)
+
+    assert folded(transposed) == ""
+    meant = SCORES.next_hint(progress_file().of(SCORES.id).mistake)
+    assert meant is not None
+    assert [folded(transposed), folded(transposed)] == [meant.depth] * 2
+    assert folded(lambda q, k: q @ k.transpose(-2, -1)) == ""
+    assert folded(transposed) == ""
+    assert folded(lambda q, k: (q @ k.transpose(-2, -1)).sin()) == "idea"
 
 
 def test_a_notebook_is_offered_help_in_a_cell(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(noting, "running_shell", object)
-    assert 'Stuck? Run `hint("attention.scores")` in a new cell: it has an idea.' in wrong_again(2)
+    assert 'Stuck? Run `hint("attention.scores")` in a new cell: it says what goes' in wrong_again(2)
 
 
 def test_what_was_right_before_is_said_to_have_been() -> None:

@@ -123,6 +123,56 @@ def test_an_argument_that_is_too_many_or_too_few_is_named(answer: Callable[[Tens
     assert told(answer, replace(DOUBLE, misconceptions=())) == reason
 
 
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (lambda start, x: torch.cat([x[:1] + start, x[1:]]), "the first position along dimension -2 is right, and all"),
+        (lambda start, x: torch.cat([x[:2] + start, x[2:]]), "the first 2 positions along dimension -2 are right"),
+        (lambda start, x: x + start * (torch.arange(x.shape[-1]) < 2), "the first 2 positions along dimension -1 are"),
+        (lambda start, x: torch.cat([x[: len(x) // 2] + start, x[len(x) // 2 :]]), "the result is right up to some"),
+        (lambda start, x: torch.cat([x[:-1] + start, x[-1:]]), ""),  # one wrong row is no rest
+        (lambda start, x: torch.cat([x[:1], x[1:] + start]), ""),
+        (lambda start, x: torch.cat([x[:1] + start, x[1:2], x[2:] + start]), ""),
+        (lambda start, x: x, ""),
+    ],
+)
+def test_what_is_right_up_to_some_position_is_told(answer: Callable[[int, Tensor], Tensor], reason: str) -> None:
+    sizes = ((4, 5), (6, 4), (4, 4))
+    exercise = replace(
+        DOUBLE,
+        statement="start_at(start, x [words, d_model]) -> [words, d_model]",
+        reference=lambda start, x: x + start,
+        cases=lambda generator, hidden: (Case("any", (5, torch.randn(*size, generator=generator))) for size in sizes),
+        misconceptions=(),
+        parts={"values": 3},
+    )
+    assert reason in told(answer, exercise)
+    assert ("position" in told(answer, exercise)) is bool(reason)
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (lambda step, end: float(step), "Wrong in both cases in which step is larger than end, right in all 3 cases"),
+        (lambda step, end: step - 0.5 if step < end else float(end), "Wrong in both cases in which step is smaller"),
+        (lambda step, end: float(min(step, end)) + (step == 3), "Right in 4 of 5 cases, wrong only in “3 of 5”."),
+        (lambda step, end: float(min(step, end)) + (step in (3, 6)), ""),
+    ],
+)
+def test_two_numbers_are_compared(answer: Callable[[int, int], float], reason: str) -> None:
+    exercise = replace(
+        DOUBLE,
+        reference=lambda step, end: float(min(step, end)),
+        cases=lambda generator, hidden: (
+            Case("{} of {}".format(*pair), pair) for pair in ((1, 4), (3, 5), (4, 4), (9, 4), (6, 3))
+        ),
+        misconceptions=(),
+        parts={"values": 3},
+    )
+    assert told(answer, exercise).startswith(reason)
+    assert bool(told(answer, exercise)) == bool(reason)
+
+
 def test_a_module_that_keeps_something_of_its_calls_is_found() -> None:
     class Scale(nn.Module):
         def __init__(self, size: int) -> None:
