@@ -12,7 +12,7 @@ from course_lib.checking.answer_key import AnswerKey
 from course_lib.checking.diagnosis import diagnose
 from course_lib.checking.exercise import CORE, Callback, Case, Exercise, Hint, Misconception, Pair
 from course_lib.checking.judge import decide, judge
-from course_lib.checking.notebook import PUBLIC_SEED, check, hint, progress, solution
+from course_lib.checking.notebook import PUBLIC_SEED, case, check, hint, progress, solution
 from course_lib.checking.observation import Observation, Outcome, observe
 from course_lib.checking.verdict import Verdict
 
@@ -29,6 +29,7 @@ __all__ = [
     "Outcome",
     "Pair",
     "Verdict",
+    "case",
     "check",
     "decide",
     "diagnose",

@@ -1,4 +1,4 @@
-"""What a student calls: `check`, which an nbgrader check cell contains, `hint`, `solution` and `progress`."""
+"""What a student calls: `check`, which an nbgrader check cell contains, `case`, `hint`, `solution` and `progress`."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from course_lib.checking.verdict import Verdict
 from course_lib.checking.wording.torch_words import explained
 
 if TYPE_CHECKING:
+    from course_lib.learner.failing import FailingCase
     from course_lib.learner.panel import HelpPanel
     from course_lib.learner.progress_map import ProgressMap
 
@@ -34,7 +35,7 @@ The grader derives its own from the course's secret."""
 IMPORTED_CHECK = f"from {__package__} import check"
 """How a check cell begins, so that it says what is missing where the kernel has been restarted."""
 
-HELP = frozenset({"hint", "progress", "solution"})
+HELP = frozenset({"case", "hint", "progress", "solution"})
 """What a lesson imports for its readers alone: no cell of its own calls it, and nothing is missing without it."""
 
 
@@ -59,6 +60,7 @@ def check(exercise_id: str = "", answer: Callable[..., Value] | None = None, *, 
         return None
     from course_lib.exercises.catalogue import UnusableExercises
     from course_lib.learner.asked import NOTHING, asked_for
+    from course_lib.learner.noting import noted
 
     exercise = asked_for(exercise_id, "check")
     if exercise is None:
@@ -67,25 +69,52 @@ def check(exercise_id: str = "", answer: Callable[..., Value] | None = None, *, 
         print("Hidden cases are in the full course only: these are the visible ones.")
         hidden = False
     try:
-        return _checked(exercise, answer, hidden)
+        return noted(*_checked(exercise, answer, hidden))
     except UnusableExercises as problem:
         print(f"{NOTHING['check']}, which is not your fault: {problem}.")
         return None
 
 
-def _checked(exercise: Exercise, answer: Callable[..., Value] | None, hidden: bool) -> Verdict:
-    from course_lib.learner.noting import noted
-
+def _checked(exercise: Exercise, answer: Callable[..., Value] | None, hidden: bool) -> tuple[Verdict, Sequence[str]]:
+    """The verdict, and the code that was run if the answer is in there."""
     namespace, cells = _notebook()
     if answer is not None:
-        return noted(_verdict(exercise, answer, cells, hidden), [])
+        return _verdict(exercise, answer, cells, hidden), []
     if _is_blank(exercise, namespace):
-        return noted(new_kernel(exercise), [])
+        return new_kernel(exercise), []
     log = log_of_notebook()
     failed = log.failed_to_define(exercise.name) if log is not None else None
     if failed is not None:
-        return noted(did_not_run(exercise, failed), [])
-    return noted(_verdict(exercise, namespace.get(exercise.name), cells, hidden), cells)
+        return did_not_run(exercise, failed), []
+    return _verdict(exercise, namespace.get(exercise.name), cells, hidden), cells
+
+
+def case(exercise_id: str = "", answer: Callable[..., Value] | None = None) -> FailingCase | None:
+    """The case that a check shows, to look into it: what goes in (`args`), and what should come out (`expected`).
+
+    Args:
+        exercise_id: such as "masking.combined_mask".
+        answer: the function or class; by default, what the notebook defines under the exercise's name.
+
+    Returns:
+        The case, which shows how to go on when it is the last value of a cell. None where nothing fails, where there is
+        no answer yet, for a prediction, and inside the grader's box; a printed sentence says which.
+    """
+    if find_spec("course_lib.exercises") is None:
+        print("No case is handed out here.")
+        return None
+    from course_lib.exercises.catalogue import UnusableExercises
+    from course_lib.learner.asked import NOTHING, asked_for
+    from course_lib.learner.failing import failing_case
+
+    exercise = asked_for(exercise_id, "case")
+    if exercise is None:
+        return None
+    try:
+        return failing_case(_checked(exercise, answer, hidden=False)[0])
+    except UnusableExercises as problem:
+        print(f"{NOTHING['case']}, which is not your fault: {problem}.")
+        return None
 
 
 def hint(exercise_id: str = "") -> HelpPanel | None:

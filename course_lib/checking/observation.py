@@ -191,13 +191,13 @@ def _call(
     leaves = {position: case.args[position].detach().clone().requires_grad_() for position in case.gradients}
     trap = Trap(forbidden) if forbidden else None
     unknown: list[str] = []
-    fresh = partial(_fresh, trap=trap, unknown=unknown)
+    copied = partial(fresh, trap=trap, unknown=unknown)
     # An answer gets a copy of the leaf, since torch refuses in-place changes to a leaf with an error that misleads.
-    args = [leaves[i].clone() if i in leaves else fresh(value) for i, value in enumerate(case.args)]
-    kwargs = {name: fresh(value) for name, value in case.kwargs.items()}
+    args = [leaves[i].clone() if i in leaves else copied(value) for i, value in enumerate(case.args)]
+    kwargs = {name: copied(value) for name, value in case.kwargs.items()}
     start = time.perf_counter()
     try:
-        callee, weights = _prepared(answer, case, {name: fresh(value) for name, value in case.construct.items()})
+        callee, weights = _prepared(answer, case, {name: copied(value) for name, value in case.construct.items()})
         if case.again and isinstance(callee, nn.Module):
             with _surroundings(case, trap):
                 _use(callee, case.args, _OTHERWISE[case.again - 1])
@@ -246,7 +246,7 @@ def _use(module: nn.Module, args: Sequence[Value], other: Callable[[Tensor], Ten
     They are made from those of a case, and may make no sense to the module: it may refuse them.
     """
     with suppress(Exception):
-        module(*(other(value) if isinstance(value, Tensor) else _fresh(value) for value in args))
+        module(*(other(value) if isinstance(value, Tensor) else fresh(value) for value in args))
 
 
 def _turned_around(value: Tensor) -> Tensor:
@@ -355,16 +355,16 @@ def _gradients(result: Value, wanted: list[Tensor]) -> tuple[Tensor | None, ...]
     )
 
 
-def _fresh(value: Value, trap: Trap | None = None, unknown: list[str] | None = None) -> Value:
+def fresh(value: Value, trap: Trap | None = None, unknown: list[str] | None = None) -> Value:
     """A copy that shares nothing with `value`; `clone` keeps a transposed memory layout. A callback can be called."""
     if isinstance(value, Array):
         return give_arrays(value)
     if isinstance(value, Tensor):
         return value.detach().clone()
     if isinstance(value, (list, tuple)):
-        return type(value)(_fresh(item, trap, unknown) for item in value)
+        return type(value)(fresh(item, trap, unknown) for item in value)
     if isinstance(value, dict):
-        return {key: _fresh(item, trap, unknown) for key, item in value.items()}
+        return {key: fresh(item, trap, unknown) for key, item in value.items()}
     return _callable(value, trap, unknown) if isinstance(value, Callback) else value
 
 
@@ -381,7 +381,7 @@ def _callable(callback: Callback, trap: Trap | None, unknown: list[str] | None) 
         named = {name: _argument(callback, value) for name, value in kwargs.items()}
         with trap.paused() if trap is not None else nullcontext():
             try:
-                return _fresh(callback.call(next(calls), given, named))
+                return fresh(callback.call(next(calls), given, named))
             except NotRecorded as error:
                 if unknown is not None:
                     unknown.append(str(error))

@@ -36,6 +36,7 @@ def asked_for(name: object, call: str) -> Exercise | None:
 
 
 NOTHING = {
+    "case": "No case is handed out",
     "check": "Nothing was checked",
     "hint": "No hint was opened",
     "solution": "No solution is shown",

@@ -49,7 +49,10 @@ def _closing(verdict: Verdict, kept: ProgressFile) -> Iterator[str]:
     history = histories.get(verdict.exercise.id, History())
     if history.passed and not verdict.passed:
         yield "You had this right before, and that still counts."
-    if verdict.outcome not in _NO_ATTEMPT and history.failures >= _STUCK:
+    attempted, shown = verdict.outcome not in _NO_ATTEMPT, verdict.shown
+    if attempted and verdict.misconception is None and shown is not None and not (shown.hidden or shown.case.secret):
+        yield f"{_to_run('case', verdict.exercise)}: it hands you these inputs, and what should come out."
+    if attempted and history.failures >= _STUCK:
         yield from _offered(verdict.exercise, history)
     if verdict.exercise.lesson in catalogue_at_hand().modules:
         yield lesson_progress(verdict.exercise.lesson, histories, kept.path.parent).sentence()

@@ -47,6 +47,8 @@
 # are compared where a task says so.
 #
 # **Where help is.** Call these in a cell of your own, with the id that stands below the task's heading.
+# `case("words_in_a_bag.cosine")` hands you the inputs on which your answer fails (`.args`) and what should come out
+# (`.expected`): call your function with them and print its steps, one by one.
 # `hint("words_in_a_bag.look_up")` opens a hint, and with each further call the next one, from an idea to an outline of the
 # steps. `solution("words_in_a_bag.look_up")` shows the course's solution and the reason for it, once you have had an
 # answer checked; before that you have to ask twice. `progress()` shows how far you are in every lesson.
@@ -72,7 +74,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from course_lib import show
-from course_lib.checking import check, hint, progress, solution
+from course_lib.checking import case, check, hint, progress, solution
 from course_lib.text.batches import pad
 from course_lib.text.tokenization import WordVocabulary
 

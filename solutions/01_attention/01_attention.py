@@ -51,7 +51,7 @@ import math
 import torch
 
 from course_lib import show
-from course_lib.checking import check, hint, progress, solution
+from course_lib.checking import case, check, hint, progress, solution
 
 show.use_style()
 

@@ -48,7 +48,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from course_lib import show
-from course_lib.checking import check, hint, progress, solution
+from course_lib.checking import case, check, hint, progress, solution
 
 show.use_style()
 torch.set_printoptions(precision=4, sci_mode=False)

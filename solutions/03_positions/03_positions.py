@@ -46,7 +46,7 @@ from torch import nn
 
 from course_lib import show
 from course_lib.attention import attention
-from course_lib.checking import check, hint, progress, solution
+from course_lib.checking import case, check, hint, progress, solution
 from course_lib.masking import causal_mask
 from course_lib.training.progress import track
 

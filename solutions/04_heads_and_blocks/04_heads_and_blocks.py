@@ -58,7 +58,7 @@ from torch import nn
 
 from course_lib import show
 from course_lib.attention import attention, scaled_dot_product_attention
-from course_lib.checking import check, hint, progress, solution
+from course_lib.checking import case, check, hint, progress, solution
 from course_lib.training.progress import track
 
 show.use_style()

@@ -54,7 +54,7 @@ from torch.utils.data import DataLoader
 
 from course_lib import show
 from course_lib.attention import attention
-from course_lib.checking import check, hint, progress, solution
+from course_lib.checking import case, check, hint, progress, solution
 from course_lib.masking import causal_mask
 from course_lib.multihead import MultiHeadAttention
 from course_lib.positions import SinusoidalPositions

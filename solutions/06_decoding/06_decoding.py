@@ -56,7 +56,7 @@ from torch import nn
 
 from course_lib import show
 from course_lib.attention import scaled_dot_product_attention
-from course_lib.checking import check, hint, progress, solution
+from course_lib.checking import case, check, hint, progress, solution
 from course_lib.decoding.continuation import continuation
 from course_lib.models import GPT, GPTConfig, Transformer, TransformerConfig
 from course_lib.objectives.losses import lowest_smoothed, translation_loss

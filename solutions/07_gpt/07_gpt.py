@@ -59,7 +59,7 @@ from torch import nn
 
 from course_lib import show
 from course_lib.blocks import BlockConfig, EncoderBlock
-from course_lib.checking import check, hint, progress, solution
+from course_lib.checking import case, check, hint, progress, solution
 from course_lib.masking import causal_mask
 from course_lib.mine import answer
 from course_lib.positions import LearnedPositions

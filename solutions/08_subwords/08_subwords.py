@@ -55,7 +55,7 @@ import torch
 import torch.nn.functional as F
 
 from course_lib import show
-from course_lib.checking import check, hint, progress, solution
+from course_lib.checking import case, check, hint, progress, solution
 from course_lib.mine import answer
 from course_lib.text.shakespeare import shakespeare_at_hand
 from course_lib.text.tokenization import SPECIAL

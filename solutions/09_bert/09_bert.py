@@ -54,7 +54,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from course_lib import show
-from course_lib.checking import check, hint, progress, solution
+from course_lib.checking import case, check, hint, progress, solution
 from course_lib.ground.optional import needed_for
 from course_lib.models import BERT, GPT, BERTConfig, GPTConfig, Transformer, TransformerConfig
 from course_lib.published.hub import PublishedModel

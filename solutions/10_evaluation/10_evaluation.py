@@ -54,7 +54,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from course_lib import show
-from course_lib.checking import check, hint, progress, solution
+from course_lib.checking import case, check, hint, progress, solution
 from course_lib.evaluation.metrics import METRICS, Texts, evaluate_texts, meteor
 from course_lib.evaluation.similarity import TextEncoder, bertscore
 from course_lib.evaluation.thesaurus import lesson_thesaurus

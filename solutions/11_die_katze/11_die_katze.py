@@ -56,7 +56,7 @@ from torch import nn
 
 from course_lib import show
 from course_lib.blocks import BlockConfig, EncoderBlock
-from course_lib.checking import check, hint, progress, solution
+from course_lib.checking import case, check, hint, progress, solution
 from course_lib.evaluation.metrics import Texts, bleu
 from course_lib.ground.tables import Table
 from course_lib.mine import answer

@@ -54,7 +54,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from course_lib import show
-from course_lib.checking import check, hint, progress, solution
+from course_lib.checking import case, check, hint, progress, solution
 from course_lib.masking import causal_mask
 from course_lib.positions import sinusoidal_encoding
 from course_lib.toys.grammar import random_sentence

@@ -205,7 +205,7 @@ def test_the_first_code_cell_imports_what_the_lesson_needs(notebook: NotebookNod
     for line in (
         "import torch",
         "from course_lib import show",
-        "from course_lib.checking import check, hint, progress, solution",
+        "from course_lib.checking import case, check, hint, progress, solution",
     ):
         assert line in first.source.splitlines()
 

@@ -221,7 +221,7 @@ sys.meta_path[:] = [finder for finder in sys.meta_path if "editable" not in str(
 """
 
 SCRIPT = """
-from course_lib.checking import check, hint, progress, solution
+from course_lib.checking import case, check, hint, progress, solution
 from course_lib.exercises import of_lesson
 
 import torch
@@ -240,7 +240,9 @@ def mean_pooling(embeddings, mask):
 
 for name in ("accuracy", "majority", "cosine", "mean_pooling", "parameters", "nothing"):
     print(check("words_in_a_bag." + name))
-print(check("words_in_a_bag.cosine"), hint("words_in_a_bag.cosine"))
+print(check("words_in_a_bag.cosine"), hint("words_in_a_bag.mean_pooling"))
+found = case("words_in_a_bag.cosine", lambda table, i: table[:, 0])
+print(check("words_in_a_bag.cosine", lambda table, i: table[:, 0]), found, found.args, found.expected)
 print("MORE")
 print(progress())
 print(check("words_in_a_bag.cosine", hidden=True))
@@ -271,7 +273,9 @@ def test_check_and_hint_say_the_same_as_in_the_full_course(edition: Path, tmp_pa
     assert same == full.split("MORE")[0]
     assert "words_in_a_bag.accuracy: Right" in same
     assert "Divide" in same or "length" in same
-    assert "words_in_a_bag.cosine: Hint" in same
+    assert "words_in_a_bag.mean_pooling: Hint" in same
+    assert "A case that fails, " in same
+    assert "\n         lengths  [" in same
     assert "01 Attention" not in more
     assert "00 Words in a bag" in more
     assert "Hidden cases are in the full course only" in more

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from course_lib.checking import check, hint, solution
+from course_lib.checking import case, check, hint, solution
 from course_lib.learner.asked import asked_for, lesson_at_hand
 from course_lib.learner.progress_file import progress_file
 
@@ -53,7 +53,7 @@ def test_of_what_is_like_nothing_only_this_lesson_s_ids_are_listed(capsys: pytes
     assert "masking." not in told
 
 
-@pytest.mark.parametrize("call", [check, hint, solution])
+@pytest.mark.parametrize("call", [case, check, hint, solution])
 @pytest.mark.parametrize("name", ["attention.why_scale", "words_in_a_bag.told_apart"])
 def test_what_a_person_reads_is_said_to_be_so(
     call: Callable[[str], object], name: str, capsys: pytest.CaptureFixture[str]
@@ -62,7 +62,7 @@ def test_what_a_person_reads_is_said_to_be_so(
     assert f"{name} is read by a person: it has no check, no hints and no solution here." in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("call", [check, hint, solution])
+@pytest.mark.parametrize("call", [case, check, hint, solution])
 def test_who_names_nothing_is_told_what_to_name(call: Callable[[], object], capsys: pytest.CaptureFixture[str]) -> None:
     assert call() is None
     told = capsys.readouterr().out

@@ -1,0 +1,98 @@
+"""A case that fails, handed out: what goes in and what is asked for, to call the answer by hand and print its steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from course_lib.checking.observation import Outcome, fresh
+from course_lib.checking.render import case_message, lead
+from course_lib.learner.panel import HelpPanel, Section
+
+if TYPE_CHECKING:
+    from course_lib.checking.exercise import Case, Exercise, Value
+    from course_lib.checking.verdict import Verdict
+
+
+@dataclass(frozen=True, eq=False)
+class FailingCase:
+    """What `case` returns. In a notebook it shows how to go on; `print` gives plain text.
+
+    Attributes:
+        name: of the case.
+        args: positional arguments, copies each time that `case` is called.
+        kwargs: keyword arguments.
+        construct: keyword arguments for the constructor; only for classes.
+        weights: state dict to load after construction; only for classes.
+        expected: what should come back; None where the call should be refused.
+        panel: what is shown.
+    """
+
+    name: str
+    args: tuple[Value, ...]
+    kwargs: Mapping[str, Value]
+    construct: Mapping[str, Value]
+    weights: Mapping[str, Tensor]
+    expected: Value
+    panel: HelpPanel
+
+    def __str__(self) -> str:
+        return self.panel.text()
+
+    def __repr__(self) -> str:
+        return self.panel.text()
+
+    def _repr_html_(self) -> str:
+        return self.panel.html()
+
+
+def failing_case(verdict: Verdict) -> FailingCase | None:
+    """The case that a verdict shows.
+
+    Returns:
+        None where there is none to hand out, which a printed sentence says.
+    """
+    exercise, shown = verdict.exercise, verdict.shown
+    if shown is None or verdict.outcome is Outcome.NOT_ATTEMPTED:
+        right = f"No case fails: {exercise.name} is right in all that are shown."
+        print(right if verdict.passed else lead(verdict))
+        return None
+    case = shown.case
+    if case.secret:
+        print(f"No case is handed out: {exercise.id} is a prediction, and no check gives away what comes out.")
+        return None
+    return FailingCase(
+        name=case.name,
+        args=fresh(case.args),
+        kwargs=fresh(dict(case.kwargs)),
+        construct=fresh(dict(case.construct)),
+        weights=fresh(dict(case.weights)),
+        expected=None if case.refused else fresh(shown.expected.value),
+        panel=HelpPanel(
+            heading="A case that fails",
+            detail=case.name,
+            exercise_id=exercise.id,
+            sections=(
+                Section(paragraphs=(case_message(verdict, shown),), code="\n".join(_how_to_call(exercise, case))),
+            ),
+        ),
+    )
+
+
+def _how_to_call(exercise: Exercise, case: Case) -> Iterator[str]:
+    """The call as a cell of the student's."""
+    yield f'failing = case("{exercise.id}")'
+    called = exercise.name
+    if case.construct or case.weights:
+        called = "module"
+        yield f"module = {exercise.name}(**failing.construct)"
+        if any(weight.dtype == torch.float64 for weight in case.weights.values()):
+            yield "module.double()"
+        yield "module.load_state_dict(failing.weights, strict=False)"
+        yield f"module.{'train' if case.training else 'eval'}()"
+    yield f"print({called}(*failing.args{', **failing.kwargs' if case.kwargs else ''}))"
+    yield "print(failing.expected)"

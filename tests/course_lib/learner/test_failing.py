@@ -1,0 +1,121 @@
+"""A case that fails is handed out with all that it takes to call it again, and nothing of a prediction is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+import torch
+from torch import Tensor, nn
+
+from course_lib import exercises
+from course_lib.checking import Case, Exercise, case, check, judge, observe
+from course_lib.checking.answer_key import AnswerKey
+from course_lib.learner.failing import FailingCase, failing_case
+from course_lib.learner.progress_file import progress_file
+from tests.course_lib.checking.samples import DOUBLE, SCALE
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KATZE_WORK", str(tmp_path))
+
+
+def handed(exercise: Exercise, answer: object) -> FailingCase:
+    verdict = judge(AnswerKey(exercise), lambda one: observe(answer, one))  # type: ignore[arg-type]
+    found = failing_case(verdict)
+    assert found is not None
+    return found
+
+
+def cell_of(found: FailingCase, **names: object) -> str:
+    """What the cell prints that a case offers."""
+    printed: list[object] = []
+    (section,) = found.panel.sections
+    assert section.code in found._repr_html_().replace("&quot;", '"').replace("&#x27;", "'")
+    exec(section.code, {"case": lambda name: found, "print": printed.append, **names})
+    return repr(printed)
+
+
+def test_a_call_can_be_made_again() -> None:
+    def mask(causal: Tensor, padding: Tensor) -> Tensor:
+        causal &= padding.any()
+        return causal
+
+    name = "masking.combined_mask"
+    found = case(name, mask)
+    assert found is not None
+    causal, padding = found.args
+    assert torch.equal(found.expected, causal & padding.unsqueeze(-2))
+    assert repr([mask(causal.clone(), padding), found.expected]) == cell_of(found, combined_mask=mask)
+    causal.zero_()
+    other = case(name, mask)
+    assert other is not None
+    assert bool(other.args[0].any())
+    assert found.name in check(name, mask).text()  # type: ignore[union-attr]
+    assert progress_file().of(name).failures == 1  # the one check
+
+
+def wrong_scale(size: int) -> nn.Module:
+    class Scale(nn.Module):
+        def __init__(self, size: int) -> None:
+            super().__init__()
+            self.weight = nn.Parameter(torch.zeros(size))
+            self.register_buffer("own", torch.ones(1))
+
+        def forward(self, x: Tensor) -> Tensor:
+            return x + self.weight
+
+    return Scale(size)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_a_module_is_built_as_the_check_builds_it(dtype: torch.dtype) -> None:
+    x, weight = torch.ones(2, 3, dtype=dtype), torch.arange(3.0, dtype=dtype)
+    exercise = with_cases(SCALE, Case("any", (x,), construct={"size": 3}, weights={"weight": weight}))
+    assert repr(x * weight) in cell_of(handed(exercise, wrong_scale), Scale=wrong_scale)
+
+
+def with_cases(exercise: Exercise, *cases: Case) -> Exercise:
+    return replace(exercise, cases=lambda generator, hidden: cases, parts={"values": exercise.points})
+
+
+def test_arrays_keywords_and_callbacks_are_what_an_answer_gets() -> None:
+    found = handed(with_cases(DOUBLE, Case("any", (), {"x": numpy.ones(3)})), lambda x: x)
+    assert type(found.kwargs["x"]) is type(found.expected) is numpy.ndarray
+    assert "[2., 2., 2.]" in cell_of(found, double=lambda x: x)
+    greedy = case("decoding.greedy", lambda step, start_id, end_id, max_length: torch.tensor([0]))
+    assert greedy is not None
+    assert greedy.args[0](torch.tensor([greedy.args[1]])).ndim == 1
+    refused = handed(with_cases(DOUBLE, Case("any", (None,), refused="TypeError")), lambda x: 2)
+    assert refused.expected is None
+    assert "should be refused with a TypeError" in str(refused)
+
+
+def is_stub(causal: Tensor, padding: Tensor) -> Tensor:
+    raise NotImplementedError
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "told"),
+    [
+        ("masking.combined_mask", exercises.find("masking.combined_mask").reference, "No case fails: combined_mask is"),
+        ("masking.combined_mask", None, "There is no combined_mask yet."),
+        ("masking.combined_mask", 3, "combined_mask is not a function but an int"),
+        ("masking.combined_mask", is_stub, "Write combined_mask, run it, and check again."),
+        ("positions.same_under_causal_mask", lambda order: order > 1, "is a prediction, and no check gives away"),
+        ("subwords.vocabulary_size", lambda characters, merges, special: 7, "is a prediction, and no check gives"),
+        ("bert.expected_counts", lambda words: (0.0, 1.0, 2.0), "is a prediction, and no check gives away"),
+        ("masking.combine_masks", None, "No case is handed out: no exercise"),
+        ("", None, "No case is handed out: name the exercise"),
+    ],
+)
+def test_where_there_is_none_a_sentence_says_why(
+    name: str, answer: Callable[..., Any] | None, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert case(name, answer) is None
+    assert told in capsys.readouterr().out
