@@ -54,7 +54,8 @@ def mean_pooling(
     if mask is None:
         return x.mean(dim=1)
     words = mask.unsqueeze(-1).to(x.dtype)
-    return (x * words).sum(dim=1) / words.sum(dim=1).clamp(min=1)
+    total, count = (x * words).sum(dim=1), words.sum(dim=1)
+    return total / count.clamp(min=1)
 
 
 class BagClassifier(nn.Module):

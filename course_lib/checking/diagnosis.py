@@ -105,9 +105,8 @@ def _likeness(key: AnswerKey, shown: _Tried, core_only: bool, confirmed: Callabl
     further = confirmed()
     if len(further.alike(best[0], core_only)) * 2 < len(further.failed(core_only)) or not further.results:
         return ""
-    if most == len(failures):
-        return f"In the {most} cases that fail, this is what happens: {best[0].message}"
-    return f"In {most} of the {len(failures)} cases that fail, this is what happens: {best[0].message}"
+    which = f"the {most}" if most == len(failures) else f"{most} of the {len(failures)}"
+    return f"In {which} cases that fail, this is what happens: {best[0].message}"
 
 
 _ALIKE = 2

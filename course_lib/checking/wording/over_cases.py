@@ -105,9 +105,7 @@ def _where(exercise: Exercise, once: Results) -> str:
             return f"Wrong in {_cases(failed)} {trait[0]}, right in {_cases(passed)} {trait[1]}."
         if not any(held[: len(failed)]) and all(held[len(failed) :]):
             return f"Right in {_cases(passed)} {trait[0]}, wrong in {_cases(failed)} {trait[1]}."
-    if len(failed) > 1:
-        return ""
-    return f"Wrong in one case only, “{failed[0].name}”, and right in the {len(passed)} others."
+    return ""
 
 
 def _cases(cases: Sequence[Case]) -> str:
@@ -176,7 +174,7 @@ def _nearly(failures: Results) -> str:
         return ""
     digits = [_digits(result) for result in failures]
     least = min(digits)
-    if not 2 <= least <= _MOST_DIGITS:
+    if not (2 if len(failures) >= _EACH else _OF_ONE) <= least <= _MOST_DIGITS:
         return ""
     if least >= _SINGLE and all(_is_double(result.expected.value) for result in failures):
         return (
@@ -189,7 +187,7 @@ def _nearly(failures: Results) -> str:
     )
 
 
-_SINGLE, _MOST_DIGITS = 6, 9
+_OF_ONE, _SINGLE, _MOST_DIGITS = 4, 6, 9
 
 
 def _is_double(value: Value) -> bool:
@@ -284,10 +282,13 @@ def _up_to(failures: Results) -> str:
 def _only_in(once: Results, failures: Results) -> str:
     """Which cases fail, by their names, where nearly all are right."""
     right = len(once) - len(failures)
-    if not failures or right < _EACH * len(failures) or any(result.outcome in _NOT_JUDGED for result in once):
+    if not 1 <= len(failures) <= right // _EACH or len(failures) > _EACH:
+        return ""
+    if any(result.outcome in _NOT_JUDGED for result in once):
         return ""
     names = " and ".join(f"“{result.case.name}”" for result in failures)
-    return f"Right in {right} of {len(once)} cases, wrong only in {names}." if len(failures) <= _EACH else ""
+    count = "one case" if len(failures) == 1 else "two cases"
+    return f"Wrong in {count} only, {names}, and right in the {right} others."
 
 
 def _rights(result: CaseResult) -> Iterator[tuple[str, int]]:

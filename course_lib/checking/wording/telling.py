@@ -57,9 +57,10 @@ _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
 
 
 def _numbers(result: CaseResult) -> float:
-    """How many numbers the tensor holds that is asked for; of a plain number, or anything else, as many as can be."""
+    """How many numbers the largest tensor holds that is asked for; where none is, as many as can be."""
     expected = result.expected.value
-    return expected.numel() if isinstance(expected, Tensor) and expected.ndim else math.inf
+    values = expected if isinstance(expected, (list, tuple)) else [expected]
+    return max((value.numel() for value in values if isinstance(value, Tensor) and value.ndim), default=math.inf)
 
 
 _TOO_FEW = 2

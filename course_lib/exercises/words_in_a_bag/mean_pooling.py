@@ -112,7 +112,7 @@ EXERCISE = Exercise(
     cases=_pooling_cases,
     parts={CORE: 3, "sentences without words": 1},
     correct=CORRECT,
-    steps=("words",),
+    steps=("total", "count"),
     hints=(
         Hint(
             "idea",

@@ -155,8 +155,15 @@ def test_what_is_right_up_to_some_position_is_told(answer: Callable[[int, Tensor
     [
         (lambda step, end: float(step), "Wrong in both cases in which step is larger than end, right in all 3 cases"),
         (lambda step, end: step - 0.5 if step < end else float(end), "Wrong in both cases in which step is smaller"),
-        (lambda step, end: float(min(step, end)) + (step == 3), "Right in 4 of 5 cases, wrong only in “3 of 5”."),
+        (
+            lambda step, end: float(min(step, end)) + (step == 3),
+            "Wrong in one case only, “3 of 5”, and right in the 4 others.",
+        ),
         (lambda step, end: float(min(step, end)) + (step in (3, 6)), ""),
+        (
+            lambda step, end: float(min(step, end)) + (end == 3),
+            "Wrong in one case only, “6 of 3”, and right in the 4 others.",
+        ),
     ],
 )
 def test_two_numbers_are_compared(answer: Callable[[int, int], float], reason: str) -> None:

@@ -43,7 +43,7 @@ def raises_on_six(x: Tensor) -> Tensor:
         (lambda x: 3 * x if x.numel() > 6 else x.sin(), "3 x 3", ""),  # nor a smaller one
         (lambda x: -2 * x if x.numel() == 6 else 3 * x, "3 x 3", ""),  # most say one thing, one another
         (lambda x: 2 * x if x.numel() > 1 else 0 * x, "1 x 1", "Your answer is 0 everywhere."),
-        (lambda x: 2 * x if x.ndim > 1 else x, "in the hundreds", "What came back is x itself"),
+        (lambda x: 2 * x if x.ndim > 1 else x, "in the hundreds", ""),
         (raises_on_six, "3 x 3", ""),
     ],
 )
