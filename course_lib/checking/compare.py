@@ -536,7 +536,19 @@ def _gradient_difference(
     found = _tensor_difference(expected, actual, f"the gradient of {name}", strict)
     if found is None:
         return None
-    return Difference(Kind.GRADIENT, found.message, found.index, found.expected, found.actual)
+    where = _NOT_FINITE if bool(actual.isnan().any()) and not bool(expected.isnan().any()) else _HIDDEN
+    told = where if found.kind is Kind.VALUE else ""
+    return Difference(Kind.GRADIENT, f"{found.message}{told}", found.index, found.expected, found.actual)
+
+
+_HIDDEN = (
+    " The values are right. Usually some step on the way then keeps its part of the gradient back (torch.no_grad(), "
+    ".detach(), .data, .item()), or cuts it off (clamp, max)."
+)
+_NOT_FINITE = (
+    " The values are right. Usually some step on the way then is not finite where its result is not used, as behind "
+    "torch.where or nan_to_num, and has a gradient of NaN: put something harmless in before that step."
+)
 
 
 def _inside(key: Key, found: Difference | None) -> Difference | None:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 import torch
+from torch import Tensor
 
 from course_lib.checking import Case, observe
 from course_lib.checking.compare import (
@@ -203,6 +204,32 @@ def test_a_missing_gradient_and_a_change_in_place_are_named_by_argument() -> Non
     assert wrong is not None
     assert wrong.kind is Kind.GRADIENT
     assert "the gradient of x" in wrong.message
+
+
+def half_without_gradient(x: Tensor) -> Tensor:
+    with torch.no_grad():
+        half = x.clone()
+    return x + half
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        (half_without_gradient, "torch.no_grad()"),
+        (lambda x: x + x.detach(), "torch.no_grad()"),
+        (lambda x: 2 * x.clamp(max=1.5) + (x - 1.5).clamp(min=0).detach() * 2, "torch.no_grad()"),
+        (lambda x: torch.where(x > 0, 2 * x, (x - 2).sqrt()), "torch.where"),
+        (lambda x: 2 * x + ((x - 2).sqrt() * 0).nan_to_num() * 0, "torch.where"),
+        (lambda x: 3 * x, ""),
+        (lambda x: (2 * x).detach(), ""),
+    ],
+)
+def test_where_the_values_are_right_a_wrong_gradient_is_explained(answer: Callable[[Tensor], Tensor], why: str) -> None:
+    case = Case("a vector", (torch.tensor([1.0, 2.0]),), gradients=(0,))
+    found = difference(case, observe(lambda x: x * 2, case), observe(answer, case), ["x"])
+    assert found is not None
+    assert ("The values are right. Usually" in found.message) is bool(why)
+    assert why in found.message.partition("Usually")[2]
 
 
 @pytest.mark.parametrize(
