@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import os
 import re
-from collections.abc import Callable
+import textwrap
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,42 +24,103 @@ Slow = str | Callable[[argparse.Namespace], str]
 """What a command says at once, or what it says by its options."""
 
 
+@dataclass(frozen=True)
+class Command:
+    """A command, as `katze --help` and the README list it.
+
+    Attributes:
+        parser: what its arguments were added to.
+        group: a sentence about those in whose midst it is listed.
+        summary: what it is for, in a line.
+        example: a line that shows its use.
+        slow: what is said at once by one that needs a while before it has something to tell; it may depend on options.
+        page: what explains it, relative to the repository; empty where nothing does.
+    """
+
+    parser: argparse.ArgumentParser
+    group: str
+    summary: str
+    example: str
+    slow: Slow
+    page: str
+
+    @property
+    def usage(self) -> str:
+        """Its name with the arguments and options that it must be given, and with arguments that it may be."""
+        words = [self.parser.prog]
+        for action in self.parser._get_positional_actions():
+            metavar = str(action.metavar or action.dest.upper())
+            words.append({"?": f"[{metavar}]", "*": f"[{metavar} ...]"}.get(str(action.nargs), metavar))
+        for action in self.parser._get_optional_actions():
+            if action.required:
+                words += [action.option_strings[0], str(action.metavar or action.dest.upper())]
+        return " ".join(words)
+
+
 class Commands:
     """The commands of `katze`, as they are added.
 
     Attributes:
-        slow: what is said at once by those that need a while before they have something to tell; of one, it may
-            depend on its options.
-        examples: one line a command that shows its use.
+        known: they, by name.
     """
 
     def __init__(self, parser: argparse.ArgumentParser) -> None:
-        self._added = parser.add_subparsers(title="commands", metavar="COMMAND")
-        self.slow: dict[str, Slow] = {}
-        self.examples: dict[str, str] = {}
+        self._added = parser.add_subparsers(metavar="COMMAND", help="as below; `katze COMMAND --help` says more")
+        self._group = ""
+        self.known: dict[str, Command] = {}
+
+    def begin_group(self, said: str) -> None:
+        """Let what is added from here on be listed under a sentence."""
+        self._group = said
+
+    def listed(self) -> Iterator[str]:
+        """Each group of commands, for a terminal."""
+        for group in dict.fromkeys(command.group for command in self.known.values()):
+            lines = [
+                textwrap.fill(command.summary, 96, initial_indent=f"  {name:<16}", subsequent_indent=" " * 18)
+                for name, command in self.known.items()
+                if command.group == group
+            ]
+            yield "\n".join([f"{group}:", *lines])
+
+    def table(self) -> str:
+        """All of them, as the table in the README."""
+        rows = ["| command | what it does |", "|---|---|"]
+        for command in self.known.values():
+            more = f": [more]({command.page})" if command.page else ""
+            rows.append(f"| `{command.usage}` | {command.summary}{more} |")
+        return "\n".join(rows)
 
     def add(
-        self, name: str, run: Run, summary: str, example: str, *, course: bool = True, slow: Slow = ""
+        self,
+        name: str,
+        run: Run,
+        summary: str,
+        example: str,
+        *,
+        course: bool = True,
+        slow: Slow = "",
+        page: str = "",
     ) -> argparse.ArgumentParser:
         """Add a command; returns what its own arguments are added to.
 
         Args:
             name: what it is called by.
             run: what it does.
-            summary: what it is for, in a line.
-            example: a line that shows its use, as it is typed.
             course: whether it is about a course's folder, and takes `--course`.
-            slow: what to say at once, where it needs a while before it has something to tell.
+            summary, example, slow, page: see `Command`.
         """
-        made = self._added.add_parser(name, help=summary, description=summary, epilog=f"example: {example}")
+        made = self._added.add_parser(name, description=summary, epilog=f"example: {example}")
         made.set_defaults(run=run, command=name)
         if course:
             made.add_argument(
                 "--course", type=Path, metavar="DIR", help="the course's folder (default: found from here)"
             )
-        self.examples[name] = example
-        if slow:
-            self.slow[name] = slow
+        made.add_argument("-v", dest="verbose", action="count", default=0, help="say what is done; -vv: all of it")
+        made.add_argument(
+            "--log", dest="log_file", type=writable, metavar="FILE", help="write all that is done to FILE"
+        )
+        self.known[name] = Command(made, self._group, summary, example, slow, page)
         return made
 
 

@@ -49,6 +49,8 @@ from course_lib.checking.exercise import Exercise
 from course_lib.checking.notebook import IMPORTED_CHECK
 from course_lib.exercises.catalogue import SETTING
 
+logger = logging.getLogger(__name__)
+
 NBGRADER_DEFAULTS = {"grade": False, "solution": False, "locked": False, "task": False, "schema_version": 3}
 
 NOTEBOOK_METADATA = {
@@ -191,6 +193,7 @@ def _build(course: Course, lessons: Iterable[str], workshop: Path, exercises: Co
         nbformat.write(notebook, source / f"{lesson}.ipynb")
         _generate_assignment(course, lesson, workshop)
         _check_release_notebook(lesson, workshop / "release" / lesson / f"{lesson}.ipynb", wanted)
+        logger.info("%s built, with %d exercises", lesson, len(wanted))
         _write_solved(lesson, written, workshop / "solved", course.shows_solutions)
 
 

@@ -6,6 +6,7 @@ are, and `deliver.py` puts them where grading looks for them. `course/kept/colle
 
 from __future__ import annotations
 
+import logging
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -34,6 +35,8 @@ from autograder.platforms.platform import Found, Platform, in_utc, letters_of, n
 from autograder.platforms.registry import PLATFORMS, named, names_a_submission, platform_by_names
 from autograder.platforms.roster import ROSTER_NAME, TABLE_BYTES, Listed, Roster, parse_table, people_in, read_roster
 from autograder.words import count, printable
+
+logger = logging.getLogger(__name__)
 
 Result = Literal["collected", "replaced", "unchanged", "older", "not collected"]
 
@@ -151,6 +154,9 @@ def collect(
                 collection.remarks.append(f"No roster: {origin.without_roster} (docs/collecting.md).")
             _Run(course, download.name, origin, roster, zone, delivery, collection).take(by_lesson)
     collection.remarks += _late_ones(collection.rows, course)
+    for row in collection.rows:
+        logger.debug("%s: %s %s, %s", row.title, row.result, row.student, "; ".join(row.said))
+    logger.info("%s, from %s: %d submissions", download.name, origin, len(collection.rows))
     collection.rows.sort(key=lambda row: (row.lesson, row.student, row.title))
     return collection
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import logging
 import os
 import re
 import zipfile
@@ -32,6 +33,8 @@ from autograder.platforms.registry import PLATFORMS, named
 from autograder.platforms.roster import ROSTER_NAME, Person, Roster, read_roster
 from autograder.words import printable, some
 from course_lib.ground.files import put_in_place
+
+logger = logging.getLogger(__name__)
 
 NEW, CHANGED, SAME = "new", "changed", "as returned"
 
@@ -250,6 +253,7 @@ def fill_worksheet(plan: GoingBack, worksheet: Path, scale: bool = False) -> Fil
 
 def write_zip(plan: GoingBack, path: Path) -> None:
     """Write the pages into a zip, whole or not at all; one page at a time is in memory."""
+    logger.info("%d pages into %s", len(plan.pages), path)
     with put_in_place(path) as draft, zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as archive:
         for page in plan.pages:
             about = zipfile.ZipInfo.from_file(page.path, page.name)

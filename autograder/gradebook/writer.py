@@ -12,6 +12,7 @@ answer, so that formgrader lists it as work to do; a zero that was earned has `a
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -28,6 +29,8 @@ from autograder.gradebook.held import HeldGradebook
 from autograder.gradebook.lesson import LessonRows, save_lesson
 from autograder.gradebook.record import Change, Record, RunRecord
 from autograder.gradebook.tables import COURSE, inserting
+
+logger = logging.getLogger(__name__)
 
 DEFAULT_COURSE = "default_course"
 """nbgrader's name for a course without one; its preprocessors use it whatever the settings say."""
@@ -135,12 +138,15 @@ class GradebookWriter:
     def begin_run(self, run: RunRecord) -> int:
         """Write down that a run has begun; returns its number, for `Entry`."""
         with self._book.begin() as connection:
-            return store.begin_run(connection, run)
+            number = store.begin_run(connection, run)
+        logger.info("run %d begins on %s", number, run.host)
+        return number
 
     def end_run(self, run: int) -> None:
         """Write down that a run has come to its end."""
         with self._book.begin() as connection:
             store.end_run(connection, run)
+        logger.info("run %d has ended", run)
 
     def set_aside(self, run: int, lesson: str, students: Collection[str], why: str) -> None:
         """Let the grades of these students no longer count, until they are graded again.
@@ -200,4 +206,5 @@ class GradebookWriter:
             save_grades(connection, rows, student, notebook, scores, timestamp, problem, problems, answers)
             if entry is None:
                 return ()
+            logger.info("%s, %s: %s recorded, in %.2f s", student, lesson, problem or "points", entry.record.seconds)
             return store.save(connection, entry.run, entry.record, entry.why, entry.kept, self._rulings.get(lesson, {}))

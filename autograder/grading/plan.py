@@ -7,6 +7,7 @@ Where all of these match the record, and what was written is still there, nothin
 from __future__ import annotations
 
 import errno
+import logging
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +22,8 @@ from autograder.gradebook.record import Conditions, Record
 from autograder.grading.assignment import Assignment
 from autograder.grading.digests import fingerprints
 from course_lib.checking import Outcome
+
+logger = logging.getLogger(__name__)
 
 FIRST = "not graded before"
 FORCED = "graded again by --force"
@@ -151,6 +154,9 @@ def make_plan(
             tasks.append(Task(student, folder, digest, tuple(redefined.values()), frozenset(redefined), record))
         else:
             unchanged.append(record)
+    for task in tasks:
+        logger.debug("%s is graded: %s", task.student, "; ".join(task.why))
+    logger.info("%s: %d to grade, %d unchanged", assignment.lesson, len(tasks), len(unchanged))
     return Plan(tuple(tasks), tuple(unchanged))
 
 

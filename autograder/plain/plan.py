@@ -9,6 +9,7 @@ import ast
 import hashlib
 import importlib.metadata
 import json
+import logging
 import platform
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -44,6 +45,8 @@ from autograder.plain.publish import written_files
 from autograder.plain.refusals import REFUSED
 from course_lib.checking import Outcome
 from course_lib.checking.rules import syntax_tree
+
+logger = logging.getLogger(__name__)
 
 _DIGESTS = {
     "files": "the files beside the notebooks have changed",
@@ -102,6 +105,9 @@ def make_plan(
             tasks.append(Task(student, folder, digest, why, frozenset(), record))
         else:
             unchanged.append(record)
+    for task in tasks:
+        logger.debug("%s is graded: %s", task.student, "; ".join(task.why))
+    logger.info("%s: %d to grade, %d unchanged", assignment.name, len(tasks), len(unchanged))
     return Plan(tuple(tasks), tuple(unchanged))
 
 

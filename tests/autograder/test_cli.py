@@ -1,7 +1,7 @@
 """The command as a user types it: what it prints, what it writes, and its exit status.
 
 Tests `errors.py`, `adding.py`, `autograde.py`, `certify.py`, `check.py`, `collect.py`, `completion.py`, `demo.py`,
-`doctor.py`, `exercises.py`, `export.py`, `freeze.py`, `give_back.py`, `gradescope.py`, `grade.py`, `learn.py`,
+`doctor.py`, `exercises.py`, `export.py`, `freeze.py`, `return_.py`, `gradescope.py`, `grade.py`, `learn.py`,
 `init.py`, `log.py`, `preflight.py`, `publish.py`, `release.py`, `report.py`, `site.py`, `status.py`, `thaw.py` and
 `writing.py` as well.
 """
@@ -27,7 +27,7 @@ import pytest
 
 from autograder.box import choose_level
 from autograder.cli import main, make_parser
-from autograder.commands.authoring import certify
+from autograder.commands.author import certify
 from autograder.commands.semester import grade
 from autograder.gradebook.writer import GradebookWriter
 
@@ -212,7 +212,7 @@ def test_certify_takes_lessons_and_exercises(capsys: pytest.CaptureFixture[str])
     assert told.rstrip().endswith("?")
 
 
-@pytest.mark.parametrize("name", make_parser()[1].examples)
+@pytest.mark.parametrize("name", make_parser()[1].known)
 def test_the_help_of_every_command_ends_with_an_example_that_it_understands(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -220,7 +220,7 @@ def test_the_help_of_every_command_ends_with_an_example_that_it_understands(
         main([name, "--help"])
     example = capsys.readouterr().out.rstrip().rpartition("example: ")[2]
     parser, commands = make_parser()
-    assert example == commands.examples[name]
+    assert example == commands.known[name].example
     typed = shlex.split(example.removeprefix('eval "$(').removesuffix(')"'))
     assert typed[:2] == ["katze", name]
     assert parser.parse_args(typed[1:]).command == name
@@ -553,3 +553,45 @@ def test_a_dry_run_starts_no_boxes_and_does_not_say_so(
         assert capsys.readouterr().err == f"katze: {said} ...\n"
     assert main(["grade", LESSON, "--dry-run", "--run"]) == 0
     assert capsys.readouterr().err == "katze: starting the boxes ...\n"
+
+
+# logging
+
+
+@pytest.mark.parametrize(
+    ("options", "shown", "written"),
+    [
+        ([], [], None),
+        (["-v"], ["INFO autograder.cli: katze 0", "1 submissions"], None),
+        (["-vv"], ["DEBUG autograder.delivery.collect: ada", "1 submissions"], None),
+        (
+            ["--log", "katze.log"],
+            [],
+            ["collect in --from folder", "DEBUG autograder.delivery.collect: ada", "exit status 0"],
+        ),
+        (["-v", "--log", "katze.log"], ["INFO autograder.cli"], ["DEBUG autograder.delivery.collect: ada"]),
+    ],
+)
+def test_a_command_says_what_it_does_when_asked(
+    course: Path, capsys: pytest.CaptureFixture[str], options: list[str], shown: list[str], written: list[str] | None
+) -> None:
+    file = course / "in" / "ada" / f"{LESSON}.ipynb"
+    file.parent.mkdir(parents=True)
+    file.write_bytes((course / "notebooks" / LESSON / f"{LESSON}.ipynb").read_bytes())
+    assert main(["collect", "in", "--from", "folder", *options]) == 0
+    told = capsys.readouterr().err
+    assert all(one in told for one in shown), told
+    assert ("DEBUG" in told, "INFO" in told) == ("-vv" in options, bool(shown))
+    log = course / "katze.log"
+    assert log.exists() is (written is not None)
+    if written is not None:
+        assert all(one in log.read_text() for one in written), log.read_text()
+        assert log.stat().st_mode & 0o077 == 0
+
+
+def test_every_command_can_log_and_bad_input_leaves_its_traceback_there(course: Path) -> None:
+    _, commands = make_parser()
+    for command in commands.known.values():
+        assert {"-v", "--log"} <= set(command.parser._option_string_actions)
+    assert main(["grade", "77_absent", "--log", "katze.log"]) == 2
+    assert "BadInput: no lesson '77_absent'" in (course / "katze.log").read_text()

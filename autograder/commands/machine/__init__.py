@@ -1,1 +1,1 @@
-"""Commands about this machine."""
+"""On this machine"""

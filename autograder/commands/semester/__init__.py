@@ -1,1 +1,1 @@
-"""Commands for those who teach it, in the order of a semester."""
+"""In a semester"""

@@ -18,6 +18,7 @@ def add(commands: Commands) -> None:
         "grade an assignment of a plain nbgrader course, in boxes",
         "katze autograde ps1 --workers 4",
         slow=lambda options: "comparing" if options.dry_run else "starting the boxes",
+        page="docs/plain_nbgrader.md",
     )
     autograde.add_argument("assignment", metavar="ASSIGNMENT", help="its folder's name, such as ps1")
     autograde.add_argument("--student", action="append", metavar="ID", help="only this student (may be repeated)")

@@ -21,6 +21,7 @@ def add(commands: Commands) -> None:
         _run,
         "take what a learning platform delivers into submitted/",
         "katze collect submissions.zip --roster canvas.csv --dry-run",
+        page="docs/collecting.md",
     )
     collect.add_argument("path", type=Path, metavar="PATH", help="an archive, a folder or a mailbox, as downloaded")
     collect.add_argument(

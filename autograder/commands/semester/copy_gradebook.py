@@ -16,6 +16,7 @@ def add(commands: Commands) -> None:
         _run,
         "copy the gradebook into a database in PostgreSQL, or back into a file",
         "katze copy-gradebook postgresql+psycopg://db.example.org/nlp",
+        page="docs/postgres.md#in-the-middle-of-a-semester",
     )
     copy.add_argument(
         "address",

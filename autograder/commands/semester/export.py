@@ -18,6 +18,7 @@ def add(commands: Commands) -> None:
         _run,
         "write the grades as CSV, for a learning platform",
         "katze export --roster roster.csv --to grades.csv",
+        page="docs/deadlines.md",
     )
     export.add_argument("lessons", nargs="*", metavar="LESSON", help="such as 01_ols (default: all that are graded)")
     export.add_argument("--to", type=writable, default="-", metavar="FILE.csv", help="where to (default: print it)")

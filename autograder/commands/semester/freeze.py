@@ -17,6 +17,7 @@ def add(commands: Commands) -> None:
         _run,
         "let the grades of a finished lesson stand: nothing in it is graded until it is thawed",
         "katze freeze 01_ols",
+        page="docs/changes.md",
     )
     add_lesson(freeze)
     add_json(freeze)

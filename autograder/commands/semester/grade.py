@@ -36,6 +36,7 @@ def add(commands: Commands) -> None:
         "grade the submissions to a lesson",
         "katze grade 01_ols --workers 4",
         slow=lambda options: "comparing" if options.dry_run and not options.on_a_copy else "starting the boxes",
+        page="docs/changes.md",
     )
     add_lesson(grade)
     grade.add_argument("--student", action="append", metavar="ID", help="only this student (may be repeated)")

@@ -21,6 +21,7 @@ def add(commands: Commands) -> None:
         "write the autograder of a lesson for Gradescope",
         "katze gradescope 01_ols --to build/autograder.zip",
         slow="reading the lesson",
+        page="docs/gradescope.md",
     )
     add_lesson(gradescope)
     gradescope.add_argument(

@@ -19,6 +19,7 @@ def add(commands: Commands) -> None:
         "begin a course of your own: a lesson, its exercises, a class",
         "katze init statistics",
         course=False,
+        page="docs/any_course.md",
     )
     init.add_argument("folder", type=Path, metavar="DIR", help="where to: a new folder, or an empty one")
     add_json(init)

@@ -28,6 +28,7 @@ def add(commands: Commands) -> None:
         "give the feedback pages back, under the names by which a platform knows its students",
         "katze return 01_ols --for moodle",
         slow="reading the gradebook",
+        page="docs/returning.md",
     )
     add_lesson(give_back)
     give_back.add_argument(

@@ -1,1 +1,0 @@
-"""Commands for those who learn, alone or in a class, and who want to see what it is."""

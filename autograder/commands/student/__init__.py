@@ -1,0 +1,1 @@
+"""For students, and whoever looks around"""
