@@ -1,7 +1,6 @@
 """A long run of the fuzzers; a short one is part of the tests.
 
     python -m benchmarks.fuzz [--minutes 5] [--seed 0] [--target wire|notebook|folder|code|text] [--replay FILE]
-    python -m benchmarks.fuzz shortcuts [EXERCISE ...]   (something else: see `shortcuts.py`)
 
 Makes inputs from seeds, one after another and for each target in turn, and hands them to the grader's own code.
 Prints a line for each finding (an error that nobody expects, a page that could do harm, a point for nothing, a
@@ -27,7 +26,7 @@ from random import Random
 
 import torch
 
-from benchmarks.fuzz import notebooks, shortcuts, wire
+from benchmarks.fuzz import notebooks, wire
 
 FINDINGS = Path("build/fuzz")
 MOST_SECONDS = 30.0
@@ -60,8 +59,6 @@ TARGETS = {
 
 def main() -> int:
     """Fuzz for some minutes, or try one saved input again; 1 where there is a finding."""
-    if sys.argv[1:2] == ["shortcuts"]:
-        return shortcuts.main(sys.argv[2:])
     parser = argparse.ArgumentParser(prog="python -m benchmarks.fuzz")
     parser.add_argument("--minutes", type=float, default=5.0)
     parser.add_argument("--seed", type=int, default=0, help="of the first input")
