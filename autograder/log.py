@@ -133,6 +133,7 @@ def _exercise(
         "fingerprint": one.fingerprint,
         "answer": one.answer,
         "ruling": one.ruling,
+        "worth_a_look": one.worth_a_look.splitlines(),
         "cases": [{**asdict(case), "outcome": str(case.outcome)} for case in cases],
     }
 
@@ -252,6 +253,8 @@ def _print_exercise(exercise: Mapping[str, Any], run: int, every_case: bool, con
     for said in (exercise["misconception_message"], exercise["note"], exercise["ruling"]):
         if said:
             _print(console, 6, (said, ""))
+    for place in exercise["worth_a_look"]:
+        _print(console, 6, (f"worth a look: {place}", "dim"))
     if exercise["answer"] and (every_case or outcome is not Outcome.PASSED):  # to be accepted by, in course.toml
         console.print(Padding(Text(f"answer {exercise['answer']}", "dim"), (0, 0, 0, 6), expand=False), soft_wrap=True)
     _print_cases(exercise["cases"], every_case, console)

@@ -390,13 +390,10 @@ def _verdicts(repaired: Repaired, release: Release, catalogue: Catalogue) -> dic
     found = [catalogue.find(cell.exercise) for cell in known if cell.kind is CellKind.CHECK and cell.exercise]
     withheld = sorted({module for exercise in found for module in exercise.withheld})
     limits = Limits()
-    shown = {package for exercise in found for package in catalogue.packages.get(exercise.lesson, ())}
     lesson = found[0].lesson if found else ""
     held = held_by_lesson(catalogue, lesson, release.code)
-    with Zygote(withheld, choose_level(Level.L1), limits, shown=shown, held=held) as zygote:
-        graded = grade_cells(
-            known, catalogue, lambda seconds, bench: zygote.open_box(seconds=seconds, bench=bench), AnswerKey, limits
-        )
+    with Zygote(withheld, choose_level(Level.L1), limits, held=held) as zygote:
+        graded = grade_cells(known, catalogue, lambda seconds: zygote.open_box(seconds=seconds), AnswerKey, limits)
     return graded.verdicts
 
 

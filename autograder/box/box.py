@@ -145,7 +145,7 @@ class Box:
             self._lose(Outcome.DIED, f"it broke the protocol: {error}")
         seconds = time.monotonic() - begin
         if self._sealed:
-            return CellResult([], result.ok, _bare(result.raised), result.failure, seconds, result.lacked)
+            return CellResult([], result.ok, _bare(result.raised), result.failure, seconds)
         outputs = _shown(result.outputs, self._now.output_bytes)
         return dataclasses.replace(result, outputs=outputs, seconds=min(result.seconds, seconds))
 
@@ -175,6 +175,7 @@ class Box:
         *,
         hidden: bool = True,
         allowed: Allowance = NO_ALLOWANCE,
+        forbidden: Sequence[str] = (),
     ) -> Observation:
         """Call what the cells have defined as `name`; what it prints is dropped.
 
@@ -183,12 +184,13 @@ class Box:
             case: what to call it with.
             hidden: the inputs are secret, so that cells run later show nothing.
             allowed: what it may use instead of the box's limits.
+            forbidden: names of torch's functions that break a rule when it calls them.
 
         Raises:
             BoxLost: the box is gone.
             BoxUnavailable: the zygote is gone, and the box with it.
         """
-        [observation] = self.observe_cases(name, [case], hidden=hidden, allowed=allowed)
+        [observation] = self.observe_cases(name, [case], hidden=hidden, allowed=allowed, forbidden=forbidden)
         return observation
 
     def observe_cases(
@@ -198,6 +200,7 @@ class Box:
         *,
         hidden: bool = True,
         allowed: Allowance = NO_ALLOWANCE,
+        forbidden: Sequence[str] = (),
     ) -> Iterator[Observation]:
         """Like `observe`, for one case after another in one request: what a call costs is mostly waking up for it.
 
@@ -214,7 +217,12 @@ class Box:
             first = len(encoder.callbacks)
             encoded.append(encode_case(case, encoder))
             passed_in.append(range(first, len(encoder.callbacks)))
-        header = {"kind": "observe", "name": name, "cases": encoded}
+        header: dict[str, Json] = {
+            "kind": "observe",
+            "name": name,
+            "cases": encoded,
+            "forbidden": list(forbidden),
+        }
         self._now = allowed.applied(self._limits)
         request = self._ask(header, encoder, "call_seconds", allowed)
         for number, case in enumerate(cases):

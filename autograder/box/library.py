@@ -26,9 +26,9 @@ _CHILD_SIDE = (
     "box/protocol.py",
     "box/processes.py",
     *(f"box/confinement/{name}.py" for name in ("landlock", "system_calls", "seccomp", "recorded")),
-    *(f"box/confinement/{name}.py" for name in ("grants", "levels", "packages", "attempts")),
+    *(f"box/confinement/{name}.py" for name in ("grants", "levels", "attempts")),
     *(f"box/inside/{name}.py" for name in ("recorder", "pristine", "shell", "judged")),
-    *(f"box/inside/{name}.py" for name in ("bars", "absence", "substitutes", "child")),
+    *(f"box/inside/{name}.py" for name in ("missing", "substitutes", "child")),
     *(f"box/zygote/{name}.py" for name in ("large_pages", "zygote")),
 )
 

@@ -70,7 +70,7 @@ class CellResult:
         raised: the exception that ended it.
         failure: the outcome that stands for that exception (`raised`, `not_attempted` or `out_of_memory`).
         seconds: wall-clock time.
-        lacked: whether it asked for something that boxes of this kind lack.
+        missing: a package that it used and that is not installed; empty if there is none.
         programs: some of those that it asked for, and that were not started.
         number: the last value of a test cell, where that is a number.
     """
@@ -80,7 +80,7 @@ class CellResult:
     raised: Raised | None = None
     failure: Outcome | None = None
     seconds: float = 0.0
-    lacked: bool = False
+    missing: str = ""
     programs: tuple[str, ...] = ()
     number: float | None = None
 
@@ -380,7 +380,7 @@ def encode_cell(result: CellResult) -> Json:
         "raised": encode_raised(result.raised),
         "failure": None if result.failure is None else str(result.failure),
         "seconds": float(result.seconds),
-        "lacked": result.lacked,
+        "missing": clean(result.missing)[:MAX_NAME],
         "programs": [clean(program) for program in result.programs],
         "number": result.number,
     }
@@ -394,8 +394,8 @@ def decode_cell(data: Json) -> CellResult:
     Raises:
         ProtocolError: it is not one.
     """
-    flags = {"ok": bool, "lacked": bool}
-    fields(data, outputs=list, raised=object, failure=object, seconds=float, programs=list, number=object, **flags)
+    kinds = {"ok": bool, "missing": str}
+    fields(data, outputs=list, raised=object, failure=object, seconds=float, programs=list, number=object, **kinds)
     require(len(data["outputs"]) <= MAX_OUTPUTS, "too many outputs")
     nodes = 0
     for output in data["outputs"]:
@@ -408,8 +408,8 @@ def decode_cell(data: Json) -> CellResult:
     programs = tuple(text(program, MAX_NAME) for program in data["programs"])
     number = data["number"]
     require(number is None or (type(number) is float and math.isfinite(number)), "an invalid number")
-    seconds = _seconds(data["seconds"])
-    return CellResult(outputs, data["ok"], raised, failure, seconds, data["lacked"], programs, number)
+    seconds, missing = _seconds(data["seconds"]), text(data["missing"], MAX_NAME)
+    return CellResult(outputs, data["ok"], raised, failure, seconds, missing, programs, number)
 
 
 def encode_raised(raised: Raised | None) -> Json:

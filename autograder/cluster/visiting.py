@@ -41,7 +41,6 @@ class Order:
         cells: for each exercise, the grade_id of its check cell.
         limits: of a submission.
         exercise_limits: what single exercises may use instead, by id.
-        packages: that the course adds to the boxes, by lesson.
         tolerances: how near to the reference answers must be, by exercise: relative and absolute.
         skip_demos: leave out cells tagged `demo`.
         feedback: write feedback pages.
@@ -57,7 +56,6 @@ class Order:
     cells: Mapping[str, str]
     limits: Mapping[str, Any]
     exercise_limits: Mapping[str, Mapping[str, Any]]
-    packages: Mapping[str, tuple[str, ...]]
     tolerances: Mapping[str, tuple[float | None, float | None]]
     skip_demos: bool
     feedback: bool
@@ -79,7 +77,6 @@ class Order:
             cells=assignment.cells,
             limits=asdict(assignment.limits),
             exercise_limits={name: one.changes() for name, one in course.exercise_limits.items()},
-            packages=course.packages,
             tolerances={name: (one.relative, one.absolute) for name, one in assignment.tolerances.items()},
             skip_demos=assignment.skip_demos,
             feedback=assignment.feedback,
@@ -233,7 +230,6 @@ def _course(order: Order, secret: bytes, folder: Path) -> Visited:
     settings = {one.name: getattr(empty, one.name) for one in dataclasses.fields(Course)} | {
         "limits": Limits(**order.limits),
         "exercise_limits": {name: Allowance(**one) for name, one in order.exercise_limits.items()},
-        "packages": {name: tuple(those) for name, those in order.packages.items()},
         "semester": Semester(exercises=terms),
         "exercises": COURSE,
     }

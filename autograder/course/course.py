@@ -2,7 +2,7 @@
 
 nbgrader's own settings (`c.CourseDirectory...`) name the folders, so that both tools always agree; Katze's
 own are `c.Katze.exercises`, `c.Katze.repository`, `c.Katze.revision`, `c.Katze.solutions_directory`,
-`c.Katze.solutions`, `c.Katze.limits`, `c.Katze.exercise_limits`, `c.Katze.packages` and `c.Katze.system_calls`. What
+`c.Katze.solutions`, `c.Katze.limits`, `c.Katze.exercise_limits` and `c.Katze.system_calls`. What
 changes in a semester, deadlines and exercises, is in `course.toml` next to it (`semester.py`).
 """
 
@@ -23,7 +23,7 @@ import course_lib
 from autograder.course.address import DEFAULT_URL, Address, address_from
 from autograder.course.jupyter import jupyter_settings, read_settings
 from autograder.course.semester import SEMESTER_NAME, Semester, read_semester
-from autograder.course.settings import exercises_from, limits_from, packages_from, shows_solutions_from
+from autograder.course.settings import exercises_from, limits_from, shows_solutions_from
 from autograder.errors import BadInput
 from autograder.limits import Allowance, Limits
 from course_lib.exercises.catalogue import CONFIG_NAME, Catalogue, UnknownName
@@ -52,7 +52,6 @@ class Course:
         gradebook: nbgrader's database: a file, or a database on a server.
         limits: what each submission may use.
         exercise_limits: what single exercises may use instead, by id.
-        packages: that boxes have besides their own, by lesson; those under "" are for all lessons.
         semester: deadlines, weights, and what is set for single exercises.
         config: everything that `nbgrader_config.py` sets, for nbgrader's own classes.
     """
@@ -72,7 +71,6 @@ class Course:
     gradebook: Address
     limits: Limits
     exercise_limits: Mapping[str, Allowance] = field(hash=False)
-    packages: Mapping[str, tuple[str, ...]] = field(hash=False)
     semester: Semester
     config: Config = field(repr=False, compare=False)
 
@@ -126,7 +124,6 @@ class Course:
             exercises=exercises,
             limits=limits,
             exercise_limits=exercise_limits,
-            packages=packages_from(config),
             semester=read_semester(root, {*exercises.modules, *_assignments(folders["release"])}),
             course_id=_setting(config, "CourseDirectory", "course_id", ""),
             repository=_repository(root, config),

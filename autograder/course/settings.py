@@ -3,7 +3,6 @@
     c.Katze.exercises = {"01_ols": "ols_exercises"}  # a module in the course's folder for each lesson
     c.Katze.limits = {"submission_seconds": 120, "memory_bytes": 4 << 30}
     c.Katze.exercise_limits = {"ols.fit": {"call_seconds": 20}}
-    c.Katze.packages = ["einops"]  # or for single lessons: {"01_ols": ["einops"]}
     c.Katze.system_calls = "deny-list"
     c.Katze.solutions = False  # students cannot ask for the course's solutions
 
@@ -15,7 +14,6 @@ of system calls is for a machine where `katze doctor` names one that the allow-l
 from __future__ import annotations
 
 import dataclasses
-import importlib.metadata
 import math
 from collections.abc import Mapping
 from pathlib import Path
@@ -92,26 +90,6 @@ def shows_solutions_from(config: Config) -> bool:
     if not isinstance(shown, bool):
         raise BadInput(f"c.Katze.solutions must be True or False, not {shown!r}")
     return shown
-
-
-def packages_from(config: Config) -> dict[str, tuple[str, ...]]:
-    """The packages that boxes have besides their own, by lesson; those under "" are for all lessons.
-
-    Raises:
-        BadInput: no list of names, and no dict of such lists; or a package that is not installed.
-    """
-    where = "c.Katze.packages"
-    wanted = config.get("Katze", {}).get("packages", [])
-    by_lesson = wanted if isinstance(wanted, dict) else {"": wanted}
-    for names in _table(where, by_lesson).values():
-        if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
-            raise BadInput(f"{where} must be a list of names, or a dict of such lists by lesson, not {wanted!r}")
-        for name in names:
-            try:
-                importlib.metadata.distribution(name)
-            except (importlib.metadata.PackageNotFoundError, ValueError):
-                raise BadInput(f"{where}: no package {name!r} is installed here; run `pip install {name}`") from None
-    return {lesson: tuple(names) for lesson, names in by_lesson.items()}
 
 
 def _checked(where: str, settings: Any, known: list[str]) -> dict[str, Any]:

@@ -64,7 +64,7 @@ CLASS = (
     Student(
         "nils_raises_on_import",
         Group.BROKEN,
-        "an answer cell raises in its first line, such as an import of a file that was not handed in",
+        "an answer cell raises in its first line, such as an import of a name that is not there",
         ("reference", "raises_on_import"),
     ),
     Student(

@@ -140,9 +140,7 @@ def _entry(exercise: Exercise) -> Json:
         "class": exercise.is_class,
         "parameters": exercise.parameters,
         "withheld": list(exercise.withheld),
-        "allowed": list(exercise.allowed),
         "forbidden": list(map(_family, exercise.forbidden)),
-        "needs": list(map(_family, exercise.needs)),
         "hints": [{"depth": one.depth, "text": one.text, "answers": list(one.answers)} for one in exercise.hints],
         "misconceptions": list(map(_mistake, exercise.misconceptions)),
         "pairs": list(map(_mistake, exercise.pairs)),
@@ -154,10 +152,7 @@ def _mistake(mistake: Misconception) -> Json:
 
 
 def _family(family: ReadyMade) -> Json:
-    return {
-        "id": family.id,
-        **{name: list(getattr(family, name)) for name in ("names", "operators", "functions")},
-    }
+    return {"id": family.id, "names": list(family.names)}
 
 
 def _write_json(path: Path, data: Json) -> None:

@@ -70,6 +70,7 @@ class ExerciseRecord:
         note: what the student was told about the whole answer, where no case tells the story.
         cases: its cases, in order; empty where the record was read without them.
         answer: digest of what the answer's cells say (`answers.py`); empty where no Katze that knew one graded it.
+        worth_a_look: where its answer could hide a call of what its rule forbids, a line each; for instructors alone.
         stood: the largest share of the points that it had before the same submission was graded again, from 0 to 1.
         ruling: what the course has decided about it, in a sentence, once that is in `points` and `max_points`.
         counts: whether it counts for anybody.
@@ -87,6 +88,7 @@ class ExerciseRecord:
     note: str = ""
     cases: tuple[CaseRecord, ...] = ()
     answer: str = ""
+    worth_a_look: str = ""
     stood: float = 0.0
     ruling: str = ""
     counts: bool = True
@@ -221,6 +223,7 @@ class Record:
                 "outcome": str(one.outcome),
                 "misconception": one.misconception,
                 "ruling": one.ruling,
+                "worth_a_look": one.worth_a_look.splitlines(),
                 "level": self.level,
                 "repairs": list(self.repairs),
                 "problem": self.problem,

@@ -213,6 +213,7 @@ JOIN base_cell ON base_cell.id = grade.cell_id AND base_cell.name = katze_exerci
 WHERE katze_exercise.answer != '' AND grade.id NOT IN (SELECT grade_id FROM katze_answer)
 """
 
+_WORTH_A_LOOK = "ALTER TABLE katze_exercise ADD COLUMN worth_a_look TEXT NOT NULL DEFAULT ''"
 _BY_STUDENT = "CREATE INDEX katze_event_of_student ON katze_event (lesson, student)"
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
@@ -228,6 +229,8 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (_IMPORTS, _ANSWER, _STOOD, _RULINGS, _FROZEN, _KEPT, _WORTH, _SHARED),
     # 6: which text points by hand were given for, and what the answers to checks say
     (_GIVEN_FOR, _ANSWERS_TO_CHECKS),
+    # 7: where an answer could hide a call of what its rule forbids
+    (_WORTH_A_LOOK,),
 )
 """The statements that lead from each version to the next. A step that has been released is never changed."""
 

@@ -55,7 +55,7 @@ GRADED = _table(
 EXERCISE = _table(
     "katze_exercise",
     "submission number exercise run cell fingerprint seed level outcome points max_points misconception note "
-    "answer stood",
+    "answer stood worth_a_look",
 )
 CASE = _table("katze_case", "submission exercise number name part hidden outcome message seconds")
 RULING = _table("katze_ruling", "lesson exercise ruling")

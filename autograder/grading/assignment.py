@@ -25,7 +25,7 @@ from autograder.limits import NO_ALLOWANCE, Limits
 from autograder.repair import Release, answers_in
 from course_lib.checking import AnswerKey, Exercise
 from course_lib.checking.compare import Tolerance
-from course_lib.exercises.catalogue import UnusableExercises
+from course_lib.exercises.catalogue import CONFIG_NAME, UnusableExercises
 
 _GRADING = (
     "autograder.grading.submission",
@@ -37,6 +37,11 @@ _GRADING = (
 
 _PACKAGES = ("torch", "numpy", "ipython")
 """Packages that run answers, or compare what they give."""
+
+
+_PACKAGES_ARE_THERE = "no longer used: delete the line: answers may use every package that is installed"
+
+_NO_LONGER_USED = "an exercise's rule binds no other exercise"
 
 
 @dataclass(frozen=True)
@@ -93,22 +98,23 @@ class Assignment:
         return tuple(sorted({module for exercise in self.exercises for module in exercise.withheld}))
 
     @property
-    def shown(self) -> tuple[str, ...]:
-        """The packages that the lesson's own cells show, and that its answers are judged without."""
-        return self.course.exercises.packages.get(self.lesson, ())
-
-    @property
-    def packages(self) -> tuple[str, ...]:
-        """The packages that the course adds to the boxes."""
-        return tuple(sorted({*self.course.packages.get("", ()), *self.course.packages.get(self.lesson, ())}))
-
-    @property
     def trains(self) -> bool:
-        """Whether boxes load at the start what training needs: the lesson's own code mentions an optimiser, or answers
-        are judged where torch can load no more of itself.
-        """
-        barred = any(exercise.forbidden for exercise in self.exercises)
-        return barred or any("optim" in cell["source"] for cell in self.release.notebook["cells"])
+        """Whether boxes load at the start what training needs: the lesson's own code mentions an optimiser."""
+        return any("optim" in cell["source"] for cell in self.release.notebook["cells"])
+
+    @property
+    def outdated(self) -> list[str]:
+        """What the course still sets and nothing uses any more, a sentence each."""
+        found = [f"c.Katze.packages in {CONFIG_NAME}: {_PACKAGES_ARE_THERE}"] if self._sets_packages else []
+        for exercise in self.exercises:
+            names = [name for name in ("needs", "allowed") if getattr(exercise, name)]
+            if names:
+                found.append(f"{exercise.id}: {' and '.join(names)} can be deleted: {_NO_LONGER_USED}")
+        return found
+
+    @property
+    def _sets_packages(self) -> bool:
+        return "packages" in self.course.config.get("Katze", {})
 
     @cached_property
     def conditions(self) -> Conditions:
@@ -118,7 +124,6 @@ class Assignment:
             "limits": limits,
             "cells tagged demo": "left out" if self.skip_demos else "run",
             "withheld modules": list(self.withheld),
-            "packages": list(self.packages),
         }
         secret = hmac.digest(self.course.secret(make=False), b"fingerprint", hashlib.sha256).hex()
         return Conditions(self._of_release[0], secret, _versions(self), settings)

@@ -121,7 +121,7 @@ def grade_lesson(
         seconds=time.perf_counter() - start,
         gradings=done.gradings,
         refused=_list_refused(assignment) if students is None else (),
-        notices=(*book.notices, *done.notices, *given.notices),
+        notices=(*assignment.outdated, *book.notices, *done.notices, *given.notices),
         pages=given.pages,
         due_pages=given.due_pages,
         replaced_pages=given.replaced_pages,
@@ -233,8 +233,6 @@ def zygote_of(assignment: Assignment, level: Level, channels: int = 1) -> Zygote
         assignment.limits,
         channels=channels,
         trains=assignment.trains,
-        shown=assignment.shown,
-        packages=assignment.packages,
         held=assignment.held,
     )
 

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from autograder.box import BoxLost, CellResult
 from autograder.box.endings import more_memory
-from autograder.box.inside.absence import PackageAbsent
+from autograder.box.inside.missing import PackageMissing
 from autograder.grading.kept_outputs import keep_observation
 from autograder.limits import Allowance, Limits
 from course_lib.checking import AnswerKey, Case, Exercise, Observation, Outcome, Verdict, decide, diagnose
@@ -40,7 +40,7 @@ class AnyBox(Protocol):
         """Run one cell."""
 
     def observe_cases(
-        self, name: str, cases: Sequence[Case], *, hidden: bool, allowed: Allowance
+        self, name: str, cases: Sequence[Case], *, hidden: bool, allowed: Allowance, forbidden: Sequence[str]
     ) -> Iterable[Observation]:
         """Call a name of the student's on one case after another, until one of `ENDINGS`."""
 
@@ -76,7 +76,6 @@ class OneAnswer:
         self._limits = limits
         self._allowed = allowed
         self._visible: list[Observation] | None = None
-        self._seen: list[Observation] = []
         self._diagnosis = UNKNOWN
         self._is_changed_later = False
 
@@ -105,8 +104,8 @@ class OneAnswer:
         if answer.lost is None:  # the box may be lost over a diagnosis: the verdict stands without it
             self._diagnosis = diagnose(self.key, seen, answer.observe)
         if sealed or ended or not self.key.hidden:
-            self.verdict = self._name_limit(decide(self.key, seen, self._diagnosis), answer.lost)
-        self._visible = self._seen = seen
+            self.verdict = self._decided(seen, answer.lost)
+        self._visible = seen
         return answer.lost is None and (not sealed or ended)
 
     def check_hidden(self, box: AnyBox) -> bool:
@@ -117,14 +116,9 @@ class OneAnswer:
         if self.verdict is not None or self._visible is None or self._is_changed_later:
             return True
         answer = _AnswerInBox(box, self.key.exercise, self._allowed)
-        self._seen = [*self._visible, *answer.observe(self.key.hidden, hidden=True)]
-        self.verdict = self._name_limit(decide(self.key, self._seen, self._diagnosis), answer.lost)
+        seen = [*self._visible, *answer.observe(self.key.hidden, hidden=True)]
+        self.verdict = self._decided(seen, answer.lost)
         return answer.lost is None
-
-    @property
-    def has_lacked(self) -> bool:
-        """Whether it was seen to ask for what its box lacks."""
-        return any(one.failure is Outcome.RULE_BROKEN or is_absence(one.raised) for one in self._seen)
 
     def find_missing(self) -> Missing | None:
         """The name for want of which a visible case failed, if there is one."""
@@ -136,7 +130,7 @@ class OneAnswer:
 
     def forget(self) -> None:
         """Check again from the start."""
-        self.verdict, self._visible, self._seen = None, None, []
+        self.verdict, self._visible = None, None
 
     def leave_unreached(self, boxes: int = 0) -> Verdict:
         """The verdict where the submission's time was used up; or where its cells have ended this many boxes."""
@@ -146,6 +140,13 @@ class OneAnswer:
         self.stopped = "" if boxes else "never reached (submission_seconds)"
         note = f"{why} before this exercise was reached."
         return Verdict(self.key.exercise, Outcome.TIMED_OUT, 0.0, note=note)
+
+    def _decided(self, seen: Sequence[Observation], lost: BoxLost | None) -> Verdict:
+        verdict = self._name_limit(decide(self.key, seen, self._diagnosis), lost)
+        raised = next((case.actual.raised for case in verdict.cases if not case.passed), None)
+        if raised is None or raised.type_name != PackageMissing.__name__:
+            return verdict
+        return without_package(self.key.exercise, raised.message.partition(" ")[0])
 
     def _name_limit(self, verdict: Verdict, lost: BoxLost | None) -> Verdict:
         """The verdict with a sentence on the limit that the answer ran into, if any."""
@@ -160,9 +161,19 @@ class OneAnswer:
         return verdict
 
 
-def is_absence(raised: Raised | None) -> bool:
-    """Whether an answer was ended by the want of a package that it calls."""
-    return raised is not None and raised.type_name == PackageAbsent.__name__
+def without_package(exercise: Exercise, said: str) -> Verdict:
+    """The verdict on an answer that uses a package which is not installed: it could not be graded, which is no zero.
+
+    Args:
+        exercise: the exercise.
+        said: the package's name, as a box says it.
+    """
+    package = said if said.isidentifier() else "a package"
+    note = (
+        f"This could not be graded, because it uses {package}, which is not installed where answers are judged. An "
+        "instructor can install it there and grade again, or give points by hand."
+    )
+    return Verdict(exercise, Outcome.UNGRADED, None, note=note)
 
 
 def with_setting(reason: str, setting: str) -> str:
@@ -184,7 +195,9 @@ class _AnswerInBox:
         wanted = self._exercise
         seen: list[Observation] = []
         try:
-            for one in self._box.observe_cases(wanted.name, cases, hidden=hidden, allowed=self._allowed):
+            for one in self._box.observe_cases(
+                wanted.name, cases, hidden=hidden, allowed=self._allowed, forbidden=wanted.forbidden_names
+            ):
                 seen.append(keep_observation(one))  # those before a loss count
         except BoxLost as lost:
             self.lost = lost

@@ -10,7 +10,7 @@ from typing import Any
 from autograder.gradebook.record import CaseRecord, Conditions, ExerciseRecord, Record
 from autograder.grading.assignment import Assignment
 from autograder.grading.plan import Task
-from autograder.grading.submission import AnswerKeys
+from autograder.grading.submission import AnswerKeys, Graded
 from autograder.intake import timestamps
 from course_lib.checking import Exercise, Outcome, Verdict
 from course_lib.checking.render import case_message
@@ -49,17 +49,18 @@ def record_judged(
     keys: AnswerKeys,
     task: Task,
     level: str,
-    verdicts: Mapping[str, Verdict],
+    graded: Graded,
     answers: Mapping[str, str],
 ) -> tuple[ExerciseRecord, ...]:
     """The records of a lesson's exercises, in its order: new ones for the verdicts, earlier ones for the others."""
     return tuple(
         replace(
-            _record_exercise(assignment, keys, task, level, verdicts[name]),
+            _record_exercise(assignment, keys, task, level, graded.verdicts[name]),
             answer=answers.get(name, ""),
             stood=_stood(task, name),
+            worth_a_look="\n".join(graded.worth_a_look.get(name, ())),
         )
-        if name in verdicts
+        if name in graded.verdicts
         else _earlier(task)[name]
         for name in assignment.fingerprints
     )

@@ -6,27 +6,26 @@ A cell that ends its box is left out of the next one; a demo that turns out to b
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from autograder.box import BoxLost, CellResult
-from autograder.box.bench import CELLS, Bench
 from autograder.box.endings import more_memory
 from autograder.grading.kept_outputs import OutputKeeper
-from autograder.grading.one_answer import AnyBox, Missing, OneAnswer, with_setting
+from autograder.grading.one_answer import AnyBox, Missing, OneAnswer, with_setting, without_package
 from autograder.limits import NO_ALLOWANCE, Allowance, Limits
-from autograder.repair import Cell, CellKind
+from autograder.repair import Cell
 from course_lib.checking import AnswerKey, Exercise, Outcome, Verdict
 from course_lib.checking.observation import Raised
-from course_lib.checking.rules import Code, defines, definitions
+from course_lib.checking.rules import Code, defines
 from course_lib.exercises.catalogue import Catalogue
 
 MOST_BOXES = 40
 """A submission is replayed at most this often, if its time allows; one that ends every box is stopped here."""
 
-OpenBox = Callable[[float, Bench], AbstractContextManager[AnyBox]]
-"""Opens a fresh box of a kind, for a submission that has this many seconds left."""
+OpenBox = Callable[[float], AbstractContextManager[AnyBox]]
+"""Opens a fresh box, for a submission that has this many seconds left."""
 
 KeyFor = Callable[[Exercise], AnswerKey]
 """Gives the answer key of an exercise."""
@@ -41,9 +40,9 @@ class Budget:
         self.starved = False
 
     @contextmanager
-    def open_box(self, bench: Bench = CELLS) -> Iterator[AnyBox]:
+    def open_box(self) -> Iterator[AnyBox]:
         """A fresh box, which may use up what is left."""
-        with self._open_box(self.seconds_left, bench) as box:
+        with self._open_box(self.seconds_left) as box:
             try:
                 yield box
             finally:
@@ -111,6 +110,7 @@ class CellLog:
         self._keeper = OutputKeeper()
         self.outputs: dict[int, list[dict[str, Any]]] = {}
         self.raised: dict[int, tuple[Outcome, Raised]] = {}
+        self._missing: dict[int, str] = {}
         self.lost: dict[int, BoxLost] = {}
 
     def note_loss(self, place: int, lost: BoxLost) -> None:
@@ -125,6 +125,7 @@ class CellLog:
         self.raised.pop(place, None)
         if result.raised is not None:
             self.raised[place] = (result.failure or Outcome.RAISED, result.raised)
+            self._missing[place] = result.missing
 
     def notices(self) -> dict[int, str]:
         """What the student reads below cells that hit a limit or have ended their box."""
@@ -143,6 +144,8 @@ class CellLog:
         outcome, note = Outcome.NEVER_DEFINED, f"The notebook never defines {exercise.name}."
         for place, cell in enumerate(self._script.cells):
             is_its_own = cell.exercise == exercise.id or defines(cell.source, exercise.name)
+            if is_its_own and place in self.raised and self._missing[place]:
+                return without_package(exercise, self._missing[place])
             if is_its_own and (place in self.lost or place in self.raised):
                 outcome, how = self._ending(place)
                 note = f"The cell that should define {exercise.name} {how}"
@@ -182,25 +185,19 @@ class Replay:
         log: what has become of each cell.
         answers: of each exercise that is checked, in the notebook's order.
         disturbed: whether the cells have changed Python or torch itself.
-        lacked: whether a cell or an answer has asked for what this kind of box lacks. A first replay stops there.
 
     Args:
         key_for: gives the answer key of an exercise.
-        bench: the kind of box.
         first: whether it is for the cells' sake, too: they are shown, and asked, at the end, what they have changed.
     """
 
-    def __init__(
-        self, script: Script, budget: Budget, key_for: KeyFor, demos: Demos, bench: Bench = CELLS, first: bool = True
-    ) -> None:
+    def __init__(self, script: Script, budget: Budget, key_for: KeyFor, demos: Demos, first: bool = True) -> None:
         self.script = script
         self.budget = budget
         self.demos = demos
         self.log = CellLog(script)
         self.disturbed = False
-        self.lacked = False
         self._key_for = key_for
-        self._bench = bench
         self._first = first
         self._reached_the_end = False
         self._gave_up = False
@@ -214,9 +211,9 @@ class Replay:
     def run_all(self) -> None:
         """Run and check everything, in as many boxes as it takes."""
         for _ in range(MOST_BOXES):
-            if self._is_finished() or self._stops or self.budget.seconds_left <= 0:
+            if self._is_finished() or self.budget.seconds_left <= 0:
                 return
-            with self.budget.open_box(self._bench) as box:
+            with self.budget.open_box() as box:
                 self._run_in(box)
         self._gave_up = not self._is_finished() and self.budget.seconds_left > 0
 
@@ -225,32 +222,17 @@ class Replay:
         boxes = MOST_BOXES if self._gave_up else 0
         return {name: answer.verdict or answer.leave_unreached(boxes) for name, answer in self.answers.items()}
 
-    def retry(
-        self, names: Collection[str], key_for: KeyFor, without: Collection[int] = (), bench: Bench = CELLS
-    ) -> dict[str, Verdict]:
-        """The verdicts on these exercises, had some cells not been there, or on another bench."""
+    def retry(self, names: Collection[str], without: Collection[int]) -> dict[str, Verdict]:
+        """The verdicts on these exercises, had some cells not been there."""
         cells = [
             cell.skip() if place in without or place in self.log.lost or self._is_other(cell, names) else cell
             for place, cell in enumerate(self.script.cells)
         ]
         script = Script(cells, self.script.limits, self.script.allowances, self.script.catalogue)
         demos = Demos(script.cells, self.demos.skip, self.demos.needed)
-        again = Replay(script, self.budget, key_for, demos, bench, first=False)
+        again = Replay(script, self.budget, self._key_for, demos, first=False)
         again.run_all()
         return {name: answer.verdict for name, answer in again.answers.items() if answer.verdict is not None}
-
-    def needless(self, names: Collection[str]) -> set[int]:
-        """The places of cells, other than a student's own, that the answers to these exercises do not seem to need.
-
-        A guess, to be quick about it: an answer that then fails is tried again with all cells.
-        """
-        needed = {place for name in names for place in self._code.places(self.answers[name].key.exercise.name)}
-        needed |= {place for place, cell in enumerate(self.script.cells) if cell.exercise in names}
-        return {
-            place
-            for place, cell in enumerate(self.script.cells)
-            if cell.runs and place not in needed and not (cell.kind is CellKind.CODE and cell.origin == "student")
-        }
 
     def runnable(self) -> dict[int, tuple[str, Allowance]]:
         """The source of each cell that runs, with what it may use, by its place."""
@@ -262,14 +244,6 @@ class Replay:
 
     def _is_finished(self) -> bool:
         return self._reached_the_end and all(answer.verdict is not None for answer in self.answers.values())
-
-    def _note_lack(self, lacked: bool) -> None:
-        """What boxes of all kinds lack is no matter of this bench."""
-        self.lacked |= lacked and self._bench != CELLS
-
-    @property
-    def _stops(self) -> bool:
-        return self.lacked and self._first
 
     def _is_other(self, cell: Cell, names: Collection[str]) -> bool:
         return cell.is_checked and cell.exercise not in names
@@ -291,9 +265,7 @@ class Replay:
             if self._first and not self._ask_for_changes(box):
                 return
         for answer in self.answers.values():
-            lives = answer.check_hidden(box)
-            self._note_lack(answer.has_lacked)
-            if not lives:
+            if not answer.check_hidden(box):
                 return
 
     def _run_cell(self, box: AnyBox, place: int, skipped: Sequence[int]) -> bool:
@@ -304,28 +276,15 @@ class Replay:
         except BoxLost as lost:
             self.log.note_loss(place, lost)
             return False
-        self._note_lack(result.lacked)
-        if self._stops:
-            return False
-        if result.raised is not None and self._bench != CELLS and not self._first:  # for want of something
-            self._define(box, cell)
         shown = not self._reached_the_end  # later boxes have seen hidden inputs: nothing of theirs is shown
         self.log.note_result(place, result, shown)
         return not self.demos.need(skipped, Missing.of(result.raised))
-
-    def _define(self, box: AnyBox, cell: Cell) -> None:
-        """Let the rest of a cell that has failed define what it defines: an answer may use it."""
-        with suppress(BoxLost):  # the next cell meets it again
-            box.run_cell(definitions(cell.source), self.script.allowed(cell))
 
     def _check(self, box: AnyBox, answer: OneAnswer, skipped: Sequence[int]) -> bool:
         """Check where the check stands; False where the box must be left: it was lost over it, it has seen hidden
         inputs, which nothing that is checked after may show, or a skipped cell was needed.
         """
         go_on = answer.check_in_place(box, sealed=self._reached_the_end)
-        self._note_lack(answer.has_lacked)
-        if self._stops:
-            return False
         if self.demos.need(skipped, answer.find_missing()):
             answer.forget()
             return False

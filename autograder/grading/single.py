@@ -59,14 +59,13 @@ def check_file(
         Cell(CellKind.ANSWER, source, exercise=exercise.id),
         Cell(CellKind.CHECK, "", exercise=exercise.id),
     ]
-    shown = catalogue.packages.get(exercise.lesson, ())
     trains = "optim" in source  # half of the answers wait a second less
     held = held_by_lesson(catalogue, exercise.lesson, releases[0].code) if releases else None
-    with Zygote(exercise.withheld, level, limits, trains=trains, shown=shown, held=held) as zygote:
+    with Zygote(exercise.withheld, level, limits, trains=trains, held=held) as zygote:
         graded = grade_cells(
             cells,
             catalogue,
-            open_box=lambda seconds, bench: zygote.open_box(seconds=seconds, bench=bench),
+            open_box=lambda seconds: zygote.open_box(seconds=seconds),
             key_for=lambda wanted: AnswerKey(wanted, None if visible_only else PUBLIC_SEED),
             limits=limits,
         )

@@ -10,22 +10,17 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from autograder.box.bench import CELLS, Bench, assign_benches, own_bench
 from autograder.grading.disturbance import find_changing_cells
-from autograder.grading.one_answer import is_absence
 from autograder.grading.replay import Budget, Demos, KeyFor, OpenBox, Replay, Script
 from autograder.limits import Allowance, Limits
 from autograder.repair import Cell
 from course_lib.checking import AnswerKey, Exercise, Outcome, Verdict
 from course_lib.checking.compare import OF_DTYPE, Tolerance
-from course_lib.checking.judge import rule_broken
-from course_lib.checking.ready_made import READY_MADE
+from course_lib.checking.hiding import HiddenCall, hidden_calls
 from course_lib.exercises.catalogue import Catalogue
 
 SLOTS = 32
@@ -36,11 +31,6 @@ NO_ALLOWANCES: Mapping[str, Allowance] = {}
 
 NO_TOLERANCES: Mapping[str, Tolerance] = {}
 """How near answers must be where a course says nothing else."""
-
-AGAIN_SECONDS = 15.0
-"""Processor time to judge an answer without what it may not use, even if the submission has used up its own."""
-
-_CALLED = re.compile(r"(\w+)\(")
 
 _MAY_BE_DISTURBED = (Outcome.WRONG, Outcome.RAISED, Outcome.DIED, Outcome.TIMED_OUT)
 """How an exercise may end because an earlier cell has changed Python or torch itself."""
@@ -108,6 +98,8 @@ class Graded:
         outputs: for each cell that was run, by its place, the outputs (nbformat 4, not sanitised yet).
         notices: for each cell that hit a limit or ended its box, by its place, a sentence that says so.
         remarks: the same for the instructor, with the names of the limits; and which limits stopped an answer.
+        worth_a_look: by exercise, where an answer that earns points could hide a call of what its rule forbids, a
+            sentence each: for the instructor alone.
         starved: whether a box was stopped for taking too long while the machine was busy: alone it might do better.
     """
 
@@ -115,6 +107,7 @@ class Graded:
     outputs: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
     notices: dict[int, str] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
+    worth_a_look: dict[str, list[str]] = field(default_factory=dict)
     starved: bool = False
 
 
@@ -131,9 +124,6 @@ def grade_cells(
 
     Visible cases run where the check stands. Hidden ones run after the last cell, so that no cell can show their
     inputs; where a later cell changes what the answer uses, a fresh box runs them where the check stands.
-    Answers that may not use something are judged on a bench that does not have it. The cells are run on one of these
-    benches, which saves a box; where one of them asks for what that lacks, or changes Python or torch itself, all
-    begins again where nothing is lacking.
 
     Args:
         cells: in notebook order.
@@ -145,53 +135,13 @@ def grade_cells(
         allowances: what single exercises may use instead, by their ids.
     """
     script = Script(cells, limits, allowances, catalogue)
-    benches = _benches(cells, catalogue)
-    for home in dict.fromkeys((_find_home(cells, benches, Demos(cells, skip_demos)), CELLS)):
-        key_at_home = _keys_at(home, benches, key_for)
-        budget = Budget(open_box, limits.submission_seconds)
-        replay = Replay(script, budget, key_at_home, Demos(cells, skip_demos), home)
-        replay.run_all()
-        if not (replay.lacked or replay.disturbed):
-            break
-    disturbing = _retry_without_disturbing(replay, key_at_home) if replay.disturbed else {}
-    elsewhere = {name: bench for name, bench in benches.items() if bench not in (CELLS, home)}
-    _judge_on_benches(replay, key_for, elsewhere, frozenset(disturbing))
-    for answer in replay.answers.values():
-        if answer.verdict is not None:
-            answer.verdict = _excused_for_a_package(answer.verdict, catalogue)
+    replay = Replay(script, Budget(open_box, limits.submission_seconds), key_for, Demos(cells, skip_demos))
+    replay.run_all()
+    disturbing = _retry_without_disturbing(replay) if replay.disturbed else {}
     return _graded(replay, disturbing)
 
 
-def _benches(cells: Sequence[Cell], catalogue: Catalogue) -> dict[str, Bench]:
-    """Where each exercise's answer is judged."""
-    checked = [catalogue.find(cell.exercise) for cell in cells if cell.is_checked and cell.exercise]
-    shows_packages = any(exercise.lesson in catalogue.packages for exercise in checked)
-    return assign_benches(list(dict.fromkeys(checked)), shows_packages)
-
-
-def _keys_at(home: Bench, benches: Mapping[str, Bench], key_for: KeyFor) -> KeyFor:
-    """Where the cells are run, an answer that has another bench shows its visible cases only."""
-
-    def key_at_home(exercise: Exercise) -> AnswerKey:
-        key = key_for(exercise)
-        return key if benches[exercise.id] in (CELLS, home) else key.without_hidden()
-
-    return key_at_home
-
-
-def _find_home(cells: Sequence[Cell], benches: Mapping[str, Bench], demos: Demos) -> Bench:
-    """The bench to run the cells on: that of most answers, of those that lack nothing which the lesson's cells call."""
-    given = [cell for place, cell in enumerate(cells) if cell.runs and not demos.skips(place)]
-    called = {name for cell in given if cell.origin != "student" for name in _CALLED.findall(cell.source)}
-    count = Counter(bench for bench in benches.values() if bench != CELLS and not called & _lacking_names(bench))
-    return max(count, key=lambda bench: count[bench], default=CELLS)
-
-
-def _lacking_names(bench: Bench) -> set[str]:
-    return {name for family in bench.families for name in READY_MADE[family].names}
-
-
-def _retry_without_disturbing(replay: Replay, key_for: KeyFor) -> dict[int, str]:
+def _retry_without_disturbing(replay: Replay) -> dict[int, str]:
     """Grade what failed on its visible cases once more, without cells that change Python or torch itself.
 
     That verdict replaces the first. Whoever passes the visible cases was not disturbed.
@@ -214,7 +164,7 @@ def _retry_without_disturbing(replay: Replay, key_for: KeyFor) -> dict[int, str]
     for places, names in together.items():
         changed = "; ".join(f"cell {replay.script.number(place)} changes {suspects[place]}" for place in sorted(places))
         note = f"This was graded without a cell that belongs elsewhere: {changed}."
-        for name, verdict in replay.retry(names, key_for, without=places).items():
+        for name, verdict in replay.retry(names, places).items():
             before = replay.answers[name].verdict
             if before is not None and (verdict.points or 0.0) > (before.points or 0.0):
                 replay.answers[name].verdict = replace(verdict, note=note)
@@ -225,77 +175,6 @@ def _retry_without_disturbing(replay: Replay, key_for: KeyFor) -> dict[int, str]
 def _may_be_disturbed(verdict: Verdict) -> bool:
     shown_failed = any(not case.passed for case in verdict.cases if not case.hidden)
     return verdict.outcome in _MAY_BE_DISTURBED and (shown_failed or not verdict.cases)
-
-
-def _judge_on_benches(replay: Replay, key_for: KeyFor, benches: Mapping[str, Bench], without: frozenset[int]) -> None:
-    """Judge what has earned points in boxes that lack what the answer may not use, or what its lesson alone may.
-
-    It is done in as few boxes as possible, with the cells that seem to be needed. What then does worse on the visible
-    cases than before is judged once more, by itself and with all cells; that verdict stands.
-    """
-    together: dict[Bench, list[str]] = {}
-    for name, answer in replay.answers.items():
-        if name in benches and answer.verdict is not None and answer.verdict.points:
-            together.setdefault(benches[name], []).append(name)
-    for bench, names in together.items():
-        replay.budget.seconds_left = max(replay.budget.seconds_left, AGAIN_SECONDS)
-        found = replay.retry(names, key_for, without=replay.needless(names) | without, bench=bench)
-        for name in names:
-            answer, verdict = replay.answers[name], found.get(name)
-            before = answer.verdict
-            assert before is not None
-            if verdict is None or not (_is_as_good(verdict, before) or _names_the_rule(verdict)):
-                alone = own_bench(answer.key.exercise, bench.bare)
-                replay.budget.seconds_left = max(replay.budget.seconds_left, AGAIN_SECONDS)
-                verdict = replay.retry([name], key_for, without=without, bench=alone).get(name)
-            answer.verdict = _compared_with_before(verdict, before) if verdict else answer.leave_unreached()
-
-
-def _excused_for_a_package(verdict: Verdict, catalogue: Catalogue) -> Verdict:
-    """An answer that calls a package which its box does not have breaks a rule where it is to write what the package
-    does; elsewhere it could not be graded, which is no zero.
-    """
-    raised = next((case.actual.raised for case in verdict.cases if not case.passed), None)
-    if raised is None or not is_absence(raised):
-        return verdict
-    said = raised.message.partition(" ")[0]
-    package = said if said.isidentifier() else "a package"
-    if verdict.exercise.forbidden or verdict.exercise.lesson in catalogue.packages:
-        return rule_broken(verdict.exercise, package)
-    note = (
-        f"This could not be graded, because it uses {package}, which is not there when answers are judged. An "
-        "instructor can add it with c.Katze.packages, or give points by hand."
-    )
-    return Verdict(verdict.exercise, Outcome.UNGRADED, None, note=note)
-
-
-def _is_as_good(verdict: Verdict, before: Verdict) -> bool:
-    """Whether every visible case that had passed has passed again."""
-    passed = {case.case.name for case in verdict.cases if case.passed}
-    return all(case.case.name in passed for case in before.cases if case.passed)
-
-
-def _names_the_rule(verdict: Verdict) -> bool:
-    """Whether the answer was seen to use what this exercise forbids, and not what another does on the same bench."""
-    return verdict.outcome is Outcome.RULE_BROKEN and any(
-        name in verdict.note for name in verdict.exercise.forbidden_names
-    )
-
-
-def _compared_with_before(verdict: Verdict, before: Verdict) -> Verdict:
-    """The verdict of a bench, where another has come of the same visible cases before, with the reason."""
-    if _is_as_good(verdict, before) or verdict.outcome is Outcome.RULE_BROKEN:
-        return verdict
-    lacking = ", ".join(family.names[0] for family in verdict.exercise.forbidden)
-    if verdict.outcome is Outcome.NEVER_DEFINED:
-        note = (
-            "This could not be graded, because a cell that defines it fails where there is no "
-            f"{lacking or 'package'}. An instructor can give points by hand."
-        )
-        return Verdict(verdict.exercise, Outcome.UNGRADED, None, note=note)
-    return replace(
-        verdict, note=f"Your answer fails where {lacking or 'the package that the lesson shows'} is missing."
-    )
 
 
 def _graded(replay: Replay, disturbing: Mapping[int, str]) -> Graded:
@@ -310,4 +189,26 @@ def _graded(replay: Replay, disturbing: Mapping[int, str]) -> Graded:
         )
         remarks.append(f"cell {number} changes {change}; what failed because of it was graded without it")
     remarks += [f"{name}: {answer.stopped}" for name, answer in replay.answers.items() if answer.stopped]
-    return Graded(verdicts, replay.log.outputs, notices, remarks, replay.budget.starved)
+    looks = _worth_a_look(replay.script, verdicts)
+    return Graded(verdicts, replay.log.outputs, notices, remarks, looks, replay.budget.starved)
+
+
+def _worth_a_look(script: Script, verdicts: Mapping[str, Verdict]) -> dict[str, list[str]]:
+    """Where answers that have earned points could hide what their rules forbid, by exercise."""
+    ruled = {name: one.exercise.name for name, one in verdicts.items() if one.exercise.forbidden and one.points}
+    if not ruled:
+        return {}
+    cells = [cell.source if cell.runs else "" for cell in script.cells]
+    own = {place for place, cell in enumerate(script.cells) if cell.origin == "student" and cell.runs}
+    found = hidden_calls(cells, own, ruled.values())
+    return {
+        name: [_place_in_words(script, call) for call in found[answer]]
+        for name, answer in ruled.items()
+        if found[answer]
+    }
+
+
+def _place_in_words(script: Script, call: HiddenCall) -> str:
+    line = f", line {call.line}" if call.line else ""
+    code = f": {call.code}" if call.code else ""
+    return f"cell {script.number(call.cell)}{line}{code} [{call.reason}]"

@@ -379,8 +379,8 @@ def _grade(worker: _Worker, task: Task) -> Finished:
     graded = grade_cells(
         [_skip_if_kept(cell, task) for cell in repaired.cells],
         assignment.course.exercises,
-        open_box=lambda seconds, bench: worker.zygote.open_box(
-            channel=worker.channel, seed=worker.keys.box_seed(task.student), seconds=seconds, bench=bench
+        open_box=lambda seconds: worker.zygote.open_box(
+            channel=worker.channel, seed=worker.keys.box_seed(task.student), seconds=seconds
         ),
         key_for=lambda exercise: worker.keys.key(exercise, task.student),
         limits=assignment.limits,
@@ -392,7 +392,7 @@ def _grade(worker: _Worker, task: Task) -> Finished:
         assignment.lesson,
         assignment.conditions,
         record_judged(
-            assignment, worker.keys, task, worker.zygote.level.name, graded.verdicts, answers.of_cells(repaired.cells)
+            assignment, worker.keys, task, worker.zygote.level.name, graded, answers.of_cells(repaired.cells)
         ),
         slot=worker.keys.slot(task.student),
         notebook=submission.digest,

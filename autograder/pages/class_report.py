@@ -96,6 +96,15 @@ class StudentRow:
     late: str
 
 
+@dataclass(frozen=True)
+class LookRow:
+    """An answer that could hide a call of what its exercise forbids: whose, to which exercise, where, and why."""
+
+    student: str
+    exercise: str
+    places: list[str]
+
+
 def class_page(course: Course, lesson: str) -> str:
     """The page about one lesson, from the gradebook and the release.
 
@@ -131,6 +140,7 @@ def class_record(course: Course, lesson: str) -> dict[str, Any]:
             }
             for one in results
         ],
+        "answers_to_look_at": [asdict(one) for one in _look_rows(results)],
         "remarks": _remarks(everyone),
     }
 
@@ -170,6 +180,7 @@ def render_class(title: str, all_results: Sequence[Record], catalogue: Catalogue
         exercises=[_exercise_row(exercise, scored, catalogue) for exercise in exercises],
         compared=len(scored) >= ENOUGH_TO_COMPARE,
         students=[_student_row(one) for one in results],
+        looks=_look_rows(results),
         is_late=any(map(late_in_brief, results)),
         due=moment_in_words(due) if due else "",
         remarks=_remarks(all_results),
@@ -296,6 +307,15 @@ def _student_row(result: Record) -> StudentRow:
     else:
         words = [*map(_in_words, failed)]
     return StudentRow(result.student, f"{result.total:g} of {result.max_total:g}", words, late_in_brief(result))
+
+
+def _look_rows(results: Iterable[Record]) -> list[LookRow]:
+    return [
+        LookRow(submission.student, one.exercise, one.worth_a_look.splitlines())
+        for submission in results
+        for one in submission.exercises
+        if one.worth_a_look
+    ]
 
 
 def _in_words(result: ExerciseRecord) -> str:

@@ -221,6 +221,9 @@ def _outcomes(submission: Record) -> str:
     remarks += [f"{one.exercise.partition('.')[2]}: {one.note}" for one in submission.ungraded if one.note]
     if submission.repairs:
         remarks.append(count(len(submission.repairs), "repair"))
+    looks = [one for one in submission.exercises if one.worth_a_look]
+    if looks:
+        remarks.append(f"{count(len(looks), 'answer')} to look at: see `katze report {submission.lesson}`")
     remarks += submission.remarks
     return "\n".join(["; ".join(parts), *(f"[dim]{escape(remark)}[/]" for remark in remarks)])
 

@@ -161,11 +161,8 @@ class _Run:
         name, tasks = self.assignment.name, self.plan.tasks
         workers = min(self.workers, len(tasks))
         with contextlib.ExitStack() as resources:
-            zygote = resources.enter_context(
-                contextlib.closing(
-                    Zygote((), level, self.assignment.limits, channels=workers, trains=False, all_packages=True)
-                )
-            )
+            zygote = Zygote((), level, self.assignment.limits, channels=workers, trains=False, stand_ins=False)
+            resources.callback(zygote.close)
             self.book.prepare()
             with self.book.begin() as connection:
                 run = store.begin_run(connection, self._described(workers))

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from autograder.box import Box, Level, Zygote, choose_level
-from autograder.box.bench import Bench
 from autograder.course.course import Course
 from autograder.gradebook.record import Conditions, Record
 from autograder.gradebook.writer import GradebookWriter
@@ -140,9 +139,9 @@ def _grade_timed(
 
 def _graded(repaired: Repaired, zygote: Zygote, keys: AnswerKeys, student: str, clock: Clock) -> Graded:
     @contextmanager
-    def open_box(seconds: float, bench: Bench) -> Iterator[TimedBox]:
+    def open_box(seconds: float) -> Iterator[TimedBox]:
         with clock.time("box: open and close"):
-            box = zygote.open_box(seconds=seconds, bench=bench)
+            box = zygote.open_box(seconds=seconds)
         yield TimedBox(box, clock)
         with clock.time("box: open and close"):
             box.close()

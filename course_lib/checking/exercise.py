@@ -266,11 +266,9 @@ class Exercise:
         steps: the reference's variables that are shown beside an answer that fails, in order (see `steps.py`).
         parts: points for each part; the part `values` must be right before any other counts.
         withheld: modules that may not be used for the answer; they are absent in the box.
-        forbidden: what the answer has to compute by itself, such as the softmax.
-        needs: what it may use even where another exercise of the lesson forbids it. Answers that forbid different
-            things are judged side by side unless one needs what another forbids.
-        allowed: the names of library functions that come near an answer, and are one all the same; found by
-            `python -m benchmarks.fuzz shortcuts`.
+        forbidden: what the answer has to compute by itself, such as the softmax. The task says so.
+        needs: no longer used: no exercise takes from another what it forbids. Grading says so where it is set.
+        allowed: no longer used, as `needs`.
         entrywise: what each of its cases says, see `Case.entrywise`.
         memorisable: why a table of some thousand inputs could hold all hidden ones, such as "Its whole input is one
             small number"; empty where none could.

@@ -103,7 +103,6 @@ def rule_broken(exercise: Exercise, name: str, place: str = "") -> Verdict:
 
 
 def _forbidden_name(exercise: Exercise, actual: Observation) -> str:
-    """The name that a trap reports, or of the family that a box does; what it says is repeated only if it is known."""
+    """The name that a trap reports; what a box says is repeated only if it is known."""
     said = actual.raised.message.partition(" ")[0] if actual.raised is not None else ""
-    known = {family.id: family.names[0] for family in exercise.forbidden}
-    return said if said in exercise.forbidden_names else known.get(said, "a forbidden function")
+    return said if said in exercise.forbidden_names else "a forbidden function"

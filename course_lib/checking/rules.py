@@ -1,7 +1,8 @@
 """Names that an answer may not use, found in its syntax tree (`trap.py` finds them when it runs).
 
-Best effort, and said to be so: Python can reach a function in more ways than these two show. What may not be
-*read* is withheld from the box instead; a rule only keeps a student from skipping the work with one call.
+Best effort, and said to be so: Python can reach a function in more ways than these two show. What could hide a call is
+found by `hiding.py`, for the teacher. What may not be *read* is withheld from the box instead; a rule only keeps a
+student from skipping the work with one call.
 """
 
 from __future__ import annotations
@@ -78,7 +79,8 @@ class Code:
 
         Args:
             name: the name the student defines.
-            forbidden: names, matched as attributes (`F.softmax`), imports and strings in calls (`getattr`).
+            forbidden: names, matched as attributes (`F.softmax`), imports and strings given to `getattr`; that of a
+                module forbids all of it.
             cells: look only at this many cells from the start; by default at all of them.
         """
         wanted = frozenset(forbidden)
@@ -86,13 +88,29 @@ class Code:
             return None
         statements = [statement for cell in self._cells[:cells] for statement in cell]
         own = {function for statement in statements for function in statement.functions}
-        modules = {imported for statement in statements for imported in statement.imports}
-        for statement in _reachable(name, statements):
-            for used, line, owner in statement.uses:
-                if used in wanted and (used not in own or owner in modules):
-                    lines = statement.source.splitlines()
-                    return BrokenRule(used, line, lines[line - 1].strip() if line <= len(lines) else "")
+        modules = {bound: path for statement in statements for bound, path in statement.imports.items()}
+        for statement, use in self._uses(name, statements):
+            last, root = use.path.rpartition(".")[2], use.path.partition(".")[0]
+            broken = last if last in wanted and (last not in own or root in modules) else ""
+            if not broken and (use.is_import or root in modules):
+                path = use.path if use.is_import else modules[root] + use.path.removeprefix(root)
+                broken = next((one for one in sorted(wanted) if f"{path}.".startswith(f"{one}.")), "")
+            if broken:
+                return BrokenRule(broken, use.line, line_of(statement.source, use.line))
         return None
+
+    def reached(self, name: str) -> Iterator[Use]:
+        """What the definition of `name` uses from elsewhere, and all that this uses in turn."""
+        return (use for _, use in self._uses(name, [statement for cell in self._cells for statement in cell]))
+
+    def _uses(self, name: str, statements: list[_Statement]) -> Iterator[tuple[_Statement, Use]]:
+        """Of an import that binds several names, only those that are mentioned count."""
+        answer = _reachable(name, statements)
+        mentioned = {name}.union(*(statement.mentions for statement in answer))
+        for statement in answer:
+            for use in statement.uses:
+                if not statement.imported or not use.binds or use.binds in mentioned:
+                    yield statement, use
 
     def is_rebound(self, name: str, cells: int) -> bool:
         """Whether a later cell gives another meaning to `name`, or to a name that its definition uses.
@@ -152,14 +170,13 @@ class _Statement:
         return _mentions(self.node)
 
     @cached_property
-    def uses(self) -> list[tuple[str, int, str]]:
-        return list(_uses(self.node))
+    def uses(self) -> list[Use]:
+        return list(uses(self.node))
 
     @cached_property
-    def imports(self) -> set[str]:
-        """The names that it imports, even inside functions: what is taken from these is nobody's own."""
-        imports = [part for part in ast.walk(self.node) if isinstance(part, (ast.Import, ast.ImportFrom))]
-        return {alias.asname or alias.name.partition(".")[0] for part in imports for alias in part.names}
+    def imports(self) -> dict[str, str]:
+        """The names that it imports, even inside functions, and what they stand for: it is nobody's own."""
+        return {use.binds: use.path if use.is_renamed else use.binds for use in self.uses if use.binds}
 
     @cached_property
     def imported(self) -> frozenset[tuple[str, str, str]]:
@@ -297,25 +314,59 @@ def _same_scope(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
             pending += ast.iter_child_nodes(node)
 
 
-def _uses(node: ast.stmt) -> Iterator[tuple[str, int, str]]:
-    """The names that a statement uses from elsewhere: attributes, imports, strings in calls.
+@dataclass(frozen=True)
+class Use:
+    """A name that code takes from elsewhere.
 
-    Each with its line, and for an attribute with the name that its chain begins with: `torch` of `torch.nn.Softmax`.
+    Attributes:
+        path: with what it is reached through, as far as that has names ("torch.nn.Softmax", "softmax").
+        line: its line, counted from 1.
+        binds: the name that it has from now on, where it is imported; else empty.
+        is_import: whether it is imported, or is the string by which `getattr` and its like find it.
     """
+
+    path: str
+    line: int
+    binds: str = ""
+    is_import: bool = False
+
+    @property
+    def is_renamed(self) -> bool:
+        """Whether the name stands for all of the path: `import torch.nn as nn`, `from torch import nn`."""
+        return self.binds != self.path.partition(".")[0]
+
+
+def uses(node: ast.AST) -> Iterator[Use]:
+    """The names that code takes from elsewhere: attributes, imports, strings given to `getattr` and its like."""
     for part in ast.walk(node):
         if isinstance(part, ast.Attribute):
-            yield part.attr, part.lineno, _owner(part)
-        elif isinstance(part, (ast.Import, ast.ImportFrom)):
+            yield Use(dotted(part), part.lineno)
+        elif isinstance(part, ast.Import):
             for alias in part.names:
-                yield alias.name.rpartition(".")[2], part.lineno, ""
-        elif isinstance(part, ast.Call):
+                yield Use(alias.name, part.lineno, alias.asname or alias.name.partition(".")[0], is_import=True)
+        elif isinstance(part, ast.ImportFrom):
+            for alias in part.names:
+                yield Use(f"{part.module or ''}.{alias.name}", part.lineno, alias.asname or alias.name, is_import=True)
+        elif isinstance(part, ast.Call) and dotted(part.func).rpartition(".")[2] in _BY_STRING:
             for argument in part.args:
                 if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
-                    yield argument.value, argument.lineno, ""
+                    yield Use(argument.value, argument.lineno, is_import=True)
 
 
-def _owner(attribute: ast.Attribute) -> str:
-    value: ast.expr = attribute
-    while isinstance(value, ast.Attribute):
-        value = value.value
-    return value.id if isinstance(value, ast.Name) else ""
+_BY_STRING = {"getattr", "attrgetter", "methodcaller", "__getattr__", "__getattribute__", "__import__", "import_module"}
+"""What finds something by its name in a string."""
+
+
+def dotted(node: ast.expr) -> str:
+    """The name "torch.nn.Softmax" of a chain of attributes; ".eval", where it begins with a value."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join([node.id if isinstance(node, ast.Name) else "", *reversed(parts)])
+
+
+def line_of(source: str, line: int) -> str:
+    """The text of a line of a cell, counted from 1."""
+    lines = source.splitlines()
+    return lines[line - 1].strip() if line <= len(lines) else ""

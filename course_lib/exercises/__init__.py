@@ -53,14 +53,6 @@ TITLES = {
 }
 """What each lesson is called in its heading."""
 
-PACKAGES = {
-    "08_subwords": ("tokenizers",),
-    "09_bert": ("tokenizers",),
-    "10_evaluation": ("jiwer", "nltk", "rouge-score", "sacrebleu", "tokenizers"),
-}
-"""Packages that a lesson's own cells show, and that do its exercises' work: its answers are judged without them."""
-
-
 SECONDS = {
     "00_words_in_a_bag": 25,
     "01_attention": 20,
@@ -95,7 +87,7 @@ LACKING = {
 }
 """What Colab lacks, for lessons that import from a package of the library: metrics' libraries, and what they need."""
 
-COURSE = Catalogue(LESSONS, titles=TITLES, packages=PACKAGES, seconds=SECONDS, written=WRITTEN, lacking=LACKING)
+COURSE = Catalogue(LESSONS, titles=TITLES, seconds=SECONDS, written=WRITTEN, lacking=LACKING)
 """What the course of this library has."""
 
 NOTHING = Catalogue({})
@@ -129,7 +121,6 @@ __all__ = [
     "COURSE",
     "LACKING",
     "LESSONS",
-    "PACKAGES",
     "SECONDS",
     "TITLES",
     "WRITTEN",

@@ -76,7 +76,6 @@ class Catalogue:
         folder: the course's folder, where these modules are; None where they are installed.
         titles: what lessons are called; also of lessons that this edition of the course does not have. In a course's
             folder a module may say it in `TITLE`.
-        packages: packages that a lesson's own cells show, and that its answers are judged without.
         seconds: how long a lesson's cells run, all together.
         written: tasks that a person reads, with their points, by their ids "lesson.task"; None where each module says
             which in `WRITTEN`.
@@ -86,7 +85,6 @@ class Catalogue:
     modules: Mapping[str, str] = field(hash=False)
     folder: Path | None = None
     titles: Mapping[str, str] = field(default_factory=dict, hash=False)
-    packages: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
     seconds: Mapping[str, int] = field(default_factory=dict, hash=False)
     written: Mapping[str, int] | None = field(default=None, hash=False)
     lacking: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)

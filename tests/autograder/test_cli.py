@@ -245,8 +245,8 @@ def test_grade_writes_records_gradebook_notebook_and_feedback(course: Path, caps
     assert "ada" in told
     records = json.loads((course / "out.json").read_text())
     assert list(records[0]) == [
-        "student", "lesson", "exercise", "points", "max_points", "outcome", "misconception", "ruling", "level",
-        "repairs", "problem", "remarks", "total", "graded_now", "why", "before",
+        "student", "lesson", "exercise", "points", "max_points", "outcome", "misconception", "ruling",
+        "worth_a_look", "level", "repairs", "problem", "remarks", "total", "graded_now", "why", "before",
     ]  # fmt: skip
     by_id = {(record["student"], record["exercise"]): record for record in records}
     assert by_id["ada", "attention.scores"]["points"] == 2

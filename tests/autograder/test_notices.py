@@ -61,7 +61,7 @@ def grade(
     return grade_cells(
         cells,
         exercises.COURSE,
-        open_box=functools.partial(lambda seconds, bench: zygote.open_box(seconds=seconds, limits=limits, bench=bench)),
+        open_box=functools.partial(lambda seconds: zygote.open_box(seconds=seconds, limits=limits)),
         key_for=lambda exercise: AnswerKey(exercise, PUBLIC_SEED),
         limits=limits,
         allowances=allowances or {},

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,17 +11,14 @@ from autograder.box import Level, self_test
 from autograder.demo.student import graded_cell
 from autograder.grading.batch import grade_lesson
 from course_lib import exercises
-from course_lib.checking import AnswerKey, Outcome, judge, observe
+from course_lib.checking import Outcome
 from tests.dishonest.attempt import code_cell
 from tests.dishonest.crossed import Crossing, crossings
 from tests.dishonest.kinds import KINDS
 from tests.dishonest.test_dishonest import LIMITS, make_course
 from tests.solutions.filling import filled
 
-README = Path(__file__).with_name("README.md")
 HONEST = "honest"
-DETOURS = ("_thread", "_executor", "_unwatched")
-LESSON_OF_KINDS = "01_attention"
 
 
 @pytest.mark.usefixtures("processes")
@@ -53,51 +48,11 @@ def test_nobody_earns_a_point(tmp_path: Path, sampled_lesson: str) -> None:
     assert found[HONEST].points == sum(exercise.points for exercise in exercises.of_lesson(lesson))
 
 
-def test_what_is_ready_made_would_pass_if_it_could_be_had() -> None:
-    """Else it would not be for want of it that nobody has a point."""
-    ways = [
-        one
-        for lesson in exercises.LESSONS
-        for one in crossings(lesson)
-        if one.kind.startswith("ready-") and not one.kind.endswith(DETOURS)
-    ]
-    passed = Counter(one.exercise.id for one in ways if _would_pass(one))
-    assert passed.total() >= 40, passed
-    assert len(passed) >= 12
-
-
-def test_there_are_enough_of_them() -> None:
-    counts = _counts()
-    assert sum(counts.values()) >= 400
-    by_lesson = {
-        lesson: sum(count for (one, _), count in counts.items() if one == lesson) for lesson in exercises.LESSONS
-    }
-    assert min(by_lesson.values()) >= 25, by_lesson
-
-
-def test_the_table_holds() -> None:
-    counts = _counts()
-    kinds = sorted({kind for _, kind in counts})
-    rows = [
-        f"| {kind} | {' | '.join(str(counts[lesson, kind] or '') for lesson in exercises.LESSONS)} |" for kind in kinds
-    ]
-    sums = [str(sum(counts[lesson, kind] for kind in kinds)) for lesson in exercises.LESSONS]
-    head = f"| kind | {' | '.join(lesson[:2] for lesson in exercises.LESSONS)} |"
-    table = "\n".join([head, "|---" * (1 + len(exercises.LESSONS)) + "|", *rows, f"| all | {' | '.join(sums)} |"])
-    assert table in README.read_text(), f"the table should be:\n{table}"
-
-
-def _would_pass(attempt: Crossing) -> bool:
-    names: dict[str, Any] = {}
-    exec(attempt.own, names)
-    exec(attempt.answer, names)
-    return judge(AnswerKey(attempt.exercise), lambda case: observe(names[attempt.exercise.name], case)).passed
-
-
-def _counts() -> Counter[tuple[str, str]]:
-    counts = Counter((lesson, one.kind.partition("-")[0]) for lesson in exercises.LESSONS for one in crossings(lesson))
-    counts.update({(LESSON_OF_KINDS, kind): len(attempts) for kind, attempts in KINDS.items()})
-    return counts
+def test_there_are_more_than_a_thousand() -> None:
+    """As the README says."""
+    counts = [*(len(crossings(lesson)) for lesson in exercises.LESSONS), *map(len, KINDS.values())]
+    assert sum(counts) > 1000
+    assert min(counts) >= 5
 
 
 def _hand_in(notebook: dict[str, object], attempt: Crossing) -> dict[str, object]:

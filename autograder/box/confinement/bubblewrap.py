@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from autograder.box.confinement.grants import (
@@ -22,24 +22,18 @@ from autograder.box.confinement.grants import (
     shared_libraries,
     standard_library,
 )
-from autograder.box.confinement.packages import BASE, entries_of
 
 _MOST_LIBRARIES = 40
 """Each file shown on its own costs a mount; a folder with more libraries is shown whole."""
 
 
 class Bubblewrap:
-    """An interpreter inside bubblewrap.
-
-    Args:
-        shown: packages that are inside, besides those that every box needs.
-    """
+    """An interpreter inside bubblewrap."""
 
     passes_descriptors = True
 
-    def __init__(self, shown: Sequence[str] = ()) -> None:
+    def __init__(self) -> None:
         self.packages = package_folders()
-        self._shown = shown
 
     def command(self, root: Path, environment: Mapping[str, str], arguments: Sequence[str]) -> list[str]:
         """`bwrap`, everything unshared, with no more than the interpreter needs."""
@@ -47,7 +41,7 @@ class Bubblewrap:
         return [
             str(bwrap_path() or "bwrap"),
             *("--unshare-all", "--cap-drop", "ALL"),
-            *mounts([Path(folder) for folder in self.packages], entries_of([*BASE, *self._shown], self.packages)),
+            *mounts([Path(folder) for folder in self.packages]),
             *("--ro-bind", python, python),
             *("--proc", "/proc", "--dev", "/dev"),
             *("--bind", str(root), str(root)),
@@ -73,7 +67,7 @@ def interpreter() -> str:
     return os.path.realpath(getattr(sys, "_base_executable", "") or sys.executable)
 
 
-def mounts(packages: Sequence[Path], wanted: Collection[str]) -> list[str]:
+def mounts(packages: Sequence[Path]) -> list[str]:
     """Options for what can be seen inside, and for what is hidden within it; later ones cover earlier ones."""
     options: list[str] = []
     for folder in library_folders():
@@ -85,7 +79,7 @@ def mounts(packages: Sequence[Path], wanted: Collection[str]) -> list[str]:
     for folder in sorted(standard_library()):
         options += [*_shown([folder]), *_hidden(folder / name for name in PACKAGES)]
     for folder in filter(Path.is_dir, packages):
-        permitted = (entry for entry in sorted(folder.iterdir()) if is_permitted(entry, wanted))
+        permitted = (entry for entry in sorted(folder.iterdir()) if is_permitted(entry))
         options += ["--tmpfs", str(folder), *_shown(permitted), "--remount-ro", str(folder)]
     return [*options, *_shown(map(Path, FILES))]
 

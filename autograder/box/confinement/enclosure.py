@@ -65,15 +65,14 @@ class Nothing:
         """Nothing is left behind."""
 
 
-def enclosure_at(level: Level, limits: Limits, boxes: int, shown: Sequence[str] = ()) -> Enclosure:
+def enclosure_at(level: Level, limits: Limits, boxes: int) -> Enclosure:
     """What surrounds a zygote.
 
     Args:
         level: of its boxes.
         limits: of a box.
         boxes: how many there may be at once.
-        shown: packages that the lesson's own cells may use.
     """
     if level is Level.L4:
         return Container(limits, boxes)
-    return Bubblewrap(shown) if level is Level.L3 else Nothing()
+    return Bubblewrap() if level is Level.L3 else Nothing()

@@ -7,11 +7,10 @@ not be in one. So folders that could hold a copy of `course_lib` are granted ent
 from __future__ import annotations
 
 import fnmatch
-import functools
 import os
 import sys
 import sysconfig
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from autograder.box.confinement import landlock
@@ -29,66 +28,28 @@ _LIBRARY_FOLDERS = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib"
 _SOURCES = ("/dev/urandom", "/dev/random", "/dev/zero")
 
 
-def open_grants(
-    library: Sequence[Path],
-    packages: Sequence[Path] = (),
-    entries: Collection[str] | None = None,
-    lacking: Iterable[str] = (),
-) -> list[landlock.Grant]:
+def open_grants(library: Sequence[Path], packages: Sequence[Path] = ()) -> list[landlock.Grant]:
     """Open everything that a box may read; the descriptors stay open and are shared by all boxes of a zygote.
 
     Args:
         library: the filtered copy of the course library.
-        packages: the folders of installed packages on the box's path.
-        entries: what it may read in these; by default all but our own code.
-        lacking: modules whose files it may not read, and functions, by their dotted names.
+        packages: the folders of installed packages on the box's path, of which it may read all but our own code.
     """
-    hidden = {path for name in lacking for folder in (*library, *packages) for path in _files(folder, name)}
-    trees = (tree for path in _trees(library, packages, entries) for tree in _without(path, hidden))
-    grants = [_grant(path, landlock.READ_TREE) for path in trees]
-    grants += [_grant(path, landlock.LIST_TREE) for path in {*standard_library(), *packages} if path.is_dir()]
-    grants += [_grant(Path(path), landlock.READ_FILE) for path in _SOURCES]
-    grants.append(_grant(Path("/dev/null"), landlock.USE_DEVICE))
-    return list(dict.fromkeys(grants))  # each once: its descriptor is closed once
+    grants = [landlock.grant(path, landlock.READ_TREE) for path in _trees(library, packages)]
+    grants += [landlock.grant(path, landlock.LIST_TREE) for path in {*standard_library(), *packages} if path.is_dir()]
+    grants += [landlock.grant(Path(path), landlock.READ_FILE) for path in _SOURCES]
+    grants.append(landlock.grant(Path("/dev/null"), landlock.USE_DEVICE))
+    return grants
 
 
-_grant = functools.cache(landlock.grant)
-"""Boxes of different kinds read mostly the same."""
-
-
-def _files(folder: Path, name: str) -> Iterator[Path]:
-    """The files of a module in this folder, or of the module that a function is in."""
-    for dotted in (name, name.rpartition(".")[0]):
-        path = folder.joinpath(*dotted.split("."))
-        if dotted and path.is_dir():
-            if dotted == name:
-                yield path
-            return
-        if path.with_suffix(".py").is_file():
-            yield path.with_suffix(".py")
-            yield from path.parent.glob(f"__pycache__/{path.name}.*")
-            return
-
-
-def _without(path: Path, hidden: Collection[Path]) -> Iterator[Path]:
-    """A tree, in as many pieces as it takes to leave out what is hidden."""
-    if path in hidden:
-        return
-    if any(path in other.parents for other in hidden):
-        for entry in sorted(path.iterdir()):
-            yield from _without(entry, hidden)
-    else:
-        yield path
-
-
-def _trees(library: Iterable[Path], packages: Iterable[Path], wanted: Collection[str] | None) -> Iterator[Path]:
+def _trees(library: Iterable[Path], packages: Iterable[Path]) -> Iterator[Path]:
     """Every file and folder that may be read, with all that is beneath it."""
     yield from library
     yield from (Path(path) for path in FILES if os.path.exists(path))
     for folder in standard_library():
         yield from (entry for entry in _entries(folder) if entry.name not in PACKAGES)
     for folder in packages:
-        yield from (entry for entry in _entries(folder) if is_permitted(entry, wanted))
+        yield from (entry for entry in _entries(folder) if is_permitted(entry))
     for folder in library_folders():
         yield from shared_libraries(folder)
 
@@ -104,10 +65,9 @@ def package_folders() -> list[str]:
     return [path for path in sys.path if os.path.basename(path) in PACKAGES]
 
 
-def is_permitted(entry: Path, wanted: Collection[str] | None) -> bool:
-    """Whether something in a folder of packages is wanted, and could not lead to the withheld modules."""
-    is_own = any(fnmatch.fnmatch(entry.name, pattern) for pattern in OWN_CODE)
-    return not is_own and (wanted is None or entry.name in wanted)
+def is_permitted(entry: Path) -> bool:
+    """Whether something in a folder of packages could not lead to the withheld modules."""
+    return not any(fnmatch.fnmatch(entry.name, pattern) for pattern in OWN_CODE)
 
 
 def library_folders() -> list[Path]:

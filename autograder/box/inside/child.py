@@ -27,9 +27,8 @@ import torch
 from autograder.box.confinement import landlock
 from autograder.box.confinement.levels import Level, confine, limit_memory, release_reserve
 from autograder.box.frames import Frame, FrameReader, Json, TooLarge, encode_frame
-from autograder.box.inside.absence import Absentees
-from autograder.box.inside.bars import answering, has_lacked
 from autograder.box.inside.judged import run_test
+from autograder.box.inside.missing import MissingPackages, PackageMissing, judging, missing_package_used
 from autograder.box.inside.recorder import Recorder, Stream
 from autograder.box.inside.shell import BoxShell, describe_error
 from autograder.box.inside.substitutes import stay_in_one_process
@@ -46,26 +45,19 @@ from autograder.box.protocol import (
 from autograder.limits import Limits
 from course_lib.checking.exercise import CallRefused, Case, Value
 from course_lib.checking.observation import ENDINGS, Foreign, Observation, Outcome, Raised, call
-from course_lib.checking.trap import RuleBroken
 
 
 @dataclass(frozen=True)
-class Kind:
-    """A kind of box.
+class Home:
+    """What all boxes of a lesson have in common.
 
     Attributes:
-        level: how it confines itself.
-        grants: what it may read at level L2.
-        families: what nothing computes in it.
-        absent: the packages that it lacks, by the names of their modules.
-        missed: those among them that the course library is built on: it, too, gets something that stands in.
+        level: how they confine themselves.
+        grants: what they may read at level L2.
     """
 
     level: Level
     grants: tuple[landlock.Grant, ...]
-    families: tuple[str, ...]
-    absent: frozenset[str]
-    missed: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -83,25 +75,21 @@ class Setup:
     limits: Limits
 
 
-def live_in_box(wire: int, shell: BoxShell, absentees: Absentees, kind: Kind) -> NoReturn:
+def live_in_box(wire: int, shell: BoxShell, missing: MissingPackages, home: Home) -> NoReturn:
     """The whole life of a box, in a process of its own. Never returns.
 
     Args:
         wire: descriptor of the connection to the grader.
         shell: IPython, made before the fork.
-        absentees: what stands in for packages.
-        kind: which kind of box it is.
+        missing: what stands in for packages that are not installed.
+        home: how it is confined.
     """
     status = 1
     try:
         setup = _hear_setup(wire)
-        loop, mapped = _settle(wire, kind, setup)
+        loop, mapped = _settle(wire, home, setup)
         _prepare_shell(shell, loop, setup.limits)
-        absentees.names, absentees.missed = kind.absent, kind.missed
-        absentees.notice = shell.recorder.notice
-        if kind.families:
-            absentees.put_away()
-            has_lacked()  # what it took to get here is of no interest
+        missing.notice = shell.recorder.notice
         _send(wire, {"kind": "ready"}, setup.limits)
         _serve(wire, Inhabitant(shell, setup.limits, mapped, partial(_ask, wire, setup.limits)), setup.limits)
         status = 0
@@ -121,12 +109,12 @@ def _hear_setup(wire: int) -> Setup:
     return Setup(told.header["folder"], told.header["seed"], Limits(**told.header["limits"]))
 
 
-def _settle(wire: int, kind: Kind, setup: Setup) -> tuple[asyncio.AbstractEventLoop, int]:
+def _settle(wire: int, home: Home, setup: Setup) -> tuple[asyncio.AbstractEventLoop, int]:
     """Leave everything shared with others behind, and confine; the event loop, and the address space taken so far."""
     if os.getsid(0) != os.getpid():
         os.setsid()
     own = os.open(setup.folder, getattr(os, "O_PATH", os.O_RDONLY))
-    _close_all_but({0, 1, 2, wire, own, *(entry.descriptor for entry in kind.grants)})
+    _close_all_but({0, 1, 2, wire, own, *(entry.descriptor for entry in home.grants)})
     nowhere = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nowhere, descriptor)
@@ -140,7 +128,7 @@ def _settle(wire: int, kind: Kind, setup: Setup) -> tuple[asyncio.AbstractEventL
         file.write("500")  # if memory runs out, a box goes before the grader
     loop = asyncio.new_event_loop()  # needs a pair of sockets, and there will be none
     asyncio.set_event_loop(loop)
-    return loop, confine(kind.level, setup.limits, own, kind.grants)
+    return loop, confine(home.level, setup.limits, own, home.grants)
 
 
 def _close_all_but(keep: set[int]) -> None:
@@ -204,7 +192,7 @@ class Inhabitant:
 
     def _cell(self, request: Frame, number: str) -> bytes:
         run = run_test if request.header["kind"] == "test" else BoxShell.run
-        result = replace(run(self._shell, request.header["source"]), lacked=has_lacked())
+        result = replace(run(self._shell, request.header["source"]), missing=missing_package_used())
         self._shell.pristine.note(self._shell.user_ns)
         if result.failure is Outcome.OUT_OF_MEMORY:
             release_reserve()
@@ -222,7 +210,7 @@ class Inhabitant:
         cases = [decode_case(data, decoder) for data in request.header["cases"]]
         decoder.finish()
         for place, case in enumerate(cases):
-            observation, arguments = self._observe(request.header["name"], case)
+            observation, arguments = self._observe(request.header["name"], case, request.header["forbidden"])
             yield self._observation(observation, arguments, f"{number}.{place}")
             if observation.failure in ENDINGS:
                 return
@@ -255,18 +243,18 @@ class Inhabitant:
             none = tuple(None for _ in observation.gradients)
             return self._encode(_reply(number, replace(observation, value=Foreign(what), gradients=none), grown))
 
-    def _observe(self, name: str, case: Case) -> tuple[Observation, tuple[Value, ...]]:
+    def _observe(self, name: str, case: Case, forbidden: Sequence[str]) -> tuple[Observation, tuple[Value, ...]]:
         """What an answer does on a case, and the arguments after that."""
         if name not in self._shell.user_ns:
             return Observation(returned=False, failure=Outcome.NEVER_DEFINED), ()
-        with answering() as used:
+        with judging() as missing:
             try:
-                seen, arguments = call(self._shell.user_ns[name], case)
+                seen, arguments = call(self._shell.user_ns[name], case, forbidden)
             except BaseException as error:  # what came back fails when it is looked at
                 failure, raised = describe_error(error)
                 return Observation(returned=False, failure=failure, raised=raised), ()
-        if used:  # even where the answer has caught the exception
-            return Observation(False, failure=Outcome.RULE_BROKEN, raised=Raised(RuleBroken.__name__, used[0])), ()
+        if missing:  # even where the answer has caught the exception
+            return Observation(False, failure=Outcome.RAISED, raised=Raised(PackageMissing.__name__, missing[0])), ()
         return seen, arguments
 
     def _encode(self, frame: Frame) -> bytes:

@@ -23,15 +23,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal, Self
 
-from autograder.box.bench import CELLS, Bench
 from autograder.box.box import START_SECONDS, WATCH_SECONDS, Box
 from autograder.box.clocks import Clock
 from autograder.box.confinement.cgroups import own_division
 from autograder.box.confinement.container import ContainerFailed
 from autograder.box.confinement.enclosure import enclosure_at
-from autograder.box.confinement.grants import package_folders
 from autograder.box.confinement.levels import Level
-from autograder.box.confinement.packages import installed_entries, installed_packages, module_names
 from autograder.box.disk import made_and_locked, remove
 from autograder.box.endings import BoxUnavailable
 from autograder.box.frames import Frame, Json, encode_frame
@@ -56,10 +53,8 @@ class Zygote:
         start: "fork", or "spawn" where forking after importing torch is unsafe (macOS); by default whichever fits.
         trains: load what training needs; without it, boxes are ready half a second earlier, and any that
             trains after all loads it for itself.
-        shown: packages that the lesson's own cells may use; on a bare bench they are absent.
-        packages: more packages, for cells and answers.
+        stand_ins: let something stand in for packages that are not installed, where cells import them.
         held: names of `course_lib` that the boxes are for, with whatever they need; None for all that is not withheld.
-        all_packages: have every package that is installed here, and nothing that stands in for others.
 
     Raises:
         BadInput: a withheld module does not exist.
@@ -74,16 +69,12 @@ class Zygote:
         channels: int = 1,
         start: StartMethod | None = None,
         trains: bool = True,
-        shown: Iterable[str] = (),
-        packages: Iterable[str] = (),
-        all_packages: bool = False,
+        stand_ins: bool = True,
         held: Iterable[str] | None = None,
     ) -> None:
         self.level = level
         self._trains = trains
-        self._shown = sorted(shown)
-        self._packages = sorted(installed_packages(package_folders()) if all_packages else packages)
-        self._all_packages = all_packages
+        self._stand_ins = stand_ins
         self.limits = limits or Limits()
         self.start: StartMethod = start or ("fork" if _can_fork() else "spawn")
         self._boxes = channels
@@ -91,7 +82,7 @@ class Zygote:
         self._owner = os.getpid()
         self._is_ready = False
         self._root, self._lock = made_and_locked("katze-box-locked_")
-        self._enclosure = enclosure_at(level, self.limits, channels, [*self._shown, *self._packages])
+        self._enclosure = enclosure_at(level, self.limits, channels)
         self._process: subprocess.Popen[bytes] | None = None
         self._listener: socket.socket | None = None  # where the inside connects, if it cannot inherit its channels
         self._channels: list[Channel] = []
@@ -139,7 +130,6 @@ class Zygote:
         seed: int | None = None,
         seconds: float | None = None,
         limits: Limits | None = None,
-        bench: Bench = CELLS,
         files: Path | None = None,
     ) -> Box:
         """A new box, confined; its folder is empty, or begins with a copy of some files.
@@ -149,7 +139,6 @@ class Zygote:
             seed: of the box's random numbers; drawn anew by default.
             seconds: how much of its time the submission has left; by default all of it.
             limits: what it may use; by default the zygote's limits.
-            bench: its kind.
             files: a folder whose files it begins with; no link may be among them.
 
         Raises:
@@ -165,15 +154,14 @@ class Zygote:
         if files is not None:
             shutil.copytree(files, folder, dirs_exist_ok=True)
         setup = {"folder": str(folder), "seed": seed, "limits": dataclasses.asdict(limits)}
-        wish: dict[str, Json] = {"bench": [list(bench.families), bench.bare]}
         ours, theirs = socket.socketpair()
         try:
             ours.sendall(encode_frame(Frame(setup), limits.frame_bytes))  # to the box itself
             with theirs:
                 if self.start == "fork":
-                    keeper: Keeper = self._channels[channel].fork(theirs, wish, alone)
+                    keeper: Keeper = self._channels[channel].fork(theirs, alone)
                 else:
-                    keeper = Spawned(self._run([theirs], wish), alone)
+                    keeper = Spawned(self._run([theirs], {"is_box": True}), alone)
             keeper = self._grouped(keeper, limits)
         except BaseException:
             ours.close()
@@ -290,10 +278,7 @@ class Zygote:
             "modules": self._modules,
             "withheld": self._withheld,
             "trains": self._trains,
-            "shown": self._shown,
-            "wanted": self._packages,
-            "all_packages": self._all_packages,
-            "installed": sorted(module_names(installed_entries(package_folders()))),
+            "stand_ins": self._stand_ins,
             "level": int(self.level),
             "sockets": [end.fileno() for end in sockets],
             **wish,

@@ -69,18 +69,17 @@ class Channel:
         self._control = control
         self._lock = threading.Lock()
 
-    def fork(self, wire: socket.socket, wish: dict[str, Json], alone: bool) -> Keeper:
+    def fork(self, wire: socket.socket, alone: bool) -> Keeper:
         """Let the zygote fork a box that speaks through `wire`.
 
         Args:
             wire: the box's end of its connection.
-            wish: what the zygote has to know about it.
             alone: whether it can start no other processes.
 
         Raises:
             BoxUnavailable: it cannot.
         """
-        answer, descriptors = self.ask({"do": "open", **wish}, wire)
+        answer, descriptors = self.ask({"do": "open"}, wire)
         if "failed" in answer:
             raise BoxUnavailable(f"a box could not be opened: {answer['failed']}")
         return Forked(self, answer["process"], descriptors[0], alone)

@@ -21,8 +21,9 @@ import select
 import shutil
 import signal
 import socket
+import sys
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -33,16 +34,13 @@ from autograder.box import processes
 from autograder.box.confinement import landlock
 from autograder.box.confinement.grants import open_grants
 from autograder.box.confinement.levels import Level
-from autograder.box.confinement.packages import BASE, COMMON, entries_of, module_names
 from autograder.box.inside import child
-from autograder.box.inside.absence import Absentees
-from autograder.box.inside.bars import bar
+from autograder.box.inside.missing import MissingPackages
 from autograder.box.inside.pristine import Pristine
 from autograder.box.inside.recorder import Recorder
 from autograder.box.inside.shell import BoxShell, LastValue, Publisher
 from autograder.box.zygote.large_pages import use_large_pages
 from autograder.limits import Limits
-from course_lib.checking.ready_made import READY_MADE, TWICE
 
 _MESSAGE_BYTES = 1 << 16
 _SUBREAPER = 36  # of prctl
@@ -83,12 +81,8 @@ class Start:
         door: a socket to connect to, once for each channel, where none can be inherited.
         channels: how many there are then.
         trains: load what training needs.
-        shown: packages that the lesson's own cells may use.
-        wanted: packages for cells and answers.
-        all_packages: whether every package that is installed is inside.
-        installed: the names of the modules of all packages that are installed, inside or not.
-        bench: the kind of the only box: the families that it lacks, and whether it lacks what is shown; None for a
-            zygote.
+        stand_ins: let something stand in for packages that are not installed.
+        is_box: whether this process is to be a box itself, and not a zygote.
     """
 
     library: str
@@ -100,89 +94,30 @@ class Start:
     door: str = ""
     channels: int = 0
     trains: bool = True
-    shown: list[str] = field(default_factory=list)
-    wanted: list[str] = field(default_factory=list)
-    all_packages: bool = False
-    installed: list[str] = field(default_factory=list)
-    bench: tuple[list[str], bool] | None = None
+    stand_ins: bool = True
+    is_box: bool = False
 
-    def kind(self, families: Iterable[str], bare: bool) -> child.Kind:
-        """A kind of box.
-
-        Args:
-            families: what nothing computes in it, by their ids.
-            bare: whether it lacks the packages that the lesson's own cells may use.
-        """
-        everywhere = entries_of([*BASE, *self.wanted], self.packages)
-        here = everywhere if bare else everywhere | entries_of(self.shown, self.packages)
+    def home(self) -> child.Home:
+        """How its boxes confine themselves, and what they may read."""
         grants: list[landlock.Grant] = []
         if self.level >= Level.L2:
-            lacking = [name for family in families for name in READY_MADE[family].functions]
-            lacking += TWICE if families else ()
-            entries = None if self.all_packages else here
-            grants = open_grants([Path(self.library)], [Path(path) for path in self.packages], entries, lacking)
-        missed = self.absent(everywhere) - self.absent(everywhere | entries_of(self.shown, self.packages))
-        return child.Kind(
-            Level(self.level), tuple(grants), tuple(families), self.absent(here), missed if bare else frozenset()
-        )
-
-    def absent(self, wanted: frozenset[str]) -> frozenset[str]:
-        """The names of the modules of all packages that are not wanted."""
-        if self.all_packages:
-            return frozenset()
-        return frozenset({*self.installed, *COMMON}) - module_names(wanted) - {"google"}  # a notebook looks for Colab
+            grants = open_grants([Path(self.library)], [Path(path) for path in self.packages])
+        return child.Home(Level(self.level), tuple(grants))
 
 
 def main(argument: str) -> None:
     """The life of a fresh process: a zygote or, where forking is unsafe, a single box."""
     start = Start(**json.loads(argument))
     _allow_descriptors()
-    absentees = Absentees(start.absent(entries_of(BASE, start.packages)))
-    absentees.take_over()
-    warmth = Warmth(start, warm_up(start), absentees)
-    if start.bench is not None:
+    missing = MissingPackages()
+    if start.stand_ins:
+        sys.meta_path.append(missing)
+    shell, home = warm_up(start), start.home()
+    if start.is_box:
         [wire] = start.sockets
-        kind = warmth.kind(start.bench)
-        warmth.become(kind)
-        child.live_in_box(wire, warmth.shell, absentees, kind)
+        child.live_in_box(wire, shell, missing, home)
     sockets = [*start.sockets, *(_connect(start.door) for _ in range(start.channels))]
-    ZygoteProcess(warmth, sockets, Path(start.library).parent).serve()
-
-
-@dataclass(frozen=True)
-class Warmth:
-    """What a box begins with.
-
-    Attributes:
-        start: what the grader has told.
-        shell: IPython.
-        absentees: what stands in for packages.
-        kinds: the kinds of boxes that were asked for.
-    """
-
-    start: Start
-    shell: BoxShell
-    absentees: Absentees
-    kinds: dict[tuple[tuple[str, ...], bool], child.Kind] = field(default_factory=dict)
-
-    def kind(self, bench: tuple[list[str], bool]) -> child.Kind:
-        """The kind of box that is asked for."""
-        families, bare = bench
-        known = tuple(families), bare or not self.start.shown
-        if known not in self.kinds:
-            self.kinds[known] = self.start.kind(*known)
-        return self.kinds[known]
-
-    def become(self, kind: child.Kind) -> None:
-        """Let this process be what boxes of the kind can be forked from: without some families, with more packages."""
-        bar(kind.families)
-        if kind.families:
-            self.absentees.prepare_to_put_away()
-            self.shell.pristine = Pristine(self.shell.user_ns)
-        if self.start.shown:
-            self.absentees.names, self.absentees.missed = kind.absent, kind.missed
-            import_all(self.start.modules)  # with the packages, or with what stands in for them
-            gc.freeze()
+    ZygoteProcess(shell, missing, home, sockets, Path(start.library).parent).serve()
 
 
 def _connect(door: str) -> int:
@@ -248,16 +183,14 @@ class ZygoteProcess:
     """Forks boxes, keeps them as unreaped children until told, and cleans up after them."""
 
     def __init__(
-        self, warmth: Warmth, sockets: Iterable[int], root: Path | None, kind: child.Kind | None = None
+        self, shell: BoxShell, missing: MissingPackages, home: child.Home, sockets: Iterable[int], root: Path
     ) -> None:
-        self._warmth = warmth
+        self._shell = shell
+        self._missing = missing
+        self._home = home
         self._root = root
-        self._kind = kind or warmth.kind(([], True))
-        self._level = Level(warmth.start.level)
         self._channels = {descriptor: socket.socket(fileno=descriptor) for descriptor in sockets}
         self._boxes: dict[int, int] = {}  # process -> the channel that opened it
-        self._branches: dict[child.Kind, Branch] = {}  # kind -> what boxes of it are forked from
-        self._elsewhere: dict[int, Branch] = {}  # process -> the branch that forked it
 
     def serve(self) -> None:
         """Answer the channels until the last one is closed."""
@@ -275,9 +208,8 @@ class ZygoteProcess:
             for channel in readable:
                 if channel in self._channels:
                     self._answer(channel)
-        if self._root is not None:
-            with contextlib.suppress(RecursionError):  # the grader was killed: nobody else will tidy up
-                shutil.rmtree(self._root, ignore_errors=True)
+        with contextlib.suppress(RecursionError):  # the grader was killed: nobody else will tidy up
+            shutil.rmtree(self._root, ignore_errors=True)
         os._exit(0)
 
     def _answer(self, channel: int) -> None:
@@ -293,7 +225,7 @@ class ZygoteProcess:
         if request["do"] == "open":
             self._open(channel, request, descriptors[0])
         elif request["do"] == "look":
-            reading = processes.read(request["process"], alone=self._level >= Level.L2)
+            reading = processes.read(request["process"], alone=self._home.level >= Level.L2)
             self._reply(channel, request, {} if reading is None else {"reading": asdict(reading)})
         elif request["do"] == "end":
             self._reply(channel, request, {"status": self._end(request["process"])})
@@ -313,10 +245,6 @@ class ZygoteProcess:
             socket.send_fds(self._channels[channel], [data], descriptors)
 
     def _open(self, channel: int, request: dict[str, Any], wire: int) -> None:
-        kind = self._warmth.kind(request["bench"])
-        if kind is not self._kind:
-            self._open_elsewhere(channel, request, wire, kind)
-            return
         try:
             process = os.fork()
         except OSError as error:
@@ -325,56 +253,16 @@ class ZygoteProcess:
             return
         if process == 0:
             processes.end_with_parent()
-            child.live_in_box(wire, self._warmth.shell, self._warmth.absentees, kind)
+            child.live_in_box(wire, self._shell, self._missing, self._home)
         os.close(wire)
         self._boxes[process] = channel
         handle = os.pidfd_open(process)
         self._reply(channel, request, {"process": process}, (handle,))
         os.close(handle)
 
-    def _open_elsewhere(self, channel: int, request: dict[str, Any], wire: int, kind: child.Kind) -> None:
-        """Open a box of another kind, as a fork of a process that is like that already."""
-        try:
-            if kind not in self._branches:
-                self._branches[kind] = self._fork_branch(kind, wire)
-            branch = self._branches[kind]
-            answer, descriptors = branch.ask(request, (wire,))
-        except OSError as error:
-            self._branches.pop(kind, None)
-            answer, descriptors = {"failed": str(error)}, []
-        os.close(wire)
-        if "process" in answer:
-            self._boxes[answer["process"]] = channel
-            self._elsewhere[answer["process"]] = branch
-        self._reply(channel, request, answer, tuple(descriptors))
-        for descriptor in descriptors:
-            os.close(descriptor)
-
-    def _fork_branch(self, kind: child.Kind, wire: int) -> Branch:
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        process = os.fork()
-        if process == 0:
-            processes.end_with_parent()
-            for other in (ours, *self._channels.values(), *(branch.control for branch in self._branches.values())):
-                other.close()
-            os.close(wire)  # of the first box to come: held here, its end would never be noticed
-            self._warmth.become(kind)
-            ZygoteProcess(self._warmth, [theirs.detach()], None, kind).serve()
-        theirs.close()
-        branch = Branch(process, ours)
-        if not ours.recv(_MESSAGE_BYTES):
-            raise OSError("a process from which boxes of this kind are forked could not be made")
-        return branch
-
     def _end(self, process: int) -> int:
         """Kill a box with everything it started; its wait status, as it ended by itself or by this."""
         if self._boxes.pop(process, None) is None:
-            return 0
-        branch = self._elsewhere.pop(process, None)
-        if branch is not None:
-            with contextlib.suppress(OSError):
-                answer, _ = branch.ask({"do": "end", "id": 0, "process": process})
-                return int(answer["status"])
             return 0
         for kill, target in ((os.killpg, process), (os.kill, process)):
             with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -385,11 +273,10 @@ class ZygoteProcess:
 
     def _sweep(self) -> None:
         """Kill what boxes left behind: whoever loses its parent becomes a child of this process."""
-        if self._level >= Level.L2:
+        if self._home.level >= Level.L2:
             return  # nothing can have been started
         for _ in range(_SWEEPS):
-            branches = {branch.process for branch in self._branches.values()}
-            strays = [process for process in _children() if process not in self._boxes.keys() | branches]
+            strays = [process for process in _children() if process not in self._boxes]
             if not strays:
                 return
             for process in strays:
@@ -407,32 +294,6 @@ class ZygoteProcess:
         """End the boxes of a channel."""
         for process in [process for process, owner in self._boxes.items() if owner == channel]:
             self._end(process)
-
-
-@dataclass(frozen=True)
-class Branch:
-    """A process like the zygote, from which boxes of one kind are forked.
-
-    Attributes:
-        process: its number.
-        control: the connection to it.
-    """
-
-    process: int
-    control: socket.socket
-
-    def ask(self, request: dict[str, Any], descriptors: tuple[int, ...] = ()) -> tuple[dict[str, Any], list[int]]:
-        """Its answer to a request, with what came along.
-
-        Raises:
-            OSError: it is gone.
-        """
-        socket.send_fds(self.control, [json.dumps(request).encode()], descriptors)
-        data, received, _, _ = socket.recv_fds(self.control, _MESSAGE_BYTES, 1)
-        if not data:
-            raise OSError("the process that forks such boxes is gone")
-        answer: dict[str, Any] = json.loads(data)
-        return answer, received
 
 
 def _children() -> list[int]:

@@ -99,7 +99,7 @@ def _contents(assignment: Assignment) -> Iterator[tuple[str, bytes]]:
     here = Path(__file__).parent
     yield from ((name, (here / name).read_bytes()) for name in SCRIPTS)
     yield "python", f"python{sys.version_info.major}.{sys.version_info.minor}\n".encode()
-    yield "requirements.txt", "".join(f"{pin}\n" for pin in _pins(assignment)).encode()
+    yield "requirements.txt", "".join(f"{pin}\n" for pin in _pins()).encode()
     for package in (course_lib, autograder):
         root = Path(str(package.__file__)).parent
         for path in sorted(root.rglob("*")):
@@ -114,9 +114,9 @@ def _contents(assignment: Assignment) -> Iterator[tuple[str, bytes]]:
     yield "course/.katze/secret", hmac.digest(course.secret(), f"gradescope {lesson}".encode(), hashlib.sha256)
 
 
-def _pins(assignment: Assignment) -> Iterator[str]:
-    """The packages that Katze and the course need, with the versions that are installed here."""
-    wanted = closure(["katze", *assignment.packages], package_folders()) - {"katze"}
+def _pins() -> Iterator[str]:
+    """The packages that Katze needs, with the versions that are installed here. A course may add to them."""
+    wanted = closure(["katze"], package_folders()) - {"katze"}
     for name in sorted(wanted):
         version = importlib.metadata.version(name)
         yield f"{name}=={version.partition('+')[0]}"  # 2.13.0+cpu is a local version: the index says which one it is
@@ -130,7 +130,6 @@ def _config(assignment: Assignment) -> str:
     kept: dict[str, Any] = {
         "limits": dict(settings.get("limits", {})),
         "exercise_limits": {name: dict(one) for name, one in allowances.items()},
-        "packages": list(assignment.packages),
         "system_calls": assignment.limits.system_calls,
     }
     if assignment.course.exercises.folder is not None:

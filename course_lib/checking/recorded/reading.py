@@ -193,14 +193,12 @@ def _exercise(data: Json, folder: Path) -> RecordedExercise:
     return RecordedExercise(
         **{name: data[name] for name in _PLAIN},
         withheld=tuple(data["withheld"]),
-        allowed=tuple(data["allowed"]),
         reference=_absent,
         cases=_no_cases,
         misconceptions=tuple(map(_misconception, data["misconceptions"])),
         correct=(),
         hints=tuple(Hint(one["depth"], one["text"], tuple(one["answers"])) for one in data["hints"]),
         forbidden=tuple(map(_family, data["forbidden"])),
-        needs=tuple(map(_family, data["needs"])),
         file=folder / data["file"],
         written_as_class=data["class"],
         arguments=tuple(data["parameters"]),
@@ -220,7 +218,7 @@ def _misconception(data: Json) -> Misconception:
 
 
 def _family(data: Json) -> ReadyMade:
-    return ReadyMade(data["id"], *(tuple(data[name]) for name in ("names", "operators", "functions")))
+    return ReadyMade(data["id"], tuple(data["names"]))
 
 
 def _absent(*_args: Value, **_kwargs: Value) -> Value:

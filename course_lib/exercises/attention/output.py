@@ -174,5 +174,4 @@ EXERCISE = Exercise(
         ),
     ),
     withheld=WITHHELD,
-    allowed=("matmul", "matrix_multiply", "__matmul__"),
 )

@@ -12,7 +12,7 @@ from torch import Generator, Tensor
 
 from course_lib import attention
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
-from course_lib.checking.ready_made import FUSED_ATTENTION, SOFTMAX
+from course_lib.checking.ready_made import FUSED_ATTENTION
 from course_lib.exercises.attention.shared import (
     LESSON,
     WITHHELD,
@@ -322,5 +322,4 @@ EXERCISE = Exercise(
     ),
     withheld=WITHHELD,
     forbidden=(FUSED_ATTENTION,),
-    needs=(SOFTMAX,),
 )

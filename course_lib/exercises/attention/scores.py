@@ -186,5 +186,4 @@ EXERCISE = Exercise(
         ),
     ),
     withheld=WITHHELD,
-    allowed=("matmul", "matrix_multiply", "__matmul__"),
 )

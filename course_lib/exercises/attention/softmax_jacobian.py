@@ -10,7 +10,7 @@ from torch import Generator, Tensor
 
 from course_lib import attention
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
-from course_lib.checking.ready_made import JACOBIAN, SOFTMAX
+from course_lib.checking.ready_made import JACOBIAN
 from course_lib.exercises.attention.shared import LESSON, WITHHELD
 from course_lib.exercises.common import as_it_is, integer, kinds, sizes
 from course_lib.exercises.worked_examples import A
@@ -225,5 +225,4 @@ EXERCISE = Exercise(
     ),
     withheld=WITHHELD,
     forbidden=(JACOBIAN,),
-    needs=(SOFTMAX,),
 )

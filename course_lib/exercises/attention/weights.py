@@ -296,5 +296,4 @@ EXERCISE = Exercise(
     ),
     withheld=WITHHELD,
     forbidden=(SOFTMAX,),
-    allowed=("logsumexp",),
 )

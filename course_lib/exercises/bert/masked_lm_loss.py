@@ -248,5 +248,4 @@ EXERCISE = Exercise(
         ),
     ),
     withheld=WITHHELD,
-    allowed=("cross_entropy",),
 )

@@ -271,5 +271,4 @@ EXERCISE = Exercise(
         ),
     ),
     withheld=WITHHELD,
-    allowed=("cross_entropy",),
 )

@@ -325,5 +325,4 @@ EXERCISE = Exercise(
         ),
     ),
     withheld=(*WITHHELD, "course_lib.from_scratch.scoring"),
-    allowed=("log_prob",),
 )

@@ -164,5 +164,4 @@ EXERCISE = Exercise(
         ),
     ),
     withheld=WITHHELD,
-    allowed=("repeat_interleave", "repeat"),
 )

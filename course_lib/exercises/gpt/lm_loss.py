@@ -278,5 +278,4 @@ EXERCISE = Exercise(
         ),
     ),
     withheld=WITHHELD,
-    allowed=("nll_loss", "nll_loss_nd", "cross_entropy", "cross_entropy_loss"),
 )

@@ -175,5 +175,4 @@ EXERCISE = Exercise(
         ),
     ),
     withheld=WITHHELD,
-    allowed=("__matmul__", "_batch_mv"),
 )

@@ -15,12 +15,7 @@ from torch import Generator, Tensor, nn
 from course_lib import blocks
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import (
-    DROPOUT,
     ENCODER_LAYERS,
-    FUSED_ATTENTION,
-    NORMALISATION,
-    READY_MADE_HEADS,
-    SOFTMAX,
 )
 from course_lib.exercises.common import ALMOST_EVERYTHING, Kind, as_it_is, integer
 from course_lib.exercises.heads_and_blocks.shared import (
@@ -594,11 +589,4 @@ EXERCISE = Exercise(
     ),
     withheld=WITHHELD,
     forbidden=(ENCODER_LAYERS,),
-    needs=(
-        SOFTMAX,
-        FUSED_ATTENTION,
-        READY_MADE_HEADS,
-        NORMALISATION,
-        DROPOUT,
-    ),
 )

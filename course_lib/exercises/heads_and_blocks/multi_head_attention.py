@@ -14,7 +14,7 @@ from torch import Generator, Tensor
 from course_lib import multihead
 from course_lib.attention import attention, attention_weights
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
-from course_lib.checking.ready_made import FUSED_ATTENTION, READY_MADE_HEADS, SOFTMAX
+from course_lib.checking.ready_made import READY_MADE_HEADS
 from course_lib.exercises.common import SMALLEST, Kind, alike, as_it_is, integer, sizes
 from course_lib.exercises.heads_and_blocks.shared import (
     FOUR_NUMBERS_A_WORD,
@@ -499,8 +499,4 @@ EXERCISE = Exercise(
     ),
     withheld=WITHHELD,
     forbidden=(READY_MADE_HEADS,),
-    needs=(
-        SOFTMAX,
-        FUSED_ATTENTION,
-    ),
 )

@@ -11,7 +11,7 @@ from torch import Generator, Tensor, nn
 
 from course_lib import masking
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
-from course_lib.checking.ready_made import FUSED_ATTENTION, SOFTMAX
+from course_lib.checking.ready_made import FUSED_ATTENTION
 from course_lib.exercises.common import SMALLEST, Kind, integer, pooling
 from course_lib.exercises.masking.shared import (
     LARGE,
@@ -376,5 +376,4 @@ EXERCISE = Exercise(
     ),
     withheld=WITHHELD,
     forbidden=(FUSED_ATTENTION,),
-    needs=(SOFTMAX,),
 )

@@ -130,6 +130,5 @@ EXERCISE = Exercise(
         Pair("inverted", "one_word_ahead", partial(_triangle, part=partial(torch.triu, diagonal=2))),
     ),
     withheld=WITHHELD,
-    allowed=("tri", "generate_square_subsequent_mask"),
     memorisable="Its whole input is one small number: a table needs the masks of all lengths from 8 to 199.",
 )

@@ -12,7 +12,7 @@ from torch import Generator, Tensor
 
 from course_lib import masking
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
-from course_lib.checking.ready_made import MASKED_SOFTMAX, SOFTMAX
+from course_lib.checking.ready_made import MASKED_SOFTMAX
 from course_lib.exercises.common import Kind, integer, sizes
 from course_lib.exercises.masking.shared import (
     BARE_EXP,
@@ -305,5 +305,4 @@ EXERCISE = Exercise(
     ),
     withheld=WITHHELD,
     forbidden=(MASKED_SOFTMAX,),
-    needs=(SOFTMAX,),
 )

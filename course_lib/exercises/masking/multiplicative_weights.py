@@ -286,5 +286,4 @@ EXERCISE = Exercise(
     ),
     withheld=WITHHELD,
     forbidden=(SOFTMAX,),
-    allowed=("logsumexp",),
 )

@@ -134,5 +134,4 @@ EXERCISE = Exercise(
         ),
     ),
     withheld=WITHHELD,
-    allowed=("take", "_apply_permutation"),
 )

@@ -131,5 +131,4 @@ EXERCISE = Exercise(
         ),
     ),
     withheld=WITHHELD,
-    allowed=("sym_sum",),
 )

@@ -221,6 +221,5 @@ EXERCISE = Exercise(
         ),
     ),
     withheld=WITHHELD,
-    allowed=("normalize",),
     forbidden=(COSINE,),
 )

@@ -126,5 +126,4 @@ EXERCISE = Exercise(
         ),
     ),
     withheld=WITHHELD,
-    allowed=("take", "__getitem__", "embedding"),
 )

@@ -16,14 +16,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import torch
 
 import course_lib
 from autograder.box import Box, BoxLost, Level, Zygote, self_test
-from autograder.box.bench import Bench
 from autograder.box.confinement import container
-from course_lib.checking import Case
-from course_lib.checking.ready_made import READY_MADE
 
 pytestmark = pytest.mark.usefixtures("processes")
 
@@ -420,28 +416,3 @@ def test_these_tests_could_fail() -> None:
             fcntl.flock(again, fcntl.LOCK_EX | fcntl.LOCK_NB)
     assert os.statvfs(".").f_bavail
     assert time.clock_gettime(~os.getppid() << 3 | 2) >= 0
-
-
-def endings_of_what_is_ready_made(zygote: Zygote) -> list[str]:
-    """What ends the calls of operators and of packages where neither may be used."""
-    everything = tuple(sorted(READY_MADE.keys() - {"encoder_layers"}))
-    calls = ["getattr(torch, 'soft' + 'max')(x, -1)", "torch.nn.functional.layer_norm(x, (3,))"]
-    calls += ["tokenizers.Tokenizer(x)", "sacrebleu.sentence_bleu('a', ['a'])"]
-    with zygote.open_box(bench=Bench(everything, bare=True)) as box:
-        box.run_cell("import torch, sacrebleu, tokenizers")
-        for number, call in enumerate(calls):
-            box.run_cell(f"def answer_{number}(x): return {call}")
-        seen = [box.observe(f"answer_{number}", Case("x", (torch.ones(2, 3),))).raised for number in range(len(calls))]
-    return [one.type_name for one in seen if one is not None]
-
-
-ABSENT = ["RuleBroken", "RuleBroken", "PackageAbsent", "PackageAbsent"]
-
-
-def test_a_box_lacks_what_an_answer_may_not_use(zygote: Zygote) -> None:
-    assert endings_of_what_is_ready_made(zygote) == ABSENT
-
-
-def test_a_box_lacks_it_without_any_confinement() -> None:
-    with Zygote((), Level.L1) as weak:
-        assert endings_of_what_is_ready_made(weak) == ABSENT

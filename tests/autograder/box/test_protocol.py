@@ -420,7 +420,7 @@ def test_cells_arrive(cell: CellResult) -> None:
     [
         {"ok": True},
         {"ok": 0},
-        {"lacked": 1},
+        {"missing": 1},
         {"programs": [1]},
         {"programs": ["ls"] * 1000},
         {"number": 1},

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from traitlets.config.loader import Config
 
-from autograder.course.settings import limits_from, packages_from, shows_solutions_from
+from autograder.course.settings import limits_from, shows_solutions_from
 from autograder.errors import BadInput
 from autograder.limits import Allowance, Limits
 
@@ -101,29 +101,6 @@ def test_what_is_no_limit_is_refused_in_one_line(settings: dict[str, Any], said:
     with pytest.raises(BadInput) as caught:
         limits_from(config(**settings))
     assert said in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
-def test_packages_are_for_all_lessons_or_for_some() -> None:
-    assert packages_from(Config()) == {"": ()}
-    assert packages_from(config(packages=["numpy"])) == {"": ("numpy",)}
-    assert packages_from(config(packages={"01_attention": ("numpy", "torch")})) == {"01_attention": ("numpy", "torch")}
-
-
-@pytest.mark.parametrize(
-    ("packages", "said"),
-    [
-        ("numpy", "must be a list of names"),
-        ([1], "must be a list of names"),
-        ({"01_attention": "numpy"}, "must be a list of names"),
-        ({1: ["numpy"]}, "must be a dict with names for keys"),
-        (["no-such-package"], "no package 'no-such-package' is installed here; run `pip install no-such-package`"),
-        ([""], "no package '' is installed here"),
-    ],
-)
-def test_what_names_no_package_is_refused_in_one_line(packages: Any, said: str) -> None:
-    with pytest.raises(BadInput, match=said) as caught:
-        packages_from(config(packages=packages))
     assert "\n" not in str(caught.value)
 
 

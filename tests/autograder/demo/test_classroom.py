@@ -92,7 +92,7 @@ def test_honest_students_have_the_same_records_without_their_neighbours(graded: 
 
 def test_records_have_their_public_names(graded: Graded) -> None:
     keys = {"student", "lesson", "exercise", "points", "max_points", "outcome", "misconception", "level", "repairs"}
-    keys |= {"ruling", "graded_now", "why", "before", "problem", "remarks", "total"}
+    keys |= {"ruling", "worth_a_look", "graded_now", "why", "before", "problem", "remarks", "total"}
     records = graded.records()
     assert all(record.keys() == keys for record in records)
     assert {record["outcome"] for record in records} <= {str(outcome) for outcome in Outcome}

@@ -7,6 +7,7 @@ import sqlite3
 from pathlib import Path
 
 UNDONE = {
+    7: ("ALTER TABLE katze_exercise DROP COLUMN worth_a_look",),
     6: (
         "ALTER TABLE katze_answer DROP COLUMN given_for",
         "DELETE FROM katze_answer WHERE checksum LIKE 'sha256:%' OR checksum = ''",

@@ -14,7 +14,8 @@ from autograder.errors import BadInput
 from autograder.grading.assignment import Assignment, _grading_code
 from autograder.limits import Allowance
 from course_lib import exercises
-from tests.autograder.small_class import LESSON, ROOT, make_course
+from course_lib.checking import ready_made
+from tests.autograder.small_class import LESSON, ROOT, make_course, replace_exercise
 
 
 @pytest.fixture
@@ -43,6 +44,26 @@ def test_the_conditions_name_versions_limits_and_no_secret(course: Course) -> No
     assert course.secret().hex() not in repr(conditions)
     assert conditions.settings["withheld modules"] == list(load(course).withheld)
     assert conditions.settings["limits"]["system_calls"] == "allow-list"
+
+
+@pytest.mark.parametrize(
+    ("sets", "told"),
+    [
+        ({"needs": (ready_made.SOFTMAX,)}, "needs"),
+        ({"allowed": ("logsumexp",)}, "allowed"),
+        ({"needs": (ready_made.COSINE,), "allowed": ("norm",)}, "needs and allowed"),
+    ],
+)
+def test_what_nothing_uses_any_more_is_accepted_and_named_in_a_line(
+    course: Course, monkeypatch: pytest.MonkeyPatch, sets: dict[str, Any], told: str
+) -> None:
+    assert load(course).outdated == []
+    with open(course.root / "nbgrader_config.py", "a") as file:
+        file.write('c.Katze.packages = ["no-such-package"]\n')
+    replace_exercise(monkeypatch, "attention.scale", lambda one: dataclasses.replace(one, **sets))
+    packages, scale = load(Course.find(course.root)).outdated
+    assert packages.startswith("c.Katze.packages in nbgrader_config.py: no longer used")
+    assert scale.startswith(f"attention.scale: {told} can be deleted")
 
 
 def test_an_exercise_s_own_limits_are_its_own(course: Course) -> None:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from bs4 import BeautifulSoup
 from rich.console import Console
 
 from autograder.box import Limits
@@ -30,6 +31,7 @@ from autograder.grading.batch import grade_lesson
 from autograder.grading.plan import FORCED, LEFT_UNDONE, SUBMITTED_AGAIN, Task
 from autograder.grading.recording import Finished
 from autograder.grading.submission import AnswerKeys
+from autograder.pages.class_report import class_page
 from course_lib.checking import Outcome
 from tests.autograder.small_class import (
     BY_NAME,
@@ -130,6 +132,38 @@ def test_without_feedback_no_page_tells_of_an_earlier_grade(course: Course) -> N
     hand_in(course, "ada", BY_NAME["hana_slides_numbers"])
     grade_lesson(course, LESSON, feedback=False)
     assert not (course.feedback / "ada" / LESSON / f"{LESSON}.html").exists()
+
+
+def test_what_could_hide_a_call_is_kept_for_the_instructor_and_no_student_reads_it(course: Course) -> None:
+    path = hand_in(course, "ada")
+    hand_in(course, "ben")
+    notebook = json.loads(path.read_text())
+    own = {"cell_type": "code", "id": "own", "metadata": {}, "source": "import math, ctypes", "outputs": []}
+    notebook["cells"].insert(0, own | {"execution_count": None})
+    path.write_text(json.dumps(notebook))
+    with open(course.root / "nbgrader_config.py", "a") as file:
+        file.write('c.Katze.packages = {"01_attention": ["einops"]}\n')
+    course = Course.find(course.root)
+    first = grade_lesson(course, LESSON)
+    [notice] = first.notices
+    assert notice.startswith("c.Katze.packages in nbgrader_config.py: no longer used: delete the line")
+    ada, ben = by_student(first).values()
+    place = "cell 1, line 1: import math, ctypes [calls compiled code directly]"
+    looks = {one.exercise: one.worth_a_look for one in ada.exercises if one.worth_a_look}
+    ruled = {one.id for one in course.exercises.of_lesson(LESSON) if one.forbidden}
+    assert looks == dict.fromkeys(ruled, place)
+    assert not any(one.worth_a_look for one in ben.exercises)
+    assert ada.points == ben.points == 17
+    assert grade_lesson(course, LESSON).submissions == first.submissions
+    assert text_of(class_page(course, LESSON)).count(place) == len(ruled)
+    page = (course.feedback / "ada" / LESSON / f"{LESSON}.html").read_text()
+    assert "ctypes" in page
+    assert "compiled code" not in page
+    assert "compiled code" not in (course.autograded / "ada" / LESSON / f"{LESSON}.ipynb").read_text()
+
+
+def text_of(page: str) -> str:
+    return " ".join(BeautifulSoup(page, "html.parser").get_text(" ").split())
 
 
 def test_limits_can_be_set(course: Course) -> None:

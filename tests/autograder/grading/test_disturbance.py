@@ -7,7 +7,6 @@ from collections.abc import Iterator
 import pytest
 
 from autograder.box import Box, Level, Zygote, self_test
-from autograder.box.bench import Bench
 from autograder.grading.submission import Graded, grade_cells
 from autograder.limits import Limits
 from autograder.repair import Cell, CellKind
@@ -53,8 +52,8 @@ def zygote(processes: None) -> Iterator[Zygote]:
 
 
 def grade(zygote: Zygote, cells: list[Cell], seconds: float = 60.0) -> Graded:
-    def open_box(left: float, bench: Bench) -> Box:
-        return zygote.open_box(seconds=left, bench=bench)
+    def open_box(left: float) -> Box:
+        return zygote.open_box(seconds=left)
 
     return grade_cells(
         cells,

@@ -15,14 +15,12 @@ from typing import Any
 import pytest
 
 from autograder.box import BoxLost, CellResult
-from autograder.box.bench import CELLS, Bench
 from autograder.grading.submission import SLOTS, AnswerKeys, Graded, grade_cells
 from autograder.limits import Allowance, Limits
 from autograder.repair import Cell, CellKind
 from course_lib import exercises
 from course_lib.checking import PUBLIC_SEED, AnswerKey, Case, Exercise, Observation, Outcome, observe
 from course_lib.checking.observation import Raised
-from course_lib.checking.ready_made import READY_MADE
 
 SCORES = "attention.scores"
 SCALE = "attention.scale"
@@ -37,9 +35,8 @@ class Hang(BaseException):
 class DictionaryBox:
     """A box for tests: no process, but the same endings."""
 
-    def __init__(self, log: list[str], bench: Bench = CELLS) -> None:
-        self.bench = bench
-        self.names: dict[str, Any] = {"Hang": Hang, "LACKING": bench.families}
+    def __init__(self, log: list[str]) -> None:
+        self.names: dict[str, Any] = {"Hang": Hang}
         self.log = log
         self.allowed: list[Allowance] = []
         self.share = 0.0
@@ -55,25 +52,24 @@ class DictionaryBox:
         except Exception as error:
             failure = Outcome.OUT_OF_MEMORY if isinstance(error, MemoryError) else Outcome.RAISED
             return CellResult([], False, Raised(type(error).__name__, str(error), line=1), failure)
-        lacked = "needed here" in source and self.bench != CELLS
-        return CellResult([{"output_type": "stream", "name": "stdout", "text": source}], True, lacked=lacked)
+        return CellResult([{"output_type": "stream", "name": "stdout", "text": source}], True)
 
     def changes(self) -> list[str]:
         return []
 
     def observe_cases(
-        self, name: str, cases: Sequence[Case], *, hidden: bool, allowed: Allowance
+        self, name: str, cases: Sequence[Case], *, hidden: bool, allowed: Allowance, forbidden: Sequence[str]
     ) -> Iterator[Observation]:
         for case in cases:
-            yield self._observe(name, case, hidden)
+            yield self._observe(name, case, hidden, forbidden)
             if name not in self.names:
                 return
 
-    def _observe(self, name: str, case: Case, hidden: bool) -> Observation:
+    def _observe(self, name: str, case: Case, hidden: bool, forbidden: Sequence[str]) -> Observation:
         self.log.append(f"{'hidden' if hidden else 'visible'} {name}")
         if name not in self.names:
             return Observation(returned=False, failure=Outcome.NEVER_DEFINED)
-        seen = observe(self.names[name], case, [name for one in self.bench.families for name in READY_MADE[one].names])
+        seen = observe(self.names[name], case, forbidden)
         if seen.raised is not None and seen.raised.type_name == "Hang":
             raise BoxLost(Outcome.TIMED_OUT, "it used more than 10 s of processor time")
         return seen
@@ -92,9 +88,9 @@ def grade(cells: list[Cell], log: list[str] | None = None, seconds: float = 60.0
     log = [] if log is None else log
 
     @contextmanager
-    def open_box(seconds: float, bench: Bench) -> Iterator[DictionaryBox]:
+    def open_box(seconds: float) -> Iterator[DictionaryBox]:
         log.append("open")
-        yield DictionaryBox(log, bench)
+        yield DictionaryBox(log)
 
     def key_for(exercise: Exercise) -> AnswerKey:
         return AnswerKey(exercise, PUBLIC_SEED)
@@ -325,7 +321,7 @@ def test_what_a_box_has_used_up_the_next_one_does_not_have() -> None:
     left: list[float] = []
 
     @contextmanager
-    def open_box(seconds: float, bench: Bench) -> Iterator[DictionaryBox]:
+    def open_box(seconds: float) -> Iterator[DictionaryBox]:
         left.append(seconds)
         box = DictionaryBox([])
         box.share = 25.0
@@ -342,7 +338,7 @@ def test_a_grade_says_whether_a_busy_machine_may_have_spoiled_it(starved: bool) 
     opened: list[DictionaryBox] = []
 
     @contextmanager
-    def open_box(seconds: float, bench: Bench) -> Iterator[DictionaryBox]:
+    def open_box(seconds: float) -> Iterator[DictionaryBox]:
         opened.append(DictionaryBox([]))
         opened[-1].starved = starved and len(opened) == 1
         yield opened[-1]
@@ -403,101 +399,44 @@ def attention_weights(scaled):
 """
 
 
-JACOBIAN_BY_HAND = """
-def softmax_jacobian(scores):
-    alpha = torch.exp(scores - torch.logsumexp(scores, -1, keepdim=True))
-    return torch.diag_embed(alpha) - alpha.unsqueeze(-1) * alpha.unsqueeze(-2)
-"""
-WEIGHTS, JACOBIAN = "attention.weights", "attention.softmax_jacobian"
-BY_HAND = {
-    WEIGHTS: [code("import torch"), *answer(WEIGHTS, SOFTMAX_BY_HAND)],
-    JACOBIAN: [code("import torch"), *answer(JACOBIAN, JACOBIAN_BY_HAND)],
-}
-"""Two answers that need different benches: the cells are run on that of the first."""
+WEIGHTS = "attention.weights"
+HELPER = "def helper(x):\n    return getattr(torch, 'soft' + 'max')(x, -1)"
 
 
-def test_the_cells_are_run_on_the_bench_of_most_answers() -> None:
+@pytest.mark.parametrize(
+    ("own", "value"),
+    [
+        ("import torch", "torch.softmax(scaled, -1)"),
+        ("import torch\nfrom torch import softmax as s", "s(scaled, -1)"),
+        (f"import torch\n{HELPER}", "helper(scaled)"),
+        ("import torch", "torch.vmap(lambda row: vars(torch)['softmax'](row, -1), in_dims=0)(scaled)"),
+    ],
+)
+def test_a_broken_rule_is_found_in_one_box(own: str, value: str) -> None:
     log: list[str] = []
-    assert outcomes(grade([*BY_HAND[WEIGHTS], *answer(SCALE, RIGHT_SCALE)], log)) == {
-        WEIGHTS: ("passed", 3),
-        SCALE: ("passed", 1),
-    }
+    graded = grade([code(own), *answer(WEIGHTS, f"def attention_weights(scaled):\n    return {value}")], log)
+    assert outcomes(graded) == {WEIGHTS: ("rule_broken", 0)}
+    assert "softmax, which this exercise asks you to write yourself" in graded.verdicts[WEIGHTS].note
+    assert graded.worth_a_look == {}
     assert log.count("open") == 1
 
 
-@pytest.mark.parametrize("place", ["before", "after"])
-def test_where_a_cell_lacks_something_all_begins_again_without_a_bench(place: str) -> None:
-    log: list[str] = []
-    needs = code("'needed here'")
-    cells = [needs, *BY_HAND[WEIGHTS]] if place == "before" else [*BY_HAND[WEIGHTS], needs]
-    graded = grade(cells, log)
-    assert outcomes(graded) == {WEIGHTS: ("passed", 3)}
-    assert log.count("open") == 3
-    assert log.count("'needed here'") == 3
-    assert len(graded.outputs) == 3
+def test_what_could_hide_a_call_is_for_the_instructor_alone() -> None:
+    cells = [code("import torch, threading"), *answer(WEIGHTS, SOFTMAX_BY_HAND), *answer(SCORES, RIGHT_SCORES)]
+    graded = grade(cells)
+    assert outcomes(graded) == {WEIGHTS: ("passed", 3), SCORES: ("passed", 2)}
+    reason = "runs in a thread or process of its own, which nothing watches"
+    assert graded.worth_a_look == {WEIGHTS: [f"cell 1, line 1: import torch, threading [{reason}]"]}
+    assert not any("thread" in text for text in (graded.verdicts[WEIGHTS].note, graded.verdicts[WEIGHTS].html()))
+    assert not graded.notices
+    assert not graded.remarks
 
 
-def test_where_an_answer_breaks_another_s_rule_all_begins_again_without_a_bench() -> None:
-    """An exercise without a rule may use what is forbidden to the other."""
-    log: list[str] = []
-    free = "def scale_scores(scores, d_head):\n    torch.softmax(scores, -1)\n    return scores / d_head**0.5"
-    graded = grade([*BY_HAND[WEIGHTS], *answer(SCALE, free)], log)
-    assert outcomes(graded) == {WEIGHTS: ("passed", 3), SCALE: ("passed", 1)}
-    assert log.count("open") == 3
-
-
-def test_no_bench_is_chosen_that_lacks_what_the_lesson_s_own_cells_call() -> None:
-    log: list[str] = []
-    given = Cell(CellKind.CODE, "torch.softmax(torch.ones(3), -1)", origin="release")
-    assert outcomes(grade([*BY_HAND[WEIGHTS], given], log)) == {WEIGHTS: ("passed", 3)}
-    assert log[0] == "open"
-    assert "hidden attention_weights" not in log[: log.index("open", 1)]
-
-
-def test_what_may_not_use_something_is_judged_where_it_is_missing() -> None:
-    log: list[str] = []
-    cells = [*BY_HAND[JACOBIAN], code("print('needless')"), *answer(WEIGHTS, SOFTMAX_BY_HAND)]
-    assert outcomes(grade(cells, log)) == {JACOBIAN: ("passed", 2), WEIGHTS: ("passed", 3)}
-    cells_box, bench = " ".join(log).split("open")[1:]
-    assert "hidden attention_weights" not in cells_box
-    assert "hidden softmax_jacobian" in cells_box
-    assert "hidden attention_weights" in bench
-    assert "needless" in bench  # a student's own cell may be needed in ways that nobody can read
-
-
-def test_an_answer_that_earns_nothing_is_not_judged_again() -> None:
-    log: list[str] = []
-    wrong = "def attention_weights(scaled):\n    return scaled"
-    assert outcomes(grade(answer("attention.weights", wrong), log)) == {"attention.weights": ("wrong", 0)}
-    assert log.count("open") == 1
-
-
-def test_the_release_s_cells_that_an_answer_does_not_need_are_left_out_and_come_back_if_it_does() -> None:
-    shown = Cell(CellKind.CODE, "globals()['helper'] = lambda x: x.amax(-1, keepdim=True)", origin="release")
-    needs = SOFTMAX_BY_HAND.replace("scaled.amax(-1, keepdim=True)", "globals()['helper'](scaled)")
-    log: list[str] = []
-    home = [*BY_HAND[JACOBIAN], shown]
-    assert outcomes(grade([*home, *answer(WEIGHTS, SOFTMAX_BY_HAND)], log))[WEIGHTS][0] == "passed"
-    assert log.count(shown.source) == 1
-    log.clear()
-    assert outcomes(grade([*home, *answer(WEIGHTS, needs)], log))[WEIGHTS] == ("passed", 3)
-    assert log.count(shown.source) == 2
-    assert log.count("open") == 3
-
-
-@pytest.mark.parametrize("exercise", ["attention.weights", "attention.softmax_jacobian"])
-def test_an_answer_that_only_works_with_what_it_may_not_use_earns_nothing(exercise: str) -> None:
-    reference, family = {WEIGHTS: ("attention_weights", "softmax"), JACOBIAN: ("softmax_jacobian", "jacobian")}[
-        exercise
-    ]
-    written = f"from course_lib.attention import {reference} as right\n"
-    written += (
-        f"def {reference}(scores):\n    if {family!r} in LACKING:\n        raise KeyError\n    return right(scores)"
-    )
-    [other] = BY_HAND.keys() - {exercise}
-    verdict = grade([*BY_HAND[other], *answer(exercise, written)]).verdicts[exercise]
-    assert (verdict.outcome, verdict.points) == (Outcome.RAISED, 0)
-    assert "is missing" in verdict.note
+def test_who_earns_nothing_is_not_looked_at() -> None:
+    wrong = answer(WEIGHTS, "import threading\ndef attention_weights(scaled):\n    return scaled")
+    assert grade(wrong).worth_a_look == {}
+    given = Cell(CellKind.CODE, "import torch, threading", origin="release")
+    assert grade([given, *answer(WEIGHTS, SOFTMAX_BY_HAND)]).worth_a_look == {}
 
 
 def test_a_skipped_check_gives_no_verdict_and_is_counted_all_the_same() -> None:

@@ -87,6 +87,16 @@ def test_every_failure_is_in_a_row_and_the_table_says_out_of_how_many() -> None:
     assert sum(rows.values()) == 35
 
 
+def test_answers_to_look_at_are_listed_with_line_and_reason() -> None:
+    place = "cell 7, line 3: <b>exec(text)</b> [makes code of text]"
+    seen = replace(RIGHT, worth_a_look=f"{place}\ncell 8: [is too long]")
+    soup = page([submission("ada", 2.0, seen), submission("ben", 2.0, RIGHT)])
+    assert [text(one) for one in soup.select(".looks tbody tr")] == [f"ada {SCALE} {place} cell 8: [is too long]"]
+    assert not soup.select(".looks b")
+    assert "Nobody has lost a point" in text(soup)
+    assert "Answers to look at" not in text(page([submission("ben", 2.0, RIGHT)]))
+
+
 def test_the_bars_hold_everyone_with_a_score() -> None:
     soup = page([submission("ada", 2.0, RIGHT), submission("ben", 0.0, NAMED), submission("zoe", None, LOST)])
     assert [text(bar) for bar in soup.select(".columns b")] == ["1", *[""] * 8, "1"]

@@ -517,7 +517,7 @@ def assert_full_points(folder: Path, zygote: Zygote, said: tuple[str, ...]) -> N
     found = grade_cells(
         repaired.cells,
         exercises.COURSE,
-        lambda seconds, bench: zygote.open_box(seconds=seconds, bench=bench),
+        lambda seconds: zygote.open_box(seconds=seconds),
         key_for,
         Limits(),
     )

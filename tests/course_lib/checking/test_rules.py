@@ -58,6 +58,27 @@ def test_what_the_answer_does_not_use_breaks_no_rule(source: str) -> None:
     assert Code([source]).broken_rule("f", FORBIDDEN) is None
 
 
+@pytest.mark.parametrize(
+    ("source", "broken"),
+    [
+        ("import torch as t\ndef f(x):\n    return t.masked.sum(x)", "torch.masked"),
+        ("from torch.masked import sum as s\ndef f(x):\n    return s(x)", "torch.masked"),
+        ("from torch import masked\ndef f(x):\n    return masked.sum(x)", "torch.masked"),
+        ("import jiwer as j\ndef f(x):\n    return j.other(x)", "jiwer"),
+        ("def f(x):\n    return __import__('jiwer').other(x)", "jiwer"),
+        ("from operator import attrgetter\ndef f(x):\n    return attrgetter('masked.sum')(torch)(x)", ""),
+        ("import torch, jiwer\ndef f(x):\n    return torch.sum(x)", ""),
+        ("from torch import sum, masked\ndef f(x):\n    return sum(x)", ""),
+        ("def f(x, masked):\n    return x.masked.sum() + masked.sum()", ""),
+        ("def f(x, jiwer):\n    return jiwer.sum()", ""),
+        ("def f(x):\n    return {'jiwer': 1}.get('jiwer')", ""),
+    ],
+)
+def test_the_name_of_a_module_forbids_all_of_it(source: str, broken: str) -> None:
+    rule = Code([source]).broken_rule("f", ("torch.masked", "jiwer"))
+    assert (rule.name if rule else "") == broken
+
+
 def test_the_answer_may_carry_the_forbidden_name_itself() -> None:
     source = "def scaled_dot_product_attention(q, k, v):\n    return q"
     assert Code([source]).broken_rule("scaled_dot_product_attention", FORBIDDEN) is None

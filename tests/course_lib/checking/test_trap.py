@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import threading
 import types
 from collections.abc import Callable
 
@@ -16,7 +14,6 @@ from course_lib.checking import Case, Outcome, observe
 from course_lib.checking.trap import RuleBroken, Trap, forbidden_name
 
 SAVED = torch.softmax
-SAVED_JACOBIAN = torch.func.jacfwd(torch.sum)
 X = torch.randn(2, 3, 4)
 
 
@@ -25,26 +22,6 @@ def caught(x: Tensor) -> Tensor:
         return torch.softmax(x, -1)
     except Exception:
         return x
-
-
-def without_modes(x: Tensor) -> Tensor:
-    with torch._C.DisableTorchFunction():
-        return torch.softmax(x, -1)
-
-
-def in_a_thread(x: Tensor) -> Tensor:
-    found: list[Tensor] = []
-
-    def work() -> None:
-        try:
-            found.append(torch.softmax(x, -1))
-        except RuleBroken:
-            found.append(x)
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    thread.join()
-    return found[0]
 
 
 @pytest.mark.parametrize(
@@ -60,8 +37,13 @@ def in_a_thread(x: Tensor) -> Tensor:
         ("softmax", lambda x: torch._safe_softmax(x, -1)),
         ("softmax", lambda x: F.gumbel_softmax(x)),
         ("softmax", lambda x: torch._masked_softmax(x, torch.zeros_like(x, dtype=torch.bool), -1)),
-        ("softmax", without_modes),
-        ("softmax", in_a_thread),
+        ("softmax", lambda x: torch.vmap(lambda row: SAVED(row, -1))(x)),
+        ("softmax", lambda x: torch.distributions.Categorical(logits=x).probs),
+        ("softmax", lambda x: torch.sparse.softmax(x.detach().to_sparse(), -1).to_dense()),
+        ("softmax", lambda x: torch.func.functional_call(nn.Softmax(-1), {}, (x,))),
+        ("cosine_similarity", lambda x: torch.vmap(F.cosine_similarity)(x, x)),
+        ("layer_norm", lambda x: nn.TransformerEncoderLayer(4, 2, batch_first=True)(x)),
+        ("multi_head_attention_forward", lambda x: nn.MultiheadAttention(4, 2, batch_first=True).eval()(x, x, x)[0]),
         ("softmax", lambda x: types.FunctionType(F.softmax.__code__, vars(F))(x, -1, 3, None)),
         ("scaled_dot_product_attention", lambda x: torch._scaled_dot_product_attention_math(x, x, x)[0]),
         (
@@ -71,9 +53,6 @@ def in_a_thread(x: Tensor) -> Tensor:
         ("scaled_dot_product_attention", lambda x: F.scaled_dot_product_attention(x, x, x)),
         ("scaled_dot_product_attention", lambda x: torch._C._nn.scaled_dot_product_attention(x, x, x)),
         ("multi_head_attention_forward", lambda x: nn.MultiheadAttention(4, 2, batch_first=True)(x, x, x)[0]),
-        ("jacfwd", lambda x: torch.func.jacfwd(torch.sum)(x)),
-        ("jacfwd", lambda x: SAVED_JACOBIAN(x)),
-        ("jacobian", lambda x: torch.autograd.functional.jacobian(torch.sum, x)),
     ],
 )
 @pytest.mark.parametrize("gradients", [(), (0,)])
@@ -93,20 +72,14 @@ def test_the_trap_is_gone_afterwards() -> None:
     assert torch.softmax(X, -1).shape == X.shape
 
 
-def test_the_trap_leaves_profilers_as_they_were() -> None:
-    def profiler(frame: object, event: str, arg: object) -> None:
-        pass
-
-    before, threads = sys.getprofile(), threading.getprofile()
-    sys.setprofile(profiler)
-    threading.setprofile(profiler)
-    try:
-        with pytest.raises(RuleBroken), Trap(["softmax"]):
+def test_what_the_checker_does_itself_breaks_no_rule() -> None:
+    trap = Trap(["softmax"])
+    with trap:
+        with trap.paused():
             torch.softmax(X, -1)
-        assert sys.getprofile() is threading.getprofile() is profiler
-    finally:
-        sys.setprofile(before)
-        threading.setprofile(threads)
+        with pytest.raises(RuleBroken):
+            torch.softmax(X, -1)
+    assert trap.used == "softmax"
 
 
 def softmax(x: Tensor) -> Tensor:
@@ -123,7 +96,7 @@ def softmax(x: Tensor) -> Tensor:
     ],
 )
 def test_what_only_sounds_like_it_is_allowed(answer: Callable[[Tensor], Tensor]) -> None:
-    assert observe(answer, Case("a batch", (X,), gradients=(0,)), ["softmax", "jacobian"]).returned
+    assert observe(answer, Case("a batch", (X,), gradients=(0,)), ["softmax"]).returned
 
 
 @pytest.mark.parametrize(
@@ -132,7 +105,6 @@ def test_what_only_sounds_like_it_is_allowed(answer: Callable[[Tensor], Tensor])
         ("softmax", "softmax"),
         ("_softmax.default", "softmax"),
         ("_scaled_dot_product_flash_attention_for_cpu", "scaled_dot_product_attention"),
-        ("jacfwd.<locals>.wrapper_fn", "jacfwd"),
         ("MultiheadAttention.forward", "MultiheadAttention"),
         ("softplus", ""),
         ("attention", ""),
@@ -141,5 +113,5 @@ def test_what_only_sounds_like_it_is_allowed(answer: Callable[[Tensor], Tensor])
     ],
 )
 def test_a_name_stands_for_another_if_it_has_its_words_in_order(name: str, wanted: str) -> None:
-    forbidden = ("softmax", "scaled_dot_product_attention", "jacfwd", "MultiheadAttention")
+    forbidden = ("softmax", "scaled_dot_product_attention", "MultiheadAttention")
     assert forbidden_name(name, forbidden) == wanted

@@ -1,5 +1,5 @@
 # %% attention.weights
-from my_helpers import exp_over_sum  # lies on the student's laptop
+from torch.nn.functional import exp_over_sum  # there is no such function
 
 
 def attention_weights(scaled):

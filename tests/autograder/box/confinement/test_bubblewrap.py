@@ -86,24 +86,25 @@ def test_a_folder_of_many_libraries_is_shown_whole_without_its_packages(
     monkeypatch.setattr(bubblewrap, "standard_library", set)
     monkeypatch.setattr(bubblewrap, "FILES", ())
     one = str(libraries / "libone.so.1")
-    assert bubblewrap.mounts([], ()) == ["--ro-bind", one, one]
+    assert bubblewrap.mounts([]) == ["--ro-bind", one, one]
     for number in range(100):
         (libraries / f"lib{number}.so").touch()
     whole, hidden = str(libraries), str(libraries / "python3.99")
-    assert bubblewrap.mounts([], ()) == ["--ro-bind", whole, whole, "--tmpfs", hidden, "--remount-ro", hidden]
+    assert bubblewrap.mounts([]) == ["--ro-bind", whole, whole, "--tmpfs", hidden, "--remount-ro", hidden]
 
 
-def test_of_packages_only_what_is_wanted_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_packages_all_but_our_own_code_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "course_lib").mkdir()
     (tmp_path / "torch").mkdir()
     (tmp_path / "scipy").mkdir()
+    (tmp_path / "__editable__.katze.pth").touch()
     monkeypatch.setattr(bubblewrap, "library_folders", list)
     monkeypatch.setattr(bubblewrap, "standard_library", set)
     monkeypatch.setattr(bubblewrap, "FILES", ())
-    torch = str(tmp_path / "torch")
-    wanted = {"torch", "course_lib"}
-    assert bubblewrap.mounts([tmp_path, tmp_path / "absent"], wanted) == [
+    scipy, torch = str(tmp_path / "scipy"), str(tmp_path / "torch")
+    assert bubblewrap.mounts([tmp_path, tmp_path / "absent"]) == [
         *("--tmpfs", str(tmp_path)),
+        *("--ro-bind", scipy, scipy),
         *("--ro-bind", torch, torch),
         *("--remount-ro", str(tmp_path)),
     ]

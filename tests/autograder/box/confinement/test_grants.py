@@ -18,39 +18,15 @@ def test_nothing_that_leads_to_the_reference_is_granted(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
     for name in ("__editable__.katze-0.1.0.pth", "__editable___katze_finder.py", "other.pth", "six.py"):
         (tmp_path / name).touch()
-    granted = {path.name for path in grants._trees([], [tmp_path], None) if path.is_relative_to(tmp_path)}
+    granted = {path.name for path in grants._trees([], [tmp_path]) if path.is_relative_to(tmp_path)}
     assert granted == {"torch", "six.py"}
 
 
 def test_no_granted_tree_holds_the_repository_or_packages() -> None:
     packages = Path(sysconfig.get_paths()["purelib"])
-    trees = [path.resolve() for path in grants._trees([], [packages], None)]
+    trees = [path.resolve() for path in grants._trees([], [packages])]
     for private in (REPOSITORY, REPOSITORY / "course_lib", REPOSITORY / ".git", packages, Path.home(), Path("/etc")):
         assert not [tree for tree in trees if private.resolve().is_relative_to(tree)], private
-
-
-def test_of_packages_only_what_is_wanted_is_granted(tmp_path: Path) -> None:
-    for name in ("torch", "scipy", "six.py"):
-        (tmp_path / name).touch()
-    granted = {path.name for path in grants._trees([], [tmp_path], {"torch"}) if path.is_relative_to(tmp_path)}
-    assert granted == {"torch"}
-
-
-def test_what_a_module_or_function_is_written_in_is_left_out(tmp_path: Path) -> None:
-    for name in ("torch/nn/__pycache__", "torch/_refs/inner", "torch/lib"):
-        (tmp_path / name).mkdir(parents=True)
-    for name in (
-        "nn/functional.py",
-        "nn/__pycache__/functional.cpython-311.pyc",
-        "nn/other.py",
-        "_refs/inner/a.py",
-        "a.py",
-    ):
-        (tmp_path / "torch" / name).touch()
-    wanted = ("torch.nn.functional.softmax", "torch._refs", "torch.no_such.function", "nowhere")
-    hidden = {path for name in wanted for path in grants._files(tmp_path, name)}
-    left = {str(path.relative_to(tmp_path)) for path in grants._without(tmp_path / "torch", hidden)}
-    assert left == {"torch/nn/other.py", "torch/lib", "torch/a.py"}
 
 
 @pytest.mark.skipif(landlock.abi() < 1, reason="this kernel has no Landlock")

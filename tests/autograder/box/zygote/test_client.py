@@ -22,7 +22,6 @@ import pytest
 import torch
 
 from autograder.box import Box, BoxLost, BoxUnavailable, Level, Limits, Zygote, self_test
-from autograder.box.bench import Bench
 from autograder.box.frames import Frame, encode_frame
 from autograder.box.processes import Doing, Reading
 from autograder.box.protocol import OUT_OF_MEMORY_STATUS
@@ -210,7 +209,7 @@ def forged_cell(outputs: str) -> str:
         "def forge(result):\n"
         f"    outputs = {outputs}\n"
         "    return {'outputs': outputs, 'ok': True, 'raised': None, 'failure': None, 'seconds': 0.0,"
-        " 'lacked': False, 'programs': [], 'number': None}\n"
+        " 'missing': '', 'programs': [], 'number': None}\n"
         "child.encode_cell = forge"
     )
 
@@ -621,7 +620,7 @@ def test_a_channel_serves_the_next_user_when_one_died_while_it_waited_for_an_ans
     with ours, theirs, tempfile.TemporaryDirectory() as folder:
         setup = {"folder": folder, "seed": None, "limits": asdict(zygote.limits)}
         ours.sendall(encode_frame(Frame(setup), zygote.limits.frame_bytes))
-        wish = {"do": "open", "id": "of the dead", "bench": [[], False]}
+        wish = {"do": "open", "id": "of the dead"}
         socket.send_fds(control, [json.dumps(wish).encode()], [theirs.fileno()])
         theirs.close()
         with zygote.open_box() as box:
@@ -659,9 +658,9 @@ def _memory_of(process: int) -> bytes:
 def test_a_box_holds_nothing_of_what_others_were_told(zygote: Zygote) -> None:
     """Else it would know where they lie, and what random numbers they draw."""
     seed = 0x7A6B5C4D3E2F1A0B
-    with zygote.open_box(seed=seed) as first, zygote.open_box(bench=Bench(("cosine",)), seed=seed) as second:
+    with zygote.open_box(seed=seed) as first, zygote.open_box(seed=seed) as second:
         folders = [box._folder.name.encode() for box in (first, second)]
-    with zygote.open_box() as third, zygote.open_box(bench=Bench(("cosine",))) as fourth:
+    with zygote.open_box() as third, zygote.open_box() as fourth:
         for box in (third, fourth):
             try:
                 memory = _memory_of(box.process)

@@ -17,7 +17,7 @@ from autograder.box import Level, Zygote, self_test
 def zygote(processes: None) -> Iterator[Zygote]:
     if self_test():
         pytest.skip("no boxes at level L2 here")
-    with Zygote(level=Level.L2, trains=False, all_packages=True) as zygote:
+    with Zygote(level=Level.L2, trains=False, stand_ins=False) as zygote:
         yield zygote
 
 

@@ -39,7 +39,6 @@ drop = true
 CONFIG = """
 c.Katze.limits = {"call_seconds": 5, "memory_bytes": 3 << 30}
 c.Katze.exercise_limits = {"attention.scores": {"call_seconds": 7}, "masking.causal": {"call_seconds": 8}}
-c.Katze.packages = {"01_attention": ["sacrebleu"], "02_masking": ["jiwer"]}
 c.CourseDirectory.course_id = "the_private_course"
 """
 
@@ -71,7 +70,6 @@ def test_the_course_in_it_grades_as_the_real_one_and_knows_nobody(course: Course
     assert load(there).fingerprints == load(course).fingerprints
     assert load(there).rulings == load(course).rulings
     assert load(there).limits == load(course).limits
-    assert load(there).packages == ("sacrebleu",)
     assert load(there).conditions.release == load(course).conditions.release
     assert (bundled.points, bundled.by_hand) == (CHECKED - 1, MOST - CHECKED)
 

@@ -1,0 +1,188 @@
+"""Ways to call what an exercise asks students to write: found while it runs, or shown to the instructor.
+
+They earn nobody's secret and nobody's points, so none is an attack. An answer breaks the rule where its text or its run
+shows a forbidden call; where neither does, what could hide one is noted, and costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from autograder.box import Level, Zygote, self_test
+from autograder.grading.submission import Graded, grade_cells
+from autograder.limits import Limits
+from autograder.repair import Cell, CellKind
+from course_lib import exercises
+from course_lib.checking import PUBLIC_SEED, AnswerKey, Outcome
+
+LESSON_CELL = Cell(CellKind.CODE, "import torch\nimport torch.nn.functional as F", origin="release")
+
+
+@pytest.fixture(scope="module")
+def zygote(processes: None) -> Iterator[Zygote]:
+    if self_test():
+        pytest.skip("no boxes at level L2 here")
+    with Zygote(level=Level.L2, trains=True) as warm:
+        yield warm
+
+
+def grade(zygote: Zygote, exercise: str, answer: str, own: str = "") -> Graded:
+    cells = [Cell(CellKind.CODE, own), Cell(CellKind.ANSWER, answer, exercise), Cell(CellKind.CHECK, "", exercise)]
+    return grade_cells(
+        [LESSON_CELL, *cells],
+        exercises.COURSE,
+        lambda seconds: zygote.open_box(seconds=seconds),
+        lambda one: AnswerKey(one, PUBLIC_SEED),
+        Limits(),
+    )
+
+
+SOFT = "getattr(torch, 'soft' + 'max')"
+ARGUMENTS = {
+    "attention.weights": "attention_weights(scaled)",
+    "attention.scaled_dot_product": "scaled_dot_product_attention(q, k, v)",
+    "attention.softmax_jacobian": "softmax_jacobian(scores)",
+    "words_in_a_bag.cosine": "cosine_similarities(table, i)",
+    "heads_and_blocks.layer_norm": "layer_norm(x, gamma, beta, epsilon)",
+    "masking.masked_weights": "masked_weights(scaled, mask)",
+}
+WEIGHTS, ATTENTION, JACOBIAN, COSINE, NORM, MASKED = ARGUMENTS
+
+FOUND = {
+    "plainly": (WEIGHTS, "torch.softmax(scaled, -1)", ""),
+    "under another name": (WEIGHTS, "s(scaled, -1)", "from torch import softmax as s"),
+    "by a string": (WEIGHTS, "getattr(scaled, 'softmax')(-1)", ""),
+    "in pieces": (WEIGHTS, f"{SOFT}(scaled, -1)", ""),
+    "saved before": (WEIGHTS, "tools[0](scaled, -1)", f"tools = [{SOFT}]"),
+    "by vmap": (WEIGHTS, f"torch.vmap(lambda row: {SOFT}(row, -1))(scaled)", ""),
+    "as a logarithm": (WEIGHTS, "getattr(F, 'log_soft' + 'max')(scaled, -1).exp()", ""),
+    "negative": (WEIGHTS, "getattr(F, 'soft' + 'min')(-scaled, -1)", ""),
+    "in a module": (WEIGHTS, "getattr(torch.nn, 'Soft' + 'max')(-1)(scaled)", ""),
+    "in a distribution": (WEIGHTS, "torch.distributions.Categorical(logits=scaled).probs", ""),
+    "sparse": (WEIGHTS, "getattr(torch.sparse, 'soft' + 'max')(scaled.to_sparse(), -1).to_dense()", ""),
+    "safe": (WEIGHTS, "torch._safe_softmax(scaled, -1)", ""),
+    "as an operator": (WEIGHTS, "getattr(torch.ops.aten, '_soft' + 'max').default(scaled, -1, False)", ""),
+    "in text": (WEIGHTS, "run(scaled)", "exec(\"run = lambda x: getattr(x, 'soft' + 'max')(-1)\")"),
+    "in a long cell": (WEIGHTS, f"({SOFT}(scaled, -1), {' ' * 25_000!r})[0]", ""),
+    "caught": (
+        WEIGHTS,
+        "sly(scaled)",
+        f"def sly(x):\n    try:\n        return {SOFT}(x, -1)\n    except Exception:\n        return x.exp()",
+    ),
+    "by attention": (
+        WEIGHTS,
+        "getattr(F, 'scaled_dot_product' + '_attention')(scaled, (e := torch.eye(scaled.shape[-1], dtype=scaled.dtype)"
+        ".expand(*scaled.shape[:-2], -1, -1)), e, scale=1.0)",
+        "",
+    ),
+    "attention in C": (ATTENTION, "getattr(torch._C._nn, 'scaled_dot_product' + '_attention')(q, k, v)", ""),
+    "attention by its parts": (ATTENTION, "getattr(torch, '_scaled_dot_product_attention' + '_math')(q, k, v)[0]", ""),
+    "attention in a module": (
+        ATTENTION,
+        "getattr(torch.nn, 'Multihead' + 'Attention')(4, 1)(q, k, v)[0]",
+        "",
+    ),
+    "jacobian": (JACOBIAN, "torch.func.jacrev(lambda s: s.softmax(-1))(scores)", ""),
+    "jacobian imported": (
+        JACOBIAN,
+        "made(scores)",
+        "from torch.func import jacfwd as j\nmade = j(lambda s: s.softmax(-1))",
+    ),
+    "cosine by vmap": (COSINE, "torch.vmap(F.cosine_similarity, in_dims=(0, None))(table, table[i], dim=0)", ""),
+    "cosine as a loss": (
+        COSINE,
+        "1 - getattr(F, 'cosine_embed' + 'ding_loss')(table, table[i].expand_as(table), torch.ones(len(table)), "
+        "reduction='none')",
+        "",
+    ),
+    "norm of groups": (
+        NORM,
+        "getattr(F, 'group' + '_norm')(x.reshape(-1, x.shape[-1], 1), 1, gamma, beta, epsilon).reshape(x.shape)",
+        "",
+    ),
+    "masked": (MASKED, "torch.masked.softmax(scaled, -1, mask=mask)", ""),
+    "masked under another name": (MASKED, "m(scaled, -1, mask=mask)", "from torch.masked import softmax as m"),
+}
+"""By name: the exercise, the value that the answer returns, and a cell in front."""
+
+NOTED = {
+    "in TorchScript": (
+        WEIGHTS,
+        "script.f(scaled)",
+        "script = torch.jit.CompilationUnit('def f(x):\\n    return torch.soft' + 'max(x, -1)\\n')",
+    ),
+    "in a thread": (
+        WEIGHTS,
+        "pool.submit(sly, scaled).result()",
+        "from concurrent.futures import ThreadPoolExecutor\npool = ThreadPoolExecutor(1)\n"
+        f"sly = lambda x: {SOFT}(x, -1)",
+    ),
+    "in a thread of its own": (
+        WEIGHTS,
+        "sly(scaled)",
+        "import threading\ndef sly(x):\n    found = []\n"
+        f"    thread = threading.Thread(target=lambda: found.append({SOFT}(x, -1)))\n"
+        "    thread.start(); thread.join()\n    return found[0]",
+    ),
+    "with modes off": (
+        WEIGHTS,
+        "sly(scaled)",
+        f"def sly(x):\n    with torch._C.DisableTorchFunction():\n        return {SOFT}(x, -1)",
+    ),
+    "with the trap undone": (
+        WEIGHTS,
+        f"{SOFT}(scaled, -1)",
+        "import course_lib.checking.trap as trap\ntrap._known = lambda name, names: ''",
+    ),
+    "with the caller undone": (
+        WEIGHTS,
+        f"{SOFT}(scaled, -1)",
+        "import importlib\nchild = importlib.import_module('auto' + 'grader.box.inside.child')\n"
+        "genuine = child.call\nchild.call = lambda answer, case, forbidden=(): genuine(answer, case)",
+    ),
+    "by scipy": (
+        WEIGHTS,
+        "special.logsumexp(0.0) + (scaled - torch.logsumexp(scaled, -1, keepdim=True)).exp()",
+        "from scipy import special",
+    ),
+    "the Jacobian in pieces": (JACOBIAN, "rows(getattr(torch.func, 'jac' + 'rev'))(scores)", ""),
+    "the Jacobian from a dictionary": (JACOBIAN, "rows(vars(torch.func)['jac' + 'rev'])(scores)", ""),
+    "the Jacobian by a module's name": (
+        JACOBIAN,
+        "rows(functional)(scores)",
+        "import importlib\nfunctional = lambda f: lambda x: importlib.import_module('torch.autograd.functional')"
+        ".__dict__['jaco' + 'bian'](f, x, create_graph=True)",
+    ),
+}
+"""The same of what neither the text nor the run shows. Each would earn its points."""
+
+ROWS = """
+def rows(derive):
+    one = lambda f: derive(lambda s: s.softmax(-1))(f)
+    return lambda s: torch.stack([one(r) for r in s.reshape(-1, s.shape[-1])]).reshape(*s.shape, s.shape[-1])
+"""
+
+
+@pytest.mark.parametrize("way", FOUND)
+def test_what_is_seen_breaks_the_rule(zygote: Zygote, way: str) -> None:
+    exercise, value, own = FOUND[way]
+    graded = grade(zygote, exercise, f"def {ARGUMENTS[exercise]}:\n    return {value}", own)
+    verdict = graded.verdicts[exercise]
+    assert (verdict.outcome, verdict.points) == (Outcome.RULE_BROKEN, 0), verdict.text()
+    assert "which this exercise asks you to write yourself" in verdict.note
+    assert graded.worth_a_look == {}
+
+
+@pytest.mark.parametrize("way", NOTED)
+def test_what_is_not_seen_is_noted_and_costs_nothing(zygote: Zygote, way: str) -> None:
+    exercise, value, own = NOTED[way]
+    graded = grade(zygote, exercise, f"def {ARGUMENTS[exercise]}:\n    return {value}", f"{ROWS}\n{own}")
+    verdict = graded.verdicts[exercise]
+    assert verdict.passed, verdict.text()
+    [first, *_] = graded.worth_a_look[exercise]
+    assert first.startswith("cell "), first
+    assert ", line " in first
+    assert first.endswith("]")
+    assert not any(place in verdict.text() for place in graded.worth_a_look[exercise])
