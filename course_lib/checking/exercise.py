@@ -379,7 +379,7 @@ class Exercise:
 
 
 def _both(first: Misconception, second: Misconception, answer: Callable[..., Value]) -> Misconception:
-    message = f"There are two mistakes in it. First: {first.message} Second: {second.message}"
+    message = f"It does what two mistakes at once do. First: {first.message} Second: {second.message}"
     return Misconception(f"{first.id}+{second.id}", message, answer)
 
 

@@ -104,6 +104,40 @@ class TestOneMistake:
         assert named(sometimes, DOUBLE) == ""
 
 
+def _refusing(refused: Tensor, error: type[Exception] = IndexError, told: str = "no") -> Callable[[Tensor], Tensor]:
+    """Squares all but what has as many dimensions as `refused`."""
+
+    def squared(x: Tensor) -> Tensor:
+        if x.ndim == refused.ndim:
+            raise error(told)
+        return x**2
+
+    return squared
+
+
+class TestAMistakeThatRaisesSomewhere:
+    VECTOR, MATRIX = torch.ones(2), torch.ones(2, 3)
+    RAISING = replace(
+        LINE, misconceptions=(Misconception("squared", "You squared x.", _refusing(VECTOR)),), listed_pairs=()
+    )
+
+    @pytest.mark.parametrize(
+        ("answer", "name"),
+        [
+            (_refusing(VECTOR, RuntimeError), "squared"),
+            (_refusing(VECTOR, ValueError), "squared"),
+            (_refusing(VECTOR, AssertionError, ""), "squared"),
+            (_refusing(VECTOR, NotImplementedError, "not for vectors"), "squared"),
+            (_refusing(VECTOR, NotImplementedError, ""), ""),
+            (_refusing(VECTOR, MemoryError), ""),
+            (_refusing(MATRIX), ""),
+            (lambda x: 2 * x if x.ndim == 1 else x**2, ""),
+        ],
+    )
+    def test_is_known_whatever_the_exception_is_called(self, answer: Callable[[Tensor], Tensor], name: str) -> None:
+        assert named(answer, self.RAISING) == name
+
+
 class TestTwoMistakes:
     def test_two_settings_of_one_function_make_a_pair_unless_they_are_the_same_setting(self) -> None:
         assert [pair.id for pair in LINE.pairs] == ["squared+one_added", "tripled+one_added", "one_added+halved"]
@@ -112,7 +146,7 @@ class TestTwoMistakes:
         assert named(lambda x: 3 * x + 1, LINE) == "tripled+one_added"
         assert named(lambda x: x**2 + 1, LINE) == "squared+one_added"
         verdict = judge(AnswerKey(LINE), lambda case: observe(lambda x: 3 * x + 1, case))
-        assert "There are two mistakes in it. First: You tripled x. Second: You added 1." in verdict.text()
+        assert "It does what two mistakes at once do. First: You tripled x. Second: You added 1." in verdict.text()
 
     def test_one_alone_goes_first(self) -> None:
         assert [named(mistake.answer, LINE) for mistake in LINE.misconceptions] == [
