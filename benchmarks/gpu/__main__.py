@@ -2,7 +2,7 @@
 
     python -m benchmarks.gpu [--minutes 10] [--out DIR] [--only PART] [--test FILE.en FILE.de] [--seeds N] [--steps N]
     python -m benchmarks.gpu --tiny            # all of it at its smallest, on any machine, in a minute
-    python -m benchmarks.gpu --only multi30k --steps 2200      # a learning curve that a processor draws in an hour
+    python -m benchmarks.gpu --only multi30k --small           # a learning curve that one core draws in an hour
 
 Each part runs in a process of its own, with a limit in seconds; the last one may use all the time that is left. One
 that fails, or reaches its limit, stops no other. One that lacks a package is skipped, and a skip is not a pass. Results
@@ -57,6 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "cuda" if "card" in about else "cpu",
         options.out,
         options.tiny,
+        options.small,
         options.steps,
         options.seeds,
         tuple(map(tuple, options.test)),
@@ -126,6 +127,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--minutes", type=float, help=f"for all parts together (with a GPU: {MINUTES:g})")
     parser.add_argument("--out", type=Path, default=Path("build/gpu"), metavar="DIR", help="default: %(default)s")
     parser.add_argument("--tiny", action="store_true", help="everything at its smallest")
+    parser.add_argument("--small", action="store_true", help="Multi30k with a model for a processor")
     names = [part.name for part in PARTS]
     parser.add_argument("--only", action="append", choices=names, help="this part; may be given several times")
     parser.add_argument(

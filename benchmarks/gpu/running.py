@@ -38,6 +38,7 @@ class Settings:
         device: where to compute.
         out: the folder for what it writes.
         tiny: whether to do all of it, at the smallest size.
+        small: whether Multi30k is learned by a model for a processor.
         steps: of training; None for a recipe's own.
         seeds: how many trainings of Multi30k there are.
         tests: further pairs of files to translate and to compare with.
@@ -46,6 +47,7 @@ class Settings:
     device: str
     out: Path
     tiny: bool = False
+    small: bool = False
     steps: int | None = None
     seeds: int = 1
     tests: tuple[tuple[Path, Path], ...] = ()

@@ -7,7 +7,7 @@ makes them as short as wanted.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -105,6 +105,19 @@ MULTI30K = TranslationRecipe()
 "Good for Misconceived Reasons: An Empirical Revisiting on the Need for Visual Context in Multimodal Machine
 Translation", this library's model hardly learns: `benchmarks/README.md` has the curves."""
 
+MULTI30K_SMALL = replace(
+    MULTI30K,
+    pieces=6_000,
+    d_model=128,
+    d_hidden=256,
+    dropout=0.15,
+    attention_dropout=0.0,
+    max_tokens=4096,
+    steps=2200,
+    peak=6e-3,
+    save_every=25,
+)
+"""The same for one core of a processor, which takes half an hour."""
 
 SCENES = TranslationRecipe(
     pieces=1000,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,32 @@ from benchmarks.gpu.results import Point, Said, Told
 from benchmarks.gpu.running import Settings
 from benchmarks.table import Row
 from course_lib.toys.grammar import toy_translation
-from course_lib.training.recipes import learn_to_translate
+from course_lib.training.recipes import MULTI30K, MULTI30K_SMALL, TranslationRecipe, learn_to_translate
+
+
+@pytest.mark.parametrize(
+    ("settings", "recipe", "wanted"),
+    [
+        ({}, MULTI30K, 41.02),
+        ({"small": True}, MULTI30K_SMALL, 32.0),
+        ({"steps": 2200}, dataclasses.replace(MULTI30K, steps=2200), None),
+        ({"small": True, "steps": 40}, dataclasses.replace(MULTI30K_SMALL, steps=40), None),
+        ({"small": True, "tiny": True}, learning.TINY_TRANSLATION, None),
+    ],
+    ids=str,
+)
+def test_each_size_has_its_recipe_and_what_is_wanted_of_it(
+    settings: dict[str, Any],
+    recipe: TranslationRecipe,
+    wanted: float | None,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[TranslationRecipe] = []
+    monkeypatch.setattr(learning, "_translator", lambda seed, recipe, *_: asked.append(recipe) or 0.0)
+    learning.multi30k(Settings("cpu", tmp_path, **settings), lambda told: None)
+    assert asked == [recipe]
+    assert learning.BEST_KNOWN.get(recipe) == wanted
 
 
 @pytest.mark.usefixtures("processes")
@@ -24,7 +50,7 @@ def test_minutes_from_nothing_are_told_only_of_a_training_from_nothing(tmp_path:
     if steps_before:
         split = toy_translation(training=60, held_out=20)
         recipe = dataclasses.replace(learning.TINY_TRANSLATION, steps=4)
-        folder = settings.unfinished / "multi30k-4-steps-seed-0"
+        folder = settings.unfinished / "multi30k-16-wide-4-steps-seed-0"
         learn_to_translate(recipe, split.training, split.held_out, folder, "cpu", until=steps_before)
     told: list[Told] = []
     learning.multi30k(settings, told.append)
