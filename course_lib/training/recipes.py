@@ -137,6 +137,11 @@ SCENES = TranslationRecipe(
 )
 """For the captions that come with the course (`course_lib.scenes`): a processor's twenty minutes."""
 
+SHORT_SCENES = replace(SCENES, norm_first=True, steps=200, peak=6e-3, warmup=50, schedule="linear", save_every=10)
+"""The same in half a minute, chosen by the validation loss. After 200 steps `SCENES` has 2.01 nats; with a straight
+fall to 0 it is 1.78 in post-norm at a peak of 3e-3 and 2.03 at 5e-3, 1.61 in pre-norm at 4e-3, 1.52 at 6e-3 and 2.08
+at 1e-2. Of 200 sentences of the validation part it then translates 64 exactly, and `SCENES` none."""
+
 
 @dataclass(frozen=True)
 class Translated:

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from course_lib.scenes import corpora
-from course_lib.scenes.corpora import SHORT, choose_corpus, kept_folder
+from course_lib.scenes.corpora import H100, choose_corpus, kept_folder
 from course_lib.text.downloads import DownloadError
 from course_lib.text.texts import SentencePair
-from course_lib.training.recipes import MULTI30K
+from course_lib.training.recipes import MULTI30K, SHORT_SCENES
+
+
+def test_the_curves_are_those_that_were_measured() -> None:
+    measured = json.loads((Path(__file__).parents[3] / "benchmarks/gpu/h100-multi30k.json").read_text())
+    (part,) = measured["parts"]
+    for name, losses in H100.items():
+        curve = dict(part["curves"][f"{name} loss"])
+        assert losses == [round(curve[tenth * MULTI30K.steps // 10], 2) for tenth in range(1, 11)]
+    (minutes,) = [row["ours"] for row in part["rows"] if row["name"] == "from nothing to BLEU"]
+    assert round(60 * minutes) == 72
 
 
 def test_a_processor_gets_the_short_form(capsys: pytest.CaptureFixture[str]) -> None:
     corpus = choose_corpus("cpu")
-    assert (corpus.full, corpus.recipe.steps, list(corpus.tests)) == (False, SHORT, ["by rule", "by hand"])
+    assert (corpus.full, corpus.recipe, list(corpus.tests)) == (False, SHORT_SCENES, ["by rule", "by hand"])
     assert "There is no GPU" in capsys.readouterr().out
 
 

@@ -17,8 +17,10 @@ from course_lib.training.checkpoints import Checkpoints, average_weights
 from course_lib.training.progress import TrainingStep
 from course_lib.training.recipes import (
     MULTI30K,
+    MULTI30K_SMALL,
     SCENES,
     SHAKESPEARE,
+    SHORT_SCENES,
     TranslationRecipe,
     learn_to_translate,
     learn_to_write,
@@ -70,7 +72,7 @@ def test_a_translator_goes_on_where_it_was(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("recipe", "highest"),
-    [(MULTI30K, 800), (dataclasses.replace(MULTI30K, steps=2200), 550), (dataclasses.replace(MULTI30K, steps=3), 1)],
+    [(MULTI30K, 800), (MULTI30K_SMALL, 550), (SHORT_SCENES, 50), (dataclasses.replace(MULTI30K, steps=3), 1)],
 )
 def test_no_more_than_a_quarter_of_a_training_is_warm_up(recipe: TranslationRecipe, highest: int) -> None:
     rates = [recipe.rate()(step) for step in range(1, recipe.steps + 1)]
