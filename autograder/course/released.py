@@ -45,7 +45,7 @@ def released_notebooks(*places: Path) -> dict[str, Path]:
             continue
         if course.lessons():
             return {lesson: course.release_notebook(lesson) for lesson in course.lessons()}
-    installed = sorted(path for path in INSTALLED.glob("*/*.ipynb") if path.stem == path.parent.name)
+    installed = sorted(path for path in INSTALLED.glob("*.ipynb"))
     if not installed:
         raise BadInput("the released notebooks were not found in a course's folder, nor next to the package")
     return {path.stem: path for path in installed}

@@ -274,8 +274,8 @@ class TestRelease:
         path = save(filled())
         with pytest.raises(BadInput, match="name the one you were given with --release"):
             preflight(path)
-        (tmp_path / "share" / LESSON).mkdir(parents=True)
-        (tmp_path / "share" / LESSON / f"{LESSON}.ipynb").write_bytes(RELEASED.read_bytes())
+        (tmp_path / "share").mkdir()
+        (tmp_path / "share" / f"{LESSON}.ipynb").write_bytes(RELEASED.read_bytes())
         assert preflight(path).status == READY
 
     def test_a_notebook_of_no_lesson_is_refused(self, save: Save) -> None:
