@@ -41,7 +41,7 @@ from autograder.course.course import Course
 from autograder.course.evening import tell_times
 from autograder.course.folding import fold
 from autograder.course.given import answered_cells
-from autograder.course.kept.builds import NOT_ASSETS, chosen_lessons, files_in
+from autograder.course.kept.builds import NOT_ASSETS, REFERENCE_LIST, chosen_lessons, files_in
 from autograder.course.solved import is_reason, solved_pages
 from autograder.errors import BadInput
 from autograder.words import count
@@ -127,12 +127,15 @@ def release(
     chosen = chosen_lessons(course, lessons)
     with tempfile.TemporaryDirectory(prefix="katze-release-") as folder:
         workshop = Path(folder)
-        _build(course, chosen, workshop, course.exercises.all() if exercises is None else list(exercises))
+        known = course.exercises.all() if exercises is None else list(exercises)
+        _build(course, chosen, workshop, known)
         for lesson in chosen:
             _copy_changed(workshop / "source" / lesson, course.source / lesson)
             _copy_changed(workshop / "release" / lesson, course.release / lesson)
         if course.solved is not None:
             _copy_changed(workshop / "solved", course.solved)
+            _write_references(known, workshop / "references")
+            _copy_changed(workshop / "references", course.solved.parent)
             for page in [] if course.shows_solutions else course.solved.glob("*.md"):
                 page.unlink()
     return [course.release / lesson / f"{lesson}.ipynb" for lesson in chosen]
@@ -157,12 +160,15 @@ def check_release(
     problems: list[str] = []
     with tempfile.TemporaryDirectory(prefix="katze-release-") as folder:
         workshop = Path(folder)
-        _build(course, chosen, workshop, course.exercises.all() if exercises is None else list(exercises))
+        known = course.exercises.all() if exercises is None else list(exercises)
+        _build(course, chosen, workshop, known)
         for lesson in chosen:
             problems += _drift(workshop / "release" / lesson, course.release / lesson, course.root)
             problems += _answers(workshop / "release" / lesson / f"{lesson}.ipynb", course)
         if course.solved is not None:
             problems += _drift(workshop / "solved", course.solved, course.root, some=lessons is not None)
+            _write_references(known, workshop / "references")
+            problems += _drift(workshop / "references", course.solved.parent, course.root, some=True)
     for lesson in sorted(set(course.lessons()) - set(chosen)) if lessons is None else ():
         problems.append(f"{_shown(course.release / lesson, course.root)} is left over: no solutions give it; remove it")
     return problems
@@ -203,6 +209,19 @@ def _write_solved(lesson: str, written: Sequence[NotebookNode], folder: Path, sh
     for name, page in solved_pages(lesson, written):
         if shown:
             (folder / name).write_text(page, encoding="utf-8")
+
+
+def _write_references(exercises: Iterable[Exercise], folder: Path) -> None:
+    """Write where the library does what each exercise asks for: sandboxes, which hold no exercises, read it there."""
+    folder.mkdir()
+    rows = [
+        f'    "{one.id}": "{one.reference.__module__.removeprefix("course_lib.")}.{one.reference.__name__}",\n'
+        for one in exercises
+        if one.reference.__module__.startswith("course_lib.")
+    ]
+    about = '"""Where the library does what each exercise asks for: written by `katze release`."""'
+    text = f"{about}\n\nREFERENCES = {{\n{''.join(rows)}}}\n"
+    (folder / REFERENCE_LIST).write_text(text, encoding="utf-8")
 
 
 # ---- from text to nbgrader's source notebook
@@ -457,7 +476,7 @@ def _copy_changed(built: Path, place: Path) -> None:
 def _drift(built: Path, place: Path, root: Path, *, some: bool = False) -> Iterator[str]:
     """How a folder differs from what was built; with `some`, others may have built more into it."""
     wanted = set(files_in(built))
-    here = set(files_in(place)) & wanted if some else set(files_in(place))
+    here = {path for path in wanted if (place / path).is_file()} if some else set(files_in(place))
     for path in sorted(here | wanted):
         shown = _shown(place / path, root)
         if path not in here:

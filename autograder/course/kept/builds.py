@@ -27,6 +27,9 @@ INSTRUCTORS_PAGE = "README.md"
 NOT_ASSETS = (INSTRUCTORS_PAGE, "__pycache__", "*.pyc", ".*")
 """Names in a lesson's folder that are not copied."""
 
+REFERENCE_LIST = "reference_list.py"
+"""Beside `references.py` in a course's own library: which function or class each exercise asks for."""
+
 _LIBRARY = Path(course_lib.__file__).parent
 _BUILDER = (Path(__file__).parents[1], _LIBRARY / "checking", _LIBRARY / "learner")
 _PACKAGES = ("jupytext", "nbconvert", "nbformat", "nbgrader")
@@ -56,12 +59,15 @@ def chosen_lessons(course: Course, lessons: Sequence[str] | None) -> list[str]:
 def changed_lessons(course: Course, lessons: Iterable[str]) -> list[str]:
     """Those of these lessons that must be built: they, or what was built, are not what `remember` has seen."""
     known = _remembered(course)
+    if known.get(REFERENCE_LIST, "") != _of_references(course):
+        return list(lessons)
     return [lesson for lesson in lessons if known.get(lesson) != _digest(course, lesson)]
 
 
 def remember(course: Course, lessons: Iterable[str]) -> None:
     """Keep in mind that these lessons have just been built."""
     builds = {**_remembered(course), **{lesson: _digest(course, lesson) for lesson in lessons}}
+    builds[REFERENCE_LIST] = _of_references(course)
     path = _path(course)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with put_in_place(path) as draft:
@@ -93,6 +99,12 @@ def _digest(course: Course, lesson: str) -> str:
         digest.update(f"\n{path} ".encode())
         digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()
+
+
+def _of_references(course: Course) -> str:
+    """The digest of the list of references; empty where the course has none."""
+    place = None if course.solved is None else course.solved.parent / REFERENCE_LIST
+    return hashlib.sha256(place.read_bytes()).hexdigest() if place is not None and place.is_file() else ""
 
 
 def _settings(course: Course, lesson: str) -> str:

@@ -286,6 +286,8 @@ BOTH = ["01_toy", "02_empty"]
         ("notebooks/01_toy/01_toy.ipynb", "Twice is more", "Twice is less", ["01_toy"]),
         ("build/source/02_empty/02_empty.ipynb", None, None, ["02_empty"]),
         ("course_lib/learner/solved/toy.double.md", "return 2", "return 3", ["01_toy"]),
+        ("course_lib/learner/reference_list.py", "REFERENCES", "OTHERS", BOTH),
+        ("course_lib/learner/reference_list.py", None, None, BOTH),
         (".katze/builds.json", "{", "[", BOTH),
         (".katze/builds.json", None, None, BOTH),
         ("gradebook.db", "", "grades", []),
