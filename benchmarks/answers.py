@@ -1,12 +1,13 @@
 """How answers written from the notebooks alone are judged, and how long a check takes.
 
-    python -m benchmarks.answers [--answers FOLDER] [--lesson 02_masking] [--seeds 20] [--json FILE]
+    python -m benchmarks.answers [--answers FOLDER] [--lesson 02_masking] [--seeds 20] [--json FILE] [--read 100]
 
 Every answer is checked as in a notebook, by `check`, and timed; then with the hidden cases of some seeds. It counts
 right answers that were rejected, wrong ones that were accepted under any seed, and those whose name depends on the
 seed. Of the other wrong ones it tells how they were rejected: with the mistake's name; with a sentence that depends on
 this answer ("told"); with sentences that more than half of an exercise's unnamed wrong answers get as well, which say
-little about any of them ("fact"); or with bare numbers.
+little about any of them ("fact"); or with bare numbers. Whether such a sentence is true a person must judge: --read
+prints as many wrong answers, drawn at random, with their verdicts.
 
 A folder holds one file per exercise, `<exercise>.py`, in blocks, with a line above each that says what it is:
 
@@ -25,6 +26,7 @@ import contextlib
 import io
 import json
 import os
+import random
 import re
 import statistics
 import sys
@@ -129,10 +131,7 @@ def with_given(exercise: Exercise, code: str) -> str:
 
 def judged(exercise: Exercise, block: Block, seeds: Sequence[int], key: AnswerKey) -> Judged:
     """One answer, checked as in a notebook and with the hidden cases of every seed."""
-    try:
-        written = answer(exercise, block.code)
-    except Exception as error:  # in a notebook the cell fails, and so does everything that calls it
-        written = partial(_raise, error)
+    written = _written(exercise, block)
     began = time.process_time()
     shown = check(exercise.id, written)
     seconds = time.process_time() - began
@@ -148,6 +147,14 @@ def judged(exercise: Exercise, block: Block, seeds: Sequence[int], key: AnswerKe
             ]
     outcome, name = _outcome(block, shown, graded)
     return Judged(exercise.id, block.told, block.right, outcome, name, tuple(_sentences(shown)), seconds)
+
+
+def _written(exercise: Exercise, block: Block) -> Callable[..., Any]:
+    """What a block defines; where it cannot, the cell fails in a notebook, and so does everything that calls it."""
+    try:
+        return answer(exercise, block.code)
+    except Exception as error:
+        return partial(_raise, error)
 
 
 def _raise(error: Exception, *_args: Any, **_kwargs: Any) -> None:
@@ -207,18 +214,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--lesson", action="append", help="only this lesson; may be given several times")
     parser.add_argument("--seeds", type=int, default=3, help="how many sets of hidden cases (default: %(default)s)")
     parser.add_argument("--json", type=Path, help="write what became of every answer")
+    parser.add_argument("--read", type=int, default=0, help="only print so many wrong answers with their verdicts")
     options = parser.parse_args(arguments)
+    chosen = [one for lesson in options.lesson or exercises.LESSONS for one in exercises.of_lesson(lesson)]
+    answered = [(one, list(blocks(file))) for one in chosen if (file := options.answers / f"{one.id}.py").is_file()]
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
     with tempfile.TemporaryDirectory() as folder, _environment("KATZE_WORK", folder):  # not in the user's own progress
+        if options.read:
+            wrong = [(exercise, block) for exercise, written in answered for block in written if not block.right]
+            for exercise, block in random.Random(0).sample(wrong, min(options.read, len(wrong))):
+                print(f"{exercise.id}: {block.told}\n{block.code}\n{check(exercise.id, _written(exercise, block))}\n")
+            return 0
         results = told_apart(
             [
                 judged(exercise, block, range(1, options.seeds + 1), key)
-                for lesson in options.lesson or exercises.LESSONS
-                for exercise in exercises.of_lesson(lesson)
-                if (file := options.answers / f"{exercise.id}.py").is_file()
+                for exercise, written in answered
                 for key in [AnswerKey(exercise)]
-                for block in blocks(file)
+                for block in written
             ]
         )
     for result in results:
