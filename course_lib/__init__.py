@@ -9,7 +9,7 @@ import re
 
 from course_lib.ground.moved import forward
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 
 class TooOld(ImportError):
