@@ -43,6 +43,7 @@ def wrong_ways(key: AnswerKey) -> Iterator[WrongWay]:
     passed = [_tensors([*case.args, *case.kwargs.values()]) for case in key.cases]
     if any(_has(seen.value, lambda tensor: tensor.ndim > 0) for seen in key.expected):
         yield WrongWay("squeezed", partial(_made, exercise, partial(_changed, Tensor.squeeze)))
+        yield WrongWay("squeezed at the end", partial(_made, exercise, partial(_changed, _squeezed_at_the_end)))
     if any(_has(seen.value, Tensor.is_floating_point) for seen in key.expected):
         yield WrongWay("detached", partial(_made, exercise, partial(_changed, Tensor.detach)))
     if numbers:
@@ -85,6 +86,10 @@ def _changed(
     change: Callable[[Tensor], Tensor], call: Answer, args: tuple[Value, ...], kwargs: dict[str, Value]
 ) -> Value:
     return _mapped(call(*args, **kwargs), change)
+
+
+def _squeezed_at_the_end(result: Tensor) -> Tensor:
+    return result.squeeze(-1) if result.ndim else result
 
 
 def _in_single_precision(result: Tensor) -> Tensor:

@@ -45,10 +45,9 @@ def _mask_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         ids[0, 3] = ids[0, 7] = 99
         name = f"{batch} x {words} words, two of them already [MASK]"
         yield Case(name, (ids, special, chance, fate, anything, 99))
-    ids = torch.randint(20, 90, (3, 7), generator=generator)
-    none = torch.zeros(3, 7, dtype=torch.bool)
-    draws = (torch.full((3, 7), 0.5), torch.full((3, 7), 0.2), torch.full((3, 7), 150))
-    yield Case("no word is chosen", (ids, none, *draws, 99))
+    ids, none = torch.randint(20, 90, (1, 1), generator=generator), torch.tensor([[False]])
+    draws = torch.tensor([[0.5]]), torch.tensor([[0.2]]), torch.tensor([[150]])
+    yield Case("one word, and it is not chosen", (ids, none, *draws, 99))
 
 
 def _where_chosen(chosen: Tensor, corrupted: Tensor, ids: Tensor, fate: Tensor) -> Tensor:

@@ -41,6 +41,8 @@ def _choice_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         place = torch.arange(words)
         mask = place < lengths
         yield Case(name, (how, ids, ((place > 2) & mask).long(), mask), part=part)
+    alone = torch.randint(10, 60, (1, 1, 1), generator=generator)
+    yield Case("one question, one choice, one word", (reading, alone, torch.zeros_like(alone), alone > 0))
 
 
 Rows = Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor, Tensor]]
