@@ -11,6 +11,9 @@ from tests.browser import chromium
 from tests.browser.accessibility import faults
 from tests.browser.conftest import SCREENSHOTS, Visit, keep_picture
 
+pytestmark = pytest.mark.usefixtures("processes")
+
+
 pytest_plugins = ["pytester"]
 
 GOOD = """<!DOCTYPE html><html lang="en"><title>Good</title><main><h1>A page</h1><p>All is well.</p></main></html>"""

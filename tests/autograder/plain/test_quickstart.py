@@ -14,6 +14,9 @@ from autograder.cli import main
 from autograder.course.course import Course
 from tests.autograder.plain.plain_course import COMMENTS, GRADES, nbgrader, nbgrader_here, rows
 
+pytestmark = pytest.mark.usefixtures("processes")
+
+
 PS1 = "ps1"
 
 

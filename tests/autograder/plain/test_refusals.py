@@ -26,6 +26,9 @@ from autograder.plain.refusals import refusals
 from course_lib.checking import Outcome
 from tests.autograder.plain.plain_course import CONFIG, cell, make_test, nbgrader_here, notebook
 
+pytestmark = pytest.mark.usefixtures("processes")
+
+
 NAME = "hw"
 SOLVED = "def double(x):\n    ### BEGIN SOLUTION\n    return 2 * x\n    ### END SOLUTION"
 ASKS = {

@@ -17,6 +17,8 @@ from autograder.plain.repairing import answers_in, put_back
 from autograder.repair.cells import Cell, CellKind, Repaired
 from tests.autograder.plain.plain_course import MEAN, NAME, cell, make_course, make_test, submitted
 
+pytestmark = pytest.mark.usefixtures("processes")
+
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory: pytest.TempPathFactory) -> Course:

@@ -19,6 +19,9 @@ from course_lib.text import downloads
 from course_lib.text.downloads import FILES, DownloadError, PublishedFile, fetch
 from course_lib.text.texts import SentencePair
 
+pytestmark = pytest.mark.usefixtures("processes")
+
+
 CONTENT = b"What light through yonder window breaks?\n" * 5000
 
 

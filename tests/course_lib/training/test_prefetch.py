@@ -24,6 +24,9 @@ from course_lib.training.loop import TrainingConfig, TrainingResult, train
 from course_lib.training.prefetch import Prefetch, _Made
 from course_lib.training.schedules import constant_schedule
 
+pytestmark = pytest.mark.usefixtures("processes")
+
+
 TEXT = torch.randint(7, (70,), generator=torch.Generator().manual_seed(0))
 DATA = Windows(TEXT, length=4, batch_size=3)
 CPU = torch.device("cpu")
