@@ -533,6 +533,7 @@ STYLE = """<style>
 .katze-verdict.katze-verdict.katze-verdict pre { margin: 0; padding: 0; background: none; color: inherit;
   white-space: pre-wrap; font-size: 13px; font-family: var(--jp-code-font-family, monospace);
   word-break: normal; overflow-wrap: anywhere; }
+@media print { .katze-verdict details::details-content { content-visibility: visible; block-size: auto; } }
 @media (max-width: 480px) { .katze-verdict.katze-verdict.katze-verdict :is(tr, th, td) { display: block; } }
 @media (prefers-color-scheme: dark) { body:not([data-jp-theme-light="true"]) .katze-verdict {
   --katze-edge: #ff8a80; --katze-good: #6fdd8b; --katze-ink: #e6e6e6; --katze-paper: #2a1f1f; --katze-soft: #a8b0b9; }

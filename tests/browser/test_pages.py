@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from playwright.sync_api import Page
 
 from autograder.gradebook.record import ExerciseRecord, Record
@@ -86,7 +87,7 @@ def feedback_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     right, wrong = LESSON[0], exercises.find("attention.scaled_dot_product")
     verdicts = {
         right.id: check(right.id, right.reference),
-        wrong.id: check(wrong.id, wrong.misconceptions[0].answer),
+        wrong.id: check(wrong.id, lambda q, k, v: torch.softmax(q @ k.transpose(-2, -1) / 3, dim=-1) @ v),
     }
     cells: list[dict[str, Any]] = [text("# Lesson 01 · Attention\n\nWelcome, $x$."), text("## 1. Scores")]
     for exercise in verdicts:
@@ -161,8 +162,13 @@ def test_the_feedback_page(visit: Visit, feedback_page: Path, width: int, dark: 
     page = visit(feedback_page, width=width, dark=dark)
     assert faults(page) == []
     assert is_as_wide_as_the_window(page)
+    for folded, inside in (("What the right answer has in between", "alpha"), ("Hint: The idea", "Four steps")):
+        assert not page.locator(".katze-verdict details").get_by_text(inside).is_visible()
+        page.get_by_text(folded).click()
+        assert page.locator(".katze-verdict details").get_by_text(inside).is_visible()
     page.locator("details").evaluate_all("all => all.forEach(one => one.open = true)")
     assert faults(page) == []
+    assert is_as_wide_as_the_window(page)
 
 
 def test_a_student_s_output_runs_nothing_and_takes_nothing_away(visit: Visit, feedback_page: Path) -> None:
