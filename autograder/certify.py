@@ -35,6 +35,7 @@ from course_lib.checking import (
 from course_lib.checking.compare import floating_dtypes, result_difference
 from course_lib.checking.exercise import Value
 from course_lib.checking.judge import observe_cases
+from course_lib.checking.steps import steps_of
 from course_lib.exercises.catalogue import UnusableExercises
 
 SEEDS = (PUBLIC_SEED, 1, 2)
@@ -194,6 +195,11 @@ def _case_failures(exercise: Exercise, seeds: Sequence[int]) -> Iterator[str]:
         yield from (f"no {kind} case belongs to the part {part!r}" for part in exercise.parts if part not in parts)
         yield from (f"a {kind} case belongs to the unknown part {part!r}" for part in parts - set(exercise.parts))
         yield from _single_precision_only(exercise, kind, cases)
+    if exercise.steps and any(case.secret or not steps_of(exercise, case) for case in exercise.visible_cases()[:1]):
+        yield (
+            f"steps ({', '.join(exercise.steps)}) are variables of the reference that hold plain data in the first "
+            "case, and a prediction has none"
+        )
     drawn = [exercise.hidden_cases(seed) for seed in seeds]
     if len(drawn[0]) < MIN_HIDDEN:
         yield f"has {len(drawn[0])} hidden cases; at least {MIN_HIDDEN} are needed"

@@ -128,6 +128,23 @@ class TestFails:
             "has 5 misconceptions; at least 6 are needed, or a reason in `few_mistakes`",
         )
 
+    @pytest.mark.parametrize(
+        "changes",
+        [
+            {"steps": ("absent",)},
+            {"steps": ("half", "absent")},
+            {"steps": ("kind",)},
+            {"steps": ("half",), "cases": lambda *drawn: [replace(one, secret=True) for one in SCALE.cases(*drawn)]},
+        ],
+    )
+    def test_when_a_step_cannot_be_shown(self, changes: dict[str, Any]) -> None:
+        def scale(scores: Tensor, d_head: int) -> Tensor:
+            half, kind = scores / d_head**0.25, type(scores)  # noqa: F841  what is no data
+            return half / d_head**0.25
+
+        assert any("steps (" in failure for failure in certificate(reference=scale, **changes).failures)
+        assert certificate(reference=scale, steps=("half",)).failures == ()
+
     def test_when_two_misconceptions_share_an_id(self) -> None:
         found = certificate(misconceptions=(*SCALE.misconceptions, SCALE.misconceptions[0]))
         assert "has two misconceptions called divided_by_number_of_keys" in found.failures
