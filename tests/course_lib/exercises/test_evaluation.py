@@ -10,7 +10,9 @@ import pytest
 import torch
 from torch import Tensor
 
+from course_lib import exercises
 from course_lib.checking import Outcome
+from course_lib.checking.rules import Code
 from tests.course_lib.exercises.judging import mistake, verdict
 
 Words = Sequence[str]
@@ -222,17 +224,24 @@ def test_a_tensor_in_place_of_a_number_is_told_so() -> None:
     assert "its .item() is a plain number" in found.cases[0].message
 
 
-def test_a_library_is_no_answer() -> None:
-    from nltk.translate.bleu_score import modified_precision
-
-    from course_lib import exercises
-    from course_lib.checking import AnswerKey, judge, observe
-
-    exercise = exercises.find("evaluation.clipped_ngrams")
-
-    def answer(hypothesis: Words, references: Sequence[Words], n: int) -> tuple[int, int]:
-        share = modified_precision(references, hypothesis, n)
-        return share.numerator, share.denominator
-
-    found = judge(AnswerKey(exercise), lambda case: observe(answer, case, exercise.forbidden_names))
-    assert found.outcome is Outcome.RULE_BROKEN
+@pytest.mark.parametrize(
+    ("exercise_id", "own", "value", "name"),
+    [
+        (
+            "clipped_ngrams",
+            "from nltk.translate.bleu_score import modified_precision as p",
+            "p(x)",
+            "modified_precision",
+        ),
+        ("bleu", "import sacrebleu.metrics as m", "m.BLEU()", "sacrebleu"),
+        ("bleu", "from course_lib.evaluation import metrics", "metrics.bleu(x)", "course_lib.evaluation"),
+        ("word_error_rate", "import jiwer", "jiwer.compute(x)", "jiwer"),
+    ],
+)
+def test_a_library_is_no_answer(exercise_id: str, own: str, value: str, name: str) -> None:
+    exercise = exercises.find(f"evaluation.{exercise_id}")
+    rule = Code([own, f"def {exercise.name}(*x):\n    return {value}"]).broken_rule(
+        exercise.name, exercise.forbidden_names
+    )
+    assert rule is not None
+    assert rule.name == name
