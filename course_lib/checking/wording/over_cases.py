@@ -141,6 +141,8 @@ def _traits(exercise: Exercise, case: Case) -> Iterator[tuple[Trait, bool]]:
             yield (f"in which a row of {name} is all False", "without such a row"), not bool(value.any(-1).all())
     numbers = [(name, value) for name, value in (*given, *case.kwargs.items()) if type(value) in (int, float)]
     for (one, left), (other, right) in combinations(numbers, 2):
+        if type(left) is not type(right):
+            continue  # a loss and a count are two kinds of numbers: which is larger says nothing
         yield (f"in which {one} is smaller than {other}", f"in which {one} is not"), left < right
         yield (f"in which {one} is larger than {other}", f"in which {one} is not"), left > right
     sizes = named_sizes(exercise, case)

@@ -6,6 +6,7 @@ Tests `sizes.py` as well.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 import torch
 from torch import Generator, Tensor, nn
 
+from course_lib import exercises
 from course_lib.checking import AnswerKey, Case, Exercise, judge, observe
 from tests.course_lib.checking.samples import DOUBLE, SCALE
 
@@ -178,6 +180,14 @@ def test_two_numbers_are_compared(answer: Callable[[int, int], float], reason: s
     )
     assert told(answer, exercise).startswith(reason)
     assert bool(told(answer, exercise)) == bool(reason)
+
+
+def test_numbers_of_two_kinds_are_not_compared() -> None:
+    def stripped(mean_loss: float, pieces: int, text: str) -> float:
+        return mean_loss * pieces / math.log(2) / len(text.strip().encode())
+
+    told_of = told(stripped, exercises.find("subwords.bits_per_byte"))
+    assert told_of == "Wrong in one case only, “spaces around it”, and right in the 4 others."
 
 
 def test_a_module_that_keeps_something_of_its_calls_is_found() -> None:
