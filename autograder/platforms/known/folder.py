@@ -15,7 +15,7 @@ from autograder.platforms.download import Download
 from autograder.platforms.platform import Found, Platform, letters_of, newest_file, time_in_name, without_time
 from autograder.words import printable
 
-_HOW = "put each student's files into a folder of the student's name (ada/01_attention.ipynb), and collect those"
+_HOW = "put each student's files into a folder of the student's name (ada/lesson.ipynb), and collect those"
 
 
 class Folder(Platform):
