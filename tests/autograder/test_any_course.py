@@ -34,7 +34,9 @@ def test_the_harness_names_nothing_of_our_course() -> None:
     assert {path: names for path, names in found.items() if names} == {}
 
 
-def test_only_the_settings_know_which_course_is_ours() -> None:
-    asked = re.compile(r"^\s*from course_lib(?:\.exercises)? import .*\b(?:exercises|COURSE|LESSONS)\b", re.M)
+def test_only_the_settings_and_a_clusters_worker_know_which_course_is_ours() -> None:
+    asked = re.compile(
+        r"^\s*from course_lib(?:\.exercises)? import .*\b(?:exercises|exercises_of|COURSE|LESSONS)\b", re.M
+    )
     asking = {path for path in OUTSIDE if asked.search(path.read_text(encoding="utf-8"))}
-    assert {path.parts[-2:] for path in asking} == {("course", "settings.py")}
+    assert {path.parts[-2:] for path in asking} == {("course", "settings.py"), ("cluster", "visiting.py")}
