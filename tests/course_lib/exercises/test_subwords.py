@@ -272,7 +272,8 @@ class TestPlainValues:
         def without_the_mark(words: Words) -> dict[tuple[str, str], int]:
             return {pair: times for pair, times in right(words).items() if pair[0] != "▁"}
 
-        assert "The result lacks 1 key: ('▁', 'p')." in verdict("subwords.count_pairs", without_the_mark).text()
+        worked_example, *_ = verdict("subwords.count_pairs", without_the_mark).cases
+        assert worked_example.message == "The result lacks 1 key: ('▁', 'p')."
 
     def test_ids_changed_in_place_are_noticed(self) -> None:
         def learn(words, ids, merges, count, choose, join):  # type: ignore[no-untyped-def]
@@ -309,8 +310,8 @@ def test_ids_that_are_forgotten_are_asked_for() -> None:
             words = {join(pieces, learned[-1]): times for pieces, times in words.items()}
         return learned
 
-    told = " ".join(verdict("subwords.learn_merges", learn).text().split())
-    assert "the piece 'ay' has no id: give every joined piece the next one" in told
+    worked_example, *_ = verdict("subwords.learn_merges", learn).cases
+    assert "the piece 'ay' has no id: give every joined piece the next one" in worked_example.message
 
 
 def test_no_points_for_joining_only_once() -> None:
