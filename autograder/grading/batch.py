@@ -233,6 +233,7 @@ def zygote_of(assignment: Assignment, level: Level, channels: int = 1) -> Zygote
         assignment.limits,
         channels=channels,
         trains=assignment.trains,
+        own={module.partition(".")[0] for module in assignment.course.exercises.modules.values()},
         held=assignment.held,
     )
 

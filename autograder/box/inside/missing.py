@@ -12,7 +12,7 @@ import importlib.abc
 import linecache
 import sys
 import types
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib.machinery import ModuleSpec
 from typing import Any
@@ -143,6 +143,14 @@ class MissingPackages(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     notice: Callable[[str], None] = staticmethod(lambda text: None)
 
+    def __init__(self, own: Iterable[str] = ()) -> None:
+        """Nothing is imported yet.
+
+        Args:
+            own: packages of the course's own, with its answers: nothing stands in for them either.
+        """
+        self._never = _NEVER.union(own)
+
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: types.ModuleType | None = None
     ) -> ModuleSpec | None:
@@ -152,7 +160,7 @@ class MissingPackages(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             return None
         frame = _importing()
         asking = str(frame.f_globals.get("__name__", "")) if frame is not None else ""
-        if top in _NEVER or not (asking == "__main__" or asking.startswith("course_lib.")) or _is_prepared(frame):
+        if top in self._never or not (asking == "__main__" or asking.startswith("course_lib.")) or _is_prepared(frame):
             return None
         if not rest and asking == "__main__":
             self.notice(f"{top} is not installed where this is graded: something that does nothing stands in for it.")

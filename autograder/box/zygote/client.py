@@ -54,6 +54,7 @@ class Zygote:
         trains: load what training needs; without it, boxes are ready half a second earlier, and any that
             trains after all loads it for itself.
         stand_ins: let something stand in for packages that are not installed, where cells import them.
+        own: packages of the course's own, with its answers, for which nothing stands in.
         held: names of `course_lib` that the boxes are for, with whatever they need; None for all that is not withheld.
 
     Raises:
@@ -70,11 +71,13 @@ class Zygote:
         start: StartMethod | None = None,
         trains: bool = True,
         stand_ins: bool = True,
+        own: Iterable[str] = (),
         held: Iterable[str] | None = None,
     ) -> None:
         self.level = level
         self._trains = trains
         self._stand_ins = stand_ins
+        self._own = list(own)
         self.limits = limits or Limits()
         self.start: StartMethod = start or ("fork" if _can_fork() else "spawn")
         self._boxes = channels
@@ -279,6 +282,7 @@ class Zygote:
             "withheld": self._withheld,
             "trains": self._trains,
             "stand_ins": self._stand_ins,
+            "own": self._own,
             "level": int(self.level),
             "sockets": [end.fileno() for end in sockets],
             **wish,

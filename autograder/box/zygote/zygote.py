@@ -22,7 +22,7 @@ import shutil
 import signal
 import socket
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -82,6 +82,7 @@ class Start:
         channels: how many there are then.
         trains: load what training needs.
         stand_ins: let something stand in for packages that are not installed.
+        own: packages of the course's own, for which nothing stands in.
         is_box: whether this process is to be a box itself, and not a zygote.
     """
 
@@ -95,6 +96,7 @@ class Start:
     channels: int = 0
     trains: bool = True
     stand_ins: bool = True
+    own: Sequence[str] = ()
     is_box: bool = False
 
     def home(self) -> child.Home:
@@ -109,7 +111,7 @@ def main(argument: str) -> None:
     """The life of a fresh process: a zygote or, where forking is unsafe, a single box."""
     start = Start(**json.loads(argument))
     _allow_descriptors()
-    missing = MissingPackages()
+    missing = MissingPackages(start.own)
     if start.stand_ins:
         sys.meta_path.append(missing)
     shell, home = warm_up(start), start.home()
