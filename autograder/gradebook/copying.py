@@ -186,12 +186,12 @@ class _Sum:
 
 def _read(book: HeldGradebook, connection: Connection, table: TableClause) -> Iterator[list[_Row]]:
     statement = select(table).execution_options(yield_per=_ROWS_AT_ONCE)
-    try:
-        with book.telling():
+    with book.telling():
+        try:
             for rows in connection.execute(statement).mappings().partitions():
                 yield [dict(row) for row in rows]
-    except (LookupError, ValueError) as error:  # a file of SQLite holds no value to its type
-        raise BadInput(f"a value in the table {table.name} cannot be read: {error}; nothing was copied") from error
+        except (LookupError, ValueError) as error:  # a file of SQLite holds no value to its type
+            raise BadInput(f"a value in the table {table.name} cannot be read: {error}; nothing was copied") from error
 
 
 def _write(made: Connection, table: TableClause, rows: Sequence[_Row], target: Address) -> None:

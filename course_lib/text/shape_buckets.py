@@ -93,7 +93,7 @@ class ShapeBuckets:
         return [-(-length // MULTIPLE) * MULTIPLE for length in longer]
 
     @cached_property
-    def _table(self) -> tuple[Int[Tensor, "examples+1 widest"], Int[Tensor, "examples+1 widest+1"]]:
+    def _table(self) -> tuple[Int[Tensor, "rows widest"], Int[Tensor, "rows widest+1"]]:
         """All pairs, padded to the widest. The last row, which `BLANK` finds, is blank.
 
         Its source has one token, since attention needs something to attend to.
