@@ -33,7 +33,7 @@ def of_files(files: Iterable[Path]) -> str:
     """The digest of files of Python: of their names, and of what their code says."""
     digest = hashlib.sha256()
     for file in sorted(files):
-        digest.update(f"{file.name} {_of_file(file, file.stat().st_mtime_ns)} ".encode())
+        digest.update(f"{file.name} {_of_source(file.read_text(encoding='utf-8'))} ".encode())
     return digest.hexdigest()
 
 
@@ -84,8 +84,8 @@ def _module_in(root: Path, name: str) -> Path | None:
 
 
 @functools.cache
-def _of_file(file: Path, _changed: int) -> str:
-    return hashlib.sha256(_said(file.read_text(encoding="utf-8")).encode("utf-8", "surrogatepass")).hexdigest()
+def _of_source(source: str) -> str:
+    return hashlib.sha256(_said(source).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _said(source: str) -> str:
