@@ -377,10 +377,10 @@ def test_force_grades_everything_and_leaves_no_grade_of_a_submission_that_now_fa
 
 SCORES_BY_OTHERS = {
     "on_top": "import einops\n{scores}    return einops.einsum(q, k, '... i d, ... j d -> ... i j')\n",
-    "inside": "{scores}    import sklearn\n    return sklearn.utils.check_array(q @ k.transpose(-2, -1))\n",
+    "inside": "{scores}    import polars\n    return polars.from_torch(q @ k.transpose(-2, -1))\n",
     "in_a_helper": "import pandas\ndef f(x):\n    return pandas.isna(x)\n{scores}    return f(4) or q @ k.mT\n",
 }
-"""Answers to attention.scores that call what their boxes do not have."""
+"""Answers to attention.scores that call what is not installed."""
 
 
 def test_an_exercise_that_could_not_be_graded_leaves_all_else_graded_and_on_the_page(course: Course) -> None:
@@ -394,7 +394,7 @@ def test_an_exercise_that_could_not_be_graded_leaves_all_else_graded_and_on_the_
     run = grade_lesson(course, LESSON, workers=2)
     assert run.left_ungraded
     assert run.stale_pages == ()
-    package = {"on_top": "einops", "inside": "sklearn", "in_a_helper": "pandas"}
+    package = {"on_top": "einops", "inside": "polars", "in_a_helper": "pandas"}
     for name, record in by_student(run).items():
         lost = [one.exercise for one in record.ungraded]
         assert lost == ["attention.scores", *(["attention.output"] if name == "inside" else [])]
