@@ -283,7 +283,7 @@ def without_imports(notebook: Notebook) -> None:
 
 def older_imports(notebook: Notebook) -> None:
     first = next(cell for cell in notebook["cells"] if "show.use_style()" in cell["source"])
-    first["source"] = first["source"].replace(", hint, progress, solution", "")
+    first["source"] = first["source"].replace("case, check, hint, progress, solution", "check")
     assert "import check\n" in first["source"]
 
 
