@@ -288,9 +288,11 @@ def test_checks_are_left_to_the_grader(box: Box) -> None:
     assert "left to the grader" in text(result)
 
 
-@pytest.mark.parametrize("call", ["hint('attention.scores')", "solution('attention.scores')", "progress()"])
+@pytest.mark.parametrize(
+    "call", ["case('attention.scores')", "hint('attention.scores')", "solution('attention.scores')", "progress()"]
+)
 def test_what_helps_a_learner_says_one_line_and_does_nothing(box: Box, call: str) -> None:
-    result = box.run_cell(f"from course_lib.checking import hint, progress, solution\n{call} is None")
+    result = box.run_cell(f"from course_lib.checking import case, hint, progress, solution\n{call} is None")
     assert result.ok
     said, shown = result.outputs
     assert said["text"].count("\n") == 1
