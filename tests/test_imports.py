@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -137,17 +136,6 @@ def used(code: str, modules: Collection[str]) -> set[str]:
     """The modules among `modules` that code imports when it runs; of a name in one, the module."""
     names = set(imports(code, top_level=True))
     return {name for name in names | {name.rpartition(".")[0] for name in names - set(modules)} if name in modules}
-
-
-@pytest.mark.parametrize("package", ["autograder", "course_lib"])
-def test_no_folder_is_a_hall(package: str) -> None:
-    folders = Counter(path.parent for path in python_files(package) if path.name != "__init__.py")
-    folders = Counter({folder: number for folder, number in folders.items() if "answers" not in folder.parts})
-    assert {folder: number for folder, number in folders.items() if number > MOST_MODULES} == {}
-
-
-MOST_MODULES = 15
-"""In a folder, beside packages."""
 
 
 def test_no_module_is_a_book() -> None:

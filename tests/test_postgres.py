@@ -18,7 +18,7 @@ pytest_plugins = ["pytester"]
 FOLDER_OF_TESTS = """
 from tests import postgres
 postgres.find_programs = lambda: None
-from tests.conftest import cluster, database
+from tests.conftest import cluster, database, processes
 
 def test_a_gradebook(database):
     pass

@@ -72,6 +72,7 @@ def test_the_browser_is_looked_for_under_its_names(monkeypatch: pytest.MonkeyPat
 
 FOLDER_OF_TESTS = """
 from tests.browser.conftest import browser, visit
+from tests.conftest import processes
 
 def test_a_page(visit):
     visit("about:blank").set_content("<p>kept")
