@@ -7,7 +7,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 AS_ROOT := $(if $(filter-out 0,$(shell id -u)),sudo)
-PYTEST := $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal --durations 25
+PYTEST := $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile --durations 25
 
 # Else every worker, and every process that a test starts, would compile all its modules anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -35,7 +35,7 @@ $(READY): pyproject.toml constraints.txt
 demo: setup  ## Train a small transformer, then release and grade a bundled class in boxes.
 	$(BIN)/katze demo
 
-quick: setup  ## Run what needs no other process, on a few inputs: two minutes.
+quick: setup  ## Run what needs no other process, on a few inputs: three minutes.
 	$(PYTEST) --quick
 
 test: lint  ## Run what every change has to pass: style, types, release drift, tests.

@@ -33,6 +33,7 @@ def ran(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, root: Path, 
     return pytester.runpytest_subprocess("-ra", "-p", "no:cacheprovider", "-p", "no:xdist")
 
 
+@pytest.mark.usefixtures("processes")
 def test_without_it_tests_are_skipped_and_say_what_to_do(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
@@ -41,6 +42,7 @@ def test_without_it_tests_are_skipped_and_say_what_to_do(
     result.stdout.fnmatch_lines(["SKIPPED*PostgreSQL is not installed; install it with: make postgres"])
 
 
+@pytest.mark.usefixtures("processes")
 def test_where_it_is_required_they_fail(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:

@@ -104,6 +104,7 @@ def test_a_frozen_lesson_is_not_told_to_be_graded() -> None:
     assert (frozen.stage, frozen.next) == ("frozen", "")
 
 
+@pytest.mark.usefixtures("processes")
 def test_pages_given_back_are_counted_and_those_that_have_changed_since_are_named(course: Course) -> None:
     page = ReturnedPage("folder", digest_of(page_of(course, LESSON, "ada")), "2026-11-20T18:00:00+00:00")
     stale = ReturnedPage("folder", "0" * 64, "2026-11-20T18:00:00+00:00")

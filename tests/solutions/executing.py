@@ -11,6 +11,7 @@ import copy
 import re
 from pathlib import Path
 
+import pytest
 from nbformat import NotebookNode
 
 from autograder.site.executed import execute_notebook
@@ -102,6 +103,7 @@ class ExecutedLesson:
         assert all(len(alt) > 20 for alt in shown)
         assert not any("image/png" in output.get("data", {}) for output in outputs)
 
+    @pytest.mark.usefixtures("processes")
     def test_an_unfinished_notebook_runs_to_its_end(self, tmp_path: Path) -> None:
         notebook = execute_notebook(unfinished(read_lesson(self.lesson), self.leaned_on, self.cut_short), tmp_path)
         assert set(points(notebook).values()) == {0.0}

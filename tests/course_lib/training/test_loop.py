@@ -520,6 +520,7 @@ class TestCtrlC:
         assert (rest.losses, rest.validations) == (whole.losses, whole.validations)
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="of POSIX")
 @pytest.mark.parametrize("moment", ["os.fsync", "Path.replace"])
 def test_killed_while_a_checkpoint_is_written_it_goes_on_bit_for_bit(

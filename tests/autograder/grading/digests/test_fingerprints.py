@@ -187,17 +187,17 @@ def test_points_that_are_shared_out_otherwise_are_told() -> None:
 
 
 def test_what_an_exercise_imports_counts_and_what_lies_beside_it_does_not(tmp_path: Path) -> None:
-    (tmp_path / "helpers.py").write_text("import deeper\nHELP = deeper.HELP\n")
-    (tmp_path / "deeper.py").write_text("HELP = 1\n")
+    (tmp_path / "toy_helpers.py").write_text("import toy_deeper\nHELP = toy_deeper.HELP\n")
+    (tmp_path / "toy_deeper.py").write_text("HELP = 1\n")
     (tmp_path / "numpy.py").write_text("x = 1\n")
-    helped = ("import math\n", "import math\nfrom helpers import HELP\n")
+    helped = ("import math\n", "import math\nfrom toy_helpers import HELP\n")
     sys.path.insert(0, str(tmp_path))
     try:
         before = fingerprint(tmp_path, helped)
         for name, text, same in (
             ("other.py", "x = 2", True),
-            ("helpers.py", "import deeper\n\nHELP = deeper.HELP  # a word\n", True),
-            ("deeper.py", "HELP = 2\n", False),
+            ("toy_helpers.py", "import toy_deeper\n\nHELP = toy_deeper.HELP  # a word\n", True),
+            ("toy_deeper.py", "HELP = 2\n", False),
         ):
             (tmp_path / name).write_text(text)
             assert (fingerprint(tmp_path, helped) == before) is same, name
