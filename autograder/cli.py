@@ -24,7 +24,7 @@ from autograder.commands.adding import Commands
 from autograder.commands.registry import make_parser
 from autograder.commands.statuses import DONE, MISUSED
 from autograder.errors import DISK_FULL, BadInput
-from autograder.logs import begin_logging
+from autograder.logging_setup import begin_logging
 from course_lib import __version__
 from course_lib.exercises.catalogue import UnusableExercises
 

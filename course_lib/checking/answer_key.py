@@ -125,12 +125,6 @@ class AnswerKey:
         key.kept = _hidden(self.exercise, seed)
         return key
 
-    def without_hidden(self) -> AnswerKey:
-        """A key that shares everything with this one, and has no hidden cases."""
-        key = copy.copy(self)
-        key.kept = _hidden(self.exercise, None)
-        return key
-
     @property
     def visible(self) -> list[Case]:
         """The cases that a student sees."""
