@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import importlib.metadata
 import os
-import re
 import resource
 import shutil
 import subprocess
@@ -20,6 +18,8 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from autograder.box.confinement.grants import package_folders
+from autograder.box.confinement.packages import closure, pinned
 from autograder.limits import Limits
 
 ENGINES = ("podman", "docker")
@@ -146,32 +146,10 @@ def build_image(engine: str) -> None:
 
 def _recipe() -> dict[str, str]:
     """The files that the image is built from: what is installed here, down to the version."""
-    wanted, needed = [], set[str]()
-    waiting = list(_INSTALLED)
-    while waiting:
-        name = waiting.pop(0)
-        if name not in needed and (pinned := _pinned(name)):
-            needed.add(name)
-            wanted += [pinned] if name in _INSTALLED else []
-            waiting += _required(name)
-    constraints = sorted(map(_pinned, needed))
+    needed = closure(_INSTALLED, package_folders())
+    wanted = [pinned(name) for name in _INSTALLED if name in needed]
+    constraints = sorted(map(pinned, needed))
     return {"requirements.txt": "\n".join(wanted) + "\n", "constraints.txt": "\n".join(constraints) + "\n"}
-
-
-def _pinned(name: str) -> str:
-    """The version of a package that is installed here; empty if none is."""
-    try:
-        version = importlib.metadata.version(name)
-    except importlib.metadata.PackageNotFoundError:
-        return ""
-    public, _, _ = version.partition("+")  # a local part, such as "+cu126", belongs to this machine
-    return f"{name}=={public}"
-
-
-def _required(name: str) -> list[str]:
-    """What an installed package needs, by normalised names; what only its extras need is left out."""
-    needed = [text for text in importlib.metadata.requires(name) or [] if "extra ==" not in text]
-    return [re.sub(r"[-_.]+", "-", re.split(r"[^A-Za-z0-9._-]", text, maxsplit=1)[0]).lower() for text in needed]
 
 
 def _python() -> str:

@@ -1,4 +1,4 @@
-"""Which installed packages need which others."""
+"""Which installed packages need which others, and in which versions they are here."""
 
 from __future__ import annotations
 
@@ -17,11 +17,17 @@ def closure(names: Iterable[str], folders: Sequence[str]) -> set[str]:
         name = waiting.pop()
         if name in installed and name not in found:
             found.add(name)
-            waiting += required(installed[name])
+            waiting += _required(installed[name])
     return found
 
 
-def required(package: importlib.metadata.Distribution) -> list[str]:
+def pinned(name: str) -> str:
+    """An installed package with its version, as pip takes it."""
+    public, _, _ = importlib.metadata.version(name).partition("+")  # a local part, such as "+cu126", is this machine's
+    return f"{name}=={public}"
+
+
+def _required(package: importlib.metadata.Distribution) -> list[str]:
     """What an installed package needs, by normalised names; what only its extras need is left out."""
     needed = [text for text in package.requires or [] if "extra ==" not in text]
     return [_normalised(re.split(r"[^A-Za-z0-9._-]", text, maxsplit=1)[0]) for text in needed]

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import importlib.metadata
 import json
 import os
 import stat
@@ -27,7 +26,7 @@ from typing import Any
 import autograder
 import course_lib
 from autograder.box.confinement.grants import package_folders
-from autograder.box.confinement.packages import closure
+from autograder.box.confinement.packages import closure, pinned
 from autograder.course.course import Course
 from autograder.course.own_exercises import files_of_own
 from autograder.course.semester import SEMESTER_NAME
@@ -116,10 +115,7 @@ def _contents(assignment: Assignment) -> Iterator[tuple[str, bytes]]:
 
 def _pins() -> Iterator[str]:
     """The packages that Katze needs, with the versions that are installed here. A course may add to them."""
-    wanted = closure(["katze"], package_folders()) - {"katze"}
-    for name in sorted(wanted):
-        version = importlib.metadata.version(name)
-        yield f"{name}=={version.partition('+')[0]}"  # 2.13.0+cpu is a local version: the index says which one it is
+    yield from map(pinned, sorted(closure(["katze"], package_folders()) - {"katze"}))
 
 
 def _config(assignment: Assignment) -> str:
