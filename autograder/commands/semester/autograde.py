@@ -38,9 +38,9 @@ def add(commands: Commands) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     from autograder.course.course import Course
+    from autograder.grading.plain.batch import grade_assignment
+    from autograder.grading.plain.preview import preview_assignment
     from autograder.pages.terminal import print_class
-    from autograder.plain.batch import grade_assignment
-    from autograder.plain.preview import preview_assignment
 
     course = Course.find(options.course)
     wanted: dict[str, Any] = {

@@ -11,11 +11,11 @@ import pytest
 from autograder.course.course import Course
 from autograder.errors import Unreadable
 from autograder.gradebook.file import GradebookFile
+from autograder.grading.plain.assignment import MasterNotebook, PlainAssignment
+from autograder.grading.plain.repairing import answers_in, put_back
 from autograder.intake.submission import find_submission, read_notebook
-from autograder.plain.assignment import MasterNotebook, PlainAssignment
-from autograder.plain.repairing import answers_in, put_back
 from autograder.repair.cells import Cell, CellKind, Repaired
-from tests.autograder.plain.plain_course import MEAN, NAME, cell, make_course, make_test, submitted
+from tests.autograder.grading.plain.plain_course import MEAN, NAME, cell, make_course, make_test, submitted
 
 pytestmark = pytest.mark.usefixtures("processes")
 

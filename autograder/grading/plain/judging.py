@@ -11,8 +11,8 @@ import nbformat
 from nbgrader.utils import determine_grade
 
 from autograder.box import BoxLost, CellResult
-from autograder.plain.assignment import MasterCell
-from autograder.plain.refusals import could_not
+from autograder.grading.plain.assignment import MasterCell
+from autograder.grading.plain.refusals import could_not
 from autograder.words import count
 from course_lib.checking import Outcome
 from course_lib.checking.observation import Raised

@@ -19,12 +19,12 @@ from autograder.errors import BadInput
 from autograder.gradebook.record import Record
 from autograder.gradebook.results import ClassResult
 from autograder.gradebook.standings import standings
+from autograder.grading.plain.batch import grade_assignment
+from autograder.grading.plain.preview import preview_assignment
 from autograder.grading.preview import Preview
 from autograder.grading.workers import TRIED_AGAIN
-from autograder.plain.batch import grade_assignment
-from autograder.plain.preview import preview_assignment
 from course_lib.checking import Outcome
-from tests.autograder.plain.plain_course import (
+from tests.autograder.grading.plain.plain_course import (
     COMMENTS,
     GRADES,
     NAME,

@@ -23,9 +23,9 @@ from autograder.course.semester import SEMESTER_NAME
 from autograder.errors import BadInput
 from autograder.gradebook.access import is_new
 from autograder.gradebook.lesson import GradedCell, LessonRows
+from autograder.grading.plain.rows import NotebookRows, read_notebooks
 from autograder.limits import Limits
 from autograder.pages.feedback import headings
-from autograder.plain.rows import NotebookRows, read_notebooks
 from autograder.repair.text import plain
 from course_lib.exercises.catalogue import CONFIG_NAME
 

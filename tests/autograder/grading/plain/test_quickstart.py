@@ -12,7 +12,7 @@ from nbgrader.plugins import CsvExportPlugin
 
 from autograder.cli import main
 from autograder.course.course import Course
-from tests.autograder.plain.plain_course import COMMENTS, GRADES, nbgrader, nbgrader_here, rows
+from tests.autograder.grading.plain.plain_course import COMMENTS, GRADES, nbgrader, nbgrader_here, rows
 
 pytestmark = pytest.mark.usefixtures("processes")
 

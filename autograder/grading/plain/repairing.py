@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from autograder.errors import Unreadable
+from autograder.grading.plain.assignment import MasterCell, MasterNotebook
 from autograder.intake.handed_in import AnswersIn
 from autograder.intake.submission import Submission, SubmittedCell, read_notebook
-from autograder.plain.assignment import MasterCell, MasterNotebook
 from autograder.repair.cells import Cell, CellKind, Repaired
 from autograder.repair.own import OwnCells
 from autograder.repair.placing import with_ids

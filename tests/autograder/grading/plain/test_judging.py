@@ -10,8 +10,8 @@ import pytest
 
 from autograder.box import BoxLost, CellResult
 from autograder.gradebook.lesson import GradedCell
-from autograder.plain.assignment import MasterCell
-from autograder.plain.judging import Judged, judge
+from autograder.grading.plain.assignment import MasterCell
+from autograder.grading.plain.judging import Judged, judge
 from course_lib.checking import Outcome
 from course_lib.checking.observation import Raised
 

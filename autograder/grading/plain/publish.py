@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from autograder.gradebook.record import ExerciseRecord, Record
+from autograder.grading.plain import files
+from autograder.grading.plain.assignment import MasterNotebook, PlainAssignment
+from autograder.grading.plain.running import Ran
 from autograder.grading.publish import write_whole
 from autograder.intake import sanitise
 from autograder.pages.feedback import lesson_title, outputs_html, render_feedback
-from autograder.plain import files
-from autograder.plain.assignment import MasterNotebook, PlainAssignment
-from autograder.plain.running import Ran
 from autograder.repair.cells import CellKind, Repaired
 from autograder.words import count
 from course_lib.checking import Outcome

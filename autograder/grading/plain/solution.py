@@ -8,8 +8,8 @@ from pathlib import Path
 from autograder.course.course import Course
 from autograder.errors import BadInput
 from autograder.gradebook.record import ExerciseRecord
+from autograder.grading.plain.submission import PlainGrader, judge_notebooks
 from autograder.grading.plan import Task
-from autograder.plain.submission import PlainGrader, judge_notebooks
 from autograder.words import count
 
 

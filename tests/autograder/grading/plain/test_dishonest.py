@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from autograder.gradebook.record import Record
-from autograder.plain.batch import grade_assignment
+from autograder.grading.plain.batch import grade_assignment
 from course_lib.checking import Outcome
-from tests.autograder.plain.plain_course import NAME, cell, hand_in, make_course, submitted, write
+from tests.autograder.grading.plain.plain_course import NAME, cell, hand_in, make_course, submitted, write
 
 WRONG = {"first": {"mean": "def mean(values):\n    return 7\n"}, "second": {}}
 SHELL = "ip = get_ipython()\n"

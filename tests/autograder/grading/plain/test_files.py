@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from autograder.course.course import Course
+from autograder.grading.plain import files
 from autograder.limits import Limits
-from autograder.plain import files
-from tests.autograder.plain.plain_course import NAME, hand_in, make_course
+from tests.autograder.grading.plain.plain_course import NAME, hand_in, make_course
 
 pytestmark = pytest.mark.usefixtures("processes")
 

@@ -20,11 +20,11 @@ from autograder.box import CellResult
 from autograder.cli import main
 from autograder.course.course import Course
 from autograder.gradebook.record import Record
-from autograder.plain.batch import grade_assignment
-from autograder.plain.preview import preview_assignment
-from autograder.plain.refusals import refusals
+from autograder.grading.plain.batch import grade_assignment
+from autograder.grading.plain.preview import preview_assignment
+from autograder.grading.plain.refusals import refusals
 from course_lib.checking import Outcome
-from tests.autograder.plain.plain_course import CONFIG, cell, make_test, nbgrader_here, notebook
+from tests.autograder.grading.plain.plain_course import CONFIG, cell, make_test, nbgrader_here, notebook
 
 pytestmark = pytest.mark.usefixtures("processes")
 

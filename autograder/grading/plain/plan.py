@@ -23,6 +23,10 @@ from autograder.gradebook import schema, store
 from autograder.gradebook.changes.frozen import read_frozen
 from autograder.gradebook.record import Conditions, Record
 from autograder.grading.digests import fingerprints, sources
+from autograder.grading.plain import files, rows
+from autograder.grading.plain.assignment import PlainAssignment
+from autograder.grading.plain.publish import written_files
+from autograder.grading.plain.refusals import REFUSED
 from autograder.grading.plan import (
     FAILED_BEFORE,
     FIRST,
@@ -39,10 +43,6 @@ from autograder.grading.plan import (
     too_weak_boxes,
     unfinished_business,
 )
-from autograder.plain import files, rows
-from autograder.plain.assignment import PlainAssignment
-from autograder.plain.publish import written_files
-from autograder.plain.refusals import REFUSED
 from course_lib.checking import Outcome
 from course_lib.checking.rules import syntax_tree
 

@@ -8,10 +8,10 @@ from autograder.box import Level
 from autograder.course.course import Course
 from autograder.gradebook.access import reading
 from autograder.grading.batch import find_weakest, frozen_in_words, select_submissions
+from autograder.grading.plain import files
+from autograder.grading.plain.assignment import PlainAssignment, released, require_gradebook
+from autograder.grading.plain.plan import conditions_of, make_plan, read_recorded
 from autograder.grading.preview import Preview
-from autograder.plain import files
-from autograder.plain.assignment import PlainAssignment, released, require_gradebook
-from autograder.plain.plan import conditions_of, make_plan, read_recorded
 
 
 def preview_assignment(

@@ -13,9 +13,9 @@ import pytest
 from autograder.course.course import Course
 from autograder.errors import BadInput
 from autograder.gradebook.file import GradebookFile
-from autograder.plain.assignment import MasterCell, PlainAssignment
-from autograder.plain.batch import grade_assignment
-from tests.autograder.plain.plain_course import NAME, hand_in, make_course, notebook
+from autograder.grading.plain.assignment import MasterCell, PlainAssignment
+from autograder.grading.plain.batch import grade_assignment
+from tests.autograder.grading.plain.plain_course import NAME, hand_in, make_course, notebook
 
 pytestmark = pytest.mark.usefixtures("processes")
 

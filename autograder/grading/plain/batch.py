@@ -32,16 +32,16 @@ from autograder.gradebook.record import SET_ASIDE, Conditions, ExerciseRecord, R
 from autograder.gradebook.results import ClassResult, Grading
 from autograder.grading.batch import check_places, find_weakest, frozen_in_words, select_submissions, tell_plainly
 from autograder.grading.exchange import prepare_release
+from autograder.grading.plain import files, publish, rows
+from autograder.grading.plain.assignment import PlainAssignment, released, require_gradebook
+from autograder.grading.plain.late import write_penalties
+from autograder.grading.plain.plan import conditions_of, make_plan, read_recorded
+from autograder.grading.plain.solution import find_solution, try_solution
+from autograder.grading.plain.submission import PlainFinished, PlainGrader
 from autograder.grading.plan import Plan
 from autograder.grading.workers import error_in_words, share_out
 from autograder.intake.submission import refused_submissions
 from autograder.pages.deadlines import told_to_student
-from autograder.plain import files, publish, rows
-from autograder.plain.assignment import PlainAssignment, released, require_gradebook
-from autograder.plain.late import write_penalties
-from autograder.plain.plan import conditions_of, make_plan, read_recorded
-from autograder.plain.solution import find_solution, try_solution
-from autograder.plain.submission import PlainFinished, PlainGrader
 from autograder.progress import progress_bar
 from course_lib.checking import Outcome
 

@@ -15,17 +15,17 @@ from pathlib import Path
 from autograder.box import Zygote
 from autograder.errors import Unreadable
 from autograder.gradebook.record import Conditions, ExerciseRecord
+from autograder.grading.plain import files, publish
+from autograder.grading.plain.assignment import MasterCell, MasterNotebook, PlainAssignment
+from autograder.grading.plain.judging import Judged, judge
+from autograder.grading.plain.publish import GradedNotebook, graded_notebook
+from autograder.grading.plain.refusals import refusals
+from autograder.grading.plain.repairing import answers_in, put_back
+from autograder.grading.plain.running import Ran, run_cells
 from autograder.grading.plan import Task
 from autograder.grading.recording import Finished, make_record, stable
 from autograder.intake.submission import Submission, read_submission
 from autograder.limits import Limits
-from autograder.plain import files, publish
-from autograder.plain.assignment import MasterCell, MasterNotebook, PlainAssignment
-from autograder.plain.judging import Judged, judge
-from autograder.plain.publish import GradedNotebook, graded_notebook
-from autograder.plain.refusals import refusals
-from autograder.plain.repairing import answers_in, put_back
-from autograder.plain.running import Ran, run_cells
 from autograder.repair.cells import Cell, CellKind, Repaired
 from course_lib.checking import Outcome
 
