@@ -168,7 +168,7 @@ def _of_linux() -> list[LevelFinding]:
 
 def _of_work(folder: Path | None) -> Finding:
     """Whether boxes can do what lessons do, with the list of system calls that the course has chosen."""
-    from autograder.box import BoxUnavailable, Level, Zygote, trial
+    from autograder.box import BoxUnavailable, ForkServer, Level, trial
     from autograder.limits import Limits
 
     try:
@@ -176,8 +176,8 @@ def _of_work(folder: Path | None) -> Finding:
     except BadInput:
         limits = Limits()
     try:
-        with Zygote((), Level.L2, limits) as zygote:
-            problems = trial.what_fails(zygote)
+        with ForkServer((), Level.L2, limits) as fork_server:
+            problems = trial.what_fails(fork_server)
     except BoxUnavailable as problem:
         problems = [str(problem)]
     return Finding("software", WORK, "; ".join(problems) or f"yes, with the {limits.system_calls}", not problems)

@@ -376,7 +376,7 @@ def _checked(answers: Sequence[Answer], repaired: Repaired, release: Release, ca
 def _verdicts(repaired: Repaired, release: Release, catalogue: Catalogue) -> dict[str, Verdict]:
     if os.name == "nt":
         raise BadInput("boxes need Linux or macOS; run the checks in the notebook itself (Kernel > Restart & Run All)")
-    from autograder.box import Level, Zygote, choose_level  # not available on Windows, and not needed to look
+    from autograder.box import ForkServer, Level, choose_level  # not available on Windows, and not needed to look
     from autograder.grading.digests.reach import held_by_lesson
     from autograder.grading.submission import grade_cells
     from autograder.limits import Limits
@@ -392,8 +392,8 @@ def _verdicts(repaired: Repaired, release: Release, catalogue: Catalogue) -> dic
     limits = Limits()
     lesson = found[0].lesson if found else ""
     held = held_by_lesson(catalogue, lesson, release.code)
-    with Zygote(withheld, choose_level(Level.L1), limits, held=held) as zygote:
-        graded = grade_cells(known, catalogue, lambda seconds: zygote.open_box(seconds=seconds), AnswerKey, limits)
+    with ForkServer(withheld, choose_level(Level.L1), limits, held=held) as fork_server:
+        graded = grade_cells(known, catalogue, lambda seconds: fork_server.open_box(seconds=seconds), AnswerKey, limits)
     return graded.verdicts
 
 

@@ -4,7 +4,7 @@ Read it in this order. What crosses: `protocol.py`. What a box may not do: `leve
 `landlock.py`, `grants.py`, `seccomp.py`, `system_calls.py`; what surrounds it: `enclosure.py`, `bubblewrap.py`,
 `container.py`; whether that holds here: `selftest.py`, `attempts.py`, and whether lessons work in it: `trial.py`,
 `recorded.py`. What is in a box: `library.py`, `recorder.py`, `shell.py`,
-`child.py`. Where it comes from, who asks, and how it ends: `zygote.py`, `client.py`, `keepers.py`, `box.py`,
+`child.py`. Where it comes from, who asks, and how it ends: `server.py`, `client.py`, `handles.py`, `box.py`,
 `processes.py`, `clocks.py`, `disk.py`, `endings.py`.
 """
 
@@ -12,8 +12,8 @@ from autograder.box.box import Box
 from autograder.box.confinement.levels import Level, describe
 from autograder.box.confinement.selftest import choose_level, self_test
 from autograder.box.endings import BoxLost, BoxUnavailable
+from autograder.box.fork_server.client import ForkServer
 from autograder.box.protocol import CellResult
-from autograder.box.zygote.client import Zygote
 from autograder.limits import Limits
 
 __all__ = [
@@ -23,7 +23,7 @@ __all__ = [
     "CellResult",
     "Level",
     "Limits",
-    "Zygote",
+    "ForkServer",
     "choose_level",
     "describe",
     "self_test",

@@ -26,6 +26,7 @@ from autograder.box.endings import (
     cause,
     memory_kills,
 )
+from autograder.box.fork_server.handles import BoxHandle
 from autograder.box.frames import Frame, FrameReader, Json, ProtocolError, encode_frame
 from autograder.box.processes import Doing, Reading
 from autograder.box.protocol import (
@@ -40,7 +41,6 @@ from autograder.box.protocol import (
     encode_case,
     output_bytes,
 )
-from autograder.box.zygote.keepers import Keeper
 from autograder.limits import NO_ALLOWANCE, Allowance, Limits, size
 from course_lib.checking.exercise import Callback, Case
 from course_lib.checking.observation import ENDINGS, Observation, Outcome, Raised
@@ -61,10 +61,10 @@ class Box:
     """A process in which a student's code runs. Use it in a `with` statement."""
 
     def __init__(
-        self, wire: socket.socket, keeper: Keeper, limits: Limits, folder: Path, until: Clock | None = None
+        self, wire: socket.socket, handle: BoxHandle, limits: Limits, folder: Path, until: Clock | None = None
     ) -> None:
         self._wire = wire
-        self._keeper = keeper
+        self._handle = handle
         self._limits = limits
         self._now = limits  # with what the last request allows
         self._folder = folder
@@ -76,7 +76,7 @@ class Box:
         self._looks = 0
         self._calls: CallbackProcess | None = None
         self._called_seconds = 0.0
-        self._watch = Stopwatch(self._reading, keeper.look_seconds)
+        self._watch = Stopwatch(self._reading, handle.look_seconds)
         self._until = Clock.on_the_wall(START_SECONDS)
         wire.setblocking(False)
         try:
@@ -86,7 +86,7 @@ class Box:
         if greeting != {"kind": "ready"}:
             self.close()
             raise BoxUnavailable(f"a box could not be opened: {greeting.get('reason')}")
-        self._watch = Stopwatch(self._reading, keeper.look_seconds)
+        self._watch = Stopwatch(self._reading, handle.look_seconds)
         self._until = until or Clock.of(limits, "submission_seconds")
 
     def __enter__(self) -> Self:
@@ -98,7 +98,7 @@ class Box:
     @property
     def process(self) -> int:
         """The number of its process, for whoever looks at it from outside."""
-        return self._keeper.process
+        return self._handle.process
 
     @property
     def share(self) -> float:
@@ -131,7 +131,7 @@ class Box:
 
         Raises:
             BoxLost: the box is gone.
-            BoxUnavailable: the zygote is gone, and the box with it.
+            BoxUnavailable: the fork server is gone, and the box with it.
         """
         begin = time.monotonic()
         self._now = allowed.applied(self._limits)
@@ -154,7 +154,7 @@ class Box:
 
         Raises:
             BoxLost: the box is gone.
-            BoxUnavailable: the zygote is gone, and the box with it.
+            BoxUnavailable: the fork server is gone, and the box with it.
             ValueError: the box is sealed; what it says could reveal hidden inputs.
         """
         if self._sealed:
@@ -188,7 +188,7 @@ class Box:
 
         Raises:
             BoxLost: the box is gone.
-            BoxUnavailable: the zygote is gone, and the box with it.
+            BoxUnavailable: the fork server is gone, and the box with it.
         """
         [observation] = self.observe_cases(name, [case], hidden=hidden, allowed=allowed, forbidden=forbidden)
         return observation
@@ -208,7 +208,7 @@ class Box:
 
         Raises:
             BoxLost: the box is gone; the observations before came through.
-            BoxUnavailable: the zygote is gone, and the box with it.
+            BoxUnavailable: the fork server is gone, and the box with it.
         """
         self._sealed = self._sealed or hidden
         encoder = Encoder()
@@ -309,7 +309,7 @@ class Box:
             self._called_seconds += calls.close()
 
     def _reading(self) -> Reading | None:
-        return with_calls(self._keeper.look(), self._calls, self._called_seconds)
+        return with_calls(self._handle.look(), self._calls, self._called_seconds)
 
     def _answer(self, request: str, limit: str) -> Frame:
         """Wait for the answer to a request."""
@@ -403,15 +403,15 @@ class Box:
             self._lose(Outcome.DIED, f"it wrote more than {size(self._limits.folder_bytes)} to disk", "folder_bytes")
         if files > self._limits.files:
             self._lose(Outcome.DIED, f"it made more than {self._limits.files} files", "files")
-        if _threads(self._keeper.process) > self._limits.threads:
+        if _threads(self._handle.process) > self._limits.threads:
             self._lose(Outcome.DIED, f"it started more than {self._limits.threads} threads", "threads")
 
     def _held(self) -> int:
         """The bytes on disk of removed files that the box still has; of those it only maps, the most they may be."""
-        files = held(self._keeper.process)
+        files = held(self._handle.process)
         self._looks += 1
         if self._looks >= _LOOKS_WITHOUT_MAPS:
-            files |= dict.fromkeys(mapped(self._keeper.process) - set(files), self._limits.file_bytes)
+            files |= dict.fromkeys(mapped(self._handle.process) - set(files), self._limits.file_bytes)
         return sum(files.values())
 
     def _lose_connection(self) -> NoReturn:
@@ -428,7 +428,7 @@ class Box:
         least, most = _EXIT_LOOKS
         before = self._watch.total.computed
         for number in range(most):
-            if self._keeper.wait(_EXIT_SECONDS):
+            if self._handle.wait(_EXIT_SECONDS):
                 return True
             self._watch.refresh()
             computes = (
@@ -446,7 +446,7 @@ class Box:
         self._end_calls()
         self._wire.close()
         try:
-            return self._keeper.end()
+            return self._handle.end()
         finally:
             remove(self._folder)
 

@@ -29,7 +29,7 @@ _CHILD_SIDE = (
     *(f"box/confinement/{name}.py" for name in ("grants", "levels", "attempts")),
     *(f"box/inside/{name}.py" for name in ("recorder", "pristine", "shell", "judged")),
     *(f"box/inside/{name}.py" for name in ("missing", "substitutes", "child")),
-    *(f"box/zygote/{name}.py" for name in ("large_pages", "zygote")),
+    *(f"box/fork_server/{name}.py" for name in ("large_pages", "server")),
 )
 
 
@@ -60,7 +60,7 @@ def copy_library(target: Path, withheld: Iterable[str], held: Iterable[str] | No
     harness = Path(autograder.__file__).parent
     for file in _CHILD_SIDE:
         _copy(harness / file, target / "autograder" / file)
-    for package in ("", "box", "box/confinement", "box/inside", "box/zygote"):
+    for package in ("", "box", "box/confinement", "box/inside", "box/fork_server"):
         (target / "autograder" / package / "__init__.py").touch()
     return sorted(allowed)
 

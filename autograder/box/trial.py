@@ -12,8 +12,8 @@ import dataclasses
 from autograder.box.box import Box
 from autograder.box.confinement.system_calls import DECIDED, REFUSED
 from autograder.box.endings import BoxLost
+from autograder.box.fork_server.client import ForkServer
 from autograder.box.protocol import CellResult
-from autograder.box.zygote.client import Zygote
 
 WORK = {
     "multiply matrices": "import torch\ntorch.set_num_threads(2)\na = torch.randn(600, 600)\n(a @ a).sum()",
@@ -38,21 +38,21 @@ WORK = {
 _RECORD = "from autograder.box.confinement.recorded import refused; refused()"
 
 
-def what_fails(zygote: Zygote) -> list[str]:
-    """What cannot be done in this zygote's boxes, and which system calls it was refused; empty if all is well.
+def what_fails(fork_server: ForkServer) -> list[str]:
+    """What cannot be done in this fork server's boxes, and which system calls it was refused; empty if all is well.
 
     Raises:
         BoxUnavailable: no box can be opened.
     """
-    return [problem for name, cell in WORK.items() if (problem := _problem(zygote, name, cell))]
+    return [problem for name, cell in WORK.items() if (problem := _problem(fork_server, name, cell))]
 
 
-def _problem(zygote: Zygote, name: str, cell: str) -> str:
-    with zygote.open_box() as box:
+def _problem(fork_server: ForkServer, name: str, cell: str) -> str:
+    with fork_server.open_box() as box:
         said = _said(box, cell)
     if not said:
         return ""
-    refused = _refused(zygote, cell)
+    refused = _refused(fork_server, cell)
     if not refused:
         return f"a box cannot {name}: {said}"
     helps = any(call not in {*REFUSED, *DECIDED} for call in refused)
@@ -70,11 +70,11 @@ def _said(box: Box, cell: str) -> str:
     return "" if result.raised is None else f"{result.raised.type_name}: {result.raised.message}"
 
 
-def _refused(zygote: Zygote, cell: str) -> list[str]:
+def _refused(fork_server: ForkServer, cell: str) -> list[str]:
     """The system calls that a cell is refused, as far as its box lives to tell."""
-    limits = dataclasses.replace(zygote.limits, system_calls="recorded")
+    limits = dataclasses.replace(fork_server.limits, system_calls="recorded")
     try:
-        with zygote.open_box(limits=limits) as box:
+        with fork_server.open_box(limits=limits) as box:
             box.run_cell(cell)
             return _shown(box.run_cell(_RECORD))
     except BoxLost:

@@ -99,7 +99,7 @@ class Order:
 
 
 class LessonStation(Station):
-    """Grades a lesson's submissions on a worker, with a zygote of its own.
+    """Grades a lesson's submissions on a worker, with a fork server of its own.
 
     Args:
         name: of the run.
@@ -115,7 +115,7 @@ class LessonStation(Station):
         self._client = client
 
     def open(self, scratch: Path) -> None:
-        """Examine this worker, and start a zygote."""
+        """Examine this worker, and start a fork server."""
         order = Order.unpack(self._order)
         examined = examine_oneself(order.min_level, order.level)
         problem = why_not(examined, Examined.unpack(self._client))
@@ -124,7 +124,7 @@ class LessonStation(Station):
         import torch
 
         from autograder.box import Level
-        from autograder.grading.batch import zygote_of
+        from autograder.grading.batch import fork_server_of
         from autograder.grading.submission import AnswerKeys
         from autograder.grading.workers import LessonGrader, limit_own_memory
 
@@ -134,9 +134,9 @@ class LessonStation(Station):
         lesson = self._assignment = _assignment(order, self._secret, scratch)
         if exercises_digest(lesson.exercises) != order.definitions:
             raise StationRefused("the exercises are others there; install the same versions there")
-        zygote = self._resources.enter_context(zygote_of(lesson, Level[examined.level]))
+        fork_server = self._resources.enter_context(fork_server_of(lesson, Level[examined.level]))
         keys = AnswerKeys(self._secret, lesson.tolerances)
-        self._grader = LessonGrader(lesson, zygote, keys, self._read)
+        self._grader = LessonGrader(lesson, fork_server, keys, self._read)
         self._grade = self._grader.start(0)
 
     def grade(self, task: bytes, notebook: bytes, kept: bytes) -> bytes:
@@ -157,7 +157,7 @@ class LessonStation(Station):
             try:
                 finished = grade_watched(self._grader, self._grade, arrived.task)
             except ForkServerEnded:
-                self._grader.zygote.revive()
+                self._grader.fork_server.revive()
                 finished = grade_watched(self._grader, self._grade, arrived.task)
             texts = {kind: files[kind].read_text(encoding="utf-8") for kind in finished.record.files}
             return parcels.pack_reply(finished, texts)
@@ -165,7 +165,7 @@ class LessonStation(Station):
             _empty(lesson.course.root)
 
     def close(self) -> None:
-        """End the zygote."""
+        """End the fork server."""
         self._resources.close()
 
     def _unpack(self, task: bytes) -> Arrived:

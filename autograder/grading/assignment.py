@@ -31,7 +31,7 @@ _GRADING = (
     "autograder.grading.submission",
     "autograder.repair",
     "autograder.intake.submission",
-    "autograder.box.zygote.zygote",
+    "autograder.box.fork_server.server",
 )
 """What reads, runs and judges an answer; together with all that it imports, it decides grades."""
 

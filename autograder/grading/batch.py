@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from rich.console import Console
 
-from autograder.box import Level, Limits, Zygote, choose_level, describe
+from autograder.box import ForkServer, Level, Limits, choose_level, describe
 from autograder.box.confinement.selftest import default_level
 from autograder.course.course import Course
 from autograder.errors import DISK_FULL, BadInput, Interrupted
@@ -219,7 +219,7 @@ def _list_refused(assignment: Assignment) -> tuple[Record, ...]:
     return tuple(record_passed_over(assignment, keys, shown, why) for shown, why in refused.items())
 
 
-def zygote_of(assignment: Assignment, level: Level, channels: int = 1) -> Zygote:
+def fork_server_of(assignment: Assignment, level: Level, channels: int = 1) -> ForkServer:
     """Where the boxes of a lesson come from, to be entered: it lacks what the lesson withholds, and has what it needs.
 
     Args:
@@ -227,7 +227,7 @@ def zygote_of(assignment: Assignment, level: Level, channels: int = 1) -> Zygote
         level: of the boxes.
         channels: one for each worker.
     """
-    return Zygote(
+    return ForkServer(
         assignment.withheld,
         level,
         assignment.limits,
@@ -253,7 +253,7 @@ class LocalWorkforce:
         self._assignment = assignment
         self._min_level = min_level
         self._level = level
-        self._zygote: Zygote | None = None
+        self._fork_server: ForkServer | None = None
         self.workers = workers
 
     def level(self) -> Level:
@@ -272,20 +272,20 @@ class LocalWorkforce:
 
     def begin(self) -> None:
         """Start what boxes come from; it warms up in the background."""
-        if self._zygote is None:
-            self._zygote = zygote_of(self._assignment, self.level(), self.workers)
+        if self._fork_server is None:
+            self._fork_server = fork_server_of(self._assignment, self.level(), self.workers)
 
     def grade(self, keys: AnswerKeys, tasks: Sequence[Task], tick: Callable[[], None]) -> Iterator[Finished]:
         """Grade in processes that are forks of this one."""
         self.begin()
-        assert self._zygote is not None
-        self._zygote.ready()
-        return grade_in_parallel(self._assignment, self._zygote, keys, tasks, min(self.workers, len(tasks)), tick)
+        assert self._fork_server is not None
+        self._fork_server.ready()
+        return grade_in_parallel(self._assignment, self._fork_server, keys, tasks, min(self.workers, len(tasks)), tick)
 
     def close(self) -> None:
         """End what was begun."""
-        if self._zygote is not None:
-            self._zygote.close()
+        if self._fork_server is not None:
+            self._fork_server.close()
 
 
 def _looks_changed(course: Course, submissions: Sequence[tuple[str, Path]]) -> bool:
@@ -372,7 +372,7 @@ def _grade(
         if plan.tasks:
             console.print(boxes.described(), highlight=False, soft_wrap=True)
             boxes.begin()
-        from autograder.gradebook.writer import GradebookWriter  # takes a second, while the zygote warms up
+        from autograder.gradebook.writer import GradebookWriter  # takes a second, while the fork server warms up
 
         gradebook = resources.enter_context(GradebookWriter(book, assignment.course.course_id))
         done.notices += gradebook.ensure_assignment(lesson, assignment.release.notebook, assignment.rulings)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from autograder.box import Level, Zygote, choose_level
+from autograder.box import ForkServer, Level, choose_level
 from autograder.course.course import Course
 from autograder.course.given import needed_of_notebook
 from autograder.errors import BadInput, Unreadable
@@ -61,11 +61,11 @@ def check_file(
     ]
     trains = "optim" in source  # half of the answers wait a second less
     held = held_by_lesson(catalogue, exercise.lesson, releases[0].code) if releases else None
-    with Zygote(exercise.withheld, level, limits, trains=trains, held=held) as zygote:
+    with ForkServer(exercise.withheld, level, limits, trains=trains, held=held) as fork_server:
         graded = grade_cells(
             cells,
             catalogue,
-            open_box=lambda seconds: zygote.open_box(seconds=seconds),
+            open_box=lambda seconds: fork_server.open_box(seconds=seconds),
             key_for=lambda wanted: AnswerKey(wanted, None if visible_only else PUBLIC_SEED),
             limits=limits,
         )

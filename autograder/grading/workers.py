@@ -1,7 +1,7 @@
 """The workers that grade submissions, many at once.
 
 Workers are forks of this process, which has torch and the exercises loaded. They share nothing but the
-zygote, to which each owns a channel. What they find comes back as plain results; only the files of a graded
+fork server, to which each owns a channel. What they find comes back as plain results; only the files of a graded
 submission they write themselves. `share_out` is for submissions of any kind, `grade_in_parallel` for a lesson's;
 `hand_out` is the same for workers of any kind, wherever they are.
 """
@@ -29,7 +29,7 @@ from typing import Any, Protocol
 
 import torch
 
-from autograder.box import Zygote, processes
+from autograder.box import ForkServer, processes
 from autograder.box.confinement.levels import mapped_bytes
 from autograder.box.endings import ForkServerEnded
 from autograder.errors import DISK_FULL, Unreadable
@@ -72,7 +72,7 @@ class Grader(Protocol):
     """How submissions of one kind are graded."""
 
     @property
-    def zygote(self) -> Zygote:
+    def fork_server(self) -> ForkServer:
         """Where boxes come from, with a channel for each worker."""
 
     @property
@@ -88,14 +88,14 @@ class Grader(Protocol):
 
 def grade_in_parallel(
     assignment: Assignment,
-    zygote: Zygote,
+    fork_server: ForkServer,
     keys: AnswerKeys,
     tasks: Iterable[Task],
     workers: int,
     tick: Callable[[], None],
 ) -> Iterator[Finished]:
     """Grade a lesson's submissions in worker processes, in this order, and call `tick` a few times a second."""
-    return share_out(LessonGrader(assignment, zygote, keys), tasks, workers, tick)
+    return share_out(LessonGrader(assignment, fork_server, keys), tasks, workers, tick)
 
 
 class WorkersLost(Exception):
@@ -204,18 +204,18 @@ class _Forks:
 
 @contextlib.contextmanager
 def _forks(grader: Grader, workers: int) -> Iterator[Pool]:
-    grader.zygote.revive()
+    grader.fork_server.revive()
     with _pool(grader, workers) as executor:
         yield _Forks(executor, AHEAD * workers)
 
 
 def _pool(grader: Grader, workers: int) -> Executor:
-    """Workers, each with one of the zygote's channels: forks of this process where boxes are forks as well.
+    """Workers, each with one of the fork server's channels: forks of this process where boxes are forks as well.
 
     Elsewhere (macOS) torch makes a fork unsafe. There boxes are fresh processes, and workers are threads, which
     mostly wait for them.
     """
-    if grader.zygote.start == "fork":
+    if grader.fork_server.start == "fork":
         context = multiprocessing.get_context("fork")
         channels = _number_channels(context.SimpleQueue(), workers)
         gc.freeze()  # else each collection in a worker writes to all that it shares with this process, and copies it
@@ -241,7 +241,7 @@ def _begin_worker(grader: Grader, channels: Any) -> None:
         limit_own_memory()
     torch.set_num_threads(1)  # threads do not survive the fork: a parallel region here could wait for them for ever
     channel = channels.get()
-    grader.zygote.take_over(channel)
+    grader.fork_server.take_over(channel)
     _here.grader, _here.grade = grader, grader.start(channel)
 
 
@@ -267,7 +267,7 @@ def grade_watched(grader: Grader, grade: Callable[[Task], Finished], task: Task,
 
     Raises:
         OSError: the disk is full, which would be every submission's failure.
-        ForkServerEnded: whoever started the zygote can start another one.
+        ForkServerEnded: whoever started the fork server can start another one.
     """
     start = time.perf_counter()
     limits = grader.limits
@@ -330,13 +330,13 @@ class LessonGrader:
 
     Attributes:
         assignment: the lesson.
-        zygote: where boxes come from, with a channel for each worker.
+        fork_server: where boxes come from, with a channel for each worker.
         keys: the answer keys.
         read: reads a submission to this lesson; raises `Unreadable`.
     """
 
     assignment: Assignment
-    zygote: Zygote
+    fork_server: ForkServer
     keys: AnswerKeys
     read: Callable[[Task, Assignment], Submission] = read_in_place
 
@@ -348,7 +348,7 @@ class LessonGrader:
     def start(self, channel: int) -> Callable[[Task], Finished]:
         """What a worker does with each task."""
         keys = AnswerKeys(self.assignment.course.secret(), self.assignment.tolerances)
-        worker = _Worker(self.assignment, self.zygote, keys, channel, self.read)
+        worker = _Worker(self.assignment, self.fork_server, keys, channel, self.read)
         return lambda task: _grade(worker, task)
 
     def give_up(self, task: Task, problem: str) -> Finished:
@@ -359,7 +359,7 @@ class LessonGrader:
 @dataclass(frozen=True)
 class _Worker:
     assignment: Assignment
-    zygote: Zygote
+    fork_server: ForkServer
     keys: AnswerKeys
     channel: int
     read: Callable[[Task, Assignment], Submission]
@@ -379,7 +379,7 @@ def _grade(worker: _Worker, task: Task) -> Finished:
     graded = grade_cells(
         [_skip_if_kept(cell, task) for cell in repaired.cells],
         assignment.course.exercises,
-        open_box=lambda seconds: worker.zygote.open_box(
+        open_box=lambda seconds: worker.fork_server.open_box(
             channel=worker.channel, seed=worker.keys.box_seed(task.student), seconds=seconds
         ),
         key_for=lambda exercise: worker.keys.key(exercise, task.student),
@@ -392,7 +392,7 @@ def _grade(worker: _Worker, task: Task) -> Finished:
         assignment.lesson,
         assignment.conditions,
         record_judged(
-            assignment, worker.keys, task, worker.zygote.level.name, graded, answers.of_cells(repaired.cells)
+            assignment, worker.keys, task, worker.fork_server.level.name, graded, answers.of_cells(repaired.cells)
         ),
         slot=worker.keys.slot(task.student),
         notebook=submission.digest,

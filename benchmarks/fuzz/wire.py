@@ -167,7 +167,7 @@ def _spoiled_tensors(random: Random, blob: bytes) -> bytes:
 
 
 class _Gone:
-    """Keeper of a process that has ended already, with a status of its choice."""
+    """A process that has ended already, with a status of its choice."""
 
     process = 0
     look_seconds = 0.1

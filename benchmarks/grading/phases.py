@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from autograder.box import Box, Level, Zygote, choose_level
+from autograder.box import Box, ForkServer, Level, choose_level
 from autograder.course.course import Course
 from autograder.gradebook.record import Conditions, Record
 from autograder.gradebook.writer import GradebookWriter
@@ -95,13 +95,13 @@ def where_the_time_goes(course: Course) -> Iterator[Row]:
     released = Release.load(course.release_notebook(LESSON))
     keys, clock = AnswerKeys(course.secret()), Clock()
     with (
-        Zygote(withheld(), choose_level()) as zygote,
+        ForkServer(withheld(), choose_level()) as fork_server,
         GradebookWriter(course.root / "gradebook.db", course.course_id) as gradebook,
     ):
         gradebook.ensure_assignment(LESSON, released.notebook)
         for folder in folders(course):
             clock.begin()
-            _grade_timed(folder, released, zygote, keys, gradebook, clock)
+            _grade_timed(folder, released, fork_server, keys, gradebook, clock)
     for kind in clock.seconds:
         yield Row.of(f"  one submission: {kind}", clock.median(kind), None, "ms", more=False)
 
@@ -112,14 +112,14 @@ def _repaired(folder: Path, released: Release) -> Repaired:
 
 
 def _grade_timed(
-    folder: Path, released: Release, zygote: Zygote, keys: AnswerKeys, gradebook: GradebookWriter, clock: Clock
+    folder: Path, released: Release, fork_server: ForkServer, keys: AnswerKeys, gradebook: GradebookWriter, clock: Clock
 ) -> None:
     """Grade one submission as a worker does, by the clock."""
     student = folder.parent.name if folder.name == LESSON else folder.name
     with clock.time("read and repair"):
         repaired = _repaired(folder, released)
     inside, start = clock.total(), time.perf_counter()
-    graded = _graded(repaired, zygote, keys, student, clock)
+    graded = _graded(repaired, fork_server, keys, student, clock)
     clock.add("compare and diagnose", time.perf_counter() - start - (clock.total() - inside))
     with clock.time("write the notebook"):
         notebook = repaired.notebook(graded.outputs)
@@ -137,17 +137,17 @@ def _grade_timed(
         gradebook.record(student, LESSON, notebook, scores)
 
 
-def _graded(repaired: Repaired, zygote: Zygote, keys: AnswerKeys, student: str, clock: Clock) -> Graded:
+def _graded(repaired: Repaired, fork_server: ForkServer, keys: AnswerKeys, student: str, clock: Clock) -> Graded:
     @contextmanager
     def open_box(seconds: float) -> Iterator[TimedBox]:
         with clock.time("box: open and close"):
-            box = zygote.open_box(seconds=seconds)
+            box = fork_server.open_box(seconds=seconds)
         yield TimedBox(box, clock)
         with clock.time("box: open and close"):
             box.close()
 
     return grade_cells(
-        repaired.cells, exercises.COURSE, open_box, lambda exercise: keys.key(exercise, student), zygote.limits
+        repaired.cells, exercises.COURSE, open_box, lambda exercise: keys.key(exercise, student), fork_server.limits
     )
 
 
@@ -162,17 +162,17 @@ def cost_of_levels(course: Course) -> Iterator[Row]:
     released = Release.load(course.release_notebook(LESSON))
     keys, levels = AnswerKeys(course.secret()), levels_to_compare()
     took: dict[Level, list[float]] = {level: [] for level in levels}
-    zygotes = {level: Zygote(withheld(), level, Limits()) for level in levels}
+    fork_servers = {level: ForkServer(withheld(), level, Limits()) for level in levels}
     try:
         for folder in [*folders(course)[:2], *folders(course)]:  # the first two warm up
             repaired = _repaired(folder, released)
             for level in levels:
                 start = time.perf_counter()
-                _graded(repaired, zygotes[level], keys, folder.name, Clock())
+                _graded(repaired, fork_servers[level], keys, folder.name, Clock())
                 took[level].append(time.perf_counter() - start)
     finally:
-        for zygote in zygotes.values():
-            zygote.close()
+        for fork_server in fork_servers.values():
+            fork_server.close()
     for weaker, stronger in zip(levels, levels[1:], strict=False):
         more = [b - a for a, b in zip(took[weaker][2:], took[stronger][2:], strict=True)]
         added, most = 1000 * statistics.median(more), 20.0
@@ -184,10 +184,10 @@ def memory_of_a_box(course: Course) -> Iterator[Row]:
     """What a box that has run and answered an ordinary submission holds that no other process does; the median."""
     released = Release.load(course.release_notebook(LESSON))
     private: list[float] = []
-    with Zygote(withheld(), choose_level()) as zygote:
+    with ForkServer(withheld(), choose_level()) as fork_server:
         for folder in folders(course):
             cells = _repaired(folder, released).cells
-            with zygote.open_box() as box:
+            with fork_server.open_box() as box:
                 for cell in cells:
                     if cell.runs:
                         box.run_cell(cell.source)
@@ -213,10 +213,10 @@ def cells_alone(course: Course) -> Iterator[float]:
     Less than a box's own processor time, which has answering in it; the wall-clock time inside the box bounds it.
     """
     released = Release.load(course.release_notebook(LESSON))
-    with Zygote(withheld(), choose_level()) as zygote:
+    with ForkServer(withheld(), choose_level()) as fork_server:
         for folder in folders(course):
             cells = _repaired(folder, released).cells
-            with zygote.open_box() as box:
+            with fork_server.open_box() as box:
                 spent = 0.0
                 for cell in cells:
                     if cell.runs:

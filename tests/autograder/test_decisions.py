@@ -45,7 +45,7 @@ def decide(course: Course, *lines: str, exercise: str = "attention.scale") -> Co
 
 @pytest.fixture
 def no_boxes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batch, "Zygote", None)
+    monkeypatch.setattr(batch, "ForkServer", None)
 
 
 def page(course: Course, student: str) -> str:

@@ -42,7 +42,7 @@ class Machine:
         monkeypatch.setattr(sys, "platform", "linux")
         self.failing: list[str] = []
         monkeypatch.setattr(box, "self_test", lambda level: self.problems.get(level, []))
-        monkeypatch.setattr(box, "Zygote", self.zygote)
+        monkeypatch.setattr(box, "ForkServer", self.fork_server)
         monkeypatch.setattr(trial, "what_fails", lambda limits: self.failing)
         monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}" if name in self.installed else None)
         monkeypatch.setattr(machine, "version_of", lambda name: "1.0" if name in self.installed else "")
@@ -56,7 +56,7 @@ class Machine:
         monkeypatch.setattr(container, "engine_problem", lambda engine: "")
         monkeypatch.setattr(container, "has_image", lambda engine: self.image)
 
-    def zygote(self, withheld: object, level: Level, limits: Limits) -> contextlib.nullcontext[Limits]:
+    def fork_server(self, withheld: object, level: Level, limits: Limits) -> contextlib.nullcontext[Limits]:
         return contextlib.nullcontext(limits)
 
     def find_engine(self) -> str:

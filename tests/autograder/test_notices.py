@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from autograder.box import Level, Limits, Zygote, self_test
+from autograder.box import ForkServer, Level, Limits, self_test
 from autograder.box.endings import PYTHON_ENDED
 from autograder.course.course import Course
 from autograder.errors import BadInput
@@ -47,21 +47,21 @@ THREADS = (
 
 
 @pytest.fixture(scope="module")
-def zygote(processes: None) -> Iterator[Zygote]:
+def fork_server(processes: None) -> Iterator[ForkServer]:
     problems = self_test()
     if problems:
         pytest.skip(f"no boxes at level L2 here: {problems}")
-    with Zygote(("course_lib.attention",), Level.L2, LITTLE) as warm:
+    with ForkServer(("course_lib.attention",), Level.L2, LITTLE) as warm:
         yield warm
 
 
 def grade(
-    zygote: Zygote, *cells: Cell, limits: Limits = LITTLE, allowances: dict[str, Allowance] | None = None
+    fork_server: ForkServer, *cells: Cell, limits: Limits = LITTLE, allowances: dict[str, Allowance] | None = None
 ) -> Graded:
     return grade_cells(
         cells,
         exercises.COURSE,
-        open_box=functools.partial(lambda seconds: zygote.open_box(seconds=seconds, limits=limits)),
+        open_box=functools.partial(lambda seconds: fork_server.open_box(seconds=seconds, limits=limits)),
         key_for=lambda exercise: AnswerKey(exercise, PUBLIC_SEED),
         limits=limits,
         allowances=allowances or {},
@@ -98,8 +98,10 @@ def exercise(name: str, source: str = "") -> list[Cell]:
     ],
     ids=["computes", "waits", "memory", "disk", "files", "threads", "exit"],
 )
-def test_a_limit_is_told_with_the_cell_and_costs_nothing_else(zygote: Zygote, source: str, notice: str) -> None:
-    graded = grade(zygote, *exercise(SCORES), code(source), *exercise(SCALE))
+def test_a_limit_is_told_with_the_cell_and_costs_nothing_else(
+    fork_server: ForkServer, source: str, notice: str
+) -> None:
+    graded = grade(fork_server, *exercise(SCORES), code(source), *exercise(SCALE))
     assert graded.notices == {2: notice}
     assert {name: verdict.points for name, verdict in graded.verdicts.items()} == {SCORES: 2, SCALE: 1}
 
@@ -115,45 +117,45 @@ def test_a_limit_is_told_with_the_cell_and_costs_nothing_else(zygote: Zygote, so
     ],
     ids=["computes", "waits", "exit", "memory", "threads"],
 )
-def test_the_instructor_reads_which_setting_it_was(zygote: Zygote, source: str, remark: str) -> None:
-    assert grade(zygote, *exercise(SCORES), code(source), *exercise(SCALE)).remarks == [remark]
+def test_the_instructor_reads_which_setting_it_was(fork_server: ForkServer, source: str, remark: str) -> None:
+    assert grade(fork_server, *exercise(SCORES), code(source), *exercise(SCALE)).remarks == [remark]
 
 
-def test_the_instructor_reads_which_setting_stopped_an_answer(zygote: Zygote) -> None:
+def test_the_instructor_reads_which_setting_stopped_an_answer(fork_server: ForkServer) -> None:
     endless = "def scale_scores(scores, d_head):\n    while True: pass"
-    remarks = grade(zygote, *exercise(SCALE, endless), *exercise(SCORES)).remarks
+    remarks = grade(fork_server, *exercise(SCALE, endless), *exercise(SCORES)).remarks
     assert remarks == [f"{SCALE}: {COMPUTED} (call_seconds)"]
 
 
-def test_memory_is_told_in_words_and_not_in_torch_s(zygote: Zygote) -> None:
+def test_memory_is_told_in_words_and_not_in_torch_s(fork_server: ForkServer) -> None:
     source = f"import torch\ntorch.empty(1 << 30, dtype=torch.uint8)\n{RIGHT[SCALE]}"
-    verdict = grade(zygote, *exercise(SCALE, source)).verdicts[SCALE]
+    verdict = grade(fork_server, *exercise(SCALE, source)).verdicts[SCALE]
     assert verdict.outcome is Outcome.OUT_OF_MEMORY
     assert verdict.note == (
         "The cell that should define scale_scores was stopped: it needed more memory than the 256 MB that it may use."
     )
-    assert "alloc" not in grade(zygote, *exercise(SCALE, LARGE_CALL)).verdicts[SCALE].html()
+    assert "alloc" not in grade(fork_server, *exercise(SCALE, LARGE_CALL)).verdicts[SCALE].html()
 
 
-def test_processor_time_is_told(zygote: Zygote) -> None:
+def test_processor_time_is_told(fork_server: ForkServer) -> None:
     limits = Limits(processor_seconds=1, cell_seconds=30.0)
-    graded = grade(zygote, code("while True: pass"), *exercise(SCALE), limits=limits)
+    graded = grade(fork_server, code("while True: pass"), *exercise(SCALE), limits=limits)
     told = "Stopped in cell 1: it used more than 1 s of processor time; the other exercises keep their points."
     assert graded.notices == {0: told}
     assert graded.verdicts[SCALE].passed
 
 
-def test_output_that_is_cut_is_told_in_the_cell(zygote: Zygote) -> None:
-    graded = grade(zygote, code("print('ä' * 5000)"), *exercise(SCALE))
+def test_output_that_is_cut_is_told_in_the_cell(fork_server: ForkServer) -> None:
+    graded = grade(fork_server, code("print('ä' * 5000)"), *exercise(SCALE))
     [output] = graded.outputs[0]
     assert output["text"].endswith("The rest of this cell's output was left out: it shows more than 1000 bytes.\n")
     assert len(output["text"].encode()) < 1200
     assert graded.verdicts[SCALE].passed
 
 
-def test_the_end_of_all_time_is_told_where_it_came_and_where_it_was_felt(zygote: Zygote) -> None:
+def test_the_end_of_all_time_is_told_where_it_came_and_where_it_was_felt(fork_server: ForkServer) -> None:
     limits = Limits(submission_seconds=3.0)
-    graded = grade(zygote, *exercise(SCORES), code("while True: pass"), *exercise(SCALE), limits=limits)
+    graded = grade(fork_server, *exercise(SCORES), code("while True: pass"), *exercise(SCALE), limits=limits)
     assert graded.notices == {
         2: "Stopped in cell 3: the 3 s for the whole submission were used up; the earlier exercises keep their points."
     }
@@ -180,19 +182,21 @@ def test_the_end_of_all_time_is_told_where_it_came_and_where_it_was_felt(zygote:
     ],
     ids=["computes", "memory", "exit"],
 )
-def test_a_limit_of_a_call_is_told_in_the_verdict(zygote: Zygote, body: str, outcome: Outcome, note: str) -> None:
+def test_a_limit_of_a_call_is_told_in_the_verdict(
+    fork_server: ForkServer, body: str, outcome: Outcome, note: str
+) -> None:
     wrong = f"def scale_scores(scores, d_head):\n    {body}"
-    graded = grade(zygote, *exercise(SCALE, wrong), *exercise(SCORES))
+    graded = grade(fork_server, *exercise(SCALE, wrong), *exercise(SCORES))
     assert (graded.verdicts[SCALE].outcome, graded.verdicts[SCALE].note) == (outcome, note)
     assert note in graded.verdicts[SCALE].html()
     assert graded.verdicts[SCORES].passed
 
 
-def test_hidden_inputs_are_not_told_by_the_limit_that_they_hit(zygote: Zygote) -> None:
+def test_hidden_inputs_are_not_told_by_the_limit_that_they_hit(fork_server: ForkServer) -> None:
     """A process that has seen them could choose how to end."""
     shapes = {tuple(case.args[0].shape) for case in exercises.find(SCALE).visible_cases()}
     source = f"def scale_scores(scores, d_head):\n    if tuple(scores.shape) not in {shapes}: import os; os._exit(77)\n"
-    verdict = grade(zygote, *exercise(SCALE, f"{source}    return scores / d_head**0.5")).verdicts[SCALE]
+    verdict = grade(fork_server, *exercise(SCALE, f"{source}    return scores / d_head**0.5")).verdicts[SCALE]
     assert (verdict.outcome, verdict.note) == (Outcome.DIED, f"Your answer was stopped: {PYTHON_ENDED}.")
     assert "77" not in verdict.text()
 
@@ -217,18 +221,18 @@ LARGE_CALL += "    return scores / d_head**0.5"
     ],
     ids=["cell", "call", "memory of calls", "memory of its cell"],
 )
-def test_an_exercise_may_be_allowed_more(zygote: Zygote, source: str, allowed: Allowance) -> None:
+def test_an_exercise_may_be_allowed_more(fork_server: ForkServer, source: str, allowed: Allowance) -> None:
     cells = [*exercise(SCORES), *exercise(SCALE, source)]
-    assert not grade(zygote, *cells).verdicts[SCALE].passed
-    graded = grade(zygote, *cells, allowances={SCALE: allowed})
+    assert not grade(fork_server, *cells).verdicts[SCALE].passed
+    graded = grade(fork_server, *cells, allowances={SCALE: allowed})
     assert graded.verdicts[SCALE].passed
-    assert not grade(zygote, *cells, allowances={SCORES: allowed}).verdicts[SCALE].passed
+    assert not grade(fork_server, *cells, allowances={SCORES: allowed}).verdicts[SCALE].passed
 
 
-def test_what_one_exercise_is_allowed_no_other_cell_has(zygote: Zygote) -> None:
+def test_what_one_exercise_is_allowed_no_other_cell_has(fork_server: ForkServer) -> None:
     allowances = {SCALE: Allowance(memory_bytes=1 << 30)}
     graded = grade(
-        zygote,
+        fork_server,
         *exercise(SCALE, LARGE_CALL),
         code("import torch; x = torch.empty(512 << 20, dtype=torch.uint8)"),
         allowances=allowances,
@@ -237,10 +241,10 @@ def test_what_one_exercise_is_allowed_no_other_cell_has(zygote: Zygote) -> None:
     assert graded.notices == {2: "Cell 3: it needed more memory than the 256 MB that it may use."}
 
 
-def test_an_exercise_may_be_allowed_less_and_show_more(zygote: Zygote) -> None:
+def test_an_exercise_may_be_allowed_less_and_show_more(fork_server: ForkServer) -> None:
     allowances = {SCALE: Allowance(memory_bytes=128 << 20, output_bytes=3000)}
     source = f"print('x' * 2000)\nimport torch; torch.empty(192 << 20, dtype=torch.uint8)\n{RIGHT[SCALE]}"
-    graded = grade(zygote, code("print('x' * 2000)"), *exercise(SCALE, source), allowances=allowances)
+    graded = grade(fork_server, code("print('x' * 2000)"), *exercise(SCALE, source), allowances=allowances)
     assert "left out" in graded.outputs[0][0]["text"]
     assert graded.outputs[1][0]["text"] == "x" * 2000 + "\n"
     assert graded.notices == {1: "Cell 2: it needed more memory than the 128 MB that it may use."}

@@ -29,7 +29,7 @@ def course(graded_class: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     """A copy of it, and the current directory. Nobody can grade in it: there are no boxes."""
     shutil.copytree(graded_class.root, tmp_path / "course")
     monkeypatch.chdir(tmp_path / "course")
-    monkeypatch.setattr(batch, "Zygote", None)
+    monkeypatch.setattr(batch, "ForkServer", None)
     return Course.find(tmp_path / "course")
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from autograder.box import Level, Zygote, self_test
+from autograder.box import ForkServer, Level, self_test
 from autograder.grading.submission import Graded, grade_cells
 from autograder.limits import Limits
 from autograder.repair import Cell, CellKind
@@ -21,19 +21,19 @@ LESSON_CELL = Cell(CellKind.CODE, "import torch\nimport torch.nn.functional as F
 
 
 @pytest.fixture(scope="module")
-def zygote(processes: None) -> Iterator[Zygote]:
+def fork_server(processes: None) -> Iterator[ForkServer]:
     if self_test():
         pytest.skip("no boxes at level L2 here")
-    with Zygote(level=Level.L2, trains=True) as warm:
+    with ForkServer(level=Level.L2, trains=True) as warm:
         yield warm
 
 
-def grade(zygote: Zygote, exercise: str, answer: str, own: str = "") -> Graded:
+def grade(fork_server: ForkServer, exercise: str, answer: str, own: str = "") -> Graded:
     cells = [Cell(CellKind.CODE, own), Cell(CellKind.ANSWER, answer, exercise), Cell(CellKind.CHECK, "", exercise)]
     return grade_cells(
         [LESSON_CELL, *cells],
         exercises.COURSE,
-        lambda seconds: zygote.open_box(seconds=seconds),
+        lambda seconds: fork_server.open_box(seconds=seconds),
         lambda one: AnswerKey(one, PUBLIC_SEED),
         Limits(),
     )
@@ -166,9 +166,9 @@ def rows(derive):
 
 
 @pytest.mark.parametrize("way", FOUND)
-def test_what_is_seen_breaks_the_rule(zygote: Zygote, way: str) -> None:
+def test_what_is_seen_breaks_the_rule(fork_server: ForkServer, way: str) -> None:
     exercise, value, own = FOUND[way]
-    graded = grade(zygote, exercise, f"def {ARGUMENTS[exercise]}:\n    return {value}", own)
+    graded = grade(fork_server, exercise, f"def {ARGUMENTS[exercise]}:\n    return {value}", own)
     verdict = graded.verdicts[exercise]
     assert (verdict.outcome, verdict.points) == (Outcome.RULE_BROKEN, 0), verdict.text()
     assert "which this exercise asks you to write yourself" in verdict.note
@@ -176,9 +176,9 @@ def test_what_is_seen_breaks_the_rule(zygote: Zygote, way: str) -> None:
 
 
 @pytest.mark.parametrize("way", NOTED)
-def test_what_is_not_seen_is_noted_and_costs_nothing(zygote: Zygote, way: str) -> None:
+def test_what_is_not_seen_is_noted_and_costs_nothing(fork_server: ForkServer, way: str) -> None:
     exercise, value, own = NOTED[way]
-    graded = grade(zygote, exercise, f"def {ARGUMENTS[exercise]}:\n    return {value}", f"{ROWS}\n{own}")
+    graded = grade(fork_server, exercise, f"def {ARGUMENTS[exercise]}:\n    return {value}", f"{ROWS}\n{own}")
     verdict = graded.verdicts[exercise]
     assert verdict.passed, verdict.text()
     [first, *_] = graded.worth_a_look[exercise]

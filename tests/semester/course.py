@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from autograder.box import Zygote
+from autograder.box import ForkServer
 from autograder.course.course import Course
 from autograder.grading import batch
 from course_lib import exercises
@@ -87,30 +87,30 @@ def notebook(course: Course, lesson: str, answers: Answers) -> bytes:
     return json.dumps(made).encode()
 
 
-class OneZygote:
-    """Boxes for all runs of the semester from one zygote, which withholds what any of the lessons withholds."""
+class OneForkServer:
+    """Boxes for all runs of the semester from one fork server, which withholds what any of the lessons withholds."""
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
-        self._zygote: Zygote | None = None
+        self._fork_server: ForkServer | None = None
         self._withheld = {
             name for lesson in KEPT for one in exercises.COURSE.of_lesson(lesson) for name in one.withheld
         }
-        patch.setattr(batch, "Zygote", self._begin)
+        patch.setattr(batch, "ForkServer", self._begin)
 
-    def _begin(self, _withheld: object, *arguments: Any, **more: Any) -> OneZygote:
-        if self._zygote is None:
-            self._zygote = Zygote(
+    def _begin(self, _withheld: object, *arguments: Any, **more: Any) -> OneForkServer:
+        if self._fork_server is None:
+            self._fork_server = ForkServer(
                 tuple(sorted(self._withheld)), *arguments, **{**more, "channels": 2, "trains": True, "held": None}
             )
         return self
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._zygote, name)
+        return getattr(self._fork_server, name)
 
     def close(self) -> None:
         """A run has ended; there is another one to come."""
 
     def end(self) -> None:
         """The semester has."""
-        if self._zygote is not None:
-            self._zygote.close()
+        if self._fork_server is not None:
+            self._fork_server.close()

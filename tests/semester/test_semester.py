@@ -25,7 +25,7 @@ from tests.semester.course import (
     POSITIONS,
     RIGHT,
     Answers,
-    OneZygote,
+    OneForkServer,
     make_course,
     notebook,
 )
@@ -206,7 +206,7 @@ def exchange(semester: Semester, files: Mapping[str, bytes], day: int) -> str:
 
 @pytest.mark.usefixtures("processes")
 def test_a_whole_semester(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    boxes = OneZygote(monkeypatch)
+    boxes = OneForkServer(monkeypatch)
     try:
         semester = Semester(make_course(tmp_path / "course"), tmp_path, capsys)
         first_lesson(semester)

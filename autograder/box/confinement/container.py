@@ -1,4 +1,4 @@
-"""Level L4: a zygote inside a container of docker or podman. Its forks are boxes as at L2.
+"""Level L4: a fork server inside a container of docker or podman. Its forks are boxes as at L2.
 
 The image holds an interpreter and packages, in the versions that are installed here; the filtered library and the
 boxes' folders are mounted. Sockets and process descriptors reach the inside through a socket in that folder, since
@@ -35,7 +35,7 @@ _INSTALLED = (
 
 _ANSWER_SECONDS = 30
 _BUILD_SECONDS = 3600
-_SHARED = 2 << 30  # bytes that the zygote and all its boxes share
+_SHARED = 2 << 30  # bytes that the fork server and all its boxes share
 _OWN = 512 << 20  # bytes of a box that its limit does not count
 
 

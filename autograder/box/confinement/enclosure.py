@@ -1,4 +1,4 @@
-"""What surrounds a zygote: nothing up to level L2, bubblewrap at L3, a container at L4.
+"""What surrounds a fork server: nothing up to level L2, bubblewrap at L3, a container at L4.
 
 Boxes confine themselves at every level. An enclosure takes away what they would have to break out into: other
 files, processes, networks and privileges are not forbidden there but absent.
@@ -33,7 +33,7 @@ class Enclosure(Protocol):
         """The command that runs the interpreter with these arguments inside.
 
         Args:
-            root: the zygote's folder, the only one that is the same inside and outside.
+            root: the fork server's folder, the only one that is the same inside and outside.
             environment: of the interpreter.
             arguments: of the interpreter.
         """
@@ -66,7 +66,7 @@ class Nothing:
 
 
 def enclosure_at(level: Level, limits: Limits, boxes: int) -> Enclosure:
-    """What surrounds a zygote.
+    """What surrounds a fork server.
 
     Args:
         level: of its boxes.

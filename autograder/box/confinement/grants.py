@@ -29,7 +29,7 @@ _SOURCES = ("/dev/urandom", "/dev/random", "/dev/zero")
 
 
 def open_grants(library: Sequence[Path], packages: Sequence[Path] = ()) -> list[landlock.Grant]:
-    """Open everything that a box may read; the descriptors stay open and are shared by all boxes of a zygote.
+    """Open everything that a box may read; the descriptors stay open and are shared by all boxes of a fork server.
 
     Args:
         library: the filtered copy of the course library.

@@ -20,7 +20,7 @@ from pathlib import Path
 from rich.console import Console
 from sqlalchemy import Connection
 
-from autograder.box import Level, Zygote, choose_level, describe
+from autograder.box import ForkServer, Level, choose_level, describe
 from autograder.course.course import Course
 from autograder.errors import BadInput, Interrupted
 from autograder.gradebook import store
@@ -161,15 +161,15 @@ class _Run:
         name, tasks = self.assignment.name, self.plan.tasks
         workers = min(self.workers, len(tasks))
         with contextlib.ExitStack() as resources:
-            zygote = Zygote((), level, self.assignment.limits, channels=workers, trains=False, stand_ins=False)
-            resources.callback(zygote.close)
+            fork_server = ForkServer((), level, self.assignment.limits, channels=workers, trains=False, stand_ins=False)
+            resources.callback(fork_server.close)
             self.book.prepare()
             with self.book.begin() as connection:
                 run = store.begin_run(connection, self._described(workers))
                 if self.force:
                     self._set_aside(connection, run)
-            zygote.ready()
-            grader = PlainGrader(self.assignment, self.conditions, zygote, self.course_files)
+            fork_server.ready()
+            grader = PlainGrader(self.assignment, self.conditions, fork_server, self.course_files)
             tried = try_solution(grader, self.solution)
             console.print("\n".join(tried.told), highlight=False, markup=False, soft_wrap=True)
             grader = replace(grader, doubts=tried.doubts)

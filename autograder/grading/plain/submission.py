@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from autograder.box import Zygote
+from autograder.box import ForkServer
 from autograder.errors import Unreadable
 from autograder.gradebook.record import Conditions, ExerciseRecord
 from autograder.grading.plain import files, publish
@@ -50,14 +50,14 @@ class PlainGrader:
     Attributes:
         assignment: the assignment.
         conditions: what its grades depend on.
-        zygote: where boxes come from.
+        fork_server: where boxes come from.
         course_files: what every submission gets beside its notebooks.
         doubts: what the sandbox has refused to the course's own solution, by the tests that it failed for it.
     """
 
     assignment: PlainAssignment
     conditions: Conditions
-    zygote: Zygote
+    fork_server: ForkServer
     course_files: dict[str, Path]
     doubts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -192,7 +192,7 @@ def _run(grader: PlainGrader, channel: int, task: Task, number: int, repaired: R
     seed = int.from_bytes(digest[:8], "big") >> 1  # the same in every run, and torch's seeds have 63 bits
     return run_cells(
         repaired.cells,
-        lambda seconds: grader.zygote.open_box(channel, seed=seed, seconds=seconds, limits=limits, files=folder),
+        lambda seconds: grader.fork_server.open_box(channel, seed=seed, seconds=seconds, limits=limits, files=folder),
         limits.submission_seconds,
     )
 
@@ -201,7 +201,7 @@ def _judged(
     grader: PlainGrader, task: Task, master: MasterNotebook, repaired: Repaired, ran: Ran
 ) -> tuple[tuple[ExerciseRecord, ...], tuple[tuple[str, ...], ...]]:
     """The verdicts on a notebook's test cells, in the release's order; for each, what was refused to it, and before."""
-    assignment, level = grader.assignment, grader.zygote.level.name
+    assignment, level = grader.assignment, grader.fork_server.level.name
     folder = assignment.course.autograded / task.student / assignment.name
     refused = {place: refusals(result, folder) for place, result in sorted(ran.results.items())}
     tests = {cell.exercise: place for place, cell in enumerate(repaired.cells) if cell.kind is CellKind.CHECK}

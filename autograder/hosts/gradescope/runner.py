@@ -26,7 +26,7 @@ from autograder.course.course import Course
 from autograder.errors import BadInput
 from autograder.gradebook.changes.rulings import ruled
 from autograder.grading.assignment import Assignment
-from autograder.grading.batch import zygote_of
+from autograder.grading.batch import fork_server_of
 from autograder.grading.plan import FIRST, Task
 from autograder.grading.publish import write_whole
 from autograder.grading.submission import AnswerKeys
@@ -74,8 +74,8 @@ def grade_submission(root: Path) -> Json:
         keys = AnswerKeys(course.secret())
         judged = frozenset(assignment.fingerprints)
         task = Task(read_submitters(root / "submission_metadata.json"), root / "submission", "", (FIRST,), judged)
-        with zygote_of(assignment, level) as zygote:
-            [finished] = grade_in_parallel(assignment, zygote, keys, [task], workers=1, tick=lambda: None)
+        with fork_server_of(assignment, level) as fork_server:
+            [finished] = grade_in_parallel(assignment, fork_server, keys, [task], workers=1, tick=lambda: None)
     record = ruled(finished.record, assignment.rulings)
     print(f"{task.student}, level {record.level or level.name}", *record.remarks, sep="\n")
     if record.problem or finished.notebook is None:

@@ -15,7 +15,7 @@ import pytest
 import torch
 from torch import Generator, Tensor, nn
 
-from autograder.box import Box, BoxLost, Limits, Zygote
+from autograder.box import Box, BoxLost, ForkServer, Limits
 from autograder.box.frames import ProtocolError
 from autograder.box.protocol import Decoder, Encoder, decode_call, decode_case, encode_case
 from course_lib.checking import AnswerKey, Callback, Case, Exercise, Misconception, Outcome, Verdict, judge, observe
@@ -23,7 +23,7 @@ from course_lib.checking.exercise import CallRefused, Value
 from course_lib.checking.ready_made import SOFTMAX
 from course_lib.checking.verdict import USED_BEFORE
 from course_lib.from_scratch.scoring import edit_distance
-from tests.autograder.box.zygote.test_client import FORGE
+from tests.autograder.box.fork_server.test_client import FORGE
 
 WORDS = 7
 
@@ -191,9 +191,9 @@ class TestCallbacks:
             observed(quick_box, source, DOUBLE)
         assert lost.value.outcome is Outcome.DIED
 
-    def test_all_calls_share_the_time_of_one(self, zygote: Zygote) -> None:
+    def test_all_calls_share_the_time_of_one(self, fork_server: ForkServer) -> None:
         endless = Callback("step", lambda x: x, most_calls=10**9)
-        with zygote.open_box(limits=Limits(call_seconds=0.5)) as box, pytest.raises(BoxLost) as lost:
+        with fork_server.open_box(limits=Limits(call_seconds=0.5)) as box, pytest.raises(BoxLost) as lost:
             observed(box, "while True: step(1)", endless)
         assert lost.value.outcome is Outcome.TIMED_OUT
 
@@ -207,10 +207,10 @@ class TestCallbacks:
         ],
     )
     def test_what_a_callback_costs_is_the_answers(
-        self, zygote: Zygote, work: Callable[[int], Value], outcome: Outcome
+        self, fork_server: ForkServer, work: Callable[[int], Value], outcome: Outcome
     ) -> None:
         limits = Limits(call_seconds=0.5, wall_seconds=5.0)
-        with zygote.open_box(limits=limits) as box, pytest.raises(BoxLost) as lost:
+        with fork_server.open_box(limits=limits) as box, pytest.raises(BoxLost) as lost:
             observed(box, "return step(18)", Callback("step", work))
         assert lost.value.outcome is outcome
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 import course_lib
-from autograder.box import Box, BoxLost, Level, Zygote, self_test
+from autograder.box import Box, BoxLost, ForkServer, Level, self_test
 from autograder.box.confinement import container
 
 pytestmark = pytest.mark.usefixtures("processes")
@@ -40,12 +40,12 @@ def why_not(level: Level) -> list[str]:
 
 
 @pytest.fixture(scope="module", params=[Level.L2, Level.L3, Level.L4], ids=lambda level: level.name)
-def zygote(processes: None, request: pytest.FixtureRequest) -> Iterator[Zygote]:
+def fork_server(processes: None, request: pytest.FixtureRequest) -> Iterator[ForkServer]:
     """A warm process at each of these levels."""
     problems = why_not(request.param)
     if problems:
         pytest.skip(f"no boxes at level {request.param.name} here: {problems}")
-    with Zygote(("course_lib.attention",), request.param) as warm:
+    with ForkServer(("course_lib.attention",), request.param) as warm:
         yield warm
 
 
@@ -141,8 +141,8 @@ def test_a_box_has_a_folder_of_its_own(box: Box) -> None:
     assert result.outputs[0]["data"]["text/plain"] == "(['kept'], True)"
 
 
-def test_a_box_cannot_see_another(zygote: Zygote, box: Box) -> None:
-    with zygote.open_box() as other:
+def test_a_box_cannot_see_another(fork_server: ForkServer, box: Box) -> None:
+    with fork_server.open_box() as other:
         folder = other.run_cell("import os; open('answer', 'w').write('42'); os.getcwd()").outputs[0]["data"][
             "text/plain"
         ]
@@ -151,8 +151,8 @@ def test_a_box_cannot_see_another(zygote: Zygote, box: Box) -> None:
         assert refused(box, f"import os; os.listdir(os.path.dirname({folder}))")
 
 
-def test_the_folder_is_gone_afterwards(zygote: Zygote) -> None:
-    with zygote.open_box() as box:
+def test_the_folder_is_gone_afterwards(fork_server: ForkServer) -> None:
+    with fork_server.open_box() as box:
         folder = (
             box.run_cell("import os; open('answer', 'w').write('42'); print(os.getcwd())").outputs[0]["text"].strip()
         )
@@ -160,8 +160,8 @@ def test_the_folder_is_gone_afterwards(zygote: Zygote) -> None:
     assert not Path(folder).exists()
 
 
-def test_a_folder_that_is_hard_to_remove_is_gone_as_well(zygote: Zygote) -> None:
-    with zygote.open_box() as box:
+def test_a_folder_that_is_hard_to_remove_is_gone_as_well(fork_server: ForkServer) -> None:
+    with fork_server.open_box() as box:
         result = box.run_cell("import os; print(os.getcwd())")
         with contextlib.suppress(BoxLost):  # where that is seen before it is done
             box.run_cell("for _ in range(3000):\n    os.mkdir('d'); os.chdir('d')\nos.mkdir('x', 0)")
@@ -312,8 +312,8 @@ LOCK = "import fcntl, os\nfile = open(os.__file__)\nfcntl.{}(file, fcntl.LOCK_{}
 
 
 @pytest.mark.parametrize("way", ["flock", "lockf"])
-def test_two_boxes_cannot_lock_a_file_that_both_read(zygote: Zygote, box: Box, way: str) -> None:
-    with zygote.open_box() as other:
+def test_two_boxes_cannot_lock_a_file_that_both_read(fork_server: ForkServer, box: Box, way: str) -> None:
+    with fork_server.open_box() as other:
         for one in (box, other):
             result = one.run_cell(LOCK.format(way, "SH"))
             assert result.raised is not None
@@ -393,11 +393,11 @@ def test_the_environment_is_scrubbed(box: Box, monkeypatch: pytest.MonkeyPatch) 
     assert inherited == ["PYTHONHASHSEED"]  # ours, the same in every run
 
 
-def test_boxes_draw_different_numbers_unless_seeded(zygote: Zygote) -> None:
+def test_boxes_draw_different_numbers_unless_seeded(fork_server: ForkServer) -> None:
     source = "import torch, numpy, random; torch.rand(1).item(), numpy.random.rand(), random.random()"
 
     def draw(seed: int | None) -> str:
-        with zygote.open_box(seed=seed) as box:
+        with fork_server.open_box(seed=seed) as box:
             return str(box.run_cell(source).outputs[0]["data"]["text/plain"])
 
     assert draw(None) != draw(None)

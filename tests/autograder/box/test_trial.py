@@ -13,28 +13,28 @@ from collections.abc import Iterator
 
 import pytest
 
-from autograder.box import Level, Zygote, self_test, trial
+from autograder.box import ForkServer, Level, self_test, trial
 from autograder.limits import Limits, SystemCalls
 
 
 @pytest.fixture(scope="module", params=["allow-list", "deny-list"])
-def zygote(processes: None, request: pytest.FixtureRequest) -> Iterator[Zygote]:
+def fork_server(processes: None, request: pytest.FixtureRequest) -> Iterator[ForkServer]:
     problems = self_test(Level.L2)
     if problems:
         pytest.skip(f"no boxes at level L2 here: {problems}")
-    with Zygote((), Level.L2, Limits(system_calls=request.param)) as warm:
+    with ForkServer((), Level.L2, Limits(system_calls=request.param)) as warm:
         yield warm
 
 
-def test_with_either_list_boxes_can_do_what_lessons_do(zygote: Zygote) -> None:
-    assert trial.what_fails(zygote) == []
+def test_with_either_list_boxes_can_do_what_lessons_do(fork_server: ForkServer) -> None:
+    assert trial.what_fails(fork_server) == []
 
 
 @pytest.mark.parametrize("name", trial.WORK)
-def test_each_cell_does_its_work_and_nothing_is_refused(zygote: Zygote, name: str) -> None:
+def test_each_cell_does_its_work_and_nothing_is_refused(fork_server: ForkServer, name: str) -> None:
     """Else the record would name calls that matter to nobody."""
-    if zygote.limits.system_calls == "allow-list":
-        refused = set(trial._refused(zygote, trial.WORK[name]))
+    if fork_server.limits.system_calls == "allow-list":
+        refused = set(trial._refused(fork_server, trial.WORK[name]))
         assert refused <= {"mbind", "statx", "close_range", "faccessat2"}, "those are asked first, and done without"
 
 
@@ -52,13 +52,15 @@ def test_each_cell_does_its_work_and_nothing_is_refused(zygote: Zygote, name: st
     ],
 )
 def test_a_call_that_is_refused_is_named(
-    zygote: Zygote, monkeypatch: pytest.MonkeyPatch, cell: str, refused: str
+    fork_server: ForkServer, monkeypatch: pytest.MonkeyPatch, cell: str, refused: str
 ) -> None:
     monkeypatch.setattr(trial, "WORK", {"try": cell})
-    assert trial.what_fails(zygote) == [f"a box cannot try: it is refused {refused}; please report it"]
+    assert trial.what_fails(fork_server) == [f"a box cannot try: it is refused {refused}; please report it"]
 
 
-def test_where_the_deny_list_would_do_the_setting_is_named(zygote: Zygote, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_the_deny_list_would_do_the_setting_is_named(
+    fork_server: ForkServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A call that neither list has a word on: sched_getscheduler."""
     number = 145 if os.uname().machine == "x86_64" else 120
     cell = (
@@ -66,32 +68,34 @@ def test_where_the_deny_list_would_do_the_setting_is_named(zygote: Zygote, monke
         f"if libc.syscall({number}, 0) < 0:\n    raise PermissionError(ctypes.get_errno())"
     )
     monkeypatch.setattr(trial, "WORK", {"try": cell})
-    if zygote.limits.system_calls == "deny-list":
-        assert trial.what_fails(zygote) == []
+    if fork_server.limits.system_calls == "deny-list":
+        assert trial.what_fails(fork_server) == []
     else:
-        [said] = trial.what_fails(zygote)
+        [said] = trial.what_fails(fork_server)
         assert said == (
             f"a box cannot try: it is refused the system call number {number}; "
             'set c.Katze.system_calls = "deny-list" in nbgrader_config.py, and please report it'
         )
 
 
-def test_what_fails_for_another_reason_is_told_as_it_is(zygote: Zygote, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_fails_for_another_reason_is_told_as_it_is(
+    fork_server: ForkServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(trial, "WORK", {"count": "1 / 0", "last": "import os, signal; os.kill(os.getpid(), 9)"})
-    first, second = trial.what_fails(zygote)
+    first, second = trial.what_fails(fork_server)
     assert first == "a box cannot count: ZeroDivisionError: division by zero"
     assert second.startswith("a box cannot last: ")
 
 
-def test_a_box_that_records_answers_as_any_other(zygote: Zygote) -> None:
+def test_a_box_that_records_answers_as_any_other(fork_server: ForkServer) -> None:
     cell = (
         "import os, errno\ndef error(call, *args):\n    try: call(*args)\n"
         "    except OSError as problem: return errno.errorcode[problem.errno]\n"
         "[error(os.statvfs, '.'), error(os.listxattr, '.'), error(os.chmod, '.', 0o700)]"
     )
-    kinds: tuple[SystemCalls, ...] = (zygote.limits.system_calls, "recorded")
+    kinds: tuple[SystemCalls, ...] = (fork_server.limits.system_calls, "recorded")
     answers = []
     for calls in kinds:
-        with zygote.open_box(limits=dataclasses.replace(zygote.limits, system_calls=calls)) as box:
+        with fork_server.open_box(limits=dataclasses.replace(fork_server.limits, system_calls=calls)) as box:
             answers.append(box.run_cell(cell).outputs[-1]["data"]["text/plain"])
     assert answers == ["['EPERM', 'ENOTSUP', 'EPERM']"] * 2

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 import course_lib
-from autograder.box import Box, Level, Zygote, self_test
+from autograder.box import Box, ForkServer, Level, self_test
 from autograder.box.library import find_modules, held_modules
 from autograder.grading.digests.reach import held_by_lesson
 from autograder.repair import Release
@@ -39,11 +39,11 @@ def held(lesson: str) -> frozenset[str]:
 
 
 @pytest.fixture(scope="module", params=[Level.L2, Level.L3], ids=lambda level: level.name)
-def zygote(processes: None, request: pytest.FixtureRequest) -> Iterator[Zygote]:
+def fork_server(processes: None, request: pytest.FixtureRequest) -> Iterator[ForkServer]:
     problems = self_test(request.param)
     if problems:
         pytest.skip(f"no boxes at level {request.param.name} here: {problems}")
-    with Zygote(withheld("01_attention"), request.param) as warm:
+    with ForkServer(withheld("01_attention"), request.param) as warm:
         yield warm
 
 
@@ -217,11 +217,11 @@ def test_nothing_withheld_is_in_the_memory_or_the_files_of_a_box(lesson: str) ->
     absent = {name: sentences(importlib.import_module(name)) for name in sorted(set(modules) - allowed)}
     assert any(absent.values())
     present = sentences(importlib.import_module("course_lib.checking.observation"))
-    with Zygote(withheld(lesson), Level.L2, held=held(lesson)) as zygote, zygote.open_box() as box:
+    with ForkServer(withheld(lesson), Level.L2, held=held(lesson)) as fork_server, fork_server.open_box() as box:
         box.run_cell("import course_lib.checking.observation")
-        found = {line for piece in memory(box._keeper.process) for line in present if line in piece}
+        found = {line for piece in memory(box._handle.process) for line in present if line in piece}
         assert found, "the search finds nothing at all"
-        for piece in memory(box._keeper.process):
+        for piece in memory(box._handle.process):
             assert not [(name, line) for name, lines in absent.items() for line in lines if line in piece]
         told = box.run_cell(
             "import os, sys\nfor folder, _, names in os.walk(sys.path[0]):\n"

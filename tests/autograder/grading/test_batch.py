@@ -92,7 +92,7 @@ def test_a_second_run_does_nothing(course: Course, monkeypatch: pytest.MonkeyPat
         hand_in(course, name, BY_NAME[name])
     first = grade_lesson(course, LESSON)
     before = course.gradebook.read_bytes()
-    monkeypatch.setattr(batch, "Zygote", None)
+    monkeypatch.setattr(batch, "ForkServer", None)
     monkeypatch.setattr(batch, "choose_level", None)
     second = grade_lesson(course, LESSON)
     assert second.gradings == {}
@@ -202,9 +202,9 @@ def test_the_order_and_the_number_of_workers_change_nothing(course: Course, monk
     in_order = batch.grade_in_parallel
 
     def backwards(
-        assignment: object, zygote: object, keys: object, tasks: list[Task], *more: Any
+        assignment: object, fork_server: object, keys: object, tasks: list[Task], *more: Any
     ) -> Iterator[Finished]:
-        return in_order(assignment, zygote, keys, tasks[::-1], *more)  # type: ignore[arg-type]
+        return in_order(assignment, fork_server, keys, tasks[::-1], *more)  # type: ignore[arg-type]
 
     monkeypatch.setattr(batch, "grade_in_parallel", backwards)
     grade_lesson(course, LESSON, workers=2, force=True)

@@ -26,7 +26,7 @@ def course(processes: None, tmp_path_factory: pytest.TempPathFactory, monkeypatc
         hand_in(course, name)
     hand_in(course, "zora", BY_NAME["zora_not_a_notebook"])
     grade_lesson(course, LESSON, workers=2)
-    monkeypatch.setattr(batch, "Zygote", None)
+    monkeypatch.setattr(batch, "ForkServer", None)
     return course
 
 

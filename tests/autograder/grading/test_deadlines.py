@@ -35,7 +35,7 @@ def graded(processes: None, tmp_path_factory: pytest.TempPathFactory) -> Iterato
             (path.parent / "timestamp.txt").write_text(time)
         hand_in(course, "gus", BY_NAME["gus_untouched"])
         grade_lesson(course, LESSON, workers=2)
-        patch.setattr(batch, "Zygote", None)
+        patch.setattr(batch, "ForkServer", None)
         yield course
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from autograder.box import Box, Level, Zygote, self_test
+from autograder.box import Box, ForkServer, Level, self_test
 from autograder.grading.submission import Graded, grade_cells
 from autograder.limits import Limits
 from autograder.repair import Cell, CellKind
@@ -43,17 +43,17 @@ DISTURBANCES = {
 
 
 @pytest.fixture(scope="module")
-def zygote(processes: None) -> Iterator[Zygote]:
+def fork_server(processes: None) -> Iterator[ForkServer]:
     problems = self_test()
     if problems:
         pytest.skip(f"no boxes at level L2 here: {problems}")
-    with Zygote(("course_lib.attention",), Level.L2) as warm:
+    with ForkServer(("course_lib.attention",), Level.L2) as warm:
         yield warm
 
 
-def grade(zygote: Zygote, cells: list[Cell], seconds: float = 60.0) -> Graded:
+def grade(fork_server: ForkServer, cells: list[Cell], seconds: float = 60.0) -> Graded:
     def open_box(left: float) -> Box:
-        return zygote.open_box(seconds=left)
+        return fork_server.open_box(seconds=left)
 
     return grade_cells(
         cells,
@@ -87,9 +87,9 @@ def points(graded: Graded) -> dict[str, float | None]:
 
 
 @pytest.mark.parametrize("case", DISTURBANCES)
-def test_later_exercises_keep_their_points(zygote: Zygote, case: str) -> None:
+def test_later_exercises_keep_their_points(fork_server: ForkServer, case: str) -> None:
     cell, change = DISTURBANCES[case]
-    graded = grade(zygote, notebook(cell))
+    graded = grade(fork_server, notebook(cell))
     full = {name: float(exercises.find(name).points) for name in graded.verdicts}
     own = "attention.contextual_embedding"
     assert {name: got for name, got in points(graded).items() if name != own} == {
@@ -107,49 +107,49 @@ def test_later_exercises_keep_their_points(zygote: Zygote, case: str) -> None:
 @pytest.mark.parametrize(
     "cell", ["import builtins\ndel builtins.len", "torch.nn.Module = None\nimport os\nos.write = None"]
 )
-def test_a_cell_that_breaks_its_box_costs_itself(zygote: Zygote, cell: str) -> None:
-    got = points(grade(zygote, notebook(cell)))
+def test_a_cell_that_breaks_its_box_costs_itself(fork_server: ForkServer, cell: str) -> None:
+    got = points(grade(fork_server, notebook(cell)))
     assert got.pop("attention.contextual_embedding") == 0
     assert got == {"attention.scores": 2, "attention.scale": 1, "attention.output": 1}
 
 
-def test_a_cell_of_no_exercise_is_left_out_for_all(zygote: Zygote) -> None:
+def test_a_cell_of_no_exercise_is_left_out_for_all(fork_server: ForkServer) -> None:
     cells = notebook("")
     cells.insert(1, Cell(CellKind.CODE, "torch.Tensor.__matmul__ = torch.Tensor.matmul = None"))
-    assert all(verdict.passed for verdict in grade(zygote, cells).verdicts.values())
+    assert all(verdict.passed for verdict in grade(fork_server, cells).verdicts.values())
 
 
-def test_two_cells_that_disturb_are_both_left_out_each_for_the_others(zygote: Zygote) -> None:
+def test_two_cells_that_disturb_are_both_left_out_each_for_the_others(fork_server: ForkServer) -> None:
     cells = [
         IMPORTS,
         *answer("attention.scores", f"{SCORES}\nmath = 3"),
         *answer("attention.scale", f"{SCALE}\ntorch.eye = torch.ones"),
         *answer("attention.output", OUTPUT),
     ]
-    assert points(grade(zygote, cells)) == {"attention.scores": 2, "attention.scale": 1, "attention.output": 1}
+    assert points(grade(fork_server, cells)) == {"attention.scores": 2, "attention.scale": 1, "attention.output": 1}
 
 
-def test_an_exercise_pays_for_what_its_own_cell_changes(zygote: Zygote) -> None:
-    graded = grade(zygote, [IMPORTS, *answer("attention.scale", f"{SCALE}\nmath = 3")])
+def test_an_exercise_pays_for_what_its_own_cell_changes(fork_server: ForkServer) -> None:
+    graded = grade(fork_server, [IMPORTS, *answer("attention.scale", f"{SCALE}\nmath = 3")])
     assert points(graded) == {"attention.scale": 0}
     assert graded.notices == {}
 
 
-def test_a_wrong_answer_stays_wrong_and_nobody_is_blamed(zygote: Zygote) -> None:
+def test_a_wrong_answer_stays_wrong_and_nobody_is_blamed(fork_server: ForkServer) -> None:
     cells = [IMPORTS, Cell(CellKind.CODE, "max = 3"), *answer("attention.scale", "scale_scores = lambda s, d: s")]
-    graded = grade(zygote, cells)
+    graded = grade(fork_server, cells)
     assert points(graded) == {"attention.scale": 0}
     assert graded.verdicts["attention.scale"].misconception is not None
     assert graded.notices == {}
 
 
-def test_no_points_without_a_right_answer_that_a_disturbing_cell_defines(zygote: Zygote) -> None:
+def test_no_points_without_a_right_answer_that_a_disturbing_cell_defines(fork_server: ForkServer) -> None:
     cells = [
         IMPORTS,
         Cell(CellKind.CODE, "torch.eye = None\nhelper = lambda a, b: a @ b"),
         *answer("attention.scores", "def dot_product_scores(q, k):\n    return helper(q, k)"),
     ]
-    assert points(grade(zygote, cells)) == {"attention.scores": 0}
+    assert points(grade(fork_server, cells)) == {"attention.scores": 0}
 
 
 @pytest.mark.parametrize(
@@ -164,14 +164,14 @@ def test_no_points_without_a_right_answer_that_a_disturbing_cell_defines(zygote:
         "_ = open\nexit\ndisplay(1)\n%time 1",
     ],
 )
-def test_ordinary_cells_change_nothing(zygote: Zygote, harmless: str) -> None:
-    with zygote.open_box() as box:
+def test_ordinary_cells_change_nothing(fork_server: ForkServer, harmless: str) -> None:
+    with fork_server.open_box() as box:
         assert box.run_cell(f"import math\nimport torch\n{harmless}").ok
         assert box.changes() == []
 
 
-def test_a_sealed_box_is_not_asked(zygote: Zygote) -> None:
-    with zygote.open_box() as box:
+def test_a_sealed_box_is_not_asked(fork_server: ForkServer) -> None:
+    with fork_server.open_box() as box:
         box.run_cell("def f(): pass")
         box.observe("f", exercises.find("attention.scale").visible_cases()[0], hidden=True)
         with pytest.raises(ValueError, match="sealed"):
@@ -194,8 +194,10 @@ ATTENTION = (
         "torch.autograd.set_detect_anomaly(True)",
     ],
 )
-def test_modes_left_on_and_seeds_cost_nothing(zygote: Zygote, left_on: str) -> None:
-    graded = grade(zygote, [IMPORTS, Cell(CellKind.CODE, left_on), *answer("attention.scaled_dot_product", ATTENTION)])
+def test_modes_left_on_and_seeds_cost_nothing(fork_server: ForkServer, left_on: str) -> None:
+    graded = grade(
+        fork_server, [IMPORTS, Cell(CellKind.CODE, left_on), *answer("attention.scaled_dot_product", ATTENTION)]
+    )
     assert points(graded) == {"attention.scaled_dot_product": 4}
     assert graded.notices == {}
     assert graded.verdicts["attention.scaled_dot_product"].note == ""

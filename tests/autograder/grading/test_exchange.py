@@ -109,7 +109,7 @@ def test_pages_go_out_by_nbgrader_s_exchange_and_each_finds_its_own(
     ]
     assert stated["di"] == ""
 
-    monkeypatch.setattr(batch, "Zygote", None)  # nothing is graded any more
+    monkeypatch.setattr(batch, "ForkServer", None)  # nothing is graded any more
     kept = semester.page("ben").with_name(SECRET)
     before = kept.read_text()
     kept.unlink()

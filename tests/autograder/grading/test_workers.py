@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.box import Level, Limits, Zygote
+from autograder.box import ForkServer, Level, Limits
 from autograder.course.course import Course
 from autograder.grading import batch, workers
 from autograder.grading.batch import grade_lesson
@@ -62,9 +62,11 @@ def test_a_fork_server_that_dies_costs_at_most_the_submission_over_which_it_dies
     def grade_without_a_server(worker: workers._Worker, task: Task) -> Finished:
         if task.student == "mallory" and (when == "every time" or not killed.exists()):
             killed.touch()
-            server = worker.zygote._process
+            server = worker.fork_server._process
             assert server is not None
-            with worker.zygote.open_box(worker.channel) if when == "in its box" else contextlib.nullcontext() as box:
+            with (
+                worker.fork_server.open_box(worker.channel) if when == "in its box" else contextlib.nullcontext() as box
+            ):
                 os.kill(server.pid, signal.SIGKILL)
                 if box is not None:
                     box.run_cell("1")
@@ -177,7 +179,7 @@ def test_a_worker_that_wants_all_memory_leaves_its_submission_ungraded(
 def test_where_forking_is_unsafe_workers_are_threads_and_boxes_fresh_processes(
     course: Course, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(batch, "Zygote", functools.partial(Zygote, start="spawn"))
+    monkeypatch.setattr(batch, "ForkServer", functools.partial(ForkServer, start="spawn"))
     for name in ("ada_reference", "hana_slides_numbers"):
         hand_in(course, name, BY_NAME[name])
     results = by_student(grade_lesson(course, LESSON, workers=2, level=Level.L1))

@@ -21,7 +21,7 @@ import pytest
 from nbgrader.nbgraderformat.v2 import MetadataValidatorV2
 from nbgrader.nbgraderformat.v3 import MetadataValidatorV3
 
-from autograder.box import Level, Zygote, self_test
+from autograder.box import ForkServer, Level, self_test
 from autograder.grading.submission import grade_cells
 from autograder.intake.submission import read_notebook, read_submission
 from autograder.limits import Limits
@@ -490,12 +490,12 @@ WRITTEN: dict[str, tuple[str, Callable[[bytes], bytes], tuple[str, ...]]] = {
 
 
 @pytest.fixture(scope="module")
-def zygote(processes: None) -> Iterator[Zygote]:
+def fork_server(processes: None) -> Iterator[ForkServer]:
     problems = self_test()
     if problems:
         pytest.skip(f"no boxes at level L2 here: {problems}")
     withheld = {module for exercise in exercises.of_lesson(LESSON) for module in exercise.withheld}
-    with Zygote(sorted(withheld), Level.L2) as warm:
+    with ForkServer(sorted(withheld), Level.L2) as warm:
         yield warm
 
 
@@ -503,7 +503,7 @@ def key_for(exercise: Exercise) -> AnswerKey:
     return KEYS.setdefault(exercise.id, AnswerKey(exercise, PUBLIC_SEED))
 
 
-def assert_full_points(folder: Path, zygote: Zygote, said: tuple[str, ...]) -> None:
+def assert_full_points(folder: Path, fork_server: ForkServer, said: tuple[str, ...]) -> None:
     """The submission earns everything, its release's own points, and the receipt holds these phrases and no more."""
     repaired = repair(read_submission(folder, LESSON, answers_in(RELEASE, LESSON, exercises.COURSE)), RELEASE)
     notebook = repaired.notebook()
@@ -517,7 +517,7 @@ def assert_full_points(folder: Path, zygote: Zygote, said: tuple[str, ...]) -> N
     found = grade_cells(
         repaired.cells,
         exercises.COURSE,
-        lambda seconds: zygote.open_box(seconds=seconds),
+        lambda seconds: fork_server.open_box(seconds=seconds),
         key_for,
         Limits(),
     )
@@ -536,11 +536,11 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("case", MANGLED)
-def test_honest_work_keeps_its_points(case: str, folder: Path, zygote: Zygote) -> None:
+def test_honest_work_keeps_its_points(case: str, folder: Path, fork_server: ForkServer) -> None:
     mangle, said = MANGLED[case]
     notebook = filled()
     (folder / NAME).write_text(json.dumps(mangle(notebook) or notebook, ensure_ascii=False), encoding="utf-8")
-    assert_full_points(folder, zygote, said)
+    assert_full_points(folder, fork_server, said)
 
 
 @pytest.mark.parametrize("case", MANGLED)
@@ -557,8 +557,8 @@ def test_what_was_mended_needs_no_mending_again(case: str) -> None:
 
 
 @pytest.mark.parametrize("case", WRITTEN)
-def test_honest_work_keeps_its_points_however_it_is_written(case: str, folder: Path, zygote: Zygote) -> None:
+def test_honest_work_keeps_its_points_however_it_is_written(case: str, folder: Path, fork_server: ForkServer) -> None:
     name, write, said = WRITTEN[case]
     (folder / name).parent.mkdir(exist_ok=True)
     (folder / name).write_bytes(write(json.dumps(filled(), ensure_ascii=False).encode()))
-    assert_full_points(folder, zygote, said)
+    assert_full_points(folder, fork_server, said)

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from autograder.box import BoxUnavailable, Zygote
+from autograder.box import BoxUnavailable, ForkServer
 from autograder.box.confinement.cgroups import ControlGroup, Division, _own_group, divide
-from autograder.box.zygote import client
+from autograder.box.fork_server import client
 from autograder.limits import Limits
 
 MOUNTS = """\
@@ -124,9 +124,9 @@ def test_a_group_goes_where_its_process_has_gone(kernels_own: Path) -> None:
 @pytest.mark.usefixtures("processes")
 def test_a_box_lives_in_a_group_of_its_own(kernels_own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client, "own_division", lambda: Division(kernels_own, ()))
-    with Zygote() as zygote, zygote.open_box() as box:
+    with ForkServer() as fork_server, fork_server.open_box() as box:
         (group,) = [path for path in kernels_own.iterdir() if path.is_dir()]
-        assert group.name in Path(f"/proc/{box._keeper.process}/cgroup").read_text()
+        assert group.name in Path(f"/proc/{box._handle.process}/cgroup").read_text()
         assert box.run_cell("1 + 1").raised is None
     assert not any(path.is_dir() for path in kernels_own.iterdir())
 
@@ -134,5 +134,5 @@ def test_a_box_lives_in_a_group_of_its_own(kernels_own: Path, monkeypatch: pytes
 @pytest.mark.usefixtures("processes")
 def test_no_box_is_opened_that_cannot_be_grouped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client, "own_division", lambda: Division(tmp_path / "gone", ()))
-    with Zygote() as zygote, pytest.raises(BoxUnavailable, match="control group"):
-        zygote.open_box()
+    with ForkServer() as fork_server, pytest.raises(BoxUnavailable, match="control group"):
+        fork_server.open_box()

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.box import BoxUnavailable, Level, Limits, Zygote, self_test
+from autograder.box import BoxUnavailable, ForkServer, Level, Limits, self_test
 from autograder.box.confinement import container
 from autograder.box.confinement.container import Container, ContainerFailed
 from autograder.box.confinement.grants import package_folders
@@ -105,7 +105,7 @@ def test_without_an_engine_there_is_no_level_4(path: Path) -> None:
         container.find_engine()
     assert self_test(Level.L4) == ["neither podman nor docker is installed"]
     with pytest.raises(BoxUnavailable, match="neither podman nor docker"):
-        Zygote(level=Level.L4)
+        ForkServer(level=Level.L4)
 
 
 @pytest.mark.usefixtures("processes")
@@ -145,12 +145,12 @@ def test_the_self_test_finds_that_this_engine_encloses_nothing(path: Path) -> No
 def test_boxes_are_reached_through_a_socket_in_the_folder(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(container, "PACKAGES", package_folders()[0])
     engine = Engine(path)
-    with Zygote(("course_lib.attention",), Level.L4, channels=2) as zygote:
-        with zygote.open_box(channel=0) as first, zygote.open_box(channel=1) as second:
+    with ForkServer(("course_lib.attention",), Level.L4, channels=2) as fork_server:
+        with fork_server.open_box(channel=0) as first, fork_server.open_box(channel=1) as second:
             for box in (first, second):
                 assert box.run_cell("1 + 1").outputs[0]["data"]["text/plain"] == "2"
-            assert Path(f"/proc/{first._keeper.process}").exists()
-        assert not Path(f"/proc/{first._keeper.process}").exists()
+            assert Path(f"/proc/{first._handle.process}").exists()
+        assert not Path(f"/proc/{first._handle.process}").exists()
     assert len(engine.calls("run")) == 1
     assert not engine.calls("rm")
 
@@ -160,5 +160,5 @@ def test_a_container_that_ends_at_once_is_told(path: Path, monkeypatch: pytest.M
     Engine(path)
     monkeypatch.setattr(container, "image", lambda engine: "katze-box:x")
     monkeypatch.setattr(Container, "command", lambda *_: [sys.executable, "-c", "raise SystemExit('no such image')"])
-    with pytest.raises(BoxUnavailable, match="no such image"), Zygote(level=Level.L4):
+    with pytest.raises(BoxUnavailable, match="no such image"), ForkServer(level=Level.L4):
         pass

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.box import Box, Level, Zygote, self_test
+from autograder.box import Box, ForkServer, Level, self_test
 
 COURSE = "the-course-of-winter"
 
@@ -59,7 +59,7 @@ FILES = (
 
 
 @pytest.fixture(scope="module")
-def zygote(processes: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Zygote]:
+def fork_server(processes: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ForkServer]:
     """Started by a grader that works in the course's folder, and has it in its environment."""
     problems = self_test(Level.L2)
     if problems:
@@ -70,13 +70,13 @@ def zygote(processes: None, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         patch.chdir(course)
         for name in ("PWD", "OLDPWD", "COURSE", "JUPYTER_CONFIG_DIR"):
             patch.setenv(name, str(course))
-        with Zygote((), Level.L2) as warm:
+        with ForkServer((), Level.L2) as warm:
             yield warm
 
 
 @pytest.fixture
-def box(processes: None, zygote: Zygote) -> Iterator[Box]:
-    with zygote.open_box() as fresh:
+def box(processes: None, fork_server: ForkServer) -> Iterator[Box]:
+    with fork_server.open_box() as fresh:
         yield fresh
 
 
@@ -124,9 +124,9 @@ def test_the_parents_folder_and_files_cannot_be_asked_for(box: Box) -> None:
         assert result.raised.type_name == "PermissionError"
 
 
-def test_boxes_lie_in_folders_whose_names_nobody_can_guess(zygote: Zygote, box: Box) -> None:
+def test_boxes_lie_in_folders_whose_names_nobody_can_guess(fork_server: ForkServer, box: Box) -> None:
     """Below a folder that a box cannot list, with eight random characters each."""
-    with zygote.open_box() as other:
+    with fork_server.open_box() as other:
         mine, its = (Path(found(one, "import os; [os.getcwd()]")[0]) for one in (box, other))
         assert mine.parent == its.parent
         assert COURSE not in str(its)

@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch import nn
 
-from autograder.box import Box, BoxLost, Limits, Zygote
+from autograder.box import Box, BoxLost, ForkServer, Limits
 from course_lib.checking.exercise import Case
 from course_lib.checking.observation import Foreign, Observation, Outcome, observe
 
@@ -258,10 +258,13 @@ PATCHES = {
 
 
 @pytest.mark.parametrize("patch", PATCHES)
-def test_whatever_is_patched_hurts_only_its_own_box(zygote: Zygote, patch: str) -> None:
+def test_whatever_is_patched_hurts_only_its_own_box(fork_server: ForkServer, patch: str) -> None:
     """A wrong answer stays wrong: it may be lost, foreign or a failure, but it never becomes the right one."""
     case = Case("a case", (torch.ones(2),))
-    with zygote.open_box(limits=Limits(call_seconds=5, cell_seconds=5)) as box, zygote.open_box() as neighbour:
+    with (
+        fork_server.open_box(limits=Limits(call_seconds=5, cell_seconds=5)) as box,
+        fork_server.open_box() as neighbour,
+    ):
         value = None
         with contextlib.suppress(BoxLost):
             box.run_cell("def answer(x): return x + 1")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.box import Box, Level, Limits, Zygote, self_test
+from autograder.box import Box, ForkServer, Level, Limits, self_test
 from autograder.box.confinement import enclosure
 from autograder.box.confinement.grants import package_folders
 from autograder.box.confinement.packages import closure
@@ -93,7 +93,7 @@ def test_for_some_nothing_stands_in(box: Box, name: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def bare(processes: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Zygote]:
+def bare(processes: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ForkServer]:
     """Boxes of an installation without extras: of packages there is what `pip install katze` brings, and no more."""
     if self_test():
         pytest.skip("no boxes at level L2 here")
@@ -107,12 +107,12 @@ def bare(processes: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
                 link.symlink_to(str(top))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(enclosure, "package_folders", lambda: [str(folder)])
-        with Zygote(level=Level.L2, trains=False) as zygote:
-            yield zygote
+        with ForkServer(level=Level.L2, trains=False) as fork_server:
+            yield fork_server
 
 
 @pytest.mark.parametrize("name", ["transformers", "torchmetrics", "dask", "einops"])
-def test_without_extras_no_import_fails_and_an_answer_that_uses_one_is_ungraded(bare: Zygote, name: str) -> None:
+def test_without_extras_no_import_fails_and_an_answer_that_uses_one_is_ungraded(bare: ForkServer, name: str) -> None:
     exercise = "attention.scale"
     using = f"def scale_scores(scores, d_head):\n    return {name}.scale(scores) / d_head**0.5"
     right = f"import {name}\ndef scale_scores(scores, d_head):\n    return scores / d_head**0.5"

@@ -9,7 +9,7 @@ from typing import Any
 import nbformat
 import pytest
 
-from autograder.box import Box, CellResult, Limits, Zygote
+from autograder.box import Box, CellResult, ForkServer, Limits
 from course_lib.checking.observation import Outcome
 
 
@@ -264,8 +264,8 @@ PRINTS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", PRINTS)
-def test_a_huge_output_is_cut_with_a_notice(zygote: Zygote, name: str) -> None:
-    with zygote.open_box(limits=Limits(output_bytes=100_000, memory_bytes=1 << 30)) as box:
+def test_a_huge_output_is_cut_with_a_notice(fork_server: ForkServer, name: str) -> None:
+    with fork_server.open_box(limits=Limits(output_bytes=100_000, memory_bytes=1 << 30)) as box:
         result = box.run_cell(PRINTS[name])
         assert result.ok
         assert len(str(result.outputs).encode()) < 400_000

@@ -1,4 +1,4 @@
-"""Large pages for the memory that every box shares with the zygote.
+"""Large pages for the memory that every box shares with the fork server.
 
 A fork copies the table of its parent's pages, and the end of the fork takes it apart again. With some 250 MB in
 pages of 4 KB that is most of what opening and closing a box costs; in pages of 2 MB it is next to nothing. What

@@ -1,6 +1,6 @@
-"""The grader's side: start a zygote, and open boxes.
+"""The grader's side: start a fork server, and open boxes.
 
-    with Zygote(withheld=()) as zygote, zygote.open_box() as box:
+    with ForkServer(withheld=()) as fork_server, fork_server.open_box() as box:
         result = box.run_cell("def dot_product_scores(q, k): return q @ k.mT")
         observation = box.observe("dot_product_scores", case)
 
@@ -31,15 +31,15 @@ from autograder.box.confinement.enclosure import enclosure_at
 from autograder.box.confinement.levels import Level
 from autograder.box.disk import made_and_locked, remove
 from autograder.box.endings import BoxUnavailable
+from autograder.box.fork_server.handles import ANSWER_SECONDS, BoxHandle, Channel, Grouped, Spawned
 from autograder.box.frames import Frame, Json, encode_frame
 from autograder.box.library import copy_library
-from autograder.box.zygote.keepers import ANSWER_SECONDS, Channel, Grouped, Keeper, Spawned
 from autograder.limits import Limits
 
 StartMethod = Literal["fork", "spawn"]
 
 
-class Zygote:
+class ForkServer:
     """A warm process from which boxes are forked; with `start="spawn"` each box is a fresh process instead.
 
     It takes two seconds or so to warm up, in the background: there is time for something else before `ready`,
@@ -49,7 +49,7 @@ class Zygote:
         withheld: modules that must not be in the boxes.
         level: how the boxes are confined.
         limits: what each may use.
-        channels: how many processes or threads may use this zygote at once, each with a number of its own.
+        channels: how many processes or threads may use this fork server at once, each with a number of its own.
         start: "fork", or "spawn" where forking after importing torch is unsafe (macOS); by default whichever fits.
         trains: load what training needs; without it, boxes are ready half a second earlier, and any that
             trains after all loads it for itself.
@@ -95,7 +95,7 @@ class Zygote:
             self._withheld = sorted(withheld)
             self._modules = copy_library(self._root / "library", self._withheld, held)
             if self.start == "fork":
-                self._start_zygote(channels)
+                self._start_server(channels)
         except BaseException:
             self.close()
             raise
@@ -138,10 +138,10 @@ class Zygote:
         """A new box, confined; its folder is empty, or begins with a copy of some files.
 
         Args:
-            channel: which of the zygote's channels to use; no two users may share one.
+            channel: which of the fork server's channels to use; no two users may share one.
             seed: of the box's random numbers; drawn anew by default.
             seconds: how much of its time the submission has left; by default all of it.
-            limits: what it may use; by default the zygote's limits.
+            limits: what it may use; by default the fork server's limits.
             files: a folder whose files it begins with; no link may be among them.
 
         Raises:
@@ -162,31 +162,31 @@ class Zygote:
             ours.sendall(encode_frame(Frame(setup), limits.frame_bytes))  # to the box itself
             with theirs:
                 if self.start == "fork":
-                    keeper: Keeper = self._channels[channel].fork(theirs, alone)
+                    handle: BoxHandle = self._channels[channel].fork(theirs, alone)
                 else:
-                    keeper = Spawned(self._run([theirs], {"is_box": True}), alone)
-            keeper = self._grouped(keeper, limits)
+                    handle = Spawned(self._run([theirs], {"is_box": True}), alone)
+            handle = self._grouped(handle, limits)
         except BaseException:
             ours.close()
             remove(folder)
             raise
-        return Box(ours, keeper, limits, folder, until)
+        return Box(ours, handle, limits, folder, until)
 
-    def _grouped(self, keeper: Keeper, limits: Limits) -> Keeper:
+    def _grouped(self, handle: BoxHandle, limits: Limits) -> BoxHandle:
         """The box in a control group, where there can be one; at level L4 its container has one."""
-        if self._division is None or not keeper.process:
-            return keeper
+        if self._division is None or not handle.process:
+            return handle
         try:
-            return Grouped(keeper, self._division.new_group(limits))
+            return Grouped(handle, self._division.new_group(limits))
         except OSError as error:
-            keeper.end()
+            handle.end()
             raise BoxUnavailable(f"a box could not be put into a control group: {error}") from error
 
     def take_over(self, channel: int) -> None:
         """End the boxes that an earlier user of the channel, who has died, left open.
 
         Raises:
-            BoxUnavailable: the zygote does not answer.
+            BoxUnavailable: the fork server does not answer.
         """
         if self._channels:
             self._channels[channel].ask({"do": "clear"})
@@ -204,17 +204,17 @@ class Zygote:
         if self._process.returncode is None:
             return
         for channel in self._channels:
-            channel.close(quit_zygote=False)
+            channel.close(quit_server=False)
         for left in (self._root / "boxes").iterdir():
             remove(left)
         self._channels, self._is_ready = [], False
-        self._start_zygote(self._boxes)
+        self._start_server(self._boxes)
         self.ready()
 
     def close(self) -> None:
-        """End the zygote and its boxes; only in the process that started it."""
+        """End the fork server and its boxes; only in the process that started it."""
         for channel in self._channels:
-            channel.close(quit_zygote=os.getpid() == self._owner)
+            channel.close(quit_server=os.getpid() == self._owner)
         if os.getpid() != self._owner:
             return
         if self._listener is not None:
@@ -231,7 +231,7 @@ class Zygote:
         with contextlib.suppress(OSError):  # closed before
             os.close(self._lock)
 
-    def _start_zygote(self, channels: int) -> None:
+    def _start_server(self, channels: int) -> None:
         if not self._enclosure.passes_descriptors:
             door = self._root / "door"
             door.unlink(missing_ok=True)
@@ -264,7 +264,7 @@ class Zygote:
                 except TimeoutError as error:
                     ended = self._process is None or self._process.poll() is not None
                     if ended or time.monotonic() > until:
-                        raise BoxUnavailable("the zygote does not start") from error
+                        raise BoxUnavailable("the fork server does not start") from error
 
     def _last_words(self) -> str:
         """The last line that a fresh process has written to stderr."""
@@ -289,7 +289,7 @@ class Zygote:
         }
         code = "import gc, sys; gc.disable(); "  # until all is imported, of which next to nothing is garbage
         code += f"sys.path[:] = [{library!r}, *sys.path, *{packages!r}]; "
-        code += "from autograder.box.zygote.zygote import main; main(sys.argv[1])"
+        code += "from autograder.box.fork_server.server import main; main(sys.argv[1])"
         arguments = ["-s", "-P", "-S", "-B", "-c", code, json.dumps(argument)]
         with open(self._root / "log", "ab") as log:
             return subprocess.Popen(
@@ -323,7 +323,7 @@ def _can_fork() -> bool:
 
 
 def _environment(home: Path) -> dict[str, str]:
-    """All of the environment of a zygote and its boxes. One thread: threads do not survive a fork."""
+    """All of the environment of a fork server and its boxes. One thread: threads do not survive a fork."""
     threads = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
     return {
         **dict.fromkeys(threads, "1"),

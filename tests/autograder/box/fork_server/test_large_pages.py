@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from autograder.box.zygote.large_pages import _large_blocks, use_large_pages
+from autograder.box.fork_server.large_pages import _large_blocks, use_large_pages
 
 LARGE = 2 << 20
 MAPS = [

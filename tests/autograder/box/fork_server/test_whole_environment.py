@@ -10,20 +10,20 @@ from pathlib import Path
 
 import pytest
 
-from autograder.box import Level, Zygote, self_test
+from autograder.box import ForkServer, Level, self_test
 
 
 @pytest.fixture(scope="module")
-def zygote(processes: None) -> Iterator[Zygote]:
+def fork_server(processes: None) -> Iterator[ForkServer]:
     if self_test():
         pytest.skip("no boxes at level L2 here")
-    with Zygote(level=Level.L2, trains=False, stand_ins=False) as zygote:
-        yield zygote
+    with ForkServer(level=Level.L2, trains=False, stand_ins=False) as fork_server:
+        yield fork_server
 
 
-def test_every_installed_package_is_there_and_no_other(zygote: Zygote) -> None:
+def test_every_installed_package_is_there_and_no_other(fork_server: ForkServer) -> None:
     assert importlib.util.find_spec("mistune")
-    with zygote.open_box() as box:
+    with fork_server.open_box() as box:
         assert box.run_cell("import mistune, nbformat\nassert mistune.html('*a*').strip() == '<p><em>a</em></p>'").ok
         missing = box.run_cell("import no_such_package")
         common = box.run_cell("import tensorflow")
@@ -34,13 +34,13 @@ def test_every_installed_package_is_there_and_no_other(zygote: Zygote) -> None:
         assert common.raised.type_name == "ModuleNotFoundError"
 
 
-def test_a_box_has_its_own_copy_of_the_files(zygote: Zygote, tmp_path: Path) -> None:
+def test_a_box_has_its_own_copy_of_the_files(fork_server: ForkServer, tmp_path: Path) -> None:
     (tmp_path / "more").mkdir()
     (tmp_path / "more" / "data.txt").write_text("forty-two")
-    with zygote.open_box(files=tmp_path) as box:
+    with fork_server.open_box(files=tmp_path) as box:
         assert box.run_cell("assert open('more/data.txt').read() == 'forty-two'").ok
         assert box.run_cell("open('more/data.txt', 'w').write('changed')").ok
-    with zygote.open_box(files=tmp_path) as box:
+    with fork_server.open_box(files=tmp_path) as box:
         assert box.run_cell("assert open('more/data.txt').read() == 'forty-two'").ok
         assert not box.run_cell(f"open({str(tmp_path / 'more' / 'data.txt')!r})").ok
     assert (tmp_path / "more" / "data.txt").read_text() == "forty-two"

@@ -1,4 +1,4 @@
-"""The zygote: a fresh process that imports everything once, and forks a box from itself whenever asked.
+"""The fork server: a fresh process that imports everything once, and forks a box from itself whenever asked.
 
 It is started from the filtered library (see `library.py`) and never holds what a box must not know. It runs
 no student's code, so it can be asked what a box computes, to end it, and to say how it ended.
@@ -34,12 +34,12 @@ from autograder.box import processes
 from autograder.box.confinement import landlock
 from autograder.box.confinement.grants import open_grants
 from autograder.box.confinement.levels import Level
+from autograder.box.fork_server.large_pages import use_large_pages
 from autograder.box.inside import child
 from autograder.box.inside.missing import MissingPackages
 from autograder.box.inside.pristine import Pristine
 from autograder.box.inside.recorder import Recorder
 from autograder.box.inside.shell import BoxShell, LastValue, Publisher
-from autograder.box.zygote.large_pages import use_large_pages
 from autograder.limits import Limits
 
 _MESSAGE_BYTES = 1 << 16
@@ -83,7 +83,7 @@ class Start:
         trains: load what training needs.
         stand_ins: let something stand in for packages that are not installed.
         own: packages of the course's own, for which nothing stands in.
-        is_box: whether this process is to be a box itself, and not a zygote.
+        is_box: whether this process is to be a box itself, and not a fork server.
     """
 
     library: str
@@ -108,7 +108,7 @@ class Start:
 
 
 def main(argument: str) -> None:
-    """The life of a fresh process: a zygote or, where forking is unsafe, a single box."""
+    """The life of a fresh process: a fork server or, where forking is unsafe, a single box."""
     start = Start(**json.loads(argument))
     _allow_descriptors()
     missing = MissingPackages(start.own)
@@ -119,7 +119,7 @@ def main(argument: str) -> None:
         [wire] = start.sockets
         child.live_in_box(wire, shell, missing, home)
     sockets = [*start.sockets, *(_connect(start.door) for _ in range(start.channels))]
-    ZygoteProcess(shell, missing, home, sockets, Path(start.library).parent).serve()
+    ForkServerProcess(shell, missing, home, sockets, Path(start.library).parent).serve()
 
 
 def _connect(door: str) -> int:
@@ -181,7 +181,7 @@ def _importable(name: str) -> bool:
         return False
 
 
-class ZygoteProcess:
+class ForkServerProcess:
     """Forks boxes, keeps them as unreaped children until told, and cleans up after them."""
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Who can watch and end a box: the zygote that forked it, asked over a channel, or the process that started it."""
+"""Who can watch and end a box: the fork server that forked it, asked over a channel, or the process that started it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from autograder.box.frames import Json
 from autograder.box.processes import Doing, Reading
 
 ANSWER_SECONDS = 20.0
-"""Until the zygote, which runs nothing of a student's, has answered."""
+"""Until the fork server, which runs nothing of a student's, has answered."""
 
 LOOK_SECONDS = 0.1
 """Between two looks at what a box computes, where one of them takes microseconds."""
@@ -33,7 +33,7 @@ DEAR_LOOK_SECONDS = 0.5
 _MESSAGE_BYTES = 1 << 16
 
 
-class Keeper(Protocol):
+class BoxHandle(Protocol):
     """Whoever can watch a box's process, wait for it, and end it.
 
     Attributes:
@@ -48,7 +48,7 @@ class Keeper(Protocol):
         """What it and the processes that it has started have computed; None where nobody knows.
 
         Raises:
-            BoxUnavailable: the zygote knows, and has gone.
+            BoxUnavailable: the fork server knows, and has gone.
         """
 
     def wait(self, seconds: float) -> bool:
@@ -58,19 +58,19 @@ class Keeper(Protocol):
         """Kill the process with everything it started; its wait status.
 
         Raises:
-            BoxUnavailable: nobody knows the status: the zygote has gone.
+            BoxUnavailable: nobody knows the status: the fork server has gone.
         """
 
 
 class Channel:
-    """One conversation with the zygote, one request and its answer at a time."""
+    """One conversation with the fork server, one request and its answer at a time."""
 
     def __init__(self, control: socket.socket) -> None:
         self._control = control
         self._lock = threading.Lock()
 
-    def fork(self, wire: socket.socket, alone: bool) -> Keeper:
-        """Let the zygote fork a box that speaks through `wire`.
+    def fork(self, wire: socket.socket, alone: bool) -> BoxHandle:
+        """Let the fork server fork a box that speaks through `wire`.
 
         Args:
             wire: the box's end of its connection.
@@ -88,7 +88,7 @@ class Channel:
         """Send a request; its answer, with the descriptors that came along.
 
         Raises:
-            BoxUnavailable: the zygote has ended, or does not answer.
+            BoxUnavailable: the fork server has ended, or does not answer.
         """
         number = secrets.token_hex(8)
         data = json.dumps({**message, "id": number}).encode()
@@ -96,7 +96,7 @@ class Channel:
             try:
                 socket.send_fds(self._control, [data], [] if wire is None else [wire.fileno()])
             except OSError as error:
-                raise ForkServerEnded("the zygote has ended") from error
+                raise ForkServerEnded("the fork server has ended") from error
             until = time.monotonic() + ANSWER_SECONDS
             while True:
                 answer, descriptors = self.receive(until - time.monotonic())
@@ -115,25 +115,25 @@ class Channel:
         try:
             data, descriptors, _, _ = socket.recv_fds(self._control, _MESSAGE_BYTES, 1)
         except ConnectionError as error:
-            raise ForkServerEnded("the zygote has ended") from error
+            raise ForkServerEnded("the fork server has ended") from error
         except OSError as error:
-            raise BoxUnavailable("the zygote does not answer") from error
+            raise BoxUnavailable("the fork server does not answer") from error
         if not data:
-            raise ForkServerEnded("the zygote has ended")
+            raise ForkServerEnded("the fork server has ended")
         return json.loads(data), list(descriptors)
 
-    def close(self, quit_zygote: bool) -> None:
-        """Hang up, and if asked to, tell the zygote to end."""
-        if quit_zygote:
+    def close(self, quit_server: bool) -> None:
+        """Hang up, and if asked to, tell the fork server to end."""
+        if quit_server:
             with contextlib.suppress(OSError):
                 self._control.send(b'{"do":"quit"}')
         self._control.close()
 
 
 class Forked:
-    """Keeper of a fork: the zygote reaps it, its process descriptor tells when it ends.
+    """A fork: the fork server reaps it, its process descriptor tells when it ends.
 
-    The zygote may live in a namespace of its own, where processes have other numbers.
+    The fork server may live in a namespace of its own, where processes have other numbers.
     """
 
     def __init__(self, channel: Channel, number: int, handle: int, alone: bool) -> None:
@@ -145,7 +145,7 @@ class Forked:
         self._handle = handle
 
     def look(self) -> Reading | None:
-        """A reading from here, or where its process cannot be seen (from another container) the zygote's."""
+        """A reading from here, or where its process cannot be seen (from another container) the fork server's."""
         if self.process:
             return processes.read(self.process, self._alone)
         answer, _ = self._channel.ask({"do": "look", "process": self._number})
@@ -159,7 +159,7 @@ class Forked:
         return bool(poll.poll(seconds * 1000))
 
     def end(self) -> int:
-        """Kill it, and let the zygote reap it; its wait status."""
+        """Kill it, and let the fork server reap it; its wait status."""
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self._handle, signal.SIGKILL)
         os.close(self._handle)
@@ -168,7 +168,7 @@ class Forked:
 
 
 class Spawned:
-    """Keeper of a process of its own."""
+    """A process of its own."""
 
     def __init__(self, process: subprocess.Popen[bytes], alone: bool) -> None:
         self.process = process.pid
@@ -198,24 +198,24 @@ class Spawned:
 
 
 class Grouped:
-    """Keeper of a box in a control group, which goes when the box has.
+    """A box in a control group, which goes when the box has.
 
     Raises:
         OSError: the kernel does not let the box in; the group has gone.
     """
 
-    def __init__(self, keeper: Keeper, group: ControlGroup) -> None:
-        group.admit(keeper.process)
-        self.process = keeper.process
-        self.look_seconds = keeper.look_seconds
-        self.look, self.wait = keeper.look, keeper.wait
-        self._keeper = keeper
+    def __init__(self, handle: BoxHandle, group: ControlGroup) -> None:
+        group.admit(handle.process)
+        self.process = handle.process
+        self.look_seconds = handle.look_seconds
+        self.look, self.wait = handle.look, handle.wait
+        self._handle = handle
         self._group = group
 
     def end(self) -> int:
         """Kill it; its wait status."""
         try:
-            return self._keeper.end()
+            return self._handle.end()
         finally:
             self._group.remove()
 

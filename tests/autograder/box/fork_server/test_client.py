@@ -1,6 +1,6 @@
 """However a box ends, the grader learns why, in time, and every other box goes on.
 
-Tests `box.py`, `endings.py`, `keepers.py` and `zygote.py` as well.
+Tests `box.py`, `endings.py`, `handles.py` and `server.py` as well.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from pathlib import Path
 import pytest
 import torch
 
-from autograder.box import Box, BoxLost, BoxUnavailable, Level, Limits, Zygote, self_test
+from autograder.box import Box, BoxLost, BoxUnavailable, ForkServer, Level, Limits, self_test
+from autograder.box.fork_server import handles
 from autograder.box.frames import Frame, encode_frame
 from autograder.box.processes import Doing, Reading
 from autograder.box.protocol import OUT_OF_MEMORY_STATUS
-from autograder.box.zygote import keepers
 from autograder.errors import BadInput
 from course_lib.checking.exercise import Case
 from course_lib.checking.observation import Foreign, Outcome
@@ -150,10 +150,10 @@ ENDINGS = {
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_a_box_that_ends_says_how_and_leaves_the_others_alone(zygote: Zygote, ending: str) -> None:
+def test_a_box_that_ends_says_how_and_leaves_the_others_alone(fork_server: ForkServer, ending: str) -> None:
     source, outcome, reason = ENDINGS[ending]
     limits = Limits(cell_seconds=1.0, memory_bytes=1 << 30, folder_bytes=32 << 20, files=300)
-    with zygote.open_box() as neighbour, zygote.open_box(limits=limits) as box:
+    with fork_server.open_box() as neighbour, fork_server.open_box(limits=limits) as box:
         neighbour.run_cell("x = 41")
         with pytest.raises(BoxLost) as caught:
             box.run_cell(source)
@@ -162,12 +162,12 @@ def test_a_box_that_ends_says_how_and_leaves_the_others_alone(zygote: Zygote, en
         with pytest.raises(BoxLost, match=reason):
             box.run_cell("1")
         assert neighbour.run_cell("x + 1").outputs[0]["data"]["text/plain"] == "42"
-    with zygote.open_box() as fresh:
+    with fork_server.open_box() as fresh:
         assert fresh.run_cell("1").ok
 
 
-def test_what_a_box_has_made_is_seen_however_fast_it_answers(zygote: Zygote) -> None:
-    with zygote.open_box(limits=Limits(files=50)) as box:
+def test_what_a_box_has_made_is_seen_however_fast_it_answers(fork_server: ForkServer) -> None:
+    with fork_server.open_box(limits=Limits(files=50)) as box:
         with contextlib.suppress(BoxLost):  # where that took long enough to be seen at once
             box.run_cell("for i in range(60): open(str(i), 'w').close()")
         time.sleep(0.2)
@@ -186,10 +186,12 @@ SECRET_ENDINGS = {
 
 @pytest.mark.parametrize("ending", SECRET_ENDINGS)
 @pytest.mark.parametrize("in_call", [True, False], ids=["in the call", "in a later cell"])
-def test_the_end_of_a_sealed_box_tells_nothing_of_what_it_has_seen(zygote: Zygote, ending: str, in_call: bool) -> None:
+def test_the_end_of_a_sealed_box_tells_nothing_of_what_it_has_seen(
+    fork_server: ForkServer, ending: str, in_call: bool
+) -> None:
     source, outcome, reason = SECRET_ENDINGS[ending]
     case = Case("a hidden case", (11,))
-    with zygote.open_box(limits=QUICK) as box:
+    with fork_server.open_box(limits=QUICK) as box:
         box.run_cell(f"def end(): exec({source!r}, globals())\ndef answer(y):\n    global x; x = y\n    return 1")
         box.run_cell("def answer_and_end(y):\n    answer(y); end()")
         assert not box.sealed
@@ -274,16 +276,16 @@ REMOVED = {
 
 
 @pytest.mark.parametrize("way", REMOVED)
-def test_removed_files_that_a_box_still_holds_count(zygote: Zygote, way: str) -> None:
+def test_removed_files_that_a_box_still_holds_count(fork_server: ForkServer, way: str) -> None:
     """No look at the folder can count them."""
     limits = Limits(folder_bytes=20 << 20, file_bytes=1 << 20, cell_seconds=5.0)
-    with zygote.open_box(limits=limits) as box, pytest.raises(BoxLost) as caught:
+    with fork_server.open_box(limits=limits) as box, pytest.raises(BoxLost) as caught:
         box.run_cell(REMOVED[way])
     assert (caught.value.outcome, caught.value.reason) == (Outcome.DIED, "it wrote more than 20 MB to disk")
 
 
-def test_an_ordinary_temporary_file_is_nobodys_concern(zygote: Zygote) -> None:
-    with zygote.open_box() as box:
+def test_an_ordinary_temporary_file_is_nobodys_concern(fork_server: ForkServer) -> None:
+    with fork_server.open_box() as box:
         result = box.run_cell(
             "import numpy as np, tempfile, time\nwith tempfile.TemporaryFile() as file:\n"
             "    a = np.memmap(file, dtype=np.float32, mode='w+', shape=(1000, 1000))\n"
@@ -297,8 +299,8 @@ def test_a_box_cannot_hide_its_open_files(box: Box) -> None:
     assert result.outputs[0]["data"]["text/plain"] == "-1"
 
 
-def test_a_fork_or_thread_left_behind_does_not_outlive_its_box(zygote: Zygote) -> None:
-    with zygote.open_box() as box:
+def test_a_fork_or_thread_left_behind_does_not_outlive_its_box(fork_server: ForkServer) -> None:
+    with fork_server.open_box() as box:
         box.run_cell("import threading, time, os\nthreading.Thread(target=time.sleep, args=(1000,)).start()")
         process = int(box.run_cell("os.getpid()").outputs[0]["data"]["text/plain"])
         assert Path(f"/proc/{process}").exists()
@@ -343,9 +345,9 @@ def test_a_call_that_ends_its_box(quick_box: Box, body: str, outcome: Outcome) -
     assert caught.value.outcome is outcome
 
 
-def test_a_box_that_does_not_listen_does_not_block_the_grader(zygote: Zygote) -> None:
+def test_a_box_that_does_not_listen_does_not_block_the_grader(fork_server: ForkServer) -> None:
     """The child stops reading; the question is larger than any buffer of the connection."""
-    with zygote.open_box(limits=QUICK) as box:
+    with fork_server.open_box(limits=QUICK) as box:
         box.run_cell("import threading, os, time\ndef answer(x): return 1")
         box.run_cell(
             "import os, signal\nsignal.signal(signal.SIGALRM, lambda *a: time.sleep(1000))\nsignal.setitimer(0, 0.2)"
@@ -356,8 +358,8 @@ def test_a_box_that_does_not_listen_does_not_block_the_grader(zygote: Zygote) ->
         assert caught.value.outcome is Outcome.TIMED_OUT
 
 
-def test_what_is_said_before_the_question_is_refused(zygote: Zygote) -> None:
-    with zygote.open_box(limits=QUICK) as box:
+def test_what_is_said_before_the_question_is_refused(fork_server: ForkServer) -> None:
+    with fork_server.open_box(limits=QUICK) as box:
         box.run_cell(
             f"{FORGE}import threading, time\n"
             "def later():\n    time.sleep(0.2)\n    send({'id': '', 'kind': 'cell'})\n"
@@ -371,8 +373,8 @@ def test_what_is_said_before_the_question_is_refused(zygote: Zygote) -> None:
 BUSY = "import time\nend = time.thread_time() + {}\nwhile time.thread_time() < end: pass"
 
 
-def test_the_time_of_a_submission_is_limited_as_a_whole(zygote: Zygote) -> None:
-    with zygote.open_box(seconds=1.0) as box:
+def test_the_time_of_a_submission_is_limited_as_a_whole(fork_server: ForkServer) -> None:
+    with fork_server.open_box(seconds=1.0) as box:
         box.run_cell(BUSY.format(0.7))
         with pytest.raises(BoxLost) as caught:
             box.run_cell("while True: pass")
@@ -382,11 +384,11 @@ def test_the_time_of_a_submission_is_limited_as_a_whole(zygote: Zygote) -> None:
 
 
 @pytest.mark.parametrize("ending", ["while True: pass", "import time; time.sleep(1000)"])
-def test_a_box_that_cannot_be_seen_from_here_is_watched_by_the_zygote(
-    zygote: Zygote, monkeypatch: pytest.MonkeyPatch, ending: str
+def test_a_box_that_cannot_be_seen_from_here_is_watched_by_the_fork_server(
+    fork_server: ForkServer, monkeypatch: pytest.MonkeyPatch, ending: str
 ) -> None:
-    monkeypatch.setattr(keepers, "_process_of", lambda handle: 0)
-    with zygote.open_box(limits=QUICK) as box, pytest.raises(BoxLost) as caught:
+    monkeypatch.setattr(handles, "_process_of", lambda handle: 0)
+    with fork_server.open_box(limits=QUICK) as box, pytest.raises(BoxLost) as caught:
         box.run_cell(ending)
     assert box.process == 0
     assert caught.value.reason == (COMPUTED if "while" in ending else WAITED)
@@ -408,41 +410,41 @@ def test_at_level_1_the_processes_that_a_box_has_started_count() -> None:
         "child = os.posix_spawn(sys.executable, [sys.executable, '-S', '-c', 'while True: pass'], os.environ)\n"
         "os.waitpid(child, 0)"
     )
-    with Zygote(level=Level.L1, limits=QUICK, trains=False) as zygote:
-        with zygote.open_box() as box, pytest.raises(BoxLost) as caught:
+    with ForkServer(level=Level.L1, limits=QUICK, trains=False) as fork_server:
+        with fork_server.open_box() as box, pytest.raises(BoxLost) as caught:
             box.run_cell(source)
         assert caught.value.reason == COMPUTED
-        with zygote.open_box() as box, pytest.raises(BoxLost) as caught:
+        with fork_server.open_box() as box, pytest.raises(BoxLost) as caught:
             box.run_cell("import time; time.sleep(1000)")
         assert caught.value.reason == WAITED
 
 
-def test_a_box_that_is_kept_from_computing_is_not_blamed(zygote: Zygote) -> None:
+def test_a_box_that_is_kept_from_computing_is_not_blamed(fork_server: ForkServer) -> None:
     """For longer than it may compute, and longer than it may wait."""
-    with zygote.open_box(limits=Limits(cell_seconds=0.5)) as box:
+    with fork_server.open_box(limits=Limits(cell_seconds=0.5)) as box:
 
         def keep() -> None:
-            while (reading := box._keeper.look()) is None or reading.computed < before + 0.1:
+            while (reading := box._handle.look()) is None or reading.computed < before + 0.1:
                 time.sleep(0.01)
             os.kill(box.process, signal.SIGSTOP)
             time.sleep(1.5)
             os.kill(box.process, signal.SIGCONT)
 
-        first = box._keeper.look()
+        first = box._handle.look()
         assert first is not None
         before = first.computed
-        keeper = threading.Thread(target=keep)
-        keeper.start()
+        handle = threading.Thread(target=keep)
+        handle.start()
         assert box.run_cell(BUSY.format(0.3)).ok
-        keeper.join()
+        handle.join()
 
 
 @pytest.mark.parametrize(("doing", "starved"), [(Doing.COMPUTES, True), (Doing.STOPPED, False)])
 def test_the_clock_on_the_wall_ends_what_nothing_else_ends(
-    zygote: Zygote, monkeypatch: pytest.MonkeyPatch, doing: Doing, starved: bool
+    fork_server: ForkServer, monkeypatch: pytest.MonkeyPatch, doing: Doing, starved: bool
 ) -> None:
     """Of one that could have computed it is said that it was not let; one that has stopped itself did that."""
-    with zygote.open_box(limits=Limits(cell_seconds=0.2, wall_factor=2.0, wall_seconds=1.0)) as box:
+    with fork_server.open_box(limits=Limits(cell_seconds=0.2, wall_factor=2.0, wall_seconds=1.0)) as box:
         monkeypatch.setattr(box._watch, "_look", lambda: Reading(0.0, doing))
         with pytest.raises(BoxLost) as caught:
             box.run_cell("import time; time.sleep(1000)")
@@ -451,22 +453,22 @@ def test_the_clock_on_the_wall_ends_what_nothing_else_ends(
     assert box.starved is starved
 
 
-def test_a_box_has_used_up_what_it_computed_or_waited(zygote: Zygote) -> None:
+def test_a_box_has_used_up_what_it_computed_or_waited(fork_server: ForkServer) -> None:
     for source in ("while True: pass", "import time; time.sleep(1000)"):
-        with zygote.open_box(limits=QUICK) as box, pytest.raises(BoxLost):
+        with fork_server.open_box(limits=QUICK) as box, pytest.raises(BoxLost):
             box.run_cell(source)
         assert box.share >= QUICK.cell_seconds
 
 
-def test_processor_time_is_limited(zygote: Zygote) -> None:
-    with zygote.open_box(limits=Limits(processor_seconds=1)) as box, pytest.raises(BoxLost) as caught:
+def test_processor_time_is_limited(fork_server: ForkServer) -> None:
+    with fork_server.open_box(limits=Limits(processor_seconds=1)) as box, pytest.raises(BoxLost) as caught:
         box.run_cell("while True: pass")
     assert caught.value.outcome is Outcome.TIMED_OUT
     assert "processor" in caught.value.reason
 
 
-def test_files_and_their_number_are_limited(zygote: Zygote) -> None:
-    with zygote.open_box(limits=Limits(file_bytes=1 << 20, open_files=32)) as box:
+def test_files_and_their_number_are_limited(fork_server: ForkServer) -> None:
+    with fork_server.open_box(limits=Limits(file_bytes=1 << 20, open_files=32)) as box:
         result = box.run_cell("open('large', 'wb').write(b'x' * (1 << 22))")
         assert result.raised is not None
         assert result.raised.type_name == "OSError"
@@ -476,12 +478,12 @@ def test_files_and_their_number_are_limited(zygote: Zygote) -> None:
         assert box.run_cell("1").ok
 
 
-def test_each_channel_serves_a_thread(zygote: Zygote) -> None:
+def test_each_channel_serves_a_thread(fork_server: ForkServer) -> None:
     wrong: list[str] = []
 
     def work(channel: int) -> None:
         for number in range(5):
-            with zygote.open_box(channel) as box:
+            with fork_server.open_box(channel) as box:
                 shown = box.run_cell(f"{channel} + {number}").outputs[0]["data"]["text/plain"]
                 if shown != str(channel + number):
                     wrong.append(shown)
@@ -494,16 +496,16 @@ def test_each_channel_serves_a_thread(zygote: Zygote) -> None:
     assert wrong == []
 
 
-def test_a_forked_worker_uses_a_channel_of_its_own(zygote: Zygote) -> None:
+def test_a_forked_worker_uses_a_channel_of_its_own(fork_server: ForkServer) -> None:
     worker = os.fork()
     if worker == 0:
         status = 1
         try:
-            with zygote.open_box(1) as box:
+            with fork_server.open_box(1) as box:
                 status = 0 if box.run_cell("1").ok else 2
         finally:
             os._exit(status)
-    with zygote.open_box(0) as box:
+    with fork_server.open_box(0) as box:
         assert box.run_cell("1").ok
     _, status = os.waitpid(worker, 0)
     assert os.waitstatus_to_exitcode(status) == 0
@@ -511,13 +513,13 @@ def test_a_forked_worker_uses_a_channel_of_its_own(zygote: Zygote) -> None:
 
 def test_an_unknown_module_cannot_be_withheld() -> None:
     with pytest.raises(BadInput, match=r"course_lib\.nothing"):
-        Zygote(("course_lib.nothing",))
+        ForkServer(("course_lib.nothing",))
 
 
 def test_a_fresh_process_for_each_box() -> None:
     """What macOS gets, at the level that it gets, and at the one it does not."""
     for level in (Level.L1, Level.L2):
-        with Zygote(WITHHELD, level, start="spawn") as spawner:
+        with ForkServer(WITHHELD, level, start="spawn") as spawner:
             with spawner.open_box(limits=QUICK) as box:
                 box.run_cell("def answer(x): return x + 1")
                 assert torch.equal(box.observe("answer", Case("a case", (torch.ones(2),))).value, torch.full((2,), 2.0))
@@ -549,41 +551,43 @@ print(child, session, open("orphan").read())
 
 
 def test_at_level_1_what_a_box_has_started_ends_with_it() -> None:
-    with Zygote(WITHHELD, Level.L1) as zygote:
-        with zygote.open_box() as box:
+    with ForkServer(WITHHELD, Level.L1) as fork_server:
+        with fork_server.open_box() as box:
             result = box.run_cell(LEAVE_PROCESSES_BEHIND)
             assert result.ok, result.raised
             processes = [int(number) for number in result.outputs[0]["text"].split()]
             assert len(processes) == 3
             assert all(Path(f"/proc/{process}").exists() for process in processes)
         assert not [process for process in processes if Path(f"/proc/{process}").exists()]
-        with zygote.open_box() as box:
+        with fork_server.open_box() as box:
             assert not box.run_cell("import course_lib.attention").ok
             assert box.run_cell("1").ok
 
 
-def test_closing_a_zygote_ends_its_boxes_and_removes_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_closing_a_fork_server_ends_its_boxes_and_removes_its_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    zygote = Zygote(WITHHELD)
-    box = zygote.open_box()
+    fork_server = ForkServer(WITHHELD)
+    box = fork_server.open_box()
     process = int(box.run_cell("import os; os.getpid()").outputs[0]["data"]["text/plain"])
-    zygote.close()
+    fork_server.close()
     assert not Path(f"/proc/{process}").exists()
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(BoxUnavailable):
         box.run_cell("1")
 
 
-def test_the_end_of_a_zygote_is_no_students_fault() -> None:
-    with Zygote(WITHHELD) as zygote:
-        box = zygote.open_box()
-        assert zygote._process is not None
-        zygote._process.kill()
-        zygote._process.wait()
+def test_the_end_of_a_fork_server_is_no_students_fault() -> None:
+    with ForkServer(WITHHELD) as fork_server:
+        box = fork_server.open_box()
+        assert fork_server._process is not None
+        fork_server._process.kill()
+        fork_server._process.wait()
         with pytest.raises(BoxUnavailable):
             box.run_cell("1")
         with pytest.raises(BoxUnavailable):
-            zygote.open_box()
+            fork_server.open_box()
 
 
 def left(folder: Path) -> list[str]:
@@ -599,8 +603,8 @@ def test_a_killed_grader_leaves_nothing_behind(tmp_path: Path, level: Level) -> 
     if level is Level.L3 and self_test(level):
         pytest.skip("no boxes at level L3 here")
     code = (
-        "import os\nfrom autograder.box import Level, Zygote\n"
-        f"zygote = Zygote(level=Level.{level.name})\nbox = zygote.open_box()\nbox.run_cell('1')\n"
+        "import os\nfrom autograder.box import Level, ForkServer\n"
+        f"fork_server = ForkServer(level=Level.{level.name})\nbox = fork_server.open_box()\nbox.run_cell('1')\n"
         "print(box.process, flush=True)\n"
         "os.kill(os.getpid(), 9)"
     )
@@ -614,27 +618,27 @@ def test_a_killed_grader_leaves_nothing_behind(tmp_path: Path, level: Level) -> 
     assert not Path(f"/proc/{process}").exists()
 
 
-def test_a_channel_serves_the_next_user_when_one_died_while_it_waited_for_an_answer(zygote: Zygote) -> None:
-    control = zygote._channels[0]._control
+def test_a_channel_serves_the_next_user_when_one_died_while_it_waited_for_an_answer(fork_server: ForkServer) -> None:
+    control = fork_server._channels[0]._control
     ours, theirs = socket.socketpair()
     with ours, theirs, tempfile.TemporaryDirectory() as folder:
-        setup = {"folder": folder, "seed": None, "limits": asdict(zygote.limits)}
-        ours.sendall(encode_frame(Frame(setup), zygote.limits.frame_bytes))
+        setup = {"folder": folder, "seed": None, "limits": asdict(fork_server.limits)}
+        ours.sendall(encode_frame(Frame(setup), fork_server.limits.frame_bytes))
         wish = {"do": "open", "id": "of the dead"}
         socket.send_fds(control, [json.dumps(wish).encode()], [theirs.fileno()])
         theirs.close()
-        with zygote.open_box() as box:
+        with fork_server.open_box() as box:
             assert box.run_cell("1 + 1").ok
         ours.settimeout(20)
         assert ours.recv(1)  # the box of the dead is still there, and greets
-        zygote.take_over(0)
+        fork_server.take_over(0)
         while ours.recv(1 << 16):
             pass
 
 
 @pytest.mark.parametrize("trains", [True, False])
 def test_what_training_needs_is_loaded_where_it_is_wanted_and_works_where_it_is_not(trains: bool) -> None:
-    with Zygote(level=Level.L0, trains=trains) as zygote, zygote.open_box() as box:
+    with ForkServer(level=Level.L0, trains=trains) as fork_server, fork_server.open_box() as box:
         loaded = box.run_cell("import sys\nprint('torch._dynamo' in sys.modules)")
         trained = box.run_cell("import torch\ntorch.optim.SGD([torch.ones(1, requires_grad=True)], lr=0.1).step()")
     assert loaded.outputs[0]["text"] == f"{trains}\n"
@@ -655,12 +659,12 @@ def _memory_of(process: int) -> bytes:
     return bytes(found)
 
 
-def test_a_box_holds_nothing_of_what_others_were_told(zygote: Zygote) -> None:
+def test_a_box_holds_nothing_of_what_others_were_told(fork_server: ForkServer) -> None:
     """Else it would know where they lie, and what random numbers they draw."""
     seed = 0x7A6B5C4D3E2F1A0B
-    with zygote.open_box(seed=seed) as first, zygote.open_box(seed=seed) as second:
+    with fork_server.open_box(seed=seed) as first, fork_server.open_box(seed=seed) as second:
         folders = [box._folder.name.encode() for box in (first, second)]
-    with zygote.open_box() as third, zygote.open_box() as fourth:
+    with fork_server.open_box() as third, fork_server.open_box() as fourth:
         for box in (third, fourth):
             try:
                 memory = _memory_of(box.process)
