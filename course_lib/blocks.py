@@ -19,14 +19,20 @@ import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Literal, get_args
+from typing import Literal
 
 import torch
 import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Generator, Tensor, nn
 
-from course_lib.ground.refusals import require_at_least, require_divisible, require_not_negative, require_shares
+from course_lib.ground.refusals import (
+    require_at_least,
+    require_divisible,
+    require_not_negative,
+    require_one_of,
+    require_shares,
+)
 from course_lib.multihead import CrossAttention, KeysAndValues, KeyValueCache, MultiHeadAttention, Rotate
 
 Activation = Literal["relu", "gelu", "gelu_tanh", "silu"]
@@ -91,10 +97,8 @@ class BlockConfig:
         require_at_least(1, key_value_heads=self.key_shape[0], d_head=self.key_shape[1])
         if self.heads % self.key_shape[0]:
             raise ValueError(f"heads must be a multiple of key_value_heads, not {self.heads} for {self.key_shape[0]}")
-        if self.norm not in get_args(Norm):
-            raise ValueError(f"norm must be one of {', '.join(get_args(Norm))}, not {self.norm!r}")
-        if self.activation not in ACTIVATIONS:
-            raise ValueError(f"activation must be one of {', '.join(ACTIVATIONS)}, not {self.activation!r}")
+        require_one_of(Norm, norm=self.norm)
+        require_one_of(Activation, activation=self.activation)
         require_shares(dropout=self.dropout, attention_dropout=self.attention_dropout)
         require_not_negative(norm_epsilon=self.norm_epsilon)
 
@@ -127,8 +131,8 @@ class RotaryConfig:
     many: float = 4.0
 
     def __post_init__(self) -> None:
-        if self.extension not in (None, *get_args(Extension)):
-            raise ValueError(f"extension must be one of {', '.join(get_args(Extension))}, not {self.extension!r}")
+        if self.extension is not None:
+            require_one_of(Extension, extension=self.extension)
         if not 1 < self.base < math.inf:
             raise ValueError(f"base must be above 1 and finite, not {self.base}")
         if not 1 <= self.factor < math.inf:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from course_lib.decoding.continuation import Continuation, continuation
 from course_lib.decoding.greedy import decoding, time_to_ask
 from course_lib.decoding.rules import NO_RULES, Rules
-from course_lib.ground.refusals import require_at_least, require_not_negative
+from course_lib.ground.refusals import require_at_least, require_not_negative, require_one_of
 
 LengthFormula = Literal["wu", "length"]
 """The names of the length penalties."""
@@ -66,8 +66,7 @@ class BeamSearch:
     def __post_init__(self) -> None:
         require_at_least(1, beams=self.beams)
         require_not_negative(length_penalty=self.length_penalty)
-        if self.length_formula not in get_args(LengthFormula):
-            raise ValueError(f"length_formula must be 'wu' or 'length', not {self.length_formula!r}")
+        require_one_of(LengthFormula, length_formula=self.length_formula)
         if self.early_stopping not in (False, True, "never"):
             raise ValueError(f"early_stopping must be False, True or 'never', not {self.early_stopping!r}")
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from typing import Any, get_args
 
 import torch
 from jaxtyping import Bool, Int
@@ -35,6 +36,17 @@ def require_not_negative(**numbers: float) -> None:
     for name, number in numbers.items():
         if not 0 <= number < math.inf:
             raise ValueError(f"{name} must be at least 0 and finite, not {number}")
+
+
+def require_one_of(choices: Any, **given: object) -> None:
+    """Refuse what is none of the choices that a `Literal` names.
+
+    Raises:
+        ValueError: naming the first, and the choices.
+    """
+    for name, choice in given.items():
+        if choice not in get_args(choices):
+            raise ValueError(f"{name} must be one of {', '.join(map(str, get_args(choices)))}, not {choice!r}")
 
 
 def require_texts(texts: Iterable[str]) -> None:

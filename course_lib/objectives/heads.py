@@ -30,7 +30,7 @@ from torch import Tensor, nn
 from course_lib.bags import mean_pooling
 from course_lib.blocks import ACTIVATIONS
 from course_lib.ground.outputs import BERTOutput, Reader
-from course_lib.ground.refusals import require_ids
+from course_lib.ground.refusals import require_ids, require_one_of
 from course_lib.masking import at_last_word
 from course_lib.models import BERT, GPT
 from course_lib.objectives.labelled_data import IGNORED, LabelledBatch
@@ -141,7 +141,7 @@ class SequenceClassifier(Head):
         """
         super().__init__()
         _require_classes(classes)
-        _require_pooling(pooling)
+        require_one_of(Pooling, pooling=pooling)
         self.encoder = encoder
         self.pooling = pooling
         self.dropout = nn.Dropout(dropout)
@@ -226,7 +226,7 @@ class MultipleChoice(nn.Module):
             ValueError: an unknown pooling.
         """
         super().__init__()
-        _require_pooling(pooling)
+        require_one_of(Pooling, pooling=pooling)
         self.encoder = encoder
         self.pooling = pooling
         self.dropout = nn.Dropout(dropout)
@@ -283,11 +283,6 @@ def choice_probabilities(
 def _require_classes(classes: int) -> None:
     if classes < 2:
         raise ValueError(f"a classifier needs at least 2 classes, not {classes}")
-
-
-def _require_pooling(pooling: Pooling) -> None:
-    if pooling not in ("pooled", "mean"):
-        raise ValueError(f"pooling must be 'pooled' or 'mean', not {pooling!r}")
 
 
 # --- Heads alone, on the states that an encoder has left -----------------------------------------------------------

@@ -1,7 +1,7 @@
 """Byte-level byte-pair encoding, as GPT-2 does it: the units are bytes, so no text has anything unknown in it.
 
 Radford et al. (2019), "Language Models are Unsupervised Multitask Learners", section 2.2. A text is first cut into
-words, each with the space before it; no piece crosses from one word to the next.
+words, each with the space before it, by GPT-2's pattern or by GPT-4's; no piece crosses from one word to the next.
 
 This is the algorithm to read, in plain Python; `course_lib.text.fast_subwords` is the one to work with. It differs
 from `course_lib.text.subwords` in its units, and in that it counts all pairs only once: joining one changes only the
@@ -10,39 +10,52 @@ included:
 
 - the ids: the 256 bytes in GPT-2's order, which begins with the printable ones, then the joined pieces in the order in
   which they were learned, then the special tokens;
-- of several most frequent pairs, the one whose left piece has the smallest id; of those, the one whose right piece has.
+- of several most frequent pairs, the one whose left piece has the smallest id; of those, the one whose right piece has
+  (or, with `ties="largest"`, the pair whose pieces are the largest as bytes).
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import heapify, heappop, heappush
-from itertools import pairwise, takewhile
+from itertools import accumulate, pairwise
 from pathlib import Path
+from typing import Any, Literal
 
 from tokenizers import Regex, pre_tokenizers
 
-from course_lib.ground.refusals import require_at_least, require_texts, require_unicode
+from course_lib.ground.refusals import require_at_least, require_one_of, require_texts, require_unicode
 from course_lib.text.special_tokens import Choice, Part, SpecialTokens
-from course_lib.text.tokenization import check_ids
+from course_lib.text.tokenization import before_end, check_ids
 
 GPT2_END = "<|endoftext|>"
 """GPT-2's only special token: it separates two documents."""
 
 ENDINGS = ("'s", "'t", "'re", "'ve", "'m", "'ll", "'d")
 
-PATTERN = "|".join(ENDINGS) + r"| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+Pattern = Literal["gpt2", "gpt4"]
+"""Whose words they are: GPT-2's, or GPT-4's."""
+
+Ties = Literal["smallest", "largest"]
+"""Which of several most frequent pairs is joined: that with the smallest ids, or that with the largest bytes."""
+
+PATTERNS: dict[Pattern, str] = {
+    "gpt2": "|".join(ENDINGS) + r"| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
+    "gpt4": "(?i:" + "|".join(ENDINGS) + r")|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
+    r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+}
 """A word: an English ending, letters, digits or other characters, with a space before them, or spaces.
 
-Of several spaces, the last goes to the word that follows them.
+Of several spaces, the last goes to the word that follows them. GPT-4's (and Llama 3's) finds endings in capitals, too,
+gives letters any one character before them, has at most three digits in a word, and ends a word at a line's end.
 """
 
 # Python's own `re` knows no \p{L}.
-_WORDS = pre_tokenizers.Split(Regex(PATTERN), "isolated")
+_WORDS = {name: pre_tokenizers.Split(Regex(pattern), "isolated") for name, pattern in PATTERNS.items()}
 
 _BEGUN_ENDINGS = {ending[:2] for ending in ENDINGS if len(ending) > 2}
 
@@ -59,35 +72,39 @@ Pair = tuple[int, int]
 Merge = tuple[bytes, bytes]
 
 
-def split_words(text: str) -> list[str]:
-    """A text's words, as `PATTERN` says. Nothing is lost: joined, they are the text."""
-    return [word for word, _ in _WORDS.pre_tokenize_str(text)]
+def split_words(text: str, pattern: Pattern = "gpt2") -> list[str]:
+    """A text's words, as its pattern says. Nothing is lost: joined, they are the text."""
+    return [word for word, _ in _WORDS[pattern].pre_tokenize_str(text)]
 
 
-def settled_words(text: str) -> tuple[list[str], str]:
+def settled_words(text: str, pattern: Pattern = "gpt2") -> tuple[list[str], str]:
     """The words at the beginning of a text that stay as they are however it goes on, and the rest of it.
 
-    That is its last word, which may grow, if it is no ending; and the apostrophe before it, where 'l may become 'll.
+    That is its last word, which may grow, if it is no ending; the apostrophe before it, where 'l may become 'll; and
+    all words with one of the spaces that it ends with, which a line's end may join.
     """
-    words = split_words(text)
+    words = split_words(text, pattern)
     if not words or words[-1] in ENDINGS:
         return words, ""
-    rest = words[-2:] if "".join(words[-2:]) in _BEGUN_ENDINGS else words[-1:]
-    return words[: len(words) - len(rest)], "".join(rest)
+    if "".join(words[-2:]) in _BEGUN_ENDINGS:
+        return words[:-2], "".join(words[-2:])
+    begun = min(len(text.rstrip()), len(text) - 1)  # the last character, or the first of the spaces at the end
+    settled = sum(end <= begun for end in accumulate(map(len, words)))
+    return words[:settled], "".join(words[settled:])
 
 
-def stream_words(parts: Iterable[Part]) -> Iterator[list[str] | int]:
+def stream_words(parts: Iterable[Part], pattern: Pattern) -> Iterator[list[str] | int]:
     """The words of a text that comes in parts, as soon as they are certain; the ids of special tokens between them."""
     rest = ""
     for part in parts:
         if isinstance(part, int):
-            yield split_words(rest)
+            yield split_words(rest, pattern)
             yield part
             rest = ""
         else:
-            words, rest = settled_words(rest + part)
+            words, rest = settled_words(rest + part, pattern)
             yield words
-    yield split_words(rest)
+    yield split_words(rest, pattern)
 
 
 def written(piece: bytes) -> str:
@@ -128,7 +145,9 @@ class PairCounts:
         holders: for each pair, the indices of the words that hold it, or have held it.
     """
 
-    def __init__(self, words: Mapping[Sequence[int], int]) -> None:
+    def __init__(self, words: Mapping[Sequence[int], int], order: Callable[[Pair], Any] = tuple) -> None:
+        """Counted once; of equally frequent pairs, the first in this order is joined."""
+        self._order = order
         self.words = [list(word) for word in words]
         self.times = list(words.values())
         self.counts: Counter[Pair] = Counter()
@@ -137,16 +156,16 @@ class PairCounts:
             for pair in pairwise(self.words[index]):
                 self.counts[pair] += self.times[index]
                 self.holders[pair].add(index)
-        self._queue = [(-count, pair) for pair, count in self.counts.items()]
+        self._queue = [(-count, order(pair), pair) for pair, count in self.counts.items()]
         heapify(self._queue)
 
     def most_frequent(self) -> Pair | None:
-        """The pair to join next: of several most frequent ones, that with the smallest ids; None if there is none.
+        """The pair to join next: of several most frequent ones, the first in their order; None if there is none.
 
         Every new count of a pair is put into the queue; what is there of an old one is passed over.
         """
         while self._queue:
-            count, pair = heappop(self._queue)
+            count, _, pair = heappop(self._queue)
             if -count == self.counts[pair]:
                 return pair
         return None
@@ -166,19 +185,34 @@ class PairCounts:
             if change:
                 self.counts[changed] += change
                 if self.counts[changed]:
-                    heappush(self._queue, (-self.counts[changed], changed))
+                    heappush(self._queue, (-self.counts[changed], self._order(changed), changed))
 
 
-def learn_byte_merges(words: Mapping[bytes, int], merges: int) -> list[Merge]:
+class _Reversed(Merge):
+    """A pair of pieces; the larger comes first."""
+
+    def __lt__(self, other: Any) -> bool:
+        return tuple.__gt__(self, other)
+
+
+def learn_byte_merges(words: Mapping[bytes, int], merges: int, ties: Ties = "smallest") -> list[Merge]:
     """The pairs to join, in order; fewer where none is left.
 
     Args:
         words: each word's bytes, and how often it occurs.
         merges: how many pairs at most.
+        ties: which of several most frequent pairs comes first.
+
+    Raises:
+        ValueError: there is no such rule for ties.
     """
+    require_one_of(Ties, ties=ties)
     pieces = [bytes([byte]) for byte in BYTES]
     ids = {piece: i for i, piece in enumerate(pieces)}
-    counts = PairCounts({tuple(BYTES.index(byte) for byte in word): times for word, times in words.items()})
+    counts = PairCounts(
+        {tuple(BYTES.index(byte) for byte in word): times for word, times in words.items()},
+        tuple if ties == "smallest" else lambda pair: _Reversed((pieces[pair[0]], pieces[pair[1]])),
+    )
     learned: list[Merge] = []
     while len(learned) < merges and (pair := counts.most_frequent()):
         left, right = pieces[pair[0]], pieces[pair[1]]
@@ -197,12 +231,15 @@ class ByteLevelVocabulary:
     Attributes:
         merges: the pairs.
         special: the special tokens; their ids are the last ones.
+        pattern: how a text is split into words; the files do not say it.
     """
 
     merges: tuple[Merge, ...]
     special: tuple[str, ...] = (GPT2_END,)
+    pattern: Pattern = "gpt2"
 
     def __post_init__(self) -> None:
+        require_one_of(Pattern, pattern=self.pattern)
         known = {bytes([byte]) for byte in BYTES}
         for left, right in self.merges:
             if absent := {left, right} - known:
@@ -211,28 +248,37 @@ class ByteLevelVocabulary:
         check_special(self.special, set(map(written, known)))
 
     @classmethod
-    def learn(cls, texts: Iterable[str], merges: int, special: Sequence[str] = (GPT2_END,)) -> ByteLevelVocabulary:
+    def learn(
+        cls,
+        texts: Iterable[str],
+        merges: int,
+        special: Sequence[str] = (GPT2_END,),
+        *,
+        pattern: Pattern = "gpt2",
+        ties: Ties = "smallest",
+    ) -> ByteLevelVocabulary:
         """Learn this many pairs from texts; fewer if every word is a single piece before.
 
         Raises:
             TypeError: one string in place of texts, or of special tokens.
-            ValueError: the texts have no words, one is no Unicode, `merges` is negative, or a special token is empty,
-                repeated, or written as a piece is.
+            ValueError: the texts have no words, one is no Unicode, `merges` is negative, there is no such pattern or
+                rule for ties, or a special token is empty, repeated, or written as a piece is.
         """
+        require_one_of(Pattern, pattern=pattern)
         require_texts(texts)
         require_texts(special)
         require_at_least(0, merges=merges)
         words: Counter[str] = Counter()
         for text in texts:
             require_unicode(text)
-            words.update(split_words(text))
+            words.update(split_words(text, pattern))
         if not any(map(str.strip, words)):
             raise ValueError("there is nothing to learn pieces from: the texts have no words")
-        learned = learn_byte_merges({word.encode(): times for word, times in words.items()}, merges)
-        return cls(tuple(learned), tuple(special))
+        learned = learn_byte_merges({word.encode(): times for word, times in words.items()}, merges, ties)
+        return cls(tuple(learned), tuple(special), pattern)
 
     @classmethod
-    def load(cls, vocabulary: Path | str, merges: Path | str) -> ByteLevelVocabulary:
+    def load(cls, vocabulary: Path | str, merges: Path | str, *, pattern: Pattern = "gpt2") -> ByteLevelVocabulary:
         """What `save` has written, or GPT-2's own `vocab.json` and `merges.txt`.
 
         Raises:
@@ -248,7 +294,7 @@ class ByteLevelVocabulary:
         special = sorted(ids.keys() - set(map(written, pieces)), key=ids.__getitem__)
         if [*map(written, pieces), *special] != sorted(ids, key=ids.__getitem__):
             raise ValueError(f"{vocabulary} does not have the bytes, the pieces of {merges} and the rest in this order")
-        return cls(learned, tuple(special))
+        return cls(learned, tuple(special), pattern)
 
     def save(self, vocabulary: Path | str, merges: Path | str) -> None:
         """Write the two files that GPT-2 has, usually named `vocab.json` and `merges.txt`."""
@@ -324,7 +370,7 @@ class ByteLevelVocabulary:
         return self._encode_parts(special.split_stream(texts))
 
     def _encode_parts(self, parts: Iterable[Part]) -> Iterator[int]:
-        for found in stream_words(parts):
+        for found in stream_words(parts, self.pattern):
             if isinstance(found, int):
                 yield found
             else:
@@ -332,10 +378,12 @@ class ByteLevelVocabulary:
                     yield from self.cut(word)
 
     def _encode_plain(self, text: str) -> list[int]:
-        return [i for word in split_words(text) for i in self.cut(word)]
+        return [i for word in split_words(text, self.pattern) for i in self.cut(word)]
 
-    def decode(self, ids: Sequence[int]) -> str:
-        """The text up to the first <|endoftext|>. Bytes that are no UTF-8, as of half a character, become �.
+    def decode(self, ids: Sequence[int], *, stop: bool = True) -> str:
+        """The text up to the first <|endoftext|> after it began; with `stop=False`, all of it.
+
+        Bytes that are no UTF-8, as of half a character, become �.
 
         Raises:
             ValueError: there is no piece with one of these ids.
@@ -343,7 +391,8 @@ class ByteLevelVocabulary:
         check_ids(ids, len(self))
         end = self.special_ids.get(GPT2_END)
         spelled = (*self.pieces, *map(str.encode, self.special))
-        return b"".join(spelled[i] for i in takewhile(lambda i: i != end, ids)).decode(errors="replace")
+        visible = before_end(ids, {end}) if stop and end is not None else ids
+        return b"".join(spelled[i] for i in visible).decode(errors="replace")
 
 
 def check_special(special: Sequence[str], pieces: Collection[str]) -> None:

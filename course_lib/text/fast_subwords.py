@@ -14,15 +14,38 @@ from pathlib import Path
 
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
-from course_lib.ground.refusals import require_at_least, require_texts, require_unicode
-from course_lib.text.byte_pairs import GPT2_END, check_special, read_gpt2_ids, read_gpt2_pairs, read_utf8, stream_words
+from course_lib.ground.refusals import require_at_least, require_one_of, require_texts, require_unicode
+from course_lib.text.byte_pairs import (
+    GPT2_END,
+    PATTERNS,
+    Pattern,
+    check_special,
+    read_gpt2_ids,
+    read_gpt2_pairs,
+    read_utf8,
+    stream_words,
+)
 from course_lib.text.special_tokens import Choice, Part, SpecialTokens
 from course_lib.text.subwords import MARK
-from course_lib.text.tokenization import END, PADDING, SPECIAL, START, UNKNOWN, JoinedPair, check_ids, join_pair
+from course_lib.text.tokenization import (
+    END,
+    PADDING,
+    SPECIAL,
+    START,
+    UNKNOWN,
+    JoinedPair,
+    before_end,
+    check_ids,
+    join_pair,
+)
 
 BERT_SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
-_ENDS = (END, GPT2_END)
-_HIDDEN = (PADDING, START, "[PAD]", "[CLS]", "[SEP]")
+_ENDS = (END, GPT2_END, "</s>", "<|end_of_text|>", "<|eot_id|>", "<|im_end|>")
+"""What ends a text: ours, GPT-2's, RoBERTa's and Marian's, Llama 3's, Qwen's."""
+
+_HIDDEN = (PADDING, START, "[PAD]", "[CLS]", "[SEP]", "<|begin_of_text|>")
+"""What stands around a text, and is no part of it."""
+
 _SPACES = Regex(r"[\s\x1c-\x1f]+")
 """What Python's `str.split` splits at."""
 
@@ -40,6 +63,9 @@ class SubwordVocabulary:
     def __post_init__(self) -> None:
         # A text that spells "<s>" or "[MASK]" is a text: `encode` alone knows which special tokens may come of one.
         self.tokenizer.encode_special_tokens = True
+        # A published file may say how its model's batches are filled up and cut; a text's ids are all of it, alone.
+        self.tokenizer.no_padding()
+        self.tokenizer.no_truncation()
 
     @classmethod
     def train_bpe(cls, texts: Iterable[str], size: int, *, split_punctuation: bool = False) -> SubwordVocabulary:
@@ -72,7 +98,7 @@ class SubwordVocabulary:
 
     @classmethod
     def train_byte_bpe(
-        cls, texts: Iterable[str], size: int, *, special: Sequence[str] = (GPT2_END,)
+        cls, texts: Iterable[str], size: int, *, special: Sequence[str] = (GPT2_END,), pattern: Pattern = "gpt2"
     ) -> SubwordVocabulary:
         """Byte-level byte-pair encoding, as GPT-2's, learned from texts: no text has anything unknown in it.
 
@@ -83,6 +109,7 @@ class SubwordVocabulary:
             size: how many pieces, the 256 bytes and the special tokens included. There are fewer if every word is a
                 single piece before, and more if these alone are.
             special: the special tokens.
+            pattern: how a text is split into words: as GPT-2 does it, or as GPT-4.
 
         Raises:
             TypeError: one string in place of texts, or of special tokens.
@@ -91,7 +118,8 @@ class SubwordVocabulary:
         """
         require_at_least(1, size=size)
         require_texts(special)
-        tokenizer = _gpt2_tokenizer(models.BPE())
+        require_one_of(Pattern, pattern=pattern)
+        tokenizer = _byte_tokenizer(models.BPE(), pattern)
         trainer = trainers.BpeTrainer(
             vocab_size=max(size - len(special), 0),
             initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
@@ -166,7 +194,7 @@ class SubwordVocabulary:
         needed = {*pre_tokenizers.ByteLevel.alphabet(), *(piece for pair in pairs for piece in (*pair, "".join(pair)))}
         if absent := sorted(needed - ids.keys()):
             raise ValueError(f"{vocabulary} has no piece {absent[0]!r}, which GPT-2's bytes or {merges} ask for")
-        tokenizer = _gpt2_tokenizer(models.BPE(ids, pairs))
+        tokenizer = _byte_tokenizer(models.BPE(ids, pairs), "gpt2")
         special = sorted(ids.keys() - needed, key=ids.__getitem__)
         tokenizer.add_special_tokens([*special, *({GPT2_END} - ids.keys())])
         return cls(tokenizer)
@@ -250,27 +278,32 @@ class SubwordVocabulary:
 
         Raises:
             TypeError: one string in place of chunks, or a chunk is no string.
-            ValueError: the vocabulary does not cut words as GPT-2 does, a chunk is no Unicode, or the text spells a
+            ValueError: the vocabulary does not cut words as GPT-2 or GPT-4, a chunk is no Unicode, or the text spells a
                 special token that is refused.
         """
         require_texts(texts)
-        if not self._cuts_words_as_gpt2:
-            raise ValueError("only a vocabulary that cuts words as GPT-2 does encodes a stream; encode whole texts")
+        pattern = self._pattern
+        if pattern is None:
+            raise ValueError("only a vocabulary that cuts words as GPT-2 or GPT-4 encodes a stream; encode whole texts")
         special = self._special_tokens(allowed_special, disallowed_special)
-        return self._encode_parts(special.split_stream(texts))
+        return self._encode_parts(special.split_stream(texts), pattern)
 
-    def _encode_parts(self, parts: Iterable[Part]) -> Iterator[int]:
-        for found in stream_words(parts):
+    def _encode_parts(self, parts: Iterable[Part], pattern: Pattern) -> Iterator[int]:
+        for found in stream_words(parts, pattern):
             if isinstance(found, int):
                 yield found
             else:
                 yield from self.tokenizer.encode(found, is_pretokenized=True, add_special_tokens=False).ids
 
     @property
-    def _cuts_words_as_gpt2(self) -> bool:
-        step = self.tokenizer.pre_tokenizer
-        gpt2 = isinstance(step, pre_tokenizers.ByteLevel) and step.use_regex and not step.add_prefix_space
-        return gpt2 and self.tokenizer.normalizer is None
+    def _pattern(self) -> Pattern | None:
+        """How texts are split into words, if it is as GPT-2 or GPT-4 does it."""
+        mine = self.tokenizer.pre_tokenizer
+        if mine is None or self.tokenizer.normalizer is not None:
+            return None
+        if isinstance(mine, pre_tokenizers.ByteLevel):
+            return "gpt2" if mine.use_regex and not mine.add_prefix_space else None
+        return "gpt4" if mine.__getstate__() == _gpt4_words().__getstate__() else None
 
     def _encode_plain(self, text: str) -> list[int]:
         return list(self.tokenizer.encode(text, add_special_tokens=False).ids)
@@ -304,16 +337,19 @@ class SubwordVocabulary:
         check_ids(ids, len(self))
         return [str(self.tokenizer.id_to_token(i)) for i in ids]
 
-    def decode(self, ids: Sequence[int]) -> str:
-        """The text up to the first end, without start, padding, [CLS] and [SEP].
+    def decode(self, ids: Sequence[int], *, stop: bool = True) -> str:
+        """The text up to the first end, without start, padding, [CLS] and [SEP]; with `stop=False`, all of it.
+
+        An end before everything else, such as what separates two documents, is passed over.
 
         Raises:
             ValueError: there is no piece with one of these ids.
         """
         check_ids(ids, len(self))
-        ends, hidden = self._ends_and_hidden
-        end = next((place for place, i in enumerate(ids) if i in ends), len(ids))
-        visible = [i for i in ids[:end] if i not in hidden]
+        visible = list(ids)
+        if stop:
+            ends, hidden = self._ends_and_hidden
+            visible = [i for i in before_end(ids, ends) if i not in hidden]
         return str(self.tokenizer.decode(visible, skip_special_tokens=False))
 
     @cached_property
@@ -334,12 +370,19 @@ def _bert_tokenizer(ids: dict[str, int] | None, lowercase: bool) -> Tokenizer:
     return tokenizer
 
 
-def _gpt2_tokenizer(model: models.BPE) -> Tokenizer:
-    """GPT-2's way to cut words, with these pieces."""
+def _byte_tokenizer(model: models.BPE, pattern: Pattern) -> Tokenizer:
+    """GPT-2's or GPT-4's way to cut words, with these pieces."""
     tokenizer = Tokenizer(model)
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    gpt2 = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.pre_tokenizer = gpt2 if pattern == "gpt2" else _gpt4_words()
     tokenizer.decoder = decoders.ByteLevel()
     return tokenizer
+
+
+def _gpt4_words() -> pre_tokenizers.PreTokenizer:
+    """GPT-4's words as bytes; Llama 3's, too, whose published file has the same two steps."""
+    words = pre_tokenizers.Split(Regex(PATTERNS["gpt4"]), "isolated")
+    return pre_tokenizers.Sequence([words, pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)])
 
 
 def _characters(tokenizer: Tokenizer, texts: Iterable[str]) -> list[str]:

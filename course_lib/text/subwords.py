@@ -190,13 +190,13 @@ class BytePairVocabulary:
         """The ids of a text's pieces, without <s> and <e>; <unk>'s for characters that are not known."""
         return [self.ids.get(piece, UNKNOWN_ID) for word in marked_words(text) for piece in self.cut(word)]
 
-    def decode(self, ids: Sequence[int]) -> str:
-        """The text up to the first <e>, without <s> and padding.
+    def decode(self, ids: Sequence[int], *, stop: bool = True) -> str:
+        """The text up to the first <e>, without <s> and padding; with `stop=False`, all of it.
 
         Raises:
             ValueError: there is no piece with one of these ids.
         """
-        return decode_pieces([self.pieces[i] for i in visible_ids(ids, len(self))])
+        return decode_pieces([self.pieces[i] for i in visible_ids(ids, len(self), stop=stop)])
 
 
 WITHIN = "##"

@@ -7,9 +7,10 @@ encode and decode in the same way, which is what `Vocabulary` says.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import dropwhile, takewhile
 from typing import Protocol
 
 PADDING, START, END, UNKNOWN = "<pad>", "<s>", "<e>", "<unk>"
@@ -26,8 +27,8 @@ class Vocabulary(Protocol):
     def encode(self, text: str) -> list[int]:
         """The ids of a text, without special ones around it."""
 
-    def decode(self, ids: Sequence[int]) -> str:
-        """The text of these ids, up to the first end, without start and padding."""
+    def decode(self, ids: Sequence[int], *, stop: bool = True) -> str:
+        """The text of these ids up to the first end, without start and padding; with `stop=False`, all of it."""
 
 
 @dataclass(frozen=True)
@@ -62,13 +63,13 @@ class WordVocabulary:
         """The ids of a sentence's words, without <s> and <e>; <unk>'s for words that are not known."""
         return [self.ids.get(word, UNKNOWN_ID) for word in text.split()]
 
-    def decode(self, ids: Sequence[int]) -> str:
-        """The words up to the first <e>, without <s> and padding.
+    def decode(self, ids: Sequence[int], *, stop: bool = True) -> str:
+        """The words up to the first <e>, without <s> and padding; with `stop=False`, all of them.
 
         Raises:
             ValueError: there is no word with one of these ids.
         """
-        return " ".join(self.words[i] for i in visible_ids(ids, len(self)))
+        return " ".join(self.words[i] for i in visible_ids(ids, len(self), stop=stop))
 
 
 @dataclass(frozen=True)
@@ -109,8 +110,8 @@ class CharacterVocabulary:
             raise ValueError(f"the text holds {unknown[0]!r}, which is not among the {len(self)} known characters")
         return [self.ids[character] for character in text]
 
-    def decode(self, ids: Sequence[int]) -> str:
-        """The characters, all of them.
+    def decode(self, ids: Sequence[int], *, stop: bool = True) -> str:
+        """The characters, all of them: no character is an end.
 
         Raises:
             ValueError: there is no character with one of these ids.
@@ -190,12 +191,19 @@ def check_ids(ids: Sequence[int], size: int) -> None:
             raise ValueError(f"id {i} is outside the vocabulary: expected 0 to {size - 1}")
 
 
-def visible_ids(ids: Sequence[int], size: int) -> list[int]:
-    """The ids that a reader should see: those up to the first <e>, without <s> and padding.
+def visible_ids(ids: Sequence[int], size: int, *, stop: bool = True) -> list[int]:
+    """The ids that a reader should see: those up to the first <e>, without <s> and padding; `stop=False`, all.
 
     Raises:
         ValueError: one is outside a vocabulary of this size.
     """
     check_ids(ids, size)
-    end = list(ids).index(END_ID) if END_ID in ids else len(ids)
-    return [i for i in ids[:end] if i not in (START_ID, PADDING_ID)]
+    if not stop:
+        return list(ids)
+    return [i for i in before_end(ids, {END_ID}) if i not in (START_ID, PADDING_ID)]
+
+
+def before_end(ids: Iterable[int], ends: Collection[int]) -> list[int]:
+    """The ids up to the first end. An end before everything else ends no text: it is passed over."""
+    text = dropwhile(lambda i: i in ends, ids)
+    return list(takewhile(lambda i: i not in ends, text))

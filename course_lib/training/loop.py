@@ -23,7 +23,7 @@ import torch
 from torch import Tensor, nn
 
 from course_lib.ground.modules import evaluating
-from course_lib.ground.refusals import require_at_least, require_not_negative, require_shares
+from course_lib.ground.refusals import require_at_least, require_not_negative, require_one_of, require_shares
 from course_lib.text.batches import AnyBatch, TrainingData
 from course_lib.training.batch_order import BatchOrder
 from course_lib.training.checkpoints import (
@@ -39,8 +39,8 @@ from course_lib.training.checkpoints import (
 )
 from course_lib.training.graphs import RecordedGradients
 from course_lib.training.loss_log import DivergedError, LossLog
-from course_lib.training.optimizers import OptimizerName, make_optimizers, require_optimizer
-from course_lib.training.precision import Precision, autocast, precision_for, require_precision
+from course_lib.training.optimizers import OptimizerName, make_optimizers
+from course_lib.training.precision import Precision, autocast, precision_for
 from course_lib.training.prefetch import Prefetch
 from course_lib.training.processes import SharedLoss, World, join_processes
 from course_lib.training.progress import ProgressCallback
@@ -102,8 +102,8 @@ class TrainingConfig:
             raise ValueError(f"clip must be above 0, got {self.clip}; math.inf never clips")
         require_not_negative(weight_decay=self.weight_decay, epsilon=self.epsilon)
         require_shares(**{f"betas[{i}]": beta for i, beta in enumerate(self.betas)}, momentum=self.momentum)
-        require_precision(self.precision)
-        require_optimizer(self.optimizer)
+        require_one_of(Precision, precision=self.precision)
+        require_one_of(OptimizerName, optimizer=self.optimizer)
         self.require_possible(self.precision)
 
     def require_possible(self, precision: Precision) -> None:

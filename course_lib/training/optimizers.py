@@ -8,7 +8,7 @@ a matrix steps as long as AdamW's, so that one learning rate does for both.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -17,16 +17,6 @@ from course_lib.ground.modules import blocks_of
 from course_lib.training.sharding import sharded_like
 
 OptimizerName = Literal["adamw", "muon", "sgd"]
-
-
-def require_optimizer(name: str) -> None:
-    """Refuse the name of an optimizer that there is none of.
-
-    Raises:
-        ValueError: it names those that there are.
-    """
-    if name not in get_args(OptimizerName):
-        raise ValueError(f"optimizer must be one of {', '.join(get_args(OptimizerName))}, not {name!r}")
 
 
 class Optimizers:

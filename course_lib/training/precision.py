@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import torch
 
+from course_lib.ground.refusals import require_one_of
+
 Precision = Literal["auto", "fp32", "bf16", "fp16"]
 """Of the arithmetic: single, or half in one of its two forms; "auto" is what `precision_for` chooses."""
-
-
-def require_precision(precision: str) -> None:
-    """Refuse a name that is not one of `Precision`.
-
-    Raises:
-        ValueError: it is none.
-    """
-    if precision not in get_args(Precision):
-        raise ValueError(f"precision must be one of {', '.join(get_args(Precision))}, not {precision!r}")
 
 
 def precision_for(device: torch.device | str) -> Precision:
@@ -43,7 +35,7 @@ def autocast(device: torch.device, precision: Precision) -> AbstractContextManag
     Raises:
         ValueError: there is no such precision.
     """
-    require_precision(precision)
+    require_one_of(Precision, precision=precision)
     if precision == "auto":
         precision = precision_for(device)
     if precision == "fp32":

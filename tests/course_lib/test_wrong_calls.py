@@ -144,7 +144,7 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
     (lambda: SequenceClassifier(bert, 1), ValueError, "a classifier needs at least 2 classes, not 1"),
     (lambda: TokenClassifier(bert, 0), ValueError, "a classifier needs at least 2 classes, not 0"),
     (lambda: MultipleChoice(bert)(IDS), ValueError, r"ids must be \[batch, choices, words\], not \[1, 3\]"),
-    (lambda: SequenceClassifier(bert, 2, pooling="cls"), ValueError, "pooling must be 'pooled' or 'mean'"),  # type: ignore[arg-type]
+    (lambda: SequenceClassifier(bert, 2, pooling="cls"), ValueError, "pooling must be one of pooled, mean, not 'cls'"),  # type: ignore[arg-type]
     (lambda: best_spans(torch.randn(1, 2, 3), 0), ValueError, "a span has at least one word, not 0"),
     # attention
     (lambda: attention(IDS, IDS, IDS), TypeError, r"queries must be floating-point.*write queries.float\(\)"),
@@ -237,7 +237,7 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
         ValueError,
         "no special token of this .*, which has",
     ),
-    (lambda: pieces.encode_stream(["the cat"]), ValueError, "only a vocabulary that cuts words as GPT-2 does"),
+    (lambda: pieces.encode_stream(["the cat"]), ValueError, "only a vocabulary that cuts words as GPT-2 or GPT-4"),
     (lambda: ByteLevelVocabulary.learn("the cat", 3), TypeError, "give a list of texts, not one string"),
     (lambda: ByteLevelVocabulary.learn(["the cat"], -1), ValueError, "merges must be at least 0, not -1"),
     (lambda: ByteLevelVocabulary.learn(["the \ud83d cat"], 3), ValueError, "half a character"),

@@ -145,7 +145,7 @@ def test_the_longer_a_search_waits_the_better_it_finds() -> None:
     [
         ({"beams": 0}, "beams must be at least 1, not 0"),
         ({"length_penalty": -1.0}, "at least 0 and finite, not -1.0"),
-        ({"length_formula": "mean"}, "length_formula must be 'wu' or 'length', not 'mean'"),
+        ({"length_formula": "mean"}, "length_formula must be one of wu, length, not 'mean'"),
         ({"early_stopping": "always"}, "early_stopping must be False, True or 'never', not 'always'"),
     ],
 )

@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tiktoken import Encoding
+from tiktoken_ext import openai_public
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 from transformers import GPT2Tokenizer
 
@@ -48,6 +50,8 @@ HARD = [
     "'s 'S don't can''t 'll'llama we'v 'r",
     "猫在桌子上跳舞。１２３ ½² Ⅷ",
     "\u00a0\u3000\u00a0no-break",
+    "WE'LL 'Ll 'ſ 'lL  \n \n\n  x!\n\n \n",
+    "12345678 1 22 333 4444\r\n(a) [b] _c $d",
 ]
 UNICODE = st.text(st.characters(exclude_categories=["Cs"]))
 SMALL = st.lists(st.text("ab 's\né猫", min_size=1, max_size=40), min_size=1, max_size=4)
@@ -91,6 +95,48 @@ class TestWords:
     def test_are_those_of_tokenizers(self, text: str) -> None:
         theirs = pre_tokenizers.ByteLevel(add_prefix_space=False).pre_tokenize_str(text)
         assert [written(word.encode()) for word in split_words(text)] == [word for word, _ in theirs]
+
+
+@pytest.fixture(scope="module")
+def gpt4() -> tuple[ByteLevelVocabulary, Encoding]:
+    """What is learned from GPT-4's words, and the same in `tiktoken`, with its own pattern of GPT-4."""
+    ours = ByteLevelVocabulary.learn([*TEXTS, *HARD], 150, pattern="gpt4")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(openai_public, "load_tiktoken_bpe", lambda *_, **__: ours.ids)
+        pattern = openai_public.cl100k_base()["pat_str"]
+    return ours, Encoding("small", pat_str=pattern, mergeable_ranks=ours.ids, special_tokens=ours.special_ids)
+
+
+class TestGPT4:
+    @pytest.mark.parametrize("text", [*TEXTS, *HARD])
+    def test_ids_are_those_of_tiktoken(self, gpt4: tuple[ByteLevelVocabulary, Encoding], text: str) -> None:
+        ours, theirs = gpt4
+        assert ours.encode(text) == theirs.encode(text)
+
+    @settings(max_examples=200)
+    @given(text=UNICODE | st.text("ab 'slRV\n\r1!é\u00a0"))
+    def test_of_any_text_and_any_chunks(self, gpt4: tuple[ByteLevelVocabulary, Encoding], text: str) -> None:
+        ours, theirs = gpt4
+        expected = theirs.encode(text, allowed_special="all")
+        assert ours.encode(text, allowed_special="all") == expected
+        assert list(ours.encode_stream(iter(text), allowed_special="all")) == expected
+        assert ours.decode(expected, stop=False) == text
+
+    def test_words(self) -> None:
+        assert split_words("It'S 1234 cats!\n\n (a)", "gpt4") == [
+            "It",
+            "'S",
+            " ",
+            "123",
+            "4",
+            " cats",
+            "!\n\n",
+            " (",
+            "a",
+            ")",
+        ]
+        with pytest.raises(ValueError, match="pattern must be one of gpt2, gpt4, not 'gpt3'"):
+            ByteLevelVocabulary((), pattern="gpt3")  # type: ignore[arg-type]
 
 
 class TestBytes:
@@ -145,9 +191,31 @@ class TestLearning:
         assert list(ours.merges[: len(theirs)]) == theirs
         assert len({left + right for left, right in theirs}) == len(ours.pieces) - 256
 
+    @settings(max_examples=100)
+    @given(texts=SMALL, merges=st.integers(1, 30))
+    def test_ties_may_go_to_the_largest_bytes(self, texts: list[str], merges: int) -> None:
+        """Counted anew each time, as one would write it down; Stanford's CS336 asks for this rule."""
+        words = Counter(word for text in ["a", *texts] for word in split_words(text))
+        cut = {tuple(bytes([byte]) for byte in word.encode()): times for word, times in words.items()}
+        expected: list[tuple[bytes, bytes]] = []
+        for _ in range(merges):
+            counts: Counter[tuple[bytes, bytes]] = Counter()
+            for pieces, times in cut.items():
+                for pair in pairwise(pieces):
+                    counts[pair] += times
+            if not counts:
+                break
+            expected.append(max(counts, key=lambda pair: (counts[pair], pair)))
+            cut = {
+                tuple(join_ids(pieces, expected[-1], b"".join(expected[-1]))): times for pieces, times in cut.items()
+            }  # type: ignore[arg-type, misc]
+        assert list(ByteLevelVocabulary.learn(["a", *texts], merges, ties="largest").merges) == expected
+
     def test_there_must_be_words(self) -> None:
         with pytest.raises(ValueError, match="the texts have no words"):
             ByteLevelVocabulary.learn(["", " \n"], 5)
+        with pytest.raises(ValueError, match="ties must be one of smallest, largest, not 'first'"):
+            ByteLevelVocabulary.learn(["a"], 5, ties="first")  # type: ignore[arg-type]
 
 
 class TestVocabulary:
@@ -169,6 +237,9 @@ class TestVocabulary:
     def test_decoding_stops_at_the_end_of_the_document(self, vocabulary: ByteLevelVocabulary) -> None:
         end = vocabulary.special_ids[GPT2_END]
         assert vocabulary.decode([*vocabulary.encode("the cat"), end, 64]) == "the cat"
+        assert vocabulary.decode([end, end, *vocabulary.encode("the cat"), end, 64]) == "the cat"
+        assert vocabulary.decode([end]) == vocabulary.decode([]) == ""
+        assert vocabulary.decode([end, 64, end, 65], stop=False) == f"{GPT2_END}a{GPT2_END}b"
 
     def test_other_special_tokens_are_spelled(self) -> None:
         assert ByteLevelVocabulary((), ("<a>", GPT2_END)).decode([64, 256, 65]) == "a<a>b"

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tokenizers import Tokenizer
 from transformers import BertTokenizer, GPT2Tokenizer
 
 from course_lib.text.byte_pairs import GPT2_END, ByteLevelVocabulary
@@ -47,9 +48,11 @@ class TestBytePairs:
     def test_decoding_stops_at_the_end_and_skips_start_and_padding(self) -> None:
         ids = self.WORDS.encode("cat")
         assert self.WORDS.decode([START_ID, *ids, PADDING_ID, END_ID, *ids]) == "cat"
+        assert self.WORDS.decode([END_ID, PADDING_ID, PADDING_ID]) == ""
+        assert self.WORDS.decode([START_ID, *ids, END_ID], stop=False) == "<s> cat<e>"
 
     def test_it_encodes_no_stream(self) -> None:
-        with pytest.raises(ValueError, match="only a vocabulary that cuts words as GPT-2 does encodes a stream"):
+        with pytest.raises(ValueError, match="only a vocabulary that cuts words as GPT-2 or GPT-4 encodes a stream"):
             self.WORDS.encode_stream(["the cat"])
 
     def test_special_tokens_are_plain_text_unless_the_caller_says_otherwise(self) -> None:
@@ -138,6 +141,18 @@ class TestByteLevelBytePairs:
             SubwordVocabulary.train_byte_bpe([" ", ""], 300)
 
 
+class TestByteLevelAsGPT4:
+    def test_ids_are_those_of_the_readable_form(self, tmp_path: Path) -> None:
+        readable = ByteLevelVocabulary.learn(BYTE_TEXTS, 60, pattern="gpt4")
+        fast = SubwordVocabulary.train_byte_bpe(BYTE_TEXTS, len(readable), pattern="gpt4")
+        fast.save(tmp_path / "tokenizer.json")
+        for text in [*BYTE_TEXTS, "IT'S 12345  \n\n x!\n"]:
+            expected = readable.encode(text, disallowed_special=())
+            for vocabulary in (fast, SubwordVocabulary.load(tmp_path / "tokenizer.json")):
+                assert vocabulary.encode(text, disallowed_special=()) == expected
+                assert list(vocabulary.encode_stream(iter(text), disallowed_special=())) == expected
+
+
 class TestWordPiece:
     PIECES = SubwordVocabulary.train_wordpiece(TEXTS, 60)
 
@@ -200,6 +215,19 @@ class TestBert:
             min(length, len(whole.ids)) for length in range(3, 25)
         ]
 
+    def test_a_published_file_fills_nothing_up_and_cuts_nothing_off(self, bert_files: Path, tmp_path: Path) -> None:
+        """MiniLM's own file asks for 128 ids of each text, whatever is in it."""
+        published = bert_files / "tokenizer.json"
+        assert json.loads(published.read_text())["padding"]
+        assert json.loads(published.read_text())["truncation"]
+        ours, expected = SubwordVocabulary.load(published), SubwordVocabulary.load_bert(bert_files / "vocab.txt")
+        ours.save(tmp_path / "tokenizer.json")
+        theirs = Tokenizer.from_file(str(published))
+        for vocabulary in (ours, SubwordVocabulary.load(tmp_path / "tokenizer.json"), SubwordVocabulary(theirs)):
+            for text in (*TEXTS, "", "a cat " * 300):
+                assert vocabulary.encode(text) == vocabulary.encode_all(["cat", text])[1] == expected.encode(text)
+            assert vocabulary.encode_pair(*TEXTS[:2]) == expected.encode_pair(*TEXTS[:2])
+
     def test_a_text_cannot_smuggle_a_special_token_in(self, bert_files: Path) -> None:
         vocabulary = SubwordVocabulary.load_bert(bert_files / "vocab.txt")
         assert vocabulary.id("[MASK]") not in vocabulary.encode("[MASK]")
@@ -257,7 +285,8 @@ class TestGPT2:
     def test_decoding_stops_at_the_end_of_the_document(self, gpt2_files: Path) -> None:
         vocabulary = self.load(gpt2_files)
         ids = [*vocabulary.encode("the cat"), vocabulary.id("<|endoftext|>"), 64]
-        assert vocabulary.decode(ids) == "the cat"
+        assert vocabulary.decode(ids) == vocabulary.decode([vocabulary.id("<|endoftext|>"), *ids]) == "the cat"
+        assert vocabulary.decode(ids, stop=False) == "the cat<|endoftext|>a"
 
     def test_a_text_cannot_smuggle_the_end_in(self, gpt2_files: Path) -> None:
         vocabulary = self.load(gpt2_files)
