@@ -15,6 +15,7 @@ import difflib
 import functools
 import importlib
 import importlib.util
+import os
 import re
 import sys
 from collections import Counter
@@ -329,11 +330,9 @@ def _importing_from(folder: Path, name: str) -> Iterator[None]:
     """Look into a course's folder first, and forget other courses' modules: names are the same in many."""
     others = _folders - {folder}
     for loaded, module in list(sys.modules.items()):
-        file = Path(str(getattr(module, "__file__", "")))
-        is_namesake = loaded.partition(".")[0] == name.partition(".")[0] and not file.is_relative_to(folder)
-        if is_namesake or any(
-            file.parent == other or other / loaded.partition(".")[0] in file.parents for other in others
-        ):
+        file, package = str(getattr(module, "__file__", "")), loaded.partition(".")[0]
+        is_namesake = package == name.partition(".")[0] and not file.startswith(f"{folder}{os.sep}")
+        if is_namesake or any(_is_own(file, package, other) for other in others):
             del sys.modules[loaded]
     _folders.add(folder)
     importlib.invalidate_caches()
@@ -342,6 +341,13 @@ def _importing_from(folder: Path, name: str) -> Iterator[None]:
         yield
     finally:
         sys.path.remove(str(folder))
+
+
+def _is_own(file: str, package: str, folder: Path) -> bool:
+    """Whether a module's file lies in a course's folder, or there in its package's; in plain text, since it is asked
+    of every module that is loaded."""
+    inside = file.removeprefix(f"{folder}{os.sep}")
+    return inside != file and (os.sep not in inside or inside.startswith(f"{package}{os.sep}"))
 
 
 def _why(error: BaseException, folder: Path, name: str) -> str:
