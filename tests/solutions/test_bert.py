@@ -21,10 +21,6 @@ def percentages(text: str) -> list[float]:
 class TestBERT(ExecutedLesson):
     lesson = "09_bert"
     pictures = 8
-    cut_short = (
-        ("steps, size, every = 500, 48, 50", "steps, size, every = 20, 48, 5"),
-        ("epochs, every, seeds = 12, 2, (1, 2, 3)", "epochs, every, seeds = 2, 1, (1, 2)"),
-    )
 
     def test_the_input_is_a_sum_of_three_embeddings(self, output: str) -> None:
         assert "the same as bert(ids).states: True" in output

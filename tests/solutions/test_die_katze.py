@@ -12,10 +12,6 @@ from tests.solutions.executing import ExecutedLesson
 class TestDieKatze(ExecutedLesson):
     lesson = "11_die_katze"
     pictures = 8
-    cut_short = (
-        ("run(corpus.recipe.steps // 2)", "run(10)"),
-        ("learned = run(corpus.recipe.steps)", "learned = run(20)"),
-    )
 
     def test_without_a_gpu_it_is_the_short_form_with_the_courses_pieces(self, output: str) -> None:
         assert "There is no GPU: the short form, 200 steps" in output

@@ -18,10 +18,6 @@ def numbers(pattern: str, output: str) -> list[float]:
 class TestGPT(ExecutedLesson):
     lesson = "07_gpt"
     pictures = 10
-    cut_short = (
-        ("steps=600 if causal else 250", "steps=10"),
-        ("EPOCHS, SEEDS = 3, 3", "EPOCHS, SEEDS = 1, 2"),
-    )
 
     def test_the_slides_snippet_fails_as_printed(self, output: str) -> None:
         assert "NameError: name 'encoder_layers' is not defined" in output

@@ -17,10 +17,6 @@ NUMBER = r"([\d.]+(?:e[+-]\d+)?)"
 class TestHeadsAndBlocks(ExecutedLesson):
     lesson = "04_heads_and_blocks"
     pictures = 14
-    cut_short = (
-        ("heads, steps=500", "heads, steps=20"),
-        ("steps=120, depth=12", "steps=9, depth=12"),
-    )
 
     def test_four_heads_look_at_four_things(self, output: str) -> None:
         assert "patterns found by the heads: after, before, first, same" in output

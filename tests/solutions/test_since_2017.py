@@ -27,8 +27,6 @@ def number(pattern: str, output: str) -> float:
 class TestSince2017(ExecutedLesson):
     lesson = "12_since_2017"
     pictures = 7
-    leaned_on = ('measured("2017")',)
-    cut_short = (("STEPS, RATE = 160, 0.003", "STEPS, RATE = 32, 0.003"),)
 
     def test_a_ruler_is_a_few_hundredths_long(self, output: str) -> None:
         found = re.findall(TRIAL, output, flags=re.M)

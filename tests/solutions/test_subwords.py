@@ -10,10 +10,6 @@ from tests.solutions.executing import ExecutedLesson
 class TestSubwords(ExecutedLesson):
     lesson = "08_subwords"
     pictures = 7
-    cut_short = (
-        ("shakespeare_at_hand(190_000)", "shakespeare_at_hand(60_000)"),
-        ("BATCH, PASSES = 64, 16, 3", "BATCH, PASSES = 64, 16, 1"),
-    )
 
     def test_the_word_was_never_seen(self, output: str) -> None:
         assert "gesundheitsforschungsinstitut is in the text: False" in output
