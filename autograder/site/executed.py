@@ -1,13 +1,13 @@
 """A lesson run from top to end with its solutions: once for all who want to see what its cells show.
 
 It is kept under `build/executed`, under a digest of all that it depends on, so that the website's build and the tests
-of lessons run a lesson once between them, and anew as soon as its text, the library or a package has changed.
+of lessons run a lesson once between them, and anew as soon as its text, what it reaches of the library, or a package
+has changed.
 """
 
 from __future__ import annotations
 
 import copy
-import functools
 import hashlib
 import os
 import sys
@@ -25,7 +25,11 @@ from nbformat import NotebookNode
 import course_lib
 from autograder.course.course import Course
 from autograder.errors import BadInput
+from autograder.grading.digests.reach import Library, mentioned
+from autograder.grading.digests.sources import files_of
+from course_lib import exercises
 from course_lib.ground.files import put_in_place
+from course_lib.learner.solutions import SOLVED
 
 SECONDS_FOR_A_CELL = 600
 """Far beyond what a cell needs, on the busiest machine."""
@@ -78,7 +82,7 @@ def executed_solution(course: Course, lesson: str) -> NotebookNode:
         BadInput: a cell has failed.
     """
     notebook = read_solution(course, lesson)
-    kept = course.root / "build" / "executed" / f"{lesson}-{_digest(notebook)}.ipynb"
+    kept = course.root / "build" / "executed" / f"{lesson}-{_digest(course, lesson, notebook)}.ipynb"
     if not kept.exists():
         with tempfile.TemporaryDirectory(prefix="katze-executed-") as folder:
             try:
@@ -94,20 +98,24 @@ def executed_solution(course: Course, lesson: str) -> NotebookNode:
     return executed
 
 
-def _digest(notebook: NotebookNode) -> str:
+def _digest(course: Course, lesson: str, notebook: NotebookNode) -> str:
     """A name for all that a run depends on."""
-    cells = "\0".join(f"{cell.cell_type}\0{cell.source}" for cell in notebook.cells)
-    return hashlib.sha256(f"{cells}\0{_digest_of_library()}".encode()).hexdigest()[:16]
-
-
-@functools.cache
-def _digest_of_library() -> str:
-    """A name for the library as it is, and for what shows things."""
     found = hashlib.sha256(sys.version.encode())
+    found.update("\0".join(f"{cell.cell_type}\0{cell.source}" for cell in notebook.cells).encode())
     for package in SHOWN_BY:
         found.update(f"\0{package} {version(package)}".encode())
-    folder = Path(course_lib.__file__).parent
-    for path in sorted(folder.rglob("*")):
-        if path.is_file() and "__pycache__" not in path.parts:
-            found.update(f"\0{path.relative_to(folder)}\0".encode() + path.read_bytes())
-    return found.hexdigest()
+    for path in sorted(reached_files(course, lesson, notebook)):
+        found.update(f"\0{path.name}\0".encode() + path.read_bytes())
+    return found.hexdigest()[:16]
+
+
+def reached_files(course: Course, lesson: str, notebook: NotebookNode) -> set[Path]:
+    """The files of the library that a lesson's cells can reach, those of its exercises, and all data of the library."""
+    root, registry = Path(course_lib.__file__).parent, Path(exercises.__file__).parent
+    library = Library(withheld=())
+    named = mentioned(cell.source for cell in notebook.cells if cell.cell_type == "code")
+    found = {library.modules[name] for name in library.reached(named)} | {*registry.glob("*.py")}
+    if lesson in course.exercises.modules:
+        found = found.union(*map(files_of, course.exercises.of_lesson(lesson)))
+    others = {path for path in root.rglob("*") if path.is_file() and path.suffix not in {".py", ".pyc"}}
+    return found | {path for path in others if not path.is_relative_to(SOLVED)}

@@ -7,15 +7,18 @@ from pathlib import Path
 import nbformat
 import pytest
 
+import course_lib
 from autograder.course.course import Course
 from autograder.errors import BadInput
 from autograder.site import executed
-from autograder.site.executed import executed_solution
+from autograder.site.executed import executed_solution, reached_files, read_solution
 from tests.autograder.site.small_course import CONFIG
 
 pytestmark = pytest.mark.usefixtures("processes")
 
 
+ROOT = Path(__file__).parents[3]
+LIBRARY = Path(course_lib.__file__).parent
 CELL = "# %%\nimport os, uuid\nprint(uuid.uuid4(), os.environ['KATZE_WORK'] != {work!r})\n"
 
 
@@ -34,7 +37,9 @@ def printed(course: Course) -> str:
     return executed_solution(course, "01_one").cells[0].outputs[0].text
 
 
-def test_a_run_is_kept_until_the_lesson_or_the_library_changes(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_is_kept_until_the_lesson_or_the_library_changes(
+    course: Course, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("KATZE_WORK", "/of/a/learner")
     write(course, CELL.format(work="/of/a/learner"))
     first = printed(course)
@@ -43,7 +48,9 @@ def test_a_run_is_kept_until_the_lesson_or_the_library_changes(course: Course, m
     write(course, CELL.format(work="/of/a/learner") + "\n# changed\n")
     second = printed(course)
     assert second != first
-    monkeypatch.setattr(executed, "_digest_of_library", lambda: "another library")
+    library = reached_files(course, "01_one", read_solution(course, "01_one"))
+    (tmp_path / "more.py").touch()
+    monkeypatch.setattr(executed, "reached_files", lambda *_: {*library, tmp_path / "more.py"})
     assert printed(course) not in (first, second)
     assert len(list((course.root / "build" / "executed").iterdir())) == 1
 
@@ -60,3 +67,20 @@ def test_what_is_kept_is_a_notebook(course: Course) -> None:
     executed_solution(course, "01_one")
     [kept] = (course.root / "build" / "executed").iterdir()
     nbformat.validate(nbformat.read(kept, as_version=4))
+
+
+@pytest.mark.parametrize(
+    ("lesson", "inside", "outside"),
+    [
+        ("02_masking", "masking.py exercises/masking/causal_mask.py checking/judge.py", "recurrent.py"),
+        ("07_gpt", "models.py blocks.py exercises/gpt/shared.py", "exercises/bert/shared.py recurrent.py"),
+        ("08_subwords", "text/subwords.py text/shakespeare.txt", "exercises/masking/causal_mask.py recurrent.py"),
+    ],
+)
+def test_a_lesson_runs_anew_for_what_it_reaches_alone(lesson: str, inside: str, outside: str) -> None:
+    ours = Course.find(ROOT)
+    found = reached_files(ours, lesson, read_solution(ours, lesson))
+    names = {str(path.relative_to(LIBRARY)) for path in found}
+    assert {"exercises/__init__.py", "show/scripts/clocks.js", *inside.split()} <= names
+    assert not names & {*outside.split()}
+    assert not [name for name in names if name.startswith("learner/solved/")]
