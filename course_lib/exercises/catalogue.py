@@ -345,7 +345,8 @@ def _importing_from(folder: Path, name: str) -> Iterator[None]:
 
 def _is_own(file: str, package: str, folder: Path) -> bool:
     """Whether a module's file lies in a course's folder, or there in its package's; in plain text, since it is asked
-    of every module that is loaded."""
+    of every module that is loaded.
+    """
     inside = file.removeprefix(f"{folder}{os.sep}")
     return inside != file and (os.sep not in inside or inside.startswith(f"{package}{os.sep}"))
 
