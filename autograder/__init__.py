@@ -1,4 +1,7 @@
-"""The harness: what instructors run to release, grade, certify and give feedback; `README.md` maps it."""
+"""Katze's harness: what instructors run to release, grade, certify and give feedback; `README.md` maps it.
+
+`katze.py` knows it by its first words from other packages of this name.
+"""
 
 from course_lib.ground.moved import forward
 

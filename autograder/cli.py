@@ -91,7 +91,3 @@ def _told_if_unknown(arguments: Sequence[str], commands: Commands) -> str:
     near = difflib.get_close_matches(named, commands.known, 1)
     meant = f"did you mean `katze {near[0]}`?" if near else "`katze --help` lists what there is."
     return f"katze: there is no command {named!r}; {meant}"
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -70,7 +70,7 @@ def notebooks_opened(rounds: int, folder: Path) -> list[float]:
 
 def _seconds(*arguments: str) -> float:
     began = time.perf_counter()
-    subprocess.run([sys.executable, "-m", "autograder.cli", *arguments], check=True, capture_output=True)
+    subprocess.run([sys.executable, "-m", "katze", *arguments], check=True, capture_output=True)
     return time.perf_counter() - began
 
 
@@ -79,7 +79,7 @@ def _until_usable(work: Path) -> float:
     options = f"--no-browser --allow-root --port={PORT} --IdentityProvider.token={TOKEN}"
     began = time.perf_counter()
     server = subprocess.Popen(
-        [sys.executable, "-m", "autograder.cli", "learn", str(work), f"--lab={options}"],
+        [sys.executable, "-m", "katze", "learn", str(work), f"--lab={options}"],
         env={**os.environ, "JUPYTER_RUNTIME_DIR": str(runtime)},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

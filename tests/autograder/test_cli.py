@@ -512,7 +512,7 @@ def test_a_json_file_that_cannot_be_written_is_refused_before_the_work(
 
 @pytest.mark.usefixtures("processes")
 def test_wrong_use_has_status_2() -> None:
-    done = subprocess.run([sys.executable, "-m", "autograder.cli", "grad"], capture_output=True, check=False, cwd=ROOT)
+    done = subprocess.run([sys.executable, "-m", "katze", "grad"], capture_output=True, check=False, cwd=ROOT)
     assert done.returncode == 2
 
 

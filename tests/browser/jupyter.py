@@ -34,7 +34,7 @@ def serving(app: str, work: Path, home: Path) -> Iterator[str]:
     """
     command = [sys.executable, "-m"]
     if app == "lab":
-        command += ["autograder.cli", "learn", str(work), f"--lab={' '.join(OPTIONS)}"]
+        command += ["katze", "learn", str(work), f"--lab={' '.join(OPTIONS)}"]
     else:
         command += ["jupyterlab" if app == "course" else app, f"--ServerApp.root_dir={work}", *OPTIONS]
     folders = {f"JUPYTER_{name.upper()}_DIR": str(home / name) for name in ("config", "data", "runtime")}

@@ -50,7 +50,7 @@ def clone(course: Course, name: str, url: str) -> Course:
 
 
 def grading(course: Course, lesson: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "autograder.cli", "grade", lesson, "--course", str(course.root)]
+    command = [sys.executable, "-m", "katze", "grade", lesson, "--course", str(course.root)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import sysconfig
 import venv
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from course_lib import exercises
 STUB = "raise NotImplementedError()"
 
 
-def ran(*command: str | Path, cwd: Path) -> str:
+def ran(*command: str | Path, cwd: Path, status: int = 0) -> str:
     """What a command prints, in an environment that knows nothing of this checkout."""
     kept = {name: text for name, text in os.environ.items() if not name.startswith(("KATZE_", "PYTHON", "PIP_"))}
     done = subprocess.run(
@@ -31,7 +32,7 @@ def ran(*command: str | Path, cwd: Path) -> str:
         stderr=subprocess.STDOUT,
         text=True,
     )
-    assert done.returncode == 0, done.stdout
+    assert done.returncode == status, done.stdout
     return done.stdout
 
 
@@ -113,3 +114,34 @@ def test_an_answer_is_graded_by_it(commands: Path, tmp_path: Path) -> None:
     assert "attention.scale: Right, 1 of 1 point" in ran(
         commands / "katze", "check", "attention.scale", "mine.py", cwd=tmp_path
     )
+
+
+def test_another_package_of_the_same_name_is_reported_and_its_removal_mends_it(
+    commands: Path, wheel: Path, tmp_path: Path
+) -> None:
+    """PyPI has an `autograder`; pip lets it overwrite ours."""
+    other = tmp_path / "autograder-3.7-py3-none-any.whl"
+    information = "autograder-3.7.dist-info"
+    files = {
+        "autograder/__init__.py": "import antlr4\n",
+        f"{information}/METADATA": "Metadata-Version: 2.1\nName: autograder\nVersion: 3.7\n",
+        f"{information}/WHEEL": "Wheel-Version: 1.0\nGenerator: a test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    }
+    record = "".join(f"{name},,\n" for name in (*files, f"{information}/RECORD"))
+    with zipfile.ZipFile(other, "w") as archive:
+        for name, text in (files | {f"{information}/RECORD": record}).items():
+            archive.writestr(name, text)
+    pip_there = ("--python", commands / "python")
+    again = "install Katze again as you did before, with `--force-reinstall --no-deps`.\n"
+
+    pip(*pip_there, "install", "--no-index", other, cwd=tmp_path)
+    told = ran(commands / "katze", "exercises", cwd=tmp_path, status=2)
+    assert told.startswith("katze: ")
+    assert told.endswith(f"run `{commands / 'python'} -m pip uninstall --yes autograder`, then {again}")
+
+    pip(*pip_there, "uninstall", "--yes", "autograder", cwd=tmp_path)
+    told = ran(commands / "katze", "exercises", cwd=tmp_path, status=2)
+    assert told == f"katze: its package `autograder` is not whole: {again}"
+
+    pip(*pip_there, "install", "--force-reinstall", "--no-deps", "--no-index", wheel, cwd=tmp_path)
+    assert "attention.scale" in ran(commands / "katze", "exercises", cwd=tmp_path)
