@@ -6,6 +6,8 @@ WORKERS ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+DEVELOPING := $(VENV)/.ready-dev
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 AS_ROOT := $(if $(filter-out 0,$(shell id -u)),sudo)
 PYTEST := $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile --durations 25
 
@@ -13,12 +15,14 @@ PYTEST := $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile --du
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo quick test thorough browser postgres lint format clean
+.PHONY: help setup dev demo quick test thorough browser postgres lint format clean
 
 help:  ## Say what can be made.
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: $(READY)  ## Create .venv with pinned versions; does nothing when it is up to date.
+setup: $(READY)  ## Create .venv with what learning and grading need, in pinned versions; once.
+
+dev: $(DEVELOPING)  ## Add to it what those need who work on Katze itself; once.
 
 $(READY): pyproject.toml constraints.txt
 	@command -v $(PYTHON) >/dev/null \
@@ -28,14 +32,19 @@ $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null \
 	    || { echo "make: $(PYTHON) cannot create environments. On Debian or Ubuntu: sudo apt install python3-venv" >&2; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt setuptools
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --no-build-isolation --editable '.[dev]'
+	@echo "make: installing packages into $(VENV), for a few minutes ..."
+	$(PIP_INSTALL) setuptools
+	$(PIP_INSTALL) --no-build-isolation --editable .
+	@touch $@
+
+$(DEVELOPING): $(READY)
+	$(PIP_INSTALL) --no-build-isolation --editable '.[dev]'
 	@touch $@
 
 demo: setup  ## Train a small transformer, then release and grade a bundled class in boxes.
 	$(BIN)/katze demo
 
-quick: setup  ## Run what needs no other process, on a few inputs: three minutes.
+quick: dev  ## Run what needs no other process, on a few inputs: three minutes.
 	$(PYTEST) --quick
 
 test: lint  ## Run what every change has to pass: style, types, release drift, tests.
@@ -54,13 +63,13 @@ postgres:  ## Install the PostgreSQL that tests start, where there is none (Debi
 	@ls /usr/lib/postgresql/*/bin/initdb 2>/dev/null || command -v initdb \
 	    || { $(AS_ROOT) apt-get update && $(AS_ROOT) apt-get install --yes --no-install-recommends postgresql; }
 
-lint: setup  ## Check style, imports and types.
+lint: dev  ## Check style, imports and types.
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports --no-logo --no-cache
 	$(BIN)/mypy
 
-format: setup  ## Rewrite the code in the house style.
+format: dev  ## Rewrite the code in the house style.
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIN)/python -m autograder.commands.registry README.md

@@ -33,9 +33,9 @@ FIRST_CHANGE, PROOF = (
 @pytest.fixture(scope="module")
 def clone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The repository as a stranger has it, with the environment of this one."""
-    ready = Path(sys.prefix, ".ready")
-    if not ready.exists() or ready.stat().st_mtime < (ROOT / "pyproject.toml").stat().st_mtime:
-        pytest.fail("run `make setup` first: the copy's would change this environment")
+    for ready in (Path(sys.prefix, ".ready"), Path(sys.prefix, ".ready-dev")):
+        if not ready.exists() or ready.stat().st_mtime < (ROOT / "pyproject.toml").stat().st_mtime:
+            pytest.fail("run `make dev` first: the copy's would change this environment")
     place = tmp_path_factory.mktemp("stranger") / "katze"
     shutil.copytree(ROOT, place, ignore=shutil.ignore_patterns(*NOT_COPIED))
     run(place, "git init --quiet && git add --all")
@@ -89,7 +89,7 @@ def run(place: Path, command: str) -> str:
 
 
 def test_the_page_has_the_commands_that_are_followed_here() -> None:
-    assert FIRST_CHANGE[0] == "make setup"
+    assert FIRST_CHANGE[0] == "make dev"
     assert {"make quick", "make format", "make lint"} < {*FIRST_CHANGE}
     assert PROOF[-1] == "make test"
 

