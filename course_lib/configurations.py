@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from course_lib.blocks import Activation, BlockConfig, Norm, RotaryConfig
-from course_lib.ground.refusals import require_at_least, require_known
+from course_lib.ground.refusals import require_at_least, require_known, require_one_of
 
 
 @dataclass(frozen=True)
@@ -227,6 +227,7 @@ class BERTConfig:
         attention_dropout: the share of attention weights that training drops.
         activation: of the feed-forward networks.
         norm_epsilon: added to the variance in each layer norm.
+        pooler_activation: after the pooler's layer; "relu" in DistilBERT.
     """
 
     vocabulary: int = 30_522
@@ -240,10 +241,12 @@ class BERTConfig:
     attention_dropout: float = 0.1
     activation: Activation = "gelu"
     norm_epsilon: float = 1e-12
+    pooler_activation: Literal["tanh", "relu"] = "tanh"
 
     def __post_init__(self) -> None:
         require_at_least(1, vocabulary=self.vocabulary, context=self.context, layers=self.layers)
         require_at_least(1, segments=self.segments)
+        require_one_of(Literal["tanh", "relu"], pooler_activation=self.pooler_activation)
         _block(self, norm_first=False)  # which refuses impossible sizes
 
     @classmethod

@@ -28,7 +28,12 @@ from course_lib.ground.outputs import BERTOutput, Reader
 from course_lib.ground.refusals import require_batch, require_ids, require_mask
 from course_lib.multihead import MultiHeadAttention, Rotate
 from course_lib.positions import LearnedPositions, SinusoidalPositions
+from course_lib.published.bert import BERTS
 from course_lib.published.from_pretrained import FromPretrained
+from course_lib.published.gpt2 import GPT2
+from course_lib.published.llama import LLAMAS
+from course_lib.published.marian import MARIAN
+from course_lib.published.own import OWN_BERT, OWN_GPT, OWN_TRANSFORMER
 
 __all__ = [
     "BERT",
@@ -77,6 +82,8 @@ class Transformer(Generates, FromPretrained, nn.Module):
     `forward` is for training, where the whole target is known. `encode` once and `decode` again and again is
     for translating.
     """
+
+    families = (MARIAN, OWN_TRANSFORMER)
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
@@ -194,6 +201,8 @@ class GPT(Generates, FromPretrained, nn.Module):
     Its blocks are the encoder's, with a causal mask: without a source there is nothing to cross-attend to (S2).
     """
 
+    families = (GPT2, *LLAMAS, OWN_GPT)
+
     def __init__(self, config: GPTConfig, parts: Parts | None = None) -> None:
         """A model of these sizes with new weights; `parts` of one's own take the place of the library's."""
         super().__init__()
@@ -308,6 +317,7 @@ class BERT(FromPretrained, Reader):
     """The encoder-only transformer: every word sees every other, so it can read but not write."""
 
     config: BERTConfig
+    families = (*BERTS, OWN_BERT)
 
     def __init__(self, config: BERTConfig) -> None:
         super().__init__()
@@ -336,7 +346,8 @@ class BERT(FromPretrained, Reader):
         x = self.dropout(self.norm(x))
         for block in self.blocks:
             x = block(x, None if mask is None else mask.unsqueeze(1)).out
-        return BERTOutput(x, torch.tanh(self.pooler(x[:, 0])))
+        pooled = self.pooler(x[:, 0])
+        return BERTOutput(x, torch.tanh(pooled) if self.config.pooler_activation == "tanh" else torch.relu(pooled))
 
 
 def _placed(

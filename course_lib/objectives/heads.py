@@ -35,6 +35,7 @@ from course_lib.masking import at_last_word
 from course_lib.models import BERT, GPT
 from course_lib.objectives.labelled_data import IGNORED, LabelledBatch
 from course_lib.objectives.losses import cross_entropy, smoothed_cross_entropy
+from course_lib.published.from_pretrained import FromPretrained, HeadFromPretrained
 
 
 def head_loss(model: nn.Module, batch: LabelledBatch, smoothing: float = 0.0) -> Float[Tensor, ""]:
@@ -106,7 +107,7 @@ def _vector(
     return mean_pooling(read.states, mask) if pooling == "mean" else read.pooled
 
 
-class Head(nn.Module, ABC):
+class Head(HeadFromPretrained, nn.Module, ABC):
     """Turns a model's output into logits, and is called like the model itself.
 
     Attributes:
@@ -114,6 +115,7 @@ class Head(nn.Module, ABC):
     """
 
     stands_on: ClassVar[str] = "encoder"
+    body: ClassVar[type[FromPretrained]] = BERT
 
     def forward(
         self,
@@ -132,6 +134,8 @@ class Head(nn.Module, ABC):
 
 class SequenceClassifier(Head):
     """One label for a text, or for a pair of them: topic, sentiment, entailment."""
+
+    of_classes = True
 
     def __init__(self, encoder: Reader, classes: int, *, pooling: Pooling = "pooled", dropout: float = 0.1) -> None:
         """A linear layer on one vector of the sequence.
@@ -155,6 +159,8 @@ class SequenceClassifier(Head):
 
 class TokenClassifier(Head):
     """A label for every word, by one classifier used again and again: parts of speech, named entities (S1)."""
+
+    of_classes = True
 
     def __init__(self, encoder: Reader, classes: int, *, dropout: float = 0.1) -> None:
         """A linear layer on each word's vector.
@@ -216,8 +222,10 @@ def best_spans(logits: Float[Tensor, "batch 2 words"], max_words: int | None = N
     return torch.stack([best // words, best % words], dim=1)
 
 
-class MultipleChoice(nn.Module):
+class MultipleChoice(HeadFromPretrained, nn.Module):
     """Which of several continuations, or answers, fits: each is read together with the question (S1)."""
+
+    stands_on, body = "encoder", BERT
 
     def __init__(self, encoder: Reader, *, pooling: Pooling = "pooled", dropout: float = 0.1) -> None:
         """One score for each choice.
@@ -372,8 +380,10 @@ class NextSentencePredictor(Head):
 # --- Heads on GPT ----------------------------------------------------------------------------------------------
 
 
-class GPTClassifier(nn.Module):
+class GPTClassifier(HeadFromPretrained, nn.Module):
     """GPT with one linear layer on the last word's vector: it alone has seen the whole text (S2)."""
+
+    stands_on, body, of_classes = "gpt", GPT, True
 
     def __init__(self, gpt: GPT, classes: int, *, dropout: float = 0.1) -> None:
         """The one new layer.

@@ -1,34 +1,43 @@
-"""BERT's weights in `BERT`, and in the heads of its pre-training (Devlin et al., 2019).
+"""BERT's weights in `BERT` and in the heads on it, and those of its relatives RoBERTa and DistilBERT.
 
-BERT stores W_q, W_k and W_v separately; ours are one below the other, in `W_qkv`. Its own files say gamma and beta for
-a layer norm's weight and bias.
+All have BERT's blocks. They store W_q, W_k and W_v separately; ours are one below the other, in `W_qkv`. RoBERTa's
+positions begin after its padding's id, DistilBERT has neither segments nor a pooler. What is saved is always a BERT.
+
+Devlin et al. (2019); Liu et al. (2019), "RoBERTa"; Sanh et al. (2019), "DistilBERT".
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 
-from course_lib.models import BERT, BERTConfig
-from course_lib.objectives.heads import MaskedLanguageModel, NextSentencePredictor
-from course_lib.published.families import PublishedFamily
+from course_lib.configurations import BERTConfig
+from course_lib.published.families import PublishedFamily, PublishedHead
 from course_lib.published.hub import PublishedModel
 from course_lib.published.plans import (
+    SAME,
+    Conversion,
     Plan,
     Source,
     activation_name,
-    load_weights,
-    published_tensors,
     read_activation,
     weights_and_bias,
-    within,
 )
 
+POSITIONS = r"embeddings\.position_ids"
+"""0, 1, 2, ...: once stored with the weights."""
 
-def _read_config(published: PublishedModel) -> BERTConfig:
+
+# --- Configurations --------------------------------------------------------------------------------------------
+
+
+def _read_bert(published: PublishedModel) -> BERTConfig:
     published.option("position_embedding_type", ["absolute"], default="absolute")
     published.option("is_decoder", [False], default=False)
     return BERTConfig(
@@ -46,7 +55,7 @@ def _read_config(published: PublishedModel) -> BERTConfig:
     )
 
 
-def _write_config(config: BERTConfig) -> dict[str, Any]:
+def _write_bert(config: BERTConfig) -> dict[str, Any]:
     return {
         "vocab_size": config.vocabulary,
         "max_position_embeddings": config.context,
@@ -62,120 +71,208 @@ def _write_config(config: BERTConfig) -> dict[str, Any]:
     }
 
 
-def _plan(model: BERT) -> Plan:
+def _read_roberta(published: PublishedModel) -> BERTConfig:
+    """BERT's, but that the first position is the one after its padding's id."""
+    before = published.word("pad_token_id", 1, published.size("vocab_size")) + 1
+    context = published.size("max_position_embeddings") - before
+    return _read_bert(published.with_config(max_position_embeddings=context))
+
+
+def _read_distilbert(published: PublishedModel) -> BERTConfig:
+    return BERTConfig(
+        vocabulary=published.size("vocab_size"),
+        context=published.size("max_position_embeddings"),
+        d_model=published.size("dim"),
+        heads=published.size("n_heads"),
+        layers=published.size("n_layers"),
+        d_hidden=published.size("hidden_dim"),
+        segments=1,
+        dropout=published.number("dropout", 0.1),
+        attention_dropout=published.number("attention_dropout", 0.1),
+        activation=read_activation(published, "activation", default="gelu"),
+        pooler_activation="relu",
+    )
+
+
+# --- Tensors ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Names:
+    """What a relative calls the parts of a block, of which it has one for each number."""
+
+    block: str = "encoder.layer"
+    projections: tuple[str, ...] = ("attention.self.query", "attention.self.key", "attention.self.value")
+    W_o: str = "attention.output.dense"
+    norm_1: str = "attention.output.LayerNorm"
+    W_1: str = "intermediate.dense"
+    W_2: str = "output.dense"
+    norm_2: str = "output.LayerNorm"
+
+
+_BERT_NAMES = _Names()
+
+
+def _plan(model: Any, names: _Names = _BERT_NAMES, *, last_positions: bool = False) -> Plan:
+    config: BERTConfig = model.config
+    last = Conversion(partial(_last_rows, count=config.context), SAME.theirs)
     plan = {
         "embedding.weight": Source(("embeddings.word_embeddings.weight",)),
-        "positions.encoding": Source(("embeddings.position_embeddings.weight",)),
-        "segment_embedding.weight": Source(("embeddings.token_type_embeddings.weight",)),
+        "positions.encoding": Source(("embeddings.position_embeddings.weight",), last if last_positions else SAME),
+        "segment_embedding.weight": Source(("embeddings.token_type_embeddings.weight",), new=torch.zeros),
         **weights_and_bias("norm", "embeddings.LayerNorm"),
-        **weights_and_bias("pooler", "pooler.dense"),
+        "pooler.weight": Source(("pooler.dense.weight",), new=_normal),
+        "pooler.bias": Source(("pooler.dense.bias",), new=torch.zeros),
     }
-    for i in range(model.config.layers):
-        ours, theirs = f"blocks.{i}", f"encoder.layer.{i}"
-        projections = [f"{theirs}.attention.self.{name}" for name in ("query", "key", "value")]
+    for i in range(config.layers):
+        ours, theirs = f"blocks.{i}", f"{names.block}.{i}"
+        projections = [f"{theirs}.{name}" for name in names.projections]
         plan |= weights_and_bias(f"{ours}.self_attention.W_qkv", *projections)
-        plan |= weights_and_bias(f"{ours}.self_attention.W_o", f"{theirs}.attention.output.dense")
-        plan |= weights_and_bias(f"{ours}.add_and_norm_1.norm", f"{theirs}.attention.output.LayerNorm")
-        plan |= weights_and_bias(f"{ours}.feed_forward.W_1", f"{theirs}.intermediate.dense")
-        plan |= weights_and_bias(f"{ours}.feed_forward.W_2", f"{theirs}.output.dense")
-        plan |= weights_and_bias(f"{ours}.add_and_norm_2.norm", f"{theirs}.output.LayerNorm")
+        plan |= weights_and_bias(f"{ours}.self_attention.W_o", f"{theirs}.{names.W_o}")
+        plan |= weights_and_bias(f"{ours}.add_and_norm_1.norm", f"{theirs}.{names.norm_1}")
+        plan |= weights_and_bias(f"{ours}.feed_forward.W_1", f"{theirs}.{names.W_1}")
+        plan |= weights_and_bias(f"{ours}.feed_forward.W_2", f"{theirs}.{names.W_2}")
+        plan |= weights_and_bias(f"{ours}.add_and_norm_2.norm", f"{theirs}.{names.norm_2}")
     return plan
 
 
-def _plain_name(name: str) -> str:
-    name = name.removeprefix(BODY)
+def _last_rows(positions: Tensor, count: int) -> Tensor:
+    return positions[len(positions) - count :]
+
+
+def _normal(shape: torch.Size) -> Tensor:
+    """As BERT's weights were initialised."""
+    return 0.02 * torch.randn(shape)
+
+
+def _todays_name(name: str) -> str:
+    """BERT's own files say gamma and beta for a layer norm's weight and bias."""
     return name.replace("LayerNorm.gamma", "LayerNorm.weight").replace("LayerNorm.beta", "LayerNorm.bias")
 
 
-BODY = "bert."
-"""What the names of all tensors begin with but for the heads', where a model has a head."""
+# --- Heads -----------------------------------------------------------------------------------------------------
 
-POSITIONS = r"embeddings\.position_ids"
-"""0, 1, 2, ...: once stored with the weights."""
 
-BERTS = PublishedFamily(
-    model=BERT,
+def _heads(name: str, masked: Mapping[str, str], output: str = "classifier", **pooler: str) -> dict[str, PublishedHead]:
+    """The heads that all of them have.
+
+    Args:
+        name: what the `transformers` library's classes begin with.
+        masked: what is called dense, norm and bias in the head that guesses words.
+        output: what scores classes in the one that reads the pooler's vector.
+        pooler: what is called the pooler there, if it belongs to the head.
+    """
+    body = weights_and_bias("pooler", pooler["pooler"]) if pooler else {}
+    words = weights_and_bias("dense", masked["dense"]) | weights_and_bias("norm", masked["norm"])
+    words |= {
+        "output.weight": Source(("embeddings.word_embeddings.weight",)),
+        "output.bias": Source((masked["bias"],)),
+    }
+    return {
+        "SequenceClassifier": PublishedHead(
+            f"{name}ForSequenceClassification", weights_and_bias("output", output), body, pooled=True
+        ),
+        "TokenClassifier": PublishedHead(f"{name}ForTokenClassification", weights_and_bias("output", "classifier")),
+        "QuestionAnswering": PublishedHead(f"{name}ForQuestionAnswering", weights_and_bias("output", "qa_outputs")),
+        "MaskedLanguageModel": PublishedHead(f"{name}ForMaskedLM", words),
+    }
+
+
+_PREDICTIONS = "cls.predictions"
+BERT_FAMILY = PublishedFamily(
     model_type="bert",
     architecture="BertModel",
-    read_config=_read_config,
-    write_config=_write_config,
+    read_config=_read_bert,
+    write_config=_write_bert,
     plan=_plan,
-    plain_name=_plain_name,
-    unused=lambda _model: [POSITIONS, r"cls\..*"],
+    body="bert.",
+    bare=True,
+    plain_name=_todays_name,
+    heads={
+        **_heads(
+            "Bert",
+            {
+                "dense": f"{_PREDICTIONS}.transform.dense",
+                "norm": f"{_PREDICTIONS}.transform.LayerNorm",
+                "bias": f"{_PREDICTIONS}.bias",
+            },
+        ),
+        "MultipleChoice": PublishedHead("BertForMultipleChoice", weights_and_bias("output", "classifier"), pooled=True),
+        "NextSentencePredictor": PublishedHead(
+            "BertForNextSentencePrediction", weights_and_bias("output", "cls.seq_relationship"), pooled=True
+        ),
+    },
+    unused=lambda _model: [POSITIONS, r"cls\.predictions\.decoder\.(weight|bias)"],
 )
-"""BERT of any size, and what has its architecture, such as MiniLM. Heads are left out."""
+"""BERT of any size, and what has its architecture, such as MiniLM."""
 
 
-# --- With the heads of its pre-training ------------------------------------------------------------------------
+def _roberta(model_type: str, name: str) -> PublishedFamily:
+    return PublishedFamily(
+        model_type=model_type,
+        architecture=f"{name}Model",
+        read_config=_read_roberta,
+        write_config=None,
+        plan=partial(_plan, last_positions=True),
+        body="roberta.",
+        heads={
+            **_heads(
+                *(name, {"dense": "lm_head.dense", "norm": "lm_head.layer_norm", "bias": "lm_head.bias"}),
+                output="classifier.out_proj",
+                pooler="classifier.dense",
+            ),
+            "MultipleChoice": PublishedHead(
+                f"{name}ForMultipleChoice", weights_and_bias("output", "classifier"), pooled=True
+            ),
+        },
+        unused=lambda _model: [POSITIONS, r"lm_head\.decoder\.(weight|bias)"],
+    )
 
 
-def load_masked_language_model(name: str | Path = "bert-base-uncased") -> MaskedLanguageModel:
-    """BERT with the head that it was pre-trained with, to guess masked words.
+_DISTILBERT_NAMES = _Names(
+    "transformer.layer",
+    ("attention.q_lin", "attention.k_lin", "attention.v_lin"),
+    *("attention.out_lin", "sa_layer_norm", "ffn.lin1", "ffn.lin2", "output_layer_norm"),
+)
+_POOLER = "pre_classifier"
+DISTILBERT = PublishedFamily(
+    model_type="distilbert",
+    architecture="DistilBertModel",
+    read_config=_read_distilbert,
+    write_config=None,
+    plan=partial(_plan, names=_DISTILBERT_NAMES),
+    body="distilbert.",
+    heads={
+        **_heads(
+            *("DistilBert", {"dense": "vocab_transform", "norm": "vocab_layer_norm", "bias": "vocab_projector.bias"}),
+            pooler=_POOLER,
+        ),
+        "MultipleChoice": PublishedHead(
+            *("DistilBertForMultipleChoice", weights_and_bias("output", "classifier")),
+            body=weights_and_bias("pooler", _POOLER),
+            pooled=True,
+        ),
+    },
+    unused=lambda _model: [POSITIONS, r"vocab_projector\.weight"],
+)
 
-    A model may have been published without the pooler, which this head does not use; its weights are new then.
-
-    Raises:
-        FileNotFoundError, ValueError: as for `BERT.from_pretrained`.
-    """
-    published = PublishedModel.read(name, BERTS.model_type).renamed(_plain_name)
-    with torch.device("meta"):
-        model = MaskedLanguageModel(BERT(_read_config(published)))
-    unused = [POSITIONS, r"cls\.predictions\.decoder\.(weight|bias)", r"cls\.seq_relationship\..*"]
-    load_weights(model, _with_a_pooler(published, model.bert.config), _masked_language_plan(model.bert), unused=unused)
-    return model.eval()
+BERTS = (BERT_FAMILY, _roberta("roberta", "Roberta"), _roberta("xlm-roberta", "XLMRoberta"), DISTILBERT)
+"""BERT and its relatives, of any size."""
 
 
-def load_next_sentence_predictor(name: str | Path = "bert-base-uncased") -> NextSentencePredictor:
-    """BERT with the other head of its pre-training: does the second text follow the first?
-
-    Raises:
-        FileNotFoundError, ValueError: as for `BERT.from_pretrained`.
-    """
-    published = PublishedModel.read(name, BERTS.model_type).renamed(_plain_name)
-    with torch.device("meta"):
-        model = NextSentencePredictor(BERT(_read_config(published)))
-    load_weights(model, published, _next_sentence_plan(model.bert), unused=[POSITIONS, r"cls\.predictions\..*"])
-    return model.eval()
-
-
-def save_bert(folder: str | Path, words: MaskedLanguageModel, sentences: NextSentencePredictor) -> None:
+def save_bert(folder: str | Path, words: Any, sentences: Any) -> None:
     """Write a BERT with the two heads of its pre-training, as published ones have them; without, `save_pretrained`.
 
     Args:
         folder: where to; made if need be.
-        words: the model with its first head.
-        sentences: the same model with its second.
+        words: the model with its first head, a `MaskedLanguageModel`.
+        sentences: the same model with its second, a `NextSentencePredictor`.
 
     Raises:
         ValueError: the heads are on different models.
     """
     if words.bert is not sentences.bert:
         raise ValueError("both heads must be on the same model, since it is written once")
-    body = BERTS.published(words.bert)
-    tensors = published_tensors(words, _masked_language_plan(words.bert))
-    tensors |= published_tensors(sentences, _next_sentence_plan(words.bert))
-    config = {**body.config, "architectures": ["BertForPreTraining"]}
-    whole = PublishedModel("BertForPreTraining", config, tensors)
-    whole.renamed(lambda name: name if name.startswith("cls.") else BODY + name).write(folder)
-
-
-def _with_a_pooler(published: PublishedModel, config: BERTConfig) -> PublishedModel:
-    """The same, with a new pooler where none was published; initialised as BERT was."""
-    new = {
-        "pooler.dense.weight": 0.02 * torch.randn(config.d_model, config.d_model),
-        "pooler.dense.bias": torch.zeros(config.d_model),
-    }
-    return replace(published, tensors=new | dict(published.tensors))
-
-
-def _masked_language_plan(bert: BERT) -> Plan:
-    plan = within("bert", _plan(bert))
-    plan |= weights_and_bias("dense", "cls.predictions.transform.dense")
-    plan |= weights_and_bias("norm", "cls.predictions.transform.LayerNorm")
-    plan["output.weight"] = plan["bert.embedding.weight"]
-    plan["output.bias"] = Source(("cls.predictions.bias",))
-    return plan
-
-
-def _next_sentence_plan(bert: BERT) -> Plan:
-    return within("bert", _plan(bert)) | weights_and_bias("output", "cls.seq_relationship")
+    first, second = words.published(), sentences.published()
+    config = {**first.config, "architectures": ["BertForPreTraining"]}
+    PublishedModel("BertForPreTraining", config, {**first.tensors, **second.tensors}).write(folder)

@@ -8,16 +8,18 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from course_lib.models import GPT, GPTConfig
-from course_lib.published.families import PublishedFamily
+import torch
+
+from course_lib.configurations import GPTConfig
+from course_lib.published.families import PublishedFamily, PublishedHead
 from course_lib.published.hub import PublishedModel
 from course_lib.published.plans import TURNED, Plan, Source, activation_name, read_activation, weights_and_bias
 
 END = 50_256
 """GPT-2's own end of a text, where the configuration does not say another."""
 
-BODY, OUTPUT = "transformer.", "lm_head.weight"
-"""What the names of all tensors begin with but for the head's, where a model has its head; and the head's."""
+OUTPUT = "lm_head.weight"
+"""The output layer, where it is not tied."""
 
 
 def _read_config(published: PublishedModel) -> GPTConfig:
@@ -38,10 +40,15 @@ def _read_config(published: PublishedModel) -> GPTConfig:
         attention_dropout=published.number("attn_pdrop", 0.1),
         activation=read_activation(published, "activation_function", default="gelu_new"),
         norm_epsilon=published.number("layer_norm_epsilon", 1e-5),
-        tied_output=published.option("tie_word_embeddings", [True, False], default=True),
+        tied_output=published.option("tie_word_embeddings", [True, False], default=True) or lacks_output(published),
         end_id=end_id,
         padding_id=_padding(config.get("pad_token_id"), end_id, vocabulary),
     )
+
+
+def lacks_output(published: PublishedModel) -> bool:
+    """Whether a model was published without an output layer, for which its embedding stands in then."""
+    return bool(published.tensors) and OUTPUT not in published.tensors
 
 
 def _end(published: PublishedModel, vocabulary: int) -> int | None:
@@ -77,8 +84,8 @@ def _write_config(config: GPTConfig) -> dict[str, Any]:
     }
 
 
-def _plan(model: GPT) -> Plan:
-    config = model.config
+def _plan(model: Any) -> Plan:
+    config: GPTConfig = model.config
     plan = {
         "embedding.weight": Source(("wte.weight",)),
         "positions.encoding": Source(("wpe.weight",)),
@@ -96,20 +103,27 @@ def _plan(model: GPT) -> Plan:
     return plan
 
 
-def _unused(model: GPT) -> list[str]:
+def _unused(model: Any) -> list[str]:
     """Causal masks were once stored with the weights; a tied output is the embedding once more."""
     return [r"h\.\d+\.attn\.(bias|masked_bias)"] + [re.escape(OUTPUT)] * model.config.tied_output
 
 
+def classifier(architecture: str) -> PublishedHead:
+    """A linear layer without a bias on the last word's vector; ours has one, of zeros."""
+    return PublishedHead(
+        architecture, {"output.weight": Source(("score.weight",)), "output.bias": Source((), new=torch.zeros)}
+    )
+
+
 GPT2 = PublishedFamily(
-    model=GPT,
     model_type="gpt2",
     architecture="GPT2LMHeadModel",
     read_config=_read_config,
     write_config=_write_config,
     plan=_plan,
-    plain_name=lambda name: name.removeprefix(BODY),
-    full_name=lambda name: name if name == OUTPUT else BODY + name,
+    body="transformer.",
+    outside=(OUTPUT,),
+    heads={"GPTClassifier": classifier("GPT2ForSequenceClassification")},
     unused=_unused,
 )
 """GPT-2 of any size."""

@@ -67,6 +67,10 @@ class PublishedModel:
         """The same tensors under other names."""
         return replace(self, tensors={rename(name): tensor for name, tensor in self.tensors.items()})
 
+    def with_config(self, **changes: Any) -> PublishedModel:
+        """The same with other settings."""
+        return replace(self, config={**self.config, **changes})
+
     def write(self, folder: str | Path) -> None:
         """Write both files, each next to its place first: what was there stays until both are whole.
 

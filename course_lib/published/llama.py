@@ -17,13 +17,11 @@ from typing import Any
 from torch import Tensor
 
 from course_lib.blocks import RotaryConfig
-from course_lib.models import GPT, GPTConfig
+from course_lib.configurations import GPTConfig
 from course_lib.published.families import PublishedFamily
+from course_lib.published.gpt2 import OUTPUT, classifier, lacks_output
 from course_lib.published.hub import PublishedModel
 from course_lib.published.plans import SAME, Conversion, Plan, Source, activation_name, read_activation
-
-BODY, OUTPUT = "model.", "lm_head.weight"
-"""What the names of all tensors begin with but for the head's, where a model has its head; and the head's."""
 
 EXTENSIONS = {"linear": "linear", "llama3": "by_turns", "yarn": "yarn"}
 """What published configurations call the ways to longer texts; "default" is none."""
@@ -51,7 +49,7 @@ def _read_config(published: PublishedModel) -> GPTConfig:
         attention_dropout=published.number("attention_dropout", 0.0),
         activation=read_activation(published, "hidden_act", default="silu"),
         norm_epsilon=published.number("rms_norm_eps", 1e-6),
-        tied_output=published.option("tie_word_embeddings", [True, False], default=False),
+        tied_output=published.option("tie_word_embeddings", [True, False], default=False) or lacks_output(published),
         end_id=_first(published, "eos_token_id", vocabulary),
         padding_id=_first(published, "pad_token_id", vocabulary),
         key_value_heads=None if groups == heads else groups,
@@ -162,8 +160,8 @@ def _write_qwen(config: GPTConfig) -> dict[str, Any]:
 # --- Tensors ---------------------------------------------------------------------------------------------------
 
 
-def _plan(model: GPT) -> Plan:
-    config = model.config
+def _plan(model: Any) -> Plan:
+    config: GPTConfig = model.config
     heads, (groups, d_head) = config.heads, config.block.key_shape
     paired = Conversion(partial(_as_neighbours, d_head=d_head), partial(_as_halves, d_head=d_head))
     rows = (heads * d_head, groups * d_head, groups * d_head)
@@ -203,7 +201,7 @@ def _as_halves(neighbours: Tensor, d_head: int) -> Tensor:
     return heads.transpose(1, 2).flatten(0, 2)
 
 
-def _unused(model: GPT) -> list[str]:
+def _unused(model: Any) -> list[str]:
     """The frequencies were once stored with the weights; a tied output is the embedding once more."""
     return [r"layers\.\d+\.self_attn\.rotary_emb\.inv_freq"] + [r"lm_head\.weight"] * model.config.tied_output
 
@@ -212,16 +210,16 @@ def _family(
     name: str,
     read_config: Callable[[PublishedModel], GPTConfig] = _read_config,
     write_config: Callable[[GPTConfig], dict[str, Any]] = _write_config,
-) -> PublishedFamily[GPT]:
+) -> PublishedFamily:
     return PublishedFamily(
-        model=GPT,
         model_type=name.lower(),
         architecture=f"{name}ForCausalLM",
         read_config=read_config,
         write_config=write_config,
         plan=_plan,
-        plain_name=lambda tensor: tensor.removeprefix(BODY),
-        full_name=lambda tensor: tensor if tensor == OUTPUT else BODY + tensor,
+        body="model.",
+        outside=(OUTPUT,),
+        heads={"GPTClassifier": classifier(f"{name}ForSequenceClassification")},
         unused=_unused,
     )
 

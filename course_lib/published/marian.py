@@ -16,7 +16,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from course_lib.models import Transformer, TransformerConfig
+from course_lib.configurations import TransformerConfig
 from course_lib.published.families import PublishedFamily
 from course_lib.published.hub import PublishedModel
 from course_lib.published.plans import Conversion, Plan, Source, activation_name, read_activation, weights_and_bias
@@ -94,7 +94,7 @@ def _write_config(config: TransformerConfig) -> dict[str, Any]:
     }
 
 
-def _plan(model: Transformer) -> Plan:
+def _plan(model: Any) -> Plan:
     shared = Source(("shared.weight",), LAST)
     plan = {f"{name}.weight": shared for name in ("source_embedding", "target_embedding", "output")}
     plan["output.bias"] = Source((BIAS,), Conversion(torch.flatten, lambda bias: bias.unsqueeze(0)))
@@ -159,23 +159,22 @@ FIRST = Conversion(
 """The first dimension is."""
 
 
-def _forbid_padding(model: Transformer, published: PublishedModel) -> None:
+def _forbid_padding(model: Any, published: PublishedModel) -> None:
     if not published.option(KEPT, [True, False], default=False):
         model.output.bias[model.config.padding_id] = NEVER
 
 
-BODY, BIAS = "model.", "final_logits_bias"
-"""What the names of all tensors begin with but for the output's bias; and that."""
+BIAS = "final_logits_bias"
+"""The output's bias."""
 
 MARIAN = PublishedFamily(
-    model=Transformer,
     model_type="marian",
     architecture="MarianMTModel",
     read_config=_read_config,
     write_config=_write_config,
     plan=_plan,
-    plain_name=lambda name: name.removeprefix(BODY),
-    full_name=lambda name: name if name == BIAS else BODY + name,
+    body="model.",
+    outside=(BIAS,),
     # The shared embedding may be stored up to three times more, and the computed positions next to it.
     unused=lambda _model: [r"(encoder|decoder)\.embed_(tokens|positions)\.weight", r"lm_head\.weight"],
     finish=_forbid_padding,

@@ -9,8 +9,8 @@ from typing import Any
 import torch
 
 from course_lib.blocks import RotaryConfig
-from course_lib.models import BERT, GPT, BERTConfig, GPTConfig, Transformer, TransformerConfig
-from course_lib.published.families import Model, PublishedFamily
+from course_lib.configurations import BERTConfig, GPTConfig, TransformerConfig
+from course_lib.published.families import PublishedFamily
 from course_lib.published.hub import PublishedModel
 from course_lib.published.plans import Plan, Source, tied_names
 
@@ -39,25 +39,24 @@ def _as_it_was(key: str, value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def _plan(model: GPT | BERT | Transformer) -> Plan:
+def _plan(model: Any) -> Plan:
     """Every tensor that such a model has is its own source; what is tied is there once."""
     with torch.device("meta"):
-        ordinary = type(model)(model.config)  # type: ignore[arg-type]  # its own kind of configuration
+        ordinary = type(model)(model.config)
     plan = {name: Source((name,)) for name in ordinary.state_dict()}
     return plan | {name: plan[first] for first, names in tied_names(model).items() for name in names}
 
 
-def _own(model: type[Model], config: type[Any]) -> PublishedFamily[Model]:
+def _own(model: str, config: type[Any]) -> PublishedFamily:
     return PublishedFamily(
-        model=model,
-        model_type=f"katze-{model.__name__.lower()}",
-        architecture=model.__name__,
+        model_type=f"katze-{model.lower()}",
+        architecture=model,
         read_config=_reader(config),
         write_config=asdict,
         plan=_plan,
     )
 
 
-OWN_GPT = _own(GPT, GPTConfig)
-OWN_BERT = _own(BERT, BERTConfig)
-OWN_TRANSFORMER = _own(Transformer, TransformerConfig)
+OWN_GPT = _own("GPT", GPTConfig)
+OWN_BERT = _own("BERT", BERTConfig)
+OWN_TRANSFORMER = _own("Transformer", TransformerConfig)

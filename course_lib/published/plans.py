@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
@@ -52,11 +52,13 @@ class Source:
         names: published tensors; several are put one below the other.
         change: what is done to each of them first, or a change for each.
         rows: how many rows each of them has in ours; None for equally many.
+        new: what ours is, of this shape, where they were not published; None where they must have been.
     """
 
     names: tuple[str, ...]
     change: Conversion | tuple[Conversion, ...] = SAME
     rows: tuple[int, ...] | None = None
+    new: Callable[[torch.Size], Tensor] | None = None
 
     def ours(self, theirs: Sequence[Tensor]) -> Tensor:
         """Our tensor, from the published ones."""
@@ -101,7 +103,7 @@ def load_weights(
     unused: Sequence[str] = (),
     dtype: torch.dtype = torch.float32,
     device: torch.device | str = "cpu",
-) -> None:
+) -> set[str]:
     """Give a model its published weights, all of them or none.
 
     They replace the model's own, so that those need no memory: the model may be made on the device "meta". What was
@@ -115,12 +117,16 @@ def load_weights(
         dtype: what the weights become.
         device: where to.
 
+    Returns:
+        Which of our tensors are new, since they were not published.
+
     Raises:
         ValueError: a tensor is missing, is not known, or has another shape; nothing was changed then.
     """
     state = model.state_dict()
     if plan.keys() != state.keys():
         raise ValueError(f"the plan and the model disagree about {_listed(plan.keys() ^ state.keys())}")
+    plan = {ours: _found(source, published) for ours, source in plan.items()}
     wanted = {name for source in plan.values() for name in source.names}
     missing = wanted - published.tensors.keys()
     if missing:
@@ -142,11 +148,19 @@ def load_weights(
         for name in others:
             owner, _, attribute = name.rpartition(".")
             setattr(model.get_submodule(owner), attribute, model.get_parameter(first))
+    return {ours for ours, source in plan.items() if not source.names}
+
+
+def _found(source: Source, published: PublishedModel) -> Source:
+    """The source; one without names, where none of them was published and ours may be new."""
+    return source if source.new is None or published.tensors.keys() & {*source.names} else replace(source, names=())
 
 
 def _converted(
     source: Source, published: PublishedModel, wanted: torch.Size, dtype: torch.dtype, device: torch.device | str
 ) -> Tensor:
+    if not source.names and source.new is not None:
+        return source.new(wanted).to(device, dtype)
     tensors = {name: published.tensors[name] for name in source.names}
     try:
         found = source.ours([tensor.to(device, dtype) for tensor in tensors.values()])
@@ -190,6 +204,10 @@ def published_tensors(model: nn.Module, plan: Plan) -> dict[str, Tensor]:
     if extra := state.keys() - plan.keys():
         raise ValueError(f"there is no place for {_listed(extra)}; what add_lora added, merge_lora(model) folds in")
     for ours, source in plan.items():
+        if not source.names:
+            if state[ours].any():
+                raise ValueError(f"there is no place for {ours}: what is published has none, so it must be zeros")
+            continue
         for name, tensor in zip(source.names, source.theirs(state[ours].cpu()), strict=True):
             if name in tensors and not torch.equal(tensors[name], tensor):
                 raise ValueError(f"{ours} should be tied to what is saved as {name}, but differs from it")

@@ -18,7 +18,6 @@ import torch
 
 from course_lib.decoding.translator import Translator
 from course_lib.models import Transformer
-from course_lib.published.pretrained import save_model
 from course_lib.scenes.sample import everyday_scenes
 from course_lib.text.fast_subwords import SubwordVocabulary
 from course_lib.training.progress import progress_bar
@@ -58,7 +57,7 @@ def make_translator(folder: Path, steps: int = SCENES.steps, seed: int = 0) -> N
         learned = learn_to_translate(
             *(recipe, parts.training, parts.validation, Path(checkpoints), "cpu"), seed=seed, progress=tell
         )
-    save_model(learned.translator.model.half(), folder)
+    learned.translator.model.half().save_pretrained(folder)
     learned.translator.target.save(folder / _WORDS)  # type: ignore[attr-defined]
 
 

@@ -24,7 +24,6 @@ from course_lib.multihead import CrossAttention, KeyValueCache, MultiHeadAttenti
 from course_lib.objectives.heads import GPTClassifier, MultipleChoice, SequenceClassifier, TokenClassifier, best_spans
 from course_lib.objectives.losses import cross_entropy
 from course_lib.positions import LearnedPositions, sinusoidal_encoding
-from course_lib.published.pretrained import load
 from course_lib.recurrent import RecurrentConfig, RecurrentEncoder
 from course_lib.text.batches import Windows, pad
 from course_lib.text.byte_pairs import ByteLevelVocabulary
@@ -296,7 +295,6 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
     (lambda: lora_state(gpt), ValueError, "no adapted layers"),
     (lambda: cross_entropy(torch.randn(2, 3), torch.tensor([0, 7])), ValueError, "7"),
     # published weights
-    (lambda: load(SequenceClassifier, "gpt2"), TypeError, "no published weights for SequenceClassifier, only for GPT"),
     (lambda: GPT.from_pretrained("gpt2", dtype="float16"), TypeError, "dtype must be one of .*, not 'float16'"),  # type: ignore[arg-type]
     (lambda: GPT.from_pretrained("gpt2", dtype=torch.int8), ValueError, "dtype must be one of .*, not torch.int8"),
     (lambda: GPT.from_pretrained("gpt2", device="gpu"), ValueError, "there is no device 'gpu'; choose 'cpu', 'cuda'"),

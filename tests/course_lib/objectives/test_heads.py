@@ -140,9 +140,9 @@ class TestShapes:
             SequenceClassifier(bert(), 1)
         with pytest.raises(ValueError, match="at least 2 classes, not 0"):
             TokenClassifier(bert(), 0)
-        with pytest.raises(ValueError, match="'pooled' or 'mean', not 'max'"):
+        with pytest.raises(ValueError, match="one of pooled, mean, not 'max'"):
             SequenceClassifier(bert(), 2, pooling="max")
-        with pytest.raises(ValueError, match="'pooled' or 'mean', not 'max'"):
+        with pytest.raises(ValueError, match="one of pooled, mean, not 'max'"):
             MultipleChoice(bert(), pooling="max")
 
     def test_choices_need_their_own_dimension(self) -> None:

@@ -12,9 +12,9 @@ from safetensors.torch import load_file, save_file
 from torch.testing import assert_close
 
 from course_lib.models import BERT
-from course_lib.objectives.heads import NextSentencePredictor
-from course_lib.published.bert import load_masked_language_model, load_next_sentence_predictor, save_bert
-from tests.course_lib.published.theirs import IDS, MASK, SEGMENTS, SMALL_BERT, bert, published
+from course_lib.objectives.heads import MaskedLanguageModel, NextSentencePredictor
+from course_lib.published.bert import save_bert
+from tests.course_lib.published.theirs import IDS, MASK, SEGMENTS, bert
 
 
 class TestBERT:
@@ -27,7 +27,7 @@ class TestBERT:
         assert_close(read.pooled, expected.pooler_output, rtol=0, atol=1e-4)
 
     def test_guesses_masked_words_alike(self, tmp_path: Path) -> None:
-        theirs, ours = bert(tmp_path), load_masked_language_model(tmp_path)
+        theirs, ours = bert(tmp_path), MaskedLanguageModel.from_pretrained(tmp_path)
         with torch.no_grad():
             expected = theirs(IDS, MASK.long(), SEGMENTS).prediction_logits
             assert_close(ours(IDS, segments=SEGMENTS, mask=MASK)[MASK], expected[MASK], rtol=0, atol=1e-4)
@@ -36,16 +36,16 @@ class TestBERT:
     @pytest.mark.parametrize("theirs_is", ["relu", "gelu_new", "silu"])
     def test_every_activation_is_the_heads_too(self, tmp_path: Path, theirs_is: str) -> None:
         bert(tmp_path / "theirs", hidden_act=theirs_is)
-        words = load_masked_language_model(tmp_path / "theirs")
+        words = MaskedLanguageModel.from_pretrained(tmp_path / "theirs")
         save_bert(tmp_path / "ours", words, NextSentencePredictor(words.bert))
         theirs = transformers.BertForPreTraining.from_pretrained(tmp_path / "theirs").eval()
         with torch.no_grad():
             expected = theirs(IDS).prediction_logits
             assert_close(words(IDS), expected, rtol=0, atol=1e-4)
-            assert_close(load_masked_language_model(tmp_path / "ours")(IDS), expected, rtol=0, atol=1e-4)
+            assert_close(MaskedLanguageModel.from_pretrained(tmp_path / "ours")(IDS), expected, rtol=0, atol=1e-4)
 
     def test_guesses_the_next_sentence_alike(self, tmp_path: Path) -> None:
-        theirs, ours = bert(tmp_path), load_next_sentence_predictor(tmp_path)
+        theirs, ours = bert(tmp_path), NextSentencePredictor.from_pretrained(tmp_path)
         with torch.no_grad():
             expected = theirs(IDS, MASK.long(), SEGMENTS).seq_relationship_logits
             assert_close(ours(IDS, segments=SEGMENTS, mask=MASK), expected, rtol=0, atol=1e-4)
@@ -61,26 +61,21 @@ class TestBERT:
         tensors["bert.embeddings.position_ids"] = torch.arange(32).unsqueeze(0)
         tensors["cls.predictions.decoder.weight"] = tensors["bert.embeddings.word_embeddings.weight"].clone()
         save_file(tensors, path)
-        ours = load_masked_language_model(tmp_path)
+        ours = MaskedLanguageModel.from_pretrained(tmp_path)
         with torch.no_grad():
             assert_close(ours(IDS), theirs(IDS).prediction_logits, rtol=0, atol=1e-4)
-
-    def test_guesses_masked_words_without_a_pooler(self, tmp_path: Path) -> None:
-        config = transformers.BertConfig(**SMALL_BERT)
-        theirs = published(transformers.BertForMaskedLM(config), tmp_path)
-        with torch.no_grad():
-            assert_close(load_masked_language_model(tmp_path)(IDS), theirs(IDS).logits, rtol=0, atol=1e-4)
-        with pytest.raises(ValueError, match=r"lacks pooler.dense.bias, pooler.dense.weight$"):
-            BERT.from_pretrained(tmp_path)
 
 
 class TestSavedBERT:
     def test_comes_back_bit_for_bit_here_and_in_their_library(self, tmp_path: Path) -> None:
         bert(tmp_path / "theirs")
-        words = load_masked_language_model(tmp_path / "theirs")
+        words = MaskedLanguageModel.from_pretrained(tmp_path / "theirs")
         sentences = NextSentencePredictor(words.bert).eval()
         save_bert(tmp_path / "ours", words, sentences)
-        again = load_masked_language_model(tmp_path / "ours"), load_next_sentence_predictor(tmp_path / "ours")
+        again = (
+            MaskedLanguageModel.from_pretrained(tmp_path / "ours"),
+            NextSentencePredictor.from_pretrained(tmp_path / "ours"),
+        )
         theirs = transformers.BertForPreTraining.from_pretrained(tmp_path / "ours").eval()
         with torch.no_grad():
             assert torch.equal(words(IDS, segments=SEGMENTS, mask=MASK), again[0](IDS, segments=SEGMENTS, mask=MASK))
@@ -97,7 +92,10 @@ class TestSavedBERT:
 
     def test_has_one_encoder(self, tmp_path: Path) -> None:
         bert(tmp_path)
-        words, sentences = load_masked_language_model(tmp_path), load_next_sentence_predictor(tmp_path)
+        words, sentences = (
+            MaskedLanguageModel.from_pretrained(tmp_path),
+            NextSentencePredictor.from_pretrained(tmp_path),
+        )
         with pytest.raises(ValueError, match="same model"):
             save_bert(tmp_path / "ours", words, sentences)
 

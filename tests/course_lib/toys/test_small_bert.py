@@ -12,9 +12,9 @@ import transformers
 from torch.testing import assert_close
 
 from course_lib.models import BERT
+from course_lib.objectives.heads import MaskedLanguageModel, NextSentencePredictor
 from course_lib.objectives.labelled_data import IGNORED, LabelledBatch, LabelledText, collate_labelled
 from course_lib.objectives.pretraining import MaskedWords, sentence_pairs
-from course_lib.published.bert import load_masked_language_model, load_next_sentence_predictor
 from course_lib.text.fast_subwords import BERT_SPECIAL, SubwordVocabulary
 from course_lib.toys import small_bert
 from course_lib.toys.small_world import SMALL_BERT, texts
@@ -49,9 +49,9 @@ def test_it_guesses_masked_words_far_above_chance(vocabulary: SubwordVocabulary,
         batch.ids, torch.Generator().manual_seed(0)
     )
     with torch.no_grad():
-        guessed = load_masked_language_model(SMALL_BERT)(hidden.ids, segments=batch.segments, mask=batch.mask).argmax(
-            dim=-1
-        )
+        guessed = MaskedLanguageModel.from_pretrained(SMALL_BERT)(
+            hidden.ids, segments=batch.segments, mask=batch.mask
+        ).argmax(dim=-1)
     asked = hidden.labels != IGNORED
     right = (guessed == hidden.labels)[asked].float().mean().item()
     words = batch.ids[batch.mask & (batch.ids >= len(special))]
@@ -61,9 +61,9 @@ def test_it_guesses_masked_words_far_above_chance(vocabulary: SubwordVocabulary,
 
 def test_it_knows_what_follows(batch: LabelledBatch) -> None:
     with torch.no_grad():
-        said = load_next_sentence_predictor(SMALL_BERT)(batch.ids, segments=batch.segments, mask=batch.mask).argmax(
-            dim=-1
-        )
+        said = NextSentencePredictor.from_pretrained(SMALL_BERT)(
+            batch.ids, segments=batch.segments, mask=batch.mask
+        ).argmax(dim=-1)
     assert (said == batch.labels).float().mean().item() > 0.85
 
 
@@ -71,7 +71,9 @@ def test_the_transformers_library_reads_it(batch: LabelledBatch) -> None:
     theirs = transformers.BertForPreTraining.from_pretrained(SMALL_BERT).eval()
     with torch.no_grad():
         expected = theirs(batch.ids[:8], batch.mask[:8].long(), batch.segments[:8])
-        ours = load_masked_language_model(SMALL_BERT)(batch.ids[:8], segments=batch.segments[:8], mask=batch.mask[:8])
+        ours = MaskedLanguageModel.from_pretrained(SMALL_BERT)(
+            batch.ids[:8], segments=batch.segments[:8], mask=batch.mask[:8]
+        )
     assert_close(ours[batch.mask[:8]], expected.prediction_logits[batch.mask[:8]], rtol=0, atol=1e-4)
 
 
