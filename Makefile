@@ -9,7 +9,7 @@ READY := $(VENV)/.ready
 DEVELOPING := $(VENV)/.ready-dev
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 AS_ROOT := $(if $(filter-out 0,$(shell id -u)),sudo)
-PYTEST := $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile --durations 25
+PYTEST := $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal --durations 25
 
 # Else every worker, and every process that a test starts, would compile all its modules anew.
 unexport PYTHONDONTWRITEBYTECODE

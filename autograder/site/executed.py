@@ -8,6 +8,7 @@ has changed.
 from __future__ import annotations
 
 import copy
+import fcntl
 import hashlib
 import os
 import sys
@@ -83,19 +84,25 @@ def executed_solution(course: Course, lesson: str) -> NotebookNode:
     """
     notebook = read_solution(course, lesson)
     kept = course.root / "build" / "executed" / f"{lesson}-{_digest(course, lesson, notebook)}.ipynb"
-    if not kept.exists():
-        with tempfile.TemporaryDirectory(prefix="katze-executed-") as folder:
-            try:
-                ran = execute_notebook(notebook, Path(folder), {**os.environ, "KATZE_WORK": folder, **SETTINGS})
-            except CellExecutionError as failed:
-                raise BadInput(f"a cell of {lesson}, with its solution, has failed:\n{failed}") from failed
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        for older in kept.parent.glob(f"{lesson}-*.ipynb"):
-            older.unlink(missing_ok=True)
-        with put_in_place(kept) as unfinished:
-            nbformat.write(ran, unfinished)
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    with kept.with_name(f".{lesson}").open("w") as lock:  # whoever comes second finds what the first has made
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not kept.exists():
+            _execute(lesson, notebook, kept)
     executed: NotebookNode = nbformat.read(kept, as_version=4)
     return executed
+
+
+def _execute(lesson: str, notebook: NotebookNode, kept: Path) -> None:
+    with tempfile.TemporaryDirectory(prefix="katze-executed-") as folder:
+        try:
+            ran = execute_notebook(notebook, Path(folder), {**os.environ, "KATZE_WORK": folder, **SETTINGS})
+        except CellExecutionError as failed:
+            raise BadInput(f"a cell of {lesson}, with its solution, has failed:\n{failed}") from failed
+    for older in kept.parent.glob(f"{lesson}-*.ipynb"):
+        older.unlink(missing_ok=True)
+    with put_in_place(kept) as unfinished:
+        nbformat.write(ran, unfinished)
 
 
 def _digest(course: Course, lesson: str, notebook: NotebookNode) -> str:

@@ -20,9 +20,9 @@ from tests.autograder import small_gradebook
 from tests.autograder.small_class import BY_NAME, LESSON, hand_in, make_course
 
 
-@pytest.fixture(scope="module")
-def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
-    return make_course(tmp_path_factory.mktemp("semester"))
+@pytest.fixture
+def course(tmp_path: Path) -> Course:
+    return make_course(tmp_path)
 
 
 def of(course: Course) -> LessonStatus:
@@ -104,12 +104,14 @@ def test_a_frozen_lesson_is_not_told_to_be_graded() -> None:
     assert (frozen.stage, frozen.next) == ("frozen", "")
 
 
-@pytest.mark.usefixtures("processes")
-def test_pages_given_back_are_counted_and_those_that_have_changed_since_are_named(course: Course) -> None:
-    page = ReturnedPage("folder", digest_of(page_of(course, LESSON, "ada")), "2026-11-20T18:00:00+00:00")
+def test_pages_given_back_are_counted_and_those_that_have_changed_since_are_named(
+    graded_class: Course, tmp_path: Path
+) -> None:
+    course = Course.find(shutil.copytree(graded_class.root, tmp_path / "class"))
+    page = ReturnedPage("folder", digest_of(page_of(course, LESSON, "ben")), "2026-11-20T18:00:00+00:00")
     stale = ReturnedPage("folder", "0" * 64, "2026-11-20T18:00:00+00:00")
-    write_returned(course, Returned(LESSON, {"ada": page, "gus": stale}))
-    assert (of(course).returned, of(course).changed_since) == (2, ("gus",))
+    write_returned(course, Returned(LESSON, {"ben": page, "hana_slides_numbers": stale}))
+    assert (of(course).returned, of(course).changed_since) == (2, ("hana_slides_numbers",))
 
 
 @pytest.fixture

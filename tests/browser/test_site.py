@@ -13,6 +13,7 @@ from autograder.site.build import build_site
 from tests.autograder.site.small_course import broken_links, loads_from_elsewhere
 from tests.browser.accessibility import faults
 from tests.browser.conftest import Visit
+from tests.once import made_once
 
 ROOT = Path(__file__).parents[2]
 PAGES = ("index.html", "lessons/01_attention.html", "library/attention.html", "instructors.html")
@@ -20,9 +21,10 @@ PAGES = ("index.html", "lessons/01_attention.html", "library/attention.html", "i
 
 @pytest.fixture(scope="module")
 def site(processes: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("website") / "site"
-    assert build_site(Course.find(ROOT), folder, workers=int(os.environ.get("WORKERS", "1"))) == []
-    return folder
+    def build(folder: Path) -> None:
+        assert build_site(Course.find(ROOT), folder / "site", workers=int(os.environ.get("WORKERS", "1"))) == []
+
+    return made_once(tmp_path_factory, "website", build) / "site"
 
 
 def test_every_link_of_the_whole_site_leads_somewhere(site: Path) -> None:

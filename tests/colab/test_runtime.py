@@ -1,7 +1,7 @@
 """Colab is imitated: its packages, a notebook that gets the library by its own first cell, and saves as Colab saves.
 
-The environment has what `runtime-2026.01.txt` lists and the torch of these tests. The repository that the first cell
-names is a copy of this one, which git takes in its place.
+The environment has what `runtime-2026.01.txt` lists and the torch of these tests; to install that takes minutes, so it
+is done before a release. The repository that the first cell names is a copy of this one, which git takes in its place.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ OURS = ("torch", "torchgen", "functorch", f"torch-{torch.__version__}.dist-info"
 
 
 @pytest.fixture(scope="module")
-def runtime(processes: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def runtime(thorough: None, processes: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A Python with Colab's packages and none of the course's."""
     folder = tmp_path_factory.mktemp("runtime")
     subprocess.run([sys.executable, "-m", "venv", folder], check=True)

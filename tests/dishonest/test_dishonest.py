@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import shutil
 import sqlite3
 from collections.abc import Mapping
@@ -32,6 +33,7 @@ from course_lib.checking import Outcome
 from tests.dishonest.attempt import LESSON
 from tests.dishonest.kinds import KINDS
 from tests.dishonest.kinds.folders import MARK
+from tests.once import made_once
 
 ROOT = Path(__file__).resolve().parents[2]
 HONEST = ("ada_reference", "carl_loops", "fay_half_done", "jana_nearly_right", "ola_helper_in_demo_cell")
@@ -83,19 +85,30 @@ def grade(folder: Path, students: list[Student], **options: Any) -> Graded:
     return Graded(course, grade_lesson(course, LESSON, workers=2, level=Level.L2, limits=LIMITS, **options))
 
 
+def graded_once(factory: pytest.TempPathFactory, name: str, students: list[Student]) -> Graded:
+    """A class that test processes grade once between them."""
+
+    def make(folder: Path) -> None:
+        (folder / "class").mkdir()
+        (folder / "result").write_bytes(pickle.dumps(grade(folder / "class", students).result))
+
+    place = made_once(factory, name, make)
+    return Graded(Course.find(place / "class"), pickle.loads((place / "result").read_bytes()))
+
+
 @pytest.fixture(scope="module")
 def alone(processes: None, tmp_path_factory: pytest.TempPathFactory) -> Graded:
     """The honest neighbours, graded by themselves."""
     problems = self_test()
     if problems:
         pytest.skip(f"no boxes at level L2 here: {problems}")
-    return grade(tmp_path_factory.mktemp("alone"), NEIGHBOURS)
+    return graded_once(tmp_path_factory, "alone", NEIGHBOURS)
 
 
 @pytest.fixture(scope="module")
 def together(processes: None, alone: Graded, tmp_path_factory: pytest.TempPathFactory) -> Graded:
     """Everybody."""
-    return grade(tmp_path_factory.mktemp("together"), [*NEIGHBOURS, *(attempt.student() for attempt in ATTEMPTS)])
+    return graded_once(tmp_path_factory, "together", [*NEIGHBOURS, *(attempt.student() for attempt in ATTEMPTS)])
 
 
 def test_there_are_many_and_each_is_different() -> None:

@@ -44,6 +44,7 @@ def test_a_sentence_that_was_learned_from_is_known(little_data: Split) -> None:
     assert recorder.sent[-1].was_known  # type: ignore[attr-defined]
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_training_that_ends_early_is_an_error() -> None:
     with pytest.raises(RuntimeError, match="ended early, with status 1"):
         learn("the cat danced", "many", lambda step, loss: None)  # type: ignore[arg-type]

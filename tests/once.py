@@ -1,0 +1,30 @@
+"""What costs much to make: once for all processes that run tests side by side."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+
+def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
+    """A folder that all these processes look at and none may change.
+
+    Args:
+        factory: whose folders go when there are too many.
+        name: of the folder.
+        make: fills it; the first process that asks does so, and others wait for it.
+    """
+    shared = factory.getbasetemp()
+    shared = shared.parent if "PYTEST_XDIST_WORKER" in os.environ else shared
+    place, done = shared / name, shared / f"{name}.made"
+    with (shared / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not done.exists():
+            place.mkdir()
+            make(place)
+            done.touch()
+    return place
