@@ -1,27 +1,18 @@
-"""Followed word for word, `docs/any_course.md` leads to a certified exercise; its commands and sentences are real."""
+"""Followed word for word, `docs/any_course.md` leads to a certified exercise; what it says is said is said."""
 
 from __future__ import annotations
 
 import json
 import re
-import shlex
 from pathlib import Path
 
 import pytest
 
-from autograder.cli import main, make_parser
+from autograder.cli import main
 from autograder.starter.new_course import write_course
 
 PAGE = (Path(__file__).parents[1] / "docs" / "any_course.md").read_text(encoding="utf-8")
 SETTING, EXERCISE, CELLS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
-
-
-def test_its_commands_are_understood() -> None:
-    commands = [line.partition("#")[0].strip() for line in re.findall(r"^    (katze .*)$", PAGE, re.M)]
-    commands += re.findall(r"`(katze [a-z]+ [^`]*)`", PAGE)
-    assert len(commands) > 10
-    for command in commands:
-        make_parser()[0].parse_args(shlex.split(command)[1:])
 
 
 @pytest.fixture

@@ -138,15 +138,6 @@ def used(code: str, modules: Collection[str]) -> set[str]:
     return {name for name in names | {name.rpartition(".")[0] for name in names - set(modules)} if name in modules}
 
 
-def test_no_module_is_a_book() -> None:
-    files = [path for package in ("autograder", "course_lib", "benchmarks") for path in python_files(package)]
-    lengths = {module_name(path): len(path.read_text(encoding="utf-8").splitlines()) for path in files}
-    assert {name: lines for name, lines in lengths.items() if lines > MOST_LINES} == {}
-
-
-MOST_LINES = 700
-
-
 def test_checking_knows_no_model_and_meets_exercises_and_learner_only_when_called() -> None:
     assert strangers("course_lib/checking", {"checking", "exercises", "learner", "ground.optional"}) == {}
     assert strangers("course_lib/checking", {"checking"}, top_level=True) == {}

@@ -5,8 +5,6 @@ JupyterHub is not among the packages that the tests install. Where it is there, 
 
 from __future__ import annotations
 
-import re
-import shlex
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -15,8 +13,6 @@ import pytest
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange.default import Exchange
 from traitlets.config.loader import PyFileConfigLoader
-
-from autograder.cli import make_parser
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "jupyterhub"
@@ -73,13 +69,6 @@ def test_students_start_another_environment_than_the_one_that_grades() -> None:
     for command, path in ((grades, service["environment"]["PATH"]), (starts, HUB.Spawner.environment["PATH"])):
         assert path.split(":")[0] == str(Path(command).parent)  # nbgrader looks for alembic there
     assert f"python3 -m venv {Path(starts).parents[1]}" in PAGE
-
-
-def test_the_page_s_commands_are_understood() -> None:
-    commands = set(re.findall(r"`(katze grade [^`]*)`", PAGE))
-    assert commands
-    for command in commands:
-        make_parser()[0].parse_args(shlex.split(command)[1:])
 
 
 def test_jupyterhub_knows_every_setting() -> None:

@@ -223,15 +223,6 @@ def test_names_are_told_apart(code: str, bound: set[str], used: set[str]) -> Non
     assert names(code) == (bound, used)
 
 
-def test_lessons_are_those_of_the_exercises() -> None:
-    assert sorted(path.parent.name for path in (ROOT / "solutions").glob("*/*.py")) == list(exercises.LESSONS)
-
-
-def test_each_lesson_is_run_by_a_test_of_its_own() -> None:
-    run = {path.stem.removeprefix("test_") for path in (ROOT / "tests" / "solutions").glob("test_*.py")}
-    assert {lesson.partition("_")[2] for lesson in exercises.LESSONS} <= run
-
-
 def test_the_release_with_its_answers_filled_in_is_the_source(lesson: str, notebook: NotebookNode) -> None:
     """As text: what students open says what the solved notebook says, and only the answers are missing."""
     released = nbformat.read(ROOT / "notebooks" / lesson / f"{lesson}.ipynb", as_version=4)
