@@ -68,34 +68,34 @@ def pages(course: Course) -> dict[str, str]:
     }
 
 
-@pytest.fixture(scope="module")
-def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[Course, Course]:
-    """The same course twice: graded on one machine, and on a cluster."""
-    here, there = (make_course(tmp_path_factory.mktemp(name)) for name in ("here", "there"))
+@pytest.fixture
+def both(tmp_path: Path) -> tuple[Course, Course]:
+    """The same course twice: to be graded on one machine, and on a cluster."""
+    (tmp_path / "here").mkdir()
+    here = make_course(tmp_path / "here")
     here.secret()
-    shutil.copytree(here.root / ".katze", there.root / ".katze")
     hand_in_all(here)
-    hand_in_all(there)
-    return here, there
+    return here, Course.find(shutil.copytree(here.root, tmp_path / "there"))
 
 
 @pytest.mark.usefixtures("processes")
-def test_on_a_cluster_all_comes_out_as_on_one_machine(
-    both: tuple[Course, Course], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_on_a_cluster_all_comes_out_as_on_one_machine_and_where_one_exercise_changes_the_others_stay(
+    both: tuple[Course, Course], tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here, there = both
     locally = grade_lesson(here, LESSON, workers=2)
     orders: list[Any] = []
     on_disk: list[bytes] = []
+    temporary = tmp_path_factory.mktemp("temporary")
     station, opened = workforce.LessonStation, workforce.open_reply
 
     def open_reply(*arrived: Any) -> Any:  # while the workers are at it
-        on_disk.extend(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+        on_disk.extend(path.read_bytes() for path in temporary.rglob("*") if path.is_file())
         return opened(*arrived)
 
     monkeypatch.setattr(workforce, "LessonStation", lambda *sent: orders.append(sent) or station(*sent))
     monkeypatch.setattr(workforce, "open_reply", open_reply)
-    with dask.config.set({"temporary-directory": str(tmp_path)}):
+    with dask.config.set({"temporary-directory": str(temporary)}):
         remotely = grade_lesson(there, LESSON, workers=1, hire=hire_at("local", 1, patience=60))
     assert by_student(remotely)["ada"].points == 17
     assert everything(there) == everything(here) != []
@@ -112,12 +112,6 @@ def test_on_a_cluster_all_comes_out_as_on_one_machine(
     again = grade_lesson(there, LESSON, workers=1, hire=hire_at("tcp://127.0.0.1:1", 1))
     assert again.gradings == {}, "nothing has changed, so nobody is asked"
 
-
-@pytest.mark.usefixtures("processes")
-def test_where_one_exercise_has_changed_the_others_keep_their_verdicts(
-    both: tuple[Course, Course], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    here, there = both
     for course in both:
         with (course.root / "nbgrader_config.py").open("a") as file:
             file.write('\nc.Katze.exercise_limits = {"attention.scores": {"call_seconds": 9}}\n')
