@@ -102,7 +102,7 @@ class GPTConfig:
         tied_output: whether the output layer's rows are the word embeddings (S0).
         attention_dropout: the share of attention weights that training drops.
         norm_epsilon: added to the variance in each layer norm.
-        end_id: the id that ends a text; None where texts have no end.
+        end_id: the id that ends a text, or a tuple of several, as Llama 3 has; None where texts have no end.
         padding_id: the id of padding in prompts of different lengths; None where there is none.
         norm, gated, bias, qkv_bias, key_value_heads, d_head, qk_norm: as in `BlockConfig`; GPT-2's by default.
         rotary: how queries and keys are turned by their positions; None to learn a vector for each position instead.
@@ -122,7 +122,7 @@ class GPTConfig:
     tied_output: bool = True
     attention_dropout: float = 0.0
     norm_epsilon: float = 1e-5
-    end_id: int | None = None
+    end_id: int | tuple[int, ...] | None = None
     padding_id: int | None = None
     norm: Norm = "layer"
     gated: bool = False
@@ -137,7 +137,9 @@ class GPTConfig:
 
     def __post_init__(self) -> None:
         require_at_least(1, vocabulary=self.vocabulary, context=self.context, layers=self.layers)
-        require_known(self.vocabulary, end_id=self.end_id, padding_id=self.padding_id)
+        require_known(self.vocabulary, padding_id=self.padding_id)
+        for end in self.end_ids:
+            require_known(self.vocabulary, end_id=end)
         _, d_head = self.block.key_shape  # which refuses impossible sizes
         if self.rotary and d_head % 2:
             raise ValueError(f"rotary positions turn pairs of numbers, so d_head must be even, not {d_head}")
@@ -182,23 +184,37 @@ class GPTConfig:
 
     @classmethod
     def llama(
-        cls, vocabulary: int, d_model: int, heads: int, layers: int, d_hidden: int, context: int = 2048
+        cls,
+        vocabulary: int,
+        d_model: int,
+        heads: int,
+        layers: int,
+        d_hidden: int,
+        context: int = 2048,
+        **changes: Any,
     ) -> GPTConfig:
         """The block as it is since Llama: RMSNorm, rotary positions, SwiGLU, no biases (Touvron et al., 2023).
 
-        What came after it is a field more: `replace(config, key_value_heads=4, qk_norm=True, window=1024)`.
+        What came after it is a field more: `GPTConfig.llama(..., key_value_heads=4, qk_norm=True, window=1024)`.
         """
-        return cls(
-            *(vocabulary, context, d_model, heads, layers, d_hidden),
-            dropout=0.0,
-            activation="silu",
-            tied_output=False,
-            norm_epsilon=1e-6,
-            norm="rms",
-            gated=True,
-            bias=False,
-            rotary=RotaryConfig(),
-        )
+        fields: dict[str, Any] = {
+            "dropout": 0.0,
+            "activation": "silu",
+            "tied_output": False,
+            "norm_epsilon": 1e-6,
+            "norm": "rms",
+            "gated": True,
+            "bias": False,
+            "rotary": RotaryConfig(),
+        }
+        return cls(vocabulary, context, d_model, heads, layers, d_hidden, **fields | changes)
+
+    @property
+    def end_ids(self) -> tuple[int, ...]:
+        """All ids that end a text."""
+        if self.end_id is None:
+            return ()
+        return self.end_id if isinstance(self.end_id, tuple) else (self.end_id,)
 
     @property
     def block(self) -> BlockConfig:

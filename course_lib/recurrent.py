@@ -332,7 +332,7 @@ class _RecurrentTranslation(Continuation):
         self._states, self._mask = encoded.states, encoded.mask
         self._state = encoded.summary.transpose(0, 1)  # [batch, layers, d_model]
         self.batch, self.device = len(source), source.device
-        self.end_id, self.padding_id = model.config.end_id, model.config.padding_id
+        self.end_ids, self.padding_id = (model.config.end_id,), model.config.padding_id
         self.first = (model.config.start_id,)
 
     def start(self) -> Next:
@@ -365,7 +365,7 @@ class _RecurrentWriting(Continuation):
         self.batch, self.device = len(prompt), prompt.device
         self.first = tuple(prompt[0].tolist())
         config = model.config
-        self.end_id = config.end_id
+        self.end_ids = () if config.end_id is None else (config.end_id,)
         self.padding_id = config.padding_id if config.padding_id is not None else config.end_id or 0
         self._mask = None if config.padding_id is None else prompt != config.padding_id
 

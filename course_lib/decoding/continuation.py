@@ -40,13 +40,13 @@ class Continuation(TextState, ABC):
 
     Attributes:
         device: where they are.
-        end_id: the id that ends a text; None where texts have no end.
+        end_ids: the ids that end a text; none where texts have no end.
         padding_id: what comes after a text that has ended.
         first: the ids that the first text begins with, before anything is written.
     """
 
     device: torch.device
-    end_id: int | None
+    end_ids: tuple[int, ...]
     padding_id: int
     first: tuple[int, ...]
 
@@ -60,6 +60,13 @@ class Continuation(TextState, ABC):
 
     def close(self) -> None:
         """Nothing more will be read."""
+
+    def has_ended(self, words: Int[Tensor, " rows"]) -> Bool[Tensor, " rows"]:
+        """Which of these words end their text."""
+        ended = torch.zeros_like(words, dtype=torch.bool)
+        for end in self.end_ids:
+            ended |= words == end
+        return ended
 
 
 @singledispatch
@@ -97,7 +104,7 @@ class Translation(Continuation):
         self._encoded = self._encode(source)
         self._cache = model.cache(self._encoded, new_words) if cached else None
         self.batch, self.device = len(source), source.device
-        self.end_id, self.padding_id = model.config.end_id, model.config.padding_id
+        self.end_ids, self.padding_id = (model.config.end_id,), model.config.padding_id
         self.first = (model.config.start_id,)
         self._words = torch.empty(self.batch, 0, dtype=torch.long, device=self.device)
 
@@ -134,8 +141,9 @@ class _Text(Continuation):
         require_ids(prompt, model.config.vocabulary, "the prompt", wait=True)
         self._model, self._weights = model, weights
         self.batch, self.device = len(prompt), prompt.device
-        self.end_id = model.config.end_id
-        self.padding_id = model.config.padding_id if model.config.padding_id is not None else self.end_id or 0
+        self.end_ids = model.config.end_ids
+        own = model.config.padding_id
+        self.padding_id = next(iter(self.end_ids), 0) if own is None else own
         self.first = tuple(prompt[0].tolist())
         self._words = prompt
         self._mask = prompt_mask(prompt, model.config) if mask is None else _where_there_is_padding(mask)
@@ -251,9 +259,9 @@ def prompt_mask(prompt: Int[Tensor, "batch words"], config: GPTConfig) -> Bool[T
     """
     if config.padding_id is not None:
         return _where_there_is_padding(prompt != config.padding_id)
-    if config.end_id is None:
+    if not config.end_ids:
         return None
-    filled = prompt == config.end_id
+    filled = torch.isin(prompt, torch.tensor(config.end_ids, device=prompt.device))
     before, after = filled.cumprod(dim=1), filled.flip(1).cumprod(dim=1).flip(1)
     mask = (before + after) == 0
     return None if bool((mask == mask[:1]).all()) else _where_there_is_padding(mask)

@@ -2,84 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import singledispatch
 
 import torch
 from jaxtyping import Bool, Int
-from torch import Generator, Tensor, nn
+from torch import Tensor, nn
 
-from course_lib.decoding.beam import BeamSearch, EarlyStopping, LengthFormula, search
+from course_lib.decoding.beam import BeamSearch, search
 from course_lib.decoding.compiled import CompiledTranslation, CompiledWriting
 from course_lib.decoding.continuation import Continuation, continuation, prompt_continuation, prompt_mask
 from course_lib.decoding.generates import Streamer
 from course_lib.decoding.greedy import Choice, Listener, decoding, most_probable, write_on
-from course_lib.decoding.rules import Rules, Tokenizer, repetition_rule, require_penalty, stop_rule
+from course_lib.decoding.rules import (
+    Processor,
+    Rules,
+    no_end_before,
+    no_repeated_ngram,
+    repetition_penalty,
+    require_penalty,
+    score_change,
+    stop_rule,
+)
 from course_lib.decoding.sampling import Draw
-from course_lib.ground.refusals import require_at_least, require_ids
+from course_lib.decoding.settings import LogitsProcessor, Settings
+from course_lib.ground.refusals import require_ids, require_known
 from course_lib.models import GPT, Transformer
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How to write, as `Generates.generate` is told, which says what each of them means."""
-
-    max_new_tokens: int
-    do_sample: bool | None = None
-    temperature: float | None = None
-    top_k: int | None = None
-    top_p: float | None = None
-    min_p: float | None = None
-    generator: Generator | None = None
-    num_beams: int = 1
-    length_penalty: float = 1.0
-    length_formula: LengthFormula = "length"
-    early_stopping: EarlyStopping = False
-    repetition_penalty: float = 1.0
-    stop: str | Sequence[str | Sequence[int]] = ()
-    tokenizer: Tokenizer | None = None
-    past_context: bool = False
-    use_cache: bool = True
-    compiled: bool = False
-
-    def __post_init__(self) -> None:
-        require_at_least(1, max_new_tokens=self.max_new_tokens, num_beams=self.num_beams)
-        require_penalty(self.repetition_penalty)
-        if self.do_sample is False and self.shapes_draws:
-            raise ValueError("temperature, top_k, top_p and min_p are for sampling: leave them or do_sample=False out")
-        if self.num_beams > 1 and self.samples:
-            raise ValueError("beam search draws nothing at random: give num_beams or settings of sampling, not both")
-        if self.compiled and (self.past_context or not self.use_cache):
-            raise ValueError("compiled=True keeps all keys and values: leave use_cache and past_context out")
-
-    @property
-    def shapes_draws(self) -> bool:
-        """Whether any setting of sampling is given."""
-        return any(setting is not None for setting in (self.temperature, self.top_k, self.top_p, self.min_p))
-
-    @property
-    def samples(self) -> bool:
-        """Whether words are drawn at random."""
-        return self.shapes_draws if self.do_sample is None else self.do_sample
-
-    def choice(self) -> Choice:
-        """Which word to write."""
-        if not self.samples:
-            return most_probable
-        temperature = 1.0 if self.temperature is None else self.temperature
-        return Draw(temperature, self.top_k, self.top_p, self.min_p, self.generator)
-
-    def rules(self, read: Int[Tensor, "batch words"], mask: Bool[Tensor, "batch words"] | None) -> Rules:
-        """What every text obeys, after these words."""
-        rules = Rules(stop=stop_rule(self.stop, self.tokenizer)) if self.stop else Rules()
-        if self.repetition_penalty == 1.0:
-            return rules
-        return Rules(repetition_rule(read, mask, self.repetition_penalty), rules.stop)
-
-    def beam_search(self) -> BeamSearch:
-        """How wide to search, and how sentences are compared."""
-        return BeamSearch(self.num_beams, self.length_penalty, self.length_formula, self.early_stopping)
 
 
 def generate(
@@ -88,22 +36,57 @@ def generate(
     attention_mask: Tensor | None,
     settings: Settings,
     streamer: Streamer | None = None,
-) -> Int[Tensor, "batch written"]:
+) -> Int[Tensor, "texts written"]:
     """What `Generates.generate` says."""
-    if streamer is not None and settings.num_beams > 1:
+    beams, copies = settings.num_beams, settings.num_return_sequences
+    if streamer is not None and beams > 1:
         raise ValueError("beam search may still change its words, so that there is nothing for a streamer yet")
+    if copies > 1 and beams == 1:
+        input_ids = input_ids.repeat_interleave(copies, dim=0)
+        attention_mask = None if attention_mask is None else attention_mask.repeat_interleave(copies, dim=0)
     with decoding(model):
         opened = _open(model, input_ids, attention_mask, settings)
-        rules, longest = settings.rules(opened.read, opened.mask), settings.max_new_tokens
-        if settings.num_beams > 1:
-            words = search(opened.text, settings.beam_search(), longest, rules).words[:, 0]
+        rules, longest = _rules(opened, settings), settings.max_new_tokens
+        if beams > 1:
+            how = BeamSearch(beams, settings.length_penalty, settings.length_formula, settings.early_stopping)
+            words = search(opened.text, how, longest, rules).words[:, :copies].flatten(0, 1)
+            opened.read = opened.read.repeat_interleave(copies, dim=0)
         else:
-            words = write_on(opened.text, settings.choice(), longest, rules, _listener(streamer, opened.read))
+            words = write_on(opened.text, _choice(settings), longest, rules, _listener(streamer, opened.read))
         opened.text.close()
         written = torch.cat([opened.read, words], dim=1)
     if streamer is not None:
         streamer.end()
     return written.clone()  # outside of inference mode, so that one may train with it
+
+
+def _choice(settings: Settings) -> Choice:
+    """Which word to write."""
+    if not settings.samples:
+        return most_probable
+    temperature = 1.0 if settings.temperature is None else settings.temperature
+    return Draw(temperature, settings.top_k, settings.top_p, settings.min_p, settings.generator)
+
+
+def _rules(opened: _Opened, settings: Settings) -> Rules:
+    """What every text obeys, in the order of the `transformers` library."""
+    text, read = opened.text, opened.read
+    processors: list[Processor] = []
+    require_penalty(settings.repetition_penalty)
+    if settings.repetition_penalty != 1.0:
+        processors.append(repetition_penalty(settings.repetition_penalty))
+    if settings.no_repeat_ngram_size:
+        processors.append(no_repeated_ngram(settings.no_repeat_ngram_size))
+    if settings.min_new_tokens and text.end_ids:
+        processors.append(no_end_before(read.shape[1] + settings.min_new_tokens, text.end_ids))
+    processors += [_with_ids(own) for own in settings.processors]
+    stop = {"stop": stop_rule(settings.stop_strings, settings.tokenizer)} if settings.stop_strings else {}
+    return Rules(score_change(read, opened.mask, processors), **stop)
+
+
+def _with_ids(processor: LogitsProcessor) -> Processor:
+    """A processor of the caller's, which is not told where the words are."""
+    return lambda ids, _, scores: processor(ids, scores)
 
 
 def _listener(streamer: Streamer | None, read: Int[Tensor, "batch words"]) -> Listener | None:
@@ -117,7 +100,7 @@ def _listener(streamer: Streamer | None, read: Int[Tensor, "batch words"]) -> Li
 # --- What the models begin with --------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Opened:
     """Texts that can be written.
 
@@ -148,6 +131,7 @@ def _open_prompts(model: GPT, input_ids: Tensor, attention_mask: Tensor | None, 
     else:
         cached, past_context = settings.use_cache, settings.past_context
         text = prompt_continuation(model, input_ids, new_words, cached=cached, mask=mask, past_context=past_context)
+    _end_with(text, settings, config.vocabulary)
     return _Opened(text, input_ids, prompt_mask(input_ids, config) if mask is None else mask)
 
 
@@ -167,7 +151,18 @@ def _open_sources(model: Transformer, input_ids: Tensor, attention_mask: Tensor 
         text: Continuation = CompiledTranslation(model, source, new_words)
     else:
         text = continuation(model, source, new_words, cached=settings.use_cache)
+    _end_with(text, settings, config.target_vocabulary)
     return _Opened(text, torch.full_like(source[:, :1], config.start_id))
+
+
+def _end_with(text: Continuation, settings: Settings, vocabulary: int) -> None:
+    """Texts end where the settings say, if they say it."""
+    ends = settings.eos_token_id
+    if ends is None:
+        return
+    text.end_ids = (ends,) if isinstance(ends, int) else tuple(ends)
+    for end in text.end_ids:
+        require_known(vocabulary, eos_token_id=end)
 
 
 def _as_boolean(attention_mask: Tensor | None, ids: Tensor) -> Bool[Tensor, "batch words"] | None:

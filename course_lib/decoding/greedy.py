@@ -78,9 +78,7 @@ def write_on(
         longest += ~finished.all()
         word = choose(rules.change(words[:, : length - 1], logits)).masked_fill(finished, text.padding_id)
         words[:, length - 1] = word
-        finished |= rules.stop(words[:, :length])
-        if text.end_id is not None:
-            finished |= word == text.end_id
+        finished |= rules.stop(words[:, :length]) | text.has_ended(word)
         is_last = length == max_length
         if is_last or time_to_ask(length, text.device):
             if listen is not None:

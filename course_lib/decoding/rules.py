@@ -5,14 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from course_lib.decoding.settings import Tokenizer
+
 ScoreChange = Callable[[Int[Tensor, "rows words"], Float[Tensor, "rows vocabulary"]], Float[Tensor, "rows vocabulary"]]
 """Other scores of the next word, from the words written so far and the model's scores."""
+
+Processor = Callable[[Tensor, Tensor, Tensor], Tensor]
+"""Other scores of the next word, [rows, vocabulary], from whole texts and where their words are, [rows, words] each."""
 
 Stop = Callable[[Int[Tensor, "rows words"]], Bool[Tensor, " rows"]]
 """Whether each text ends with the last of the words written so far."""
@@ -71,54 +75,85 @@ def require_penalty(penalty: float) -> None:
         raise ValueError(f"repetition_penalty must be above 0, not {penalty}; 1 changes nothing")
 
 
-def repetition_rule(
-    read: Int[Tensor, "batch words"], mask: Bool[Tensor, "batch words"] | None, penalty: float
+def score_change(
+    read: Int[Tensor, "batch words"], mask: Bool[Tensor, "batch words"] | None, processors: Sequence[Processor]
 ) -> ScoreChange:
-    """Penalise the words of the text that was read before, and those written since; padding is no word.
+    """What these do to the scores, one after the other, of texts that begin with what was read before.
 
     Args:
-        read: before the first new word: prompts.
+        read: before the first new word: prompts, or <s>.
         mask: True at words, False at padding; None where there is none.
-        penalty: above 0; above 1, what has been said is said less.
+        processors: given all of each text, and where in it there are words.
     """
-    counts = torch.ones_like(read) if mask is None else mask.long()
+    known = torch.ones_like(read, dtype=torch.bool) if mask is None else mask
 
     def change(words: Tensor, scores: Tensor) -> Tensor:
         copies = len(scores) // len(read)  # in beam search
-        said = torch.cat([read.repeat_interleave(copies, dim=0), words], dim=1)
-        counted = torch.cat([counts.repeat_interleave(copies, dim=0), torch.ones_like(words)], dim=1)
-        seen = torch.zeros_like(scores, dtype=torch.long).scatter_add_(1, said, counted) > 0
+        text = torch.cat([read.repeat_interleave(copies, dim=0), words], dim=1)
+        at_words = torch.cat([known.repeat_interleave(copies, dim=0), torch.ones_like(words, dtype=torch.bool)], dim=1)
+        for process in processors:
+            scores = process(text, at_words, scores)
+        return scores
+
+    return change if processors else _as_they_are
+
+
+def repetition_penalty(penalty: float) -> Processor:
+    """Penalise the words of the whole text; padding is no word. Above 1, what has been said is said less."""
+
+    def process(text: Tensor, at_words: Tensor, scores: Tensor) -> Tensor:
+        seen = torch.zeros_like(scores, dtype=torch.long).scatter_add_(1, text, at_words.long()) > 0
         return penalise_repetition(scores.float(), seen, penalty)
 
-    return change
+    return process
+
+
+def no_repeated_ngram(size: int) -> Processor:
+    """No `size` words in a row that have been there before: Paulus et al. (2017), "A Deep Reinforced Model", 2.5."""
+
+    def process(text: Tensor, at_words: Tensor, scores: Tensor) -> Tensor:
+        if text.shape[1] < size:
+            return scores
+        ngrams = text.unfold(1, size, 1)
+        known = at_words.unfold(1, size, 1).all(dim=2)
+        begun = text[:, text.shape[1] - size + 1 :].unsqueeze(1)
+        again = known & (ngrams[:, :, :-1] == begun).all(dim=2)
+        banned = torch.zeros_like(scores, dtype=torch.long).scatter_add_(1, ngrams[:, :, -1], again.long()) > 0
+        return scores.masked_fill(banned, -math.inf)
+
+    return process
+
+
+def no_end_before(length: int, end_ids: Sequence[int]) -> Processor:
+    """No end of a text that has fewer words than this, those that were read before included."""
+
+    def process(text: Tensor, at_words: Tensor, scores: Tensor) -> Tensor:
+        if text.shape[1] >= length:
+            return scores
+        return scores.index_fill(1, torch.tensor(list(end_ids), device=scores.device), -math.inf)
+
+    return process
 
 
 # --- Stopping --------------------------------------------------------------------------------------------------
 
 
-class Tokenizer(Protocol):
-    """What turns ids into text: ours, or one of the `transformers` library."""
-
-    def decode(self, ids: list[int], /) -> str:
-        """The text of these ids."""
-
-
-def stop_rule(stop: str | Sequence[str | Sequence[int]], tokenizer: Tokenizer | None = None) -> Stop:
+def stop_rule(stop_strings: str | Sequence[str | Sequence[int]], tokenizer: Tokenizer | None = None) -> Stop:
     """Stop after any of these, which stays part of the text.
 
     Args:
-        stop: texts, found in what has been written, or ids, which it must end with.
+        stop_strings: texts, found in what has been written, or ids, which it must end with.
         tokenizer: needed for texts.
 
     Raises:
         TypeError: something is neither text nor ids.
         ValueError: one of them is empty, or there is a text but no tokenizer.
     """
-    each = [stop] if isinstance(stop, str) else list(stop)
+    each = [stop_strings] if isinstance(stop_strings, str) else list(stop_strings)
     texts = [one for one in each if isinstance(one, str)]
     sequences = [_ids(one) for one in each if not isinstance(one, str)]
     if not all(each):
-        raise ValueError("stop must not have an empty text, or no ids: nothing would be written")
+        raise ValueError("stop_strings must not have an empty text, or no ids: nothing would be written")
     if texts and tokenizer is None:
         raise ValueError(f"to stop at the text {texts[0]!r}, give the tokenizer as well, or its ids in place of it")
 
@@ -138,5 +173,5 @@ def stop_rule(stop: str | Sequence[str | Sequence[int]], tokenizer: Tokenizer | 
 
 def _ids(one: Sequence[int]) -> list[int]:
     if not isinstance(one, Sequence) or not all(type(word) is int for word in one):
-        raise TypeError(f"stop must be a list of texts and of lists of ids, but it has {one!r}")
+        raise TypeError(f"stop_strings must be a list of texts and of lists of ids, but it has {one!r}")
     return list(one)

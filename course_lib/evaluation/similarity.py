@@ -54,20 +54,17 @@ class TextEncoder:
         """BERT, or what has its architecture, such as MiniLM, with the vocabulary next to it.
 
         Args:
-            name: a model on the hub, or a folder with `config.json`, `model.safetensors` and `vocab.txt`.
+            name: a model on the hub, or a folder with `config.json`, `model.safetensors` and the vocabulary.
 
         Raises:
-            FileNotFoundError: there is no such folder or model, it has no `vocab.txt`, or the hub cannot be reached.
+            FileNotFoundError: there is no such folder or model, it has no vocabulary, or the hub cannot be reached.
             ValueError: it has another architecture, or its files do not fit.
         """
         folder = find_folder(name)
-        words = folder / "vocab.txt"
-        if not words.is_file():
-            raise FileNotFoundError(f"{folder} has no vocab.txt, the vocabulary of a BERT")
-        vocabulary = SubwordVocabulary.load_bert(words, lowercase=_is_uncased(folder))
+        vocabulary = SubwordVocabulary.from_pretrained(folder)
         bert = BERT.from_pretrained(folder)
         if len(vocabulary) > bert.config.vocabulary:
-            raise ValueError(f"{words} has {len(vocabulary)} words, more than the model's {bert.config.vocabulary}")
+            raise ValueError(f"{folder}: {len(vocabulary)} tokens are more than the model's {bert.config.vocabulary}")
         return cls(bert, vocabulary, str(name), _max_length(folder))
 
     @classmethod
@@ -126,12 +123,6 @@ def _max_length(folder: Path) -> int | None:
     path = folder / "sentence_bert_config.json"
     found = read_json(path).get("max_seq_length") if path.is_file() else None
     return found if isinstance(found, int) and found > 2 else None
-
-
-def _is_uncased(folder: Path) -> bool:
-    """What the published configuration of the vocabulary says; most are uncased."""
-    path = folder / "tokenizer_config.json"
-    return not path.is_file() or bool(read_json(path).get("do_lower_case", True))
 
 
 def bertscore(texts: Texts, encoder: TextEncoder) -> Score:

@@ -28,7 +28,7 @@ def _read_config(published: PublishedModel) -> GPTConfig:
     published.option("add_cross_attention", [False], default=False)
     d_model, vocabulary = published.size("n_embd"), published.size("vocab_size")
     config = published.config
-    end_id = _end(published, vocabulary)
+    ends = _ends(published, vocabulary)
     return GPTConfig(
         vocabulary=vocabulary,
         context=published.size("n_positions"),
@@ -41,8 +41,8 @@ def _read_config(published: PublishedModel) -> GPTConfig:
         activation=read_activation(published, "activation_function", default="gelu_new"),
         norm_epsilon=published.number("layer_norm_epsilon", 1e-5),
         tied_output=published.option("tie_word_embeddings", [True, False], default=True) or lacks_output(published),
-        end_id=end_id,
-        padding_id=_padding(config.get("pad_token_id"), end_id, vocabulary),
+        end_id=one_or_several(ends),
+        padding_id=_padding(config.get("pad_token_id"), ends, vocabulary),
     )
 
 
@@ -51,17 +51,21 @@ def lacks_output(published: PublishedModel) -> bool:
     return bool(published.tensors) and OUTPUT not in published.tensors
 
 
-def _end(published: PublishedModel, vocabulary: int) -> int | None:
-    """The id that ends a text. GPT-2's own is given even where a smaller vocabulary lacks it: no text ends then."""
-    found = published.config.get("eos_token_id", END)
-    if found is None or (found == END and vocabulary <= END):
-        return None
-    return published.word("eos_token_id", END, vocabulary)
+def _ends(published: PublishedModel, vocabulary: int) -> tuple[int, ...]:
+    """The ids that end a text. GPT-2's own is given even where a smaller vocabulary lacks it: no text ends then."""
+    if published.config.get("eos_token_id", END) == END and vocabulary <= END:
+        return ()
+    return published.words("eos_token_id", END, vocabulary)
 
 
-def _padding(found: Any, end_id: int | None, vocabulary: int) -> int | None:
+def one_or_several(ids: tuple[int, ...]) -> int | tuple[int, ...] | None:
+    """The ids as a configuration has them."""
+    return ids if len(ids) > 1 else next(iter(ids), None)
+
+
+def _padding(found: Any, ends: tuple[int, ...], vocabulary: int) -> int | None:
     """The id of padding, if there is one of its own: the end of a text, or an id that no word has, is none."""
-    return found if type(found) is int and 0 <= found < vocabulary and found != end_id else None
+    return found if type(found) is int and 0 <= found < vocabulary and found not in ends else None
 
 
 def _write_config(config: GPTConfig) -> dict[str, Any]:
@@ -78,7 +82,7 @@ def _write_config(config: GPTConfig) -> dict[str, Any]:
         "activation_function": activation_name(config.activation),
         "layer_norm_epsilon": config.norm_epsilon,
         "tie_word_embeddings": config.tied_output,
-        "bos_token_id": config.end_id,
+        "bos_token_id": next(iter(config.end_ids), None),
         "eos_token_id": config.end_id,
         "pad_token_id": config.padding_id,
     }

@@ -138,6 +138,18 @@ class PublishedModel:
             raise self._wrong(key, f"an id from 0 to {vocabulary - 1}", default)
         return value
 
+    def words(self, key: str, default: Any, vocabulary: int) -> tuple[int, ...]:
+        """The ids of special words, of which there may be one, several or none.
+
+        Raises:
+            ValueError: one is none of the vocabulary's.
+        """
+        value = self.config.get(key, default)
+        several = value if isinstance(value, (list, tuple)) else [value] * (value is not None)
+        if not all(type(word) is int and 0 <= word < vocabulary for word in several):
+            raise self._wrong(key, f"an id from 0 to {vocabulary - 1}, or as a list of them", default)
+        return tuple(several)
+
     def _wrong(self, key: str, expected: str, default: Any = None) -> ValueError:
         found = self.config.get(key, default)
         return ValueError(f"config.json of {self.name} must give {key} as {expected}, not {found!r}")
@@ -146,8 +158,22 @@ class PublishedModel:
 # --- Finding and reading ---------------------------------------------------------------------------------------
 
 
-def find_folder(name: str | Path) -> Path:
+TEXTS = (
+    CONFIG,
+    *("*.txt", "tokenizer*.json", "vocab.json", "source.spm", "target.spm"),
+    *("special_tokens_map.json", "sentence_bert_config.json"),
+)
+"""What is read of a model besides its weights: what it is, and how it cuts texts."""
+
+WEIGHTS = (WHOLE, INDEX, "model-?????-of-?????.safetensors")
+
+
+def find_folder(name: str | Path, *, weights: bool = True) -> Path:
     """The folder of a published model: a local one, or one from the hub's cache, downloaded first if need be.
+
+    Args:
+        name: of a folder, or of a model on the hub.
+        weights: whether to download these, too.
 
     Raises:
         FileNotFoundError: there is no such folder, and no such model on the hub, or the hub cannot be reached.
@@ -157,25 +183,16 @@ def find_folder(name: str | Path) -> Path:
         return folder
     if isinstance(name, Path) or name.startswith((".", "/", "~")):
         raise FileNotFoundError(f"there is no folder {name}")
-    return _from_hub(name)
+    return _from_hub(name, weights)
 
 
-def _from_hub(name: str) -> Path:
+def _from_hub(name: str, weights: bool) -> Path:
     with needed_for("a model from the hub", package="huggingface_hub"):
         from huggingface_hub import snapshot_download
         from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
-    texts = [
-        CONFIG,
-        "*.txt",
-        "tokenizer*.json",
-        "vocab.json",
-        WHOLE,
-        INDEX,
-        "model-?????-of-?????.safetensors",
-    ]
     try:
-        folder = Path(snapshot_download(name, allow_patterns=texts))
-        if not (folder / WHOLE).is_file() and not (folder / INDEX).is_file():
+        folder = Path(snapshot_download(name, allow_patterns=[*TEXTS, *WEIGHTS] if weights else [*TEXTS]))
+        if weights and not (folder / WHOLE).is_file() and not (folder / INDEX).is_file():
             folder = Path(snapshot_download(name, allow_patterns=[CONFIG, "pytorch_model.bin"]))
     except LocalEntryNotFoundError:
         raise FileNotFoundError(

@@ -19,7 +19,7 @@ from torch import Tensor
 from course_lib.blocks import RotaryConfig
 from course_lib.configurations import GPTConfig
 from course_lib.published.families import PublishedFamily
-from course_lib.published.gpt2 import OUTPUT, classifier, lacks_output
+from course_lib.published.gpt2 import OUTPUT, classifier, lacks_output, one_or_several
 from course_lib.published.hub import PublishedModel
 from course_lib.published.plans import SAME, Conversion, Plan, Source, activation_name, read_activation
 
@@ -40,29 +40,27 @@ def _read_config(published: PublishedModel) -> GPTConfig:
     config = published.config
     d_model, heads, vocabulary = (published.size(key) for key in ("hidden_size", "num_attention_heads", "vocab_size"))
     groups = heads if config.get("num_key_value_heads") is None else published.size("num_key_value_heads")
-    d_head = d_model // heads if config.get("head_dim") is None else published.size("head_dim")
-    return replace(
-        GPTConfig.llama(
-            *(vocabulary, d_model, heads, published.size("num_hidden_layers"), published.size("intermediate_size")),
-            context=published.size("max_position_embeddings"),
-        ),
+    d_head = None if config.get("head_dim") is None else published.size("head_dim")
+    return GPTConfig.llama(
+        *(vocabulary, d_model, heads, published.size("num_hidden_layers"), published.size("intermediate_size")),
+        context=published.size("max_position_embeddings"),
         attention_dropout=published.number("attention_dropout", 0.0),
         activation=read_activation(published, "hidden_act", default="silu"),
         norm_epsilon=published.number("rms_norm_eps", 1e-6),
         tied_output=published.option("tie_word_embeddings", [True, False], default=False) or lacks_output(published),
-        end_id=_first(published, "eos_token_id", vocabulary),
-        padding_id=_first(published, "pad_token_id", vocabulary),
+        end_id=one_or_several(_known(published, "eos_token_id", vocabulary)),
+        padding_id=next(iter(_known(published, "pad_token_id", vocabulary)), None),
         key_value_heads=None if groups == heads else groups,
-        d_head=None if d_head * heads == d_model else d_head,
+        d_head=None if d_head is None or d_head * heads == d_model else d_head,
         rotary=_read_rotary(published),
     )
 
 
-def _first(published: PublishedModel, key: str, vocabulary: int) -> int | None:
-    """The id of a special word, the first where there are several; None where it has none, or one that no word has."""
+def _known(published: PublishedModel, key: str, vocabulary: int) -> tuple[int, ...]:
+    """The ids of special words, but for those that no word has."""
     found = published.config.get(key)
-    found = found[0] if isinstance(found, list) and found else found
-    return found if type(found) is int and 0 <= found < vocabulary else None
+    several = found if isinstance(found, (list, tuple)) else [found]
+    return tuple(word for word in several if type(word) is int and 0 <= word < vocabulary)
 
 
 def _read_rotary(published: PublishedModel) -> RotaryConfig:

@@ -15,6 +15,7 @@ from pathlib import Path
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
 from course_lib.ground.refusals import require_at_least, require_one_of, require_texts, require_unicode
+from course_lib.published.hub import find_folder, read_json
 from course_lib.text.byte_pairs import (
     GPT2_END,
     PATTERNS,
@@ -200,6 +201,32 @@ class SubwordVocabulary:
         return cls(tokenizer)
 
     @classmethod
+    def from_pretrained(cls, name: Path | str) -> SubwordVocabulary:
+        """The vocabulary of a published model, by the model's own name: GPT-2's, BERT's, or any in a `tokenizer.json`.
+
+        Args:
+            name: of a model on the hub, of which only the vocabulary is downloaded; or its folder.
+
+        Raises:
+            FileNotFoundError: there is no such folder or model, it has no vocabulary that this class reads, or the hub
+                cannot be reached.
+            ValueError: the files are not such a vocabulary.
+        """
+        folder = find_folder(name, weights=False)
+        whole, ids, pairs, words = (
+            folder / file for file in ("tokenizer.json", "vocab.json", "merges.txt", "vocab.txt")
+        )
+        if whole.is_file():
+            return cls.load(whole)
+        if ids.is_file() and pairs.is_file():
+            return cls.load_gpt2(ids, pairs)
+        if words.is_file():
+            return cls.load_bert(words, lowercase=_is_uncased(folder))
+        if (folder / "source.spm").is_file():
+            raise FileNotFoundError(f"{name} has SentencePiece's files: read them with sentence_pieces.load_marian")
+        raise FileNotFoundError(f"{name} has neither tokenizer.json, nor vocab.json and merges.txt, nor vocab.txt")
+
+    @classmethod
     def load(cls, path: Path | str) -> SubwordVocabulary:
         """What `save` has written, or any other `tokenizer.json`.
 
@@ -358,6 +385,12 @@ class SubwordVocabulary:
         ends = {i for i in map(to_id, _ENDS) if i is not None}
         hidden = {i for i in map(to_id, _HIDDEN) if i is not None}
         return ends, hidden
+
+
+def _is_uncased(folder: Path) -> bool:
+    """What the published configuration of the vocabulary says; most are uncased."""
+    path = folder / "tokenizer_config.json"
+    return not path.is_file() or bool(read_json(path).get("do_lower_case", True))
 
 
 def _bert_tokenizer(ids: dict[str, int] | None, lowercase: bool) -> Tokenizer:

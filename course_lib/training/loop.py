@@ -98,6 +98,11 @@ class TrainingConfig:
 
     def __post_init__(self) -> None:
         require_at_least(1, steps=self.steps, accumulate=self.accumulate)
+        if not callable(self.schedule):
+            raise TypeError(
+                "schedule must say the learning rate of each step, as those of course_lib.training.schedules do: "
+                f"constant_schedule({self.schedule!r}), say, instead of {self.schedule!r}"
+            )
         if not self.clip > 0:  # neither is NaN
             raise ValueError(f"clip must be above 0, got {self.clip}; math.inf never clips")
         require_not_negative(weight_decay=self.weight_decay, epsilon=self.epsilon)
@@ -195,10 +200,17 @@ def train(
             with any number of them.
 
     Raises:
+        TypeError: `data` cannot be cut into batches again, as a `DataLoader` cannot.
         ValueError: the folder holds checkpoints already and `resume` is False, or the data gives no batches.
         CheckpointError: the checkpoint is damaged, or from another model or training.
         DivergedError: a loss, the validation's too, or the gradients are not finite; the message names the step.
     """
+    for given in (data, *([validation.data] if validation else ())):
+        if not (hasattr(given, "plan") and hasattr(given, "batch")):
+            raise TypeError(
+                f"train plans its own batches, so that it can resume bit for bit, and takes no {type(given).__name__}: "
+                "give it data with plan(generator) and batch(indices), such as those of course_lib.text.batches"
+            )
     saved = checkpoints.files() if checkpoints else []
     if saved and not resume:
         raise ValueError(f"{saved[-1]} is there already: resume=True goes on from it; or choose another folder")

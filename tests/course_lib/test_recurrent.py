@@ -13,7 +13,6 @@ from torch.testing import assert_close
 from course_lib.bags import BagOfEmbeddings, BagOfEmbeddingsConfig
 from course_lib.decoding.continuation import continuation
 from course_lib.decoding.greedy import greedy_decode
-from course_lib.decoding.tracing import trace_greedy
 from course_lib.objectives.losses import language_model_loss, translation_loss
 from course_lib.recurrent import (
     RecurrentConfig,
@@ -214,13 +213,6 @@ class TestSeq2Seq:
         again.start()
         assert_close(again.read(torch.tensor([5, 7])).logits, after[[1, 3]])
         assert_close(again.read(torch.tensor([8, 8])).logits, swapped[[0, 2]])
-
-    @pytest.mark.parametrize("make", [seq2seq, language_model])
-    def test_can_be_watched(self, make: type[nn.Module]) -> None:
-        model, inputs = make(), SOURCE[0] if make is seq2seq else IDS[0, :3]
-        trace = trace_greedy(model, inputs, max_length=4)
-        assert trace.words == greedy_decode(model, inputs.unsqueeze(0), max_length=4)[0].tolist()
-        assert trace.steps[0].read == ((1,) if make is seq2seq else tuple(inputs.tolist()))
 
     @pytest.mark.parametrize("make", [seq2seq, language_model])
     def test_must_write_a_word(self, make: type[nn.Module]) -> None:

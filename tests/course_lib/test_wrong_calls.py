@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 import torch
+from torch.utils.data import DataLoader, TensorDataset
 
 from course_lib.attention import attention, fused_attention
 from course_lib.blocks import BlockConfig, RotaryConfig
 from course_lib.decoding.beam import beam_search
 from course_lib.decoding.greedy import greedy_decode
 from course_lib.decoding.sampling import keep_nucleus, keep_top_k, sample
-from course_lib.decoding.tracing import trace_greedy
 from course_lib.decoding.translator import Translator
 from course_lib.evaluation.metrics import evaluate_texts
 from course_lib.masking import combined_mask, mask_scores
@@ -43,6 +43,7 @@ from course_lib.training.schedules import (
 )
 
 SIZES = GPTConfig(11, 8, 8, 2, 1, 12, end_id=2, padding_id=0)
+ONCE = TrainingConfig(1, constant_schedule(0.1))
 TWO_LANGUAGES = TransformerConfig(11, 11, 8, 2, 12, 1, 1)
 READER = BERTConfig(11, 8, 8, 2, 1, 12)
 CONFIG = TrainingConfig(3, constant_schedule(0.1))
@@ -182,11 +183,10 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
     (lambda: sample(gpt, IDS, top_p=1.5), ValueError, "top_p must be above 0 and at most 1, not 1.5"),
     (lambda: keep_top_k(HALVES, -1), ValueError, "top_k must be at least 1, not -1"),
     (lambda: keep_nucleus(HALVES, 0.0), ValueError, "top_p must be above 0"),
-    (lambda: trace_greedy(gpt, IDS), ValueError, r"ids must be \[words\], not \[1, 3\]"),
     (lambda: translator.translate("the cat"), TypeError, "give a list of texts, not one string"),
     (lambda: translator.translate([""]), ValueError, "a sentence without words"),
     (lambda: translator.translate(["the cat"], beams=0), ValueError, "beams must be at least 1"),
-    (lambda: gpt.generate(IDS), TypeError, "missing 1 required keyword-only argument: 'max_new_tokens'"),  # type: ignore[call-arg]
+    (lambda: gpt.generate(IDS), TypeError, "missing 1 required positional argument: 'max_new_tokens'"),
     (lambda: gpt.generate([[4, 5]], max_new_tokens=2), TypeError, "input_ids must be a tensor .* not a list"),  # type: ignore[arg-type]
     (lambda: gpt.generate(IDS, max_new_tokens=0), ValueError, "max_new_tokens must be at least 1, not 0"),
     (lambda: gpt.generate(IDS + 9, max_new_tokens=2), ValueError, "input_ids must be from 0 to 10"),
@@ -205,8 +205,32 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
         ValueError,
         "must be above 0, not 0; 1",
     ),
-    (lambda: gpt.generate(IDS, max_new_tokens=2, stop=["."]), ValueError, "give the tokenizer as well, or its ids"),
-    (lambda: gpt.generate(IDS, max_new_tokens=2, stop=[5]), TypeError, "a list of texts and of lists of ids"),  # type: ignore[list-item]
+    (lambda: gpt.generate(IDS, max_new_tokens=2, max_length=2), TypeError, "unexpected keyword argument 'max_length'"),
+    (lambda: gpt.generate(IDS, max_new_tokens=2, min_new_tokens=3), ValueError, "min_new_tokens=3 is above max_new"),
+    (lambda: gpt.generate(IDS, max_new_tokens=2, eos_token_id=11), ValueError, "eos_token_id must be from 0 to 10"),
+    (
+        lambda: gpt.generate(IDS, max_new_tokens=2, eos_token_id=[2, 99]),
+        ValueError,
+        "eos_token_id must be from 0 to 10",
+    ),
+    (lambda: gpt.generate(IDS, max_new_tokens=2, num_return_sequences=2), ValueError, "draw them with do_sample=True"),
+    (lambda: gpt.generate(IDS, max_new_tokens=2, no_repeat_ngram_size=-1), ValueError, "must be at least 0, not -1"),
+    (lambda: replace(SIZES, end_id=(2, 11)), ValueError, "end_id must be from 0 to 10"),
+    (lambda: TrainingConfig(10, 3e-4), TypeError, r"constant_schedule\(0.0003\), say, instead of 0.0003"),  # type: ignore[arg-type]
+    (lambda: TrainingConfig(10, "cosine"), TypeError, "schedule must say the learning rate of each step"),  # type: ignore[arg-type]
+    (lambda: TrainingConfig(10, [3e-4] * 10), TypeError, "schedule must say the learning rate of each step"),  # type: ignore[arg-type]
+    (
+        lambda: train(gpt, DataLoader(TensorDataset(IDS)), lambda _model, _batch: IDS.sum(), ONCE, "cpu"),  # type: ignore[type-var, arg-type]
+        *(TypeError, "takes no DataLoader: give it data with plan"),
+    ),
+    (lambda: train(gpt, [IDS], lambda _model, _batch: IDS.sum(), ONCE, "cpu"), TypeError, "takes no list: give it"),  # type: ignore[type-var, arg-type]
+    (lambda: train(gpt, IDS, lambda _model, _batch: IDS.sum(), ONCE, "cpu"), TypeError, "takes no Tensor: give it"),  # type: ignore[type-var, arg-type]
+    (
+        lambda: gpt.generate(IDS, max_new_tokens=2, stop_strings=["."]),
+        ValueError,
+        "give the tokenizer as well, or its ids",
+    ),
+    (lambda: gpt.generate(IDS, max_new_tokens=2, stop_strings=[5]), TypeError, "a list of texts and of lists of ids"),
     (
         lambda: gpt.generate(IDS, max_new_tokens=2, num_beams=2, streamer=Streamed()),
         ValueError,

@@ -58,7 +58,7 @@ class Tree(nn.Module):
 class _Climb(Continuation):
     def __init__(self, tree: Tree, inputs: Tensor) -> None:
         self.tree, self.batch, self.device = tree, len(inputs), inputs.device
-        self.end_id, self.padding_id, self.first = END, 0, ()
+        self.end_ids, self.padding_id, self.first = (END,), 0, ()
         self.begun = [[int(row[0])] for row in inputs]
 
     def start(self) -> Next:

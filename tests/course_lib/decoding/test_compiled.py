@@ -72,7 +72,7 @@ def test_the_same_words_in_steps_compiled_once(case: tuple[Any, Tensor], graphs:
         lambda: {},
         lambda: drawn(temperature=1.5),
         lambda: drawn(top_k=5, top_p=0.9, repetition_penalty=1.3),
-        lambda: {"stop": [[7], [9, 3]]},
+        lambda: {"stop_strings": [[7], [9, 3]]},
         lambda: {"max_new_tokens": 2},
     ):
         expected = model.generate(inputs, **{"max_new_tokens": 12, **settings()})

@@ -92,4 +92,4 @@ def test_decoding_does_not_wait_for_the_device_at_every_word(monkeypatch: pytest
 def test_the_ids_around_a_text() -> None:
     for model, inputs, first in ((transformer(), SOURCES, (1,)), (gpt(), PROMPTS_LEFT, (4, 5, 6, 7))):
         text = continuation(model.eval(), inputs, 3)
-        assert (text.end_id, text.padding_id, text.first) == (2, 0, first)
+        assert (text.end_ids, text.padding_id, text.first) == ((2,), 0, first)

@@ -141,6 +141,82 @@ class TestAsTheirs:
             assert same(ours.generate(inputs, **settings), expected, inputs, ours), settings
 
 
+SETTINGS: dict[str, dict[str, Any]] = {
+    "no end before": {"min_new_tokens": 7},
+    "no end before, with beams": {"min_new_tokens": 7, "num_beams": 3},
+    "no pair twice": {"no_repeat_ngram_size": 2},
+    "no word twice": {"no_repeat_ngram_size": 1, "max_new_tokens": 12},
+    "no three twice, with beams": {"no_repeat_ngram_size": 3, "num_beams": 3},
+    "another end": {"eos_token_id": 5},
+    "two ends": {"eos_token_id": [2, 7]},
+    "three ends, with beams": {"eos_token_id": [2, 7, 9], "num_beams": 2},
+    "all beams": {"num_beams": 4, "num_return_sequences": 4},
+    "two of three beams": {"num_beams": 3, "num_return_sequences": 2, "length_penalty": 0.0},
+    "three draws": {"do_sample": True, "num_return_sequences": 3},
+    "the same together": {
+        "min_new_tokens": 4,
+        "no_repeat_ngram_size": 2,
+        "eos_token_id": [2, 4],
+        "repetition_penalty": 1.4,
+    },
+}
+
+
+def favours_seven(ids: Tensor, scores: Tensor) -> Tensor:
+    return scores.index_fill(1, torch.tensor([7]), 3.0) if ids.shape[1] % 2 else scores
+
+
+class TestMoreSettingsAsTheirs:
+    @BOTH
+    @pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
+    def test_each(self, make: Make, inputs: Tensor, settings: Any, tmp_path: Path) -> None:
+        if settings.keys() & {"repetition_penalty", "no_repeat_ngram_size"}:
+            inputs = inputs[:1]  # their library takes padding for words there
+        ours = make(0)
+        shared = {"attention_mask": (inputs != 0).long(), "max_new_tokens": 15} | settings
+        their_model = theirs(ours, tmp_path)
+        torch.manual_seed(0)
+        expected = their_model.generate(inputs, **{"do_sample": False, "top_k": 0} | shared)
+        torch.manual_seed(0)
+        written = ours.generate(inputs, **shared)
+        ends = settings.get("eos_token_id", 2)
+        ends = [ends] if isinstance(ends, int) else ends
+        read = inputs.shape[1] if isinstance(ours, GPT) else 1
+        assert written.shape[0] == expected.shape[0]
+        assert up_to(ends, written[:, read:]) == up_to(ends, expected[:, read:])
+
+    @BOTH
+    @pytest.mark.parametrize("processors", [favours_seven, [favours_seven], [favours_seven, lambda _, scores: -scores]])
+    @pytest.mark.parametrize("beams", [1, 3])
+    def test_processors(self, make: Make, inputs: Tensor, processors: Any, beams: int, tmp_path: Path) -> None:
+        ours = make(0)
+        shared: dict[str, Any] = {"attention_mask": (inputs != 0).long(), "max_new_tokens": 9, "num_beams": beams}
+        given = transformers.LogitsProcessorList([processors] if callable(processors) else processors)
+        expected = theirs(ours, tmp_path).generate(inputs, do_sample=False, logits_processor=given, **shared)
+        assert same(ours.generate(inputs, logits_processor=processors, **shared), expected, inputs, ours)
+
+    def test_padding_repeats_nothing(self) -> None:
+        ours = writer(0)
+        settings: dict[str, Any] = {"max_new_tokens": 10, "no_repeat_ngram_size": 1}
+        together = ours.generate(PROMPTS.masked_fill(~MASK, 9), MASK, **settings)
+        for row, prompt in enumerate(PROMPTS):
+            alone = ours.generate(prompt[MASK[row]].unsqueeze(0), **settings)
+            assert texts(together[row : row + 1], 4) == texts(alone, int(MASK[row].sum()))
+
+    def test_a_model_with_several_ends_stops_at_each(self, tmp_path: Path) -> None:
+        ours = writer(0, end_id=(2, 7))
+        expected = writer(0).generate(PROMPTS, max_new_tokens=15, eos_token_id=[2, 7])
+        assert torch.equal(ours.generate(PROMPTS, max_new_tokens=15), expected)
+        ours.save_pretrained(tmp_path)
+        assert GPT.from_pretrained(tmp_path).config.end_id == (2, 7)
+
+
+def up_to(ends: list[int], words: Tensor) -> list[list[int]]:
+    """Each text up to its end."""
+    rows = words.tolist()
+    return [row[: next((i + 1 for i, word in enumerate(row) if word in ends), len(row))] for row in rows]
+
+
 class TestPrompts:
     @pytest.mark.parametrize("beams", [1, 3])
     def test_on_either_side_padding_changes_nothing(self, beams: int) -> None:
@@ -220,7 +296,7 @@ class TestStop:
         length = next(place for place in range(2, 13) if free[place - 2 : place] == ids)
         text = Letters().decode(ids)
         for stop in ([ids], [[99], ids], [tuple(ids)], text, [text], ["never", text]):
-            written = ours.generate(PROMPTS[:1], max_new_tokens=12, stop=stop, tokenizer=Letters())
+            written = ours.generate(PROMPTS[:1], max_new_tokens=12, stop_strings=stop, tokenizer=Letters())
             assert written[0, 4:].tolist() == free[:length]
         assert length < 12
 
@@ -229,7 +305,7 @@ class TestStop:
         ended, stopped = writer(1, padding_id=None), writer(1, end_id=None, padding_id=None)
         for penalty in (0.0, 1.0):
             settings: dict[str, Any] = {"max_new_tokens": 12, "num_beams": 3, "length_penalty": penalty}
-            written = stopped.generate(PROMPTS[:1], stop=[[2]], **settings)
+            written = stopped.generate(PROMPTS[:1], stop_strings=[[2]], **settings)
             assert texts(written, 4) == texts(ended.generate(PROMPTS[:1], **settings), 4)
             assert 2 in written[0, 4:]
 
@@ -237,7 +313,7 @@ class TestStop:
         ours = writer(0, end_id=None)
         free = ours.generate(PROMPTS, max_new_tokens=12)[:, 4:].tolist()
         stop = [free[0][2]]
-        written = ours.generate(PROMPTS, max_new_tokens=12, stop=[stop])[:, 4:].tolist()
+        written = ours.generate(PROMPTS, max_new_tokens=12, stop_strings=[stop])[:, 4:].tolist()
         for row, words in zip(written, free, strict=True):
             length = words.index(stop[0]) + 1 if stop[0] in words else 12
             assert row == (words[:length] + [0] * 12)[: len(row)]
@@ -246,7 +322,7 @@ class TestStop:
         ours = writer(0)
         ids = ours.generate(PROMPTS[:1], max_new_tokens=12)[0, 6:8]
         expected = theirs(ours, tmp_path).generate(PROMPTS[:1], max_new_tokens=12, eos_token_id=[2, int(ids[1])])
-        assert torch.equal(ours.generate(PROMPTS[:1], max_new_tokens=12, stop=[[int(ids[1])]]), expected)
+        assert torch.equal(ours.generate(PROMPTS[:1], max_new_tokens=12, stop_strings=[[int(ids[1])]]), expected)
 
 
 class TestStreamer:
@@ -335,7 +411,8 @@ class TestPastTheContext:
 
 
 def test_other_models_do_not_generate() -> None:
-    from course_lib.decoding.generation import Settings, generate
+    from course_lib.decoding.generation import generate
+    from course_lib.decoding.settings import Settings
 
     with pytest.raises(TypeError, match="only GPT and Transformer generate, not a Linear"):
         generate(nn.Linear(2, 2), PROMPTS, None, Settings(3))

@@ -11,7 +11,7 @@ import torch
 from torch.testing import assert_close
 from transformers import RepetitionPenaltyLogitsProcessor
 
-from course_lib.decoding.rules import NO_RULES, penalise_repetition, repetition_rule, stop_rule
+from course_lib.decoding.rules import NO_RULES, penalise_repetition, repetition_penalty, score_change, stop_rule
 from tests.course_lib.writers import Letters
 
 WORDS = torch.tensor([[4, 5, 6], [4, 4, 1]])
@@ -28,7 +28,7 @@ class TestRepetition:
     def test_is_theirs(self, penalty: float) -> None:
         scores = 5 * torch.randn(2, 9, generator=torch.Generator().manual_seed(0))
         expected = RepetitionPenaltyLogitsProcessor(penalty=penalty)(WORDS, scores.clone())
-        assert_close(repetition_rule(WORDS[:, :1], None, penalty)(WORDS[:, 1:], scores), expected)
+        assert_close(score_change(WORDS[:, :1], None, [repetition_penalty(penalty)])(WORDS[:, 1:], scores), expected)
 
     def test_divides_what_is_positive_and_multiplies_what_is_negative(self) -> None:
         scores = torch.tensor([3.0, -3.0, 3.0, -3.0, -math.inf])
@@ -38,7 +38,7 @@ class TestRepetition:
     def test_padding_is_no_word_and_copies_follow_their_text(self) -> None:
         read, mask = torch.tensor([[0, 3], [5, 6]]), torch.tensor([[False, True], [True, True]])
         written = torch.tensor([[7], [8], [7], [7]])
-        changed = repetition_rule(read, mask, 2.0)(written, torch.ones(4, 9))
+        changed = score_change(read, mask, [repetition_penalty(2.0)])(written, torch.ones(4, 9))
         seen = [row.nonzero().flatten().tolist() for row in changed == 0.5]
         assert seen == [[3, 7], [3, 8], [5, 6, 7], [5, 6, 7]]
 

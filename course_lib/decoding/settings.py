@@ -1,0 +1,120 @@
+"""How to write: what `model.generate` is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from torch import Generator, Tensor
+
+from course_lib.ground.refusals import require_at_least, require_one_of
+
+LengthFormula = Literal["wu", "length"]
+"""The names of the length penalties."""
+
+EarlyStopping = bool | Literal["never"]
+"""Whether enough finished sentences end the search, whatever the live ones could still become."""
+
+LogitsProcessor = Callable[[Tensor, Tensor], Tensor]
+"""Other scores of the next token, from all ids of each text so far and the scores: as the `transformers` library's."""
+
+
+class Tokenizer(Protocol):
+    """What turns ids into text: ours, or one of the `transformers` library."""
+
+    def decode(self, ids: list[int], /) -> str:
+        """The text of these ids."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to write. Without further settings it is greedy decoding.
+
+    Any of `temperature`, `top_k`, `top_p` and `min_p` makes it sampling, and more beams than one beam search. Nothing
+    else is assumed, nor read from a published `generation_config.json`. Names are those of the `transformers` library.
+
+    Attributes:
+        max_new_tokens: the most tokens to write, the end included; what is not finished by then stays cut off.
+        min_new_tokens: the fewest tokens before an end.
+        eos_token_id: the id that ends a text, or several; None for the model's own.
+        do_sample: whether to draw tokens at random, with no other setting too.
+        temperature: above 0; below 1 the probable becomes more probable, above 1 less.
+        top_k: draw from the k most probable only.
+        top_p: draw from the nucleus of this mass only.
+        min_p: draw from tokens at least this share as probable as the most probable.
+        generator: of the draws, on the model's device; None for torch's own.
+        num_beams: how many texts beam search keeps.
+        num_return_sequences: how many texts for each input, one after the other: so many draws, or the best beams.
+        length_penalty: the exponent of what beam search divides a log-probability by, at least 0.
+        length_formula: "length" for length^penalty, as in that library; "wu" for ((5 + length) / 6)^penalty.
+        early_stopping: as for `course_lib.decoding.beam.beam_search`.
+        repetition_penalty: above 1, tokens of the prompt and of the text so far are written less.
+        no_repeat_ngram_size: so many tokens in a row are written only once, the prompt's included; 0 for any.
+        logits_processor: what else is done to the scores, in this order: called with all ids so far and the scores.
+        stop_strings: texts, or lists of ids, that end a text besides its own end; they stay part of it.
+        tokenizer: what turns ids into text; needed where `stop_strings` has texts.
+        past_context: go on past a GPT's context, each token predicted from the last `context` ones. From there they are
+            all read again at every step, as without a cache.
+        use_cache: keep keys and values; without them, the same tokens in more time.
+        compiled: have torch compile the steps, and a GPU launch each as one CUDA graph: the same tokens, several times
+            as fast on a GPU. The first call of a size (texts, and tokens to the next 64) takes up to minutes.
+    """
+
+    max_new_tokens: int
+    min_new_tokens: int = 0
+    eos_token_id: int | Sequence[int] | None = None
+    do_sample: bool | None = None
+    temperature: float | None = None
+    top_k: int | None = None
+    top_p: float | None = None
+    min_p: float | None = None
+    generator: Generator | None = None
+    num_beams: int = 1
+    num_return_sequences: int = 1
+    length_penalty: float = 1.0
+    length_formula: LengthFormula = "length"
+    early_stopping: EarlyStopping = False
+    repetition_penalty: float = 1.0
+    no_repeat_ngram_size: int = 0
+    logits_processor: LogitsProcessor | Sequence[LogitsProcessor] = ()
+    stop_strings: str | Sequence[str | Sequence[int]] = ()
+    tokenizer: Tokenizer | None = None
+    past_context: bool = False
+    use_cache: bool = True
+    compiled: bool = False
+
+    def __post_init__(self) -> None:
+        require_at_least(1, max_new_tokens=self.max_new_tokens, num_beams=self.num_beams)
+        require_at_least(1, num_return_sequences=self.num_return_sequences)
+        require_at_least(0, min_new_tokens=self.min_new_tokens, no_repeat_ngram_size=self.no_repeat_ngram_size)
+        require_one_of(LengthFormula, length_formula=self.length_formula)
+        if self.min_new_tokens > self.max_new_tokens:
+            raise ValueError(f"min_new_tokens={self.min_new_tokens} is above max_new_tokens={self.max_new_tokens}")
+        if self.do_sample is False and self.shapes_draws:
+            raise ValueError("temperature, top_k, top_p and min_p are for sampling: leave them or do_sample=False out")
+        if self.num_beams > 1 and self.samples:
+            raise ValueError("beam search draws nothing at random: give num_beams or settings of sampling, not both")
+        if self.num_return_sequences > self.num_beams and not self.samples:
+            raise ValueError(
+                f"there are {self.num_beams} different texts for an input, so num_return_sequences cannot be "
+                f"{self.num_return_sequences}: draw them with do_sample=True, or give more num_beams"
+            )
+        if self.compiled and (self.past_context or not self.use_cache):
+            raise ValueError("compiled=True keeps all keys and values: leave use_cache and past_context out")
+
+    @property
+    def shapes_draws(self) -> bool:
+        """Whether any setting of sampling is given."""
+        return any(setting is not None for setting in (self.temperature, self.top_k, self.top_p, self.min_p))
+
+    @property
+    def samples(self) -> bool:
+        """Whether tokens are drawn at random."""
+        return self.shapes_draws if self.do_sample is None else self.do_sample
+
+    @property
+    def processors(self) -> list[LogitsProcessor]:
+        """Those of `logits_processor`."""
+        given = self.logits_processor
+        return list(given) if isinstance(given, Sequence) else [given]
