@@ -11,17 +11,17 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
-from sqlalchemy import Connection
+from sqlalchemy.orm import Session
 
 from autograder.course.course import Course
 from autograder.course.kept.collected import read_collected, told_of_late_ones
 from autograder.delivery.history import read_returned
 from autograder.gradebook import store
 from autograder.gradebook.access import is_new, read_only
-from autograder.gradebook.changes.frozen import read_frozen
 from autograder.gradebook.deadlines.terms import with_lateness
 from autograder.gradebook.record import Record
 from autograder.gradebook.standings import withdrawn_from
+from autograder.gradebook.store import read_frozen
 from autograder.grading.by_hand import outdated_pages
 from autograder.grading.digests import fingerprints
 from autograder.intake.submission import list_submissions, refused_submissions
@@ -162,7 +162,7 @@ def _graded(course: Course) -> dict[str, _Graded]:
         }
 
 
-def _records(course: Course, connection: Connection, lesson: str) -> dict[str, Record]:
+def _records(course: Course, connection: Session, lesson: str) -> dict[str, Record]:
     """The records of those who are in the gradebook, with what people give and what being late costs."""
     cells, listed = store.by_hand(connection, lesson), store.known_students(connection)
     records = [

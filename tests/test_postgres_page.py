@@ -10,7 +10,7 @@ import pytest
 from autograder.course.address import address_from
 from autograder.errors import BadInput
 from autograder.gradebook import server
-from autograder.gradebook.access import hold
+from autograder.gradebook.access import open_gradebook
 from autograder.grading.plan import OTHER_SECRET
 from tests.postgres import INSTRUCTORS, TEAM, Cluster, statements
 
@@ -34,8 +34,8 @@ def test_its_addresses_are_such() -> None:
 
 def test_what_it_quotes_is_what_is_said(cluster: Cluster, database: str) -> None:
     address = cluster.server(database)
-    with hold(address, "01_attention"), pytest.raises(BadInput) as refused, hold(address, "01_attention"):
-        pass
+    with open_gradebook(address, "01_attention"), pytest.raises(BadInput) as refused:
+        open_gradebook(address, "01_attention").__enter__()
     said = re.sub(r"process \d+ on \S+\)", "process 4711 on ada-laptop)", str(refused.value))
     assert f"katze: {said.replace(str(address), 'postgresql://db.example.org/nlp')}." in FLAT
     assert f"`{OTHER_SECRET}`" in FLAT

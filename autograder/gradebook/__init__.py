@@ -1,7 +1,7 @@
 """nbgrader's gradebook, and our records next to its tables.
 
-`writer.py` is what the grader uses: the one writer. `lesson.py` and `grades.py` write rows of the tables that
-`tables.py` names. `file.py` holds the gradebook's file: its lock, its checks, its one engine. `schema.py` makes our
-tables and brings those of earlier versions up to date. `record.py` says what a record is; `store.py` writes records
-and reads them.
+`writer.py` is what the grader uses: the one writer. `models.py` has the tables, nbgrader's and ours; `lesson.py` and
+`grades.py` write nbgrader's. `access.py` opens a gradebook, in a file (`file.py`) or on a server (`server.py`), and
+`migrations/` brings the tables of earlier versions up to date. `record.py` says what a record is; `store.py` writes
+records and reads them.
 """

@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, TableClause, func, insert, inspect, select
+from sqlalchemy import Table, func, insert, inspect, select
 from sqlalchemy.exc import DataError, IntegrityError
+from sqlalchemy.orm import Session
 
 from autograder.course.address import Address, Server
 from autograder.errors import BadInput
-from autograder.gradebook import schema
-from autograder.gradebook.access import check_gradebook, hold, is_new, reading
-from autograder.gradebook.held import HeldGradebook, nbgrader_tables
+from autograder.gradebook import migrations, models
+from autograder.gradebook.access import check_gradebook, is_new, open_gradebook, read_only
 from autograder.gradebook.server import storable
-from autograder.gradebook.tables import NBGRADER_VERSION, OUR_TABLES, OUR_VERSION
+from autograder.gradebook.session import GradebookSession
 
 _ROWS_AT_ONCE = 1000
 _Row = dict[str, Any]
@@ -53,13 +53,17 @@ def copy_gradebook(source: Address, target: Address, *, dry_run: bool = False) -
         BadInput: one of them cannot be used, or what is in the one does not fit into the other; nothing was copied.
     """
     _refuse_places(source, target)
-    with reading(source) as connection:
-        _refuse_version(source, connection)
-        left = _others(connection)
+    with read_only(source) as session:
+        left = _others(session)
         if dry_run:
-            return GradebookCopy(*_copy_rows(hold(source, None), connection, target, None), left)
-    with hold(source, None) as old, hold(target, None) as new, old.begin() as connection, new.making() as made:
-        return GradebookCopy(*_copy_rows(old, connection, target, made), left)
+            return GradebookCopy(*_copy_rows(open_gradebook(source, None), session, target, None), left)
+    with (
+        open_gradebook(source, None) as old,
+        open_gradebook(target, None) as new,
+        old.begin() as session,
+        new.making() as made,
+    ):
+        return GradebookCopy(*_copy_rows(old, session, target, made), left)
 
 
 def copy_to_file(address: Address, path: Path) -> None:
@@ -82,8 +86,8 @@ def copy_to_file(address: Address, path: Path) -> None:
         ):
             source.backup(target)
         return
-    with reading(address) as connection, hold(path, None) as new, new.making() as made:
-        _copy_rows(hold(address, None), connection, path, made)
+    with read_only(address) as session, open_gradebook(path, None) as new, new.making() as made:
+        _copy_rows(open_gradebook(address, None), session, path, made)
 
 
 # --- what is refused, and what is left
@@ -104,20 +108,11 @@ def _is_same(source: Path, target: Path) -> bool:
     return source.resolve() == target.resolve()
 
 
-def _refuse_version(source: Address, connection: Connection) -> None:
-    found = schema.version(connection)
-    if found < schema.LATEST:
-        raise BadInput(
-            f"the gradebook {source} has version {found} of Katze's tables, and this Katze copies version "
-            f"{schema.LATEST}; `katze grade LESSON` brings it up to date, then run this again"
-        )
-
-
-def _others(connection: Connection) -> tuple[str, ...]:
+def _others(session: Session) -> tuple[str, ...]:
     """Tables that are neither nbgrader's nor ours, and what others have added to those that are."""
-    known = {table.name: set(table.c.keys()) for table in (*_tables(connection), NBGRADER_VERSION, OUR_VERSION)}
-    found = inspect(connection)
-    names = sorted(found.get_table_names())
+    known = {table.name: set(table.c.keys()) for table in _tables()}
+    found = inspect(session.connection())
+    names = sorted(set(found.get_table_names()) - {"alembic_version", migrations.VERSION_TABLE})
     columns = ((name, column["name"]) for name in names if name in known for column in found.get_columns(name))
     added = [f"{name}.{column}" for name, column in columns if column not in known[name]]
     return (*(name for name in names if name not in known), *added)
@@ -126,13 +121,13 @@ def _others(connection: Connection) -> tuple[str, ...]:
 # --- the rows
 
 
-def _tables(source: Connection) -> list[TableClause]:
+def _tables() -> list[Table]:
     """The tables that have rows to copy, each after those that it refers to."""
-    return [*nbgrader_tables().sorted_tables, *(OUR_TABLES if schema.version(source) else ())]
+    return [*models.nbgrader_metadata().sorted_tables, *models.Base.metadata.sorted_tables]
 
 
 def _copy_rows(
-    old: HeldGradebook, source: Connection, target: Address, made: Connection | None
+    old: GradebookSession, source: Session, target: Address, made: Session | None
 ) -> tuple[dict[str, int], int]:
     """Copy all rows into a gradebook that has none, and compare them.
 
@@ -146,7 +141,7 @@ def _copy_rows(
         How many rows of each table, and how many texts are not what they were.
     """
     numbers, changed = {}, 0
-    for table in _tables(source):
+    for table in _tables():
         read = _Sum()
         for rows in _read(old, source, table):
             if isinstance(target, Server):
@@ -161,7 +156,7 @@ def _copy_rows(
         if made is not None:
             _continue_numbers(made, table)
             written = _Sum()
-            for rows in _read(hold(target, None), made, table):
+            for rows in _read(open_gradebook(target, None), made, table):
                 written.add(rows)
             if written != read:
                 raise BadInput(
@@ -184,17 +179,17 @@ class _Sum:
         self.total += sum(hash(tuple(row.values())) for row in rows)  # of equal numbers the same, whatever their type
 
 
-def _read(book: HeldGradebook, connection: Connection, table: TableClause) -> Iterator[list[_Row]]:
+def _read(book: GradebookSession, session: Session, table: Table) -> Iterator[list[_Row]]:
     statement = select(table).execution_options(yield_per=_ROWS_AT_ONCE)
     with book.telling():
         try:
-            for rows in connection.execute(statement).mappings().partitions():
+            for rows in session.execute(statement).mappings().partitions():
                 yield [dict(row) for row in rows]
         except (LookupError, ValueError) as error:  # a file of SQLite holds no value to its type
             raise BadInput(f"a value in the table {table.name} cannot be read: {error}; nothing was copied") from error
 
 
-def _write(made: Connection, table: TableClause, rows: Sequence[_Row], target: Address) -> None:
+def _write(made: Session, table: Table, rows: Sequence[_Row], target: Address) -> None:
     try:
         made.execute(insert(table), rows)
     except (DataError, IntegrityError) as error:  # nor to its length, nor a reference to what it refers to
@@ -202,7 +197,7 @@ def _write(made: Connection, table: TableClause, rows: Sequence[_Row], target: A
         raise BadInput(f"the table {table.name} does not fit into {target}: {said}; nothing was copied") from error
 
 
-def _continue_numbers(made: Connection, table: TableClause) -> None:
+def _continue_numbers(made: Session, table: Table) -> None:
     """Let new rows get numbers after those that were copied, as they do in a file by themselves."""
-    if made.dialect.name == "postgresql" and table in OUR_TABLES and "id" in table.c:
+    if made.get_bind().dialect.name == "postgresql" and table.metadata is models.Base.metadata and "id" in table.c:
         made.execute(select(func.setval(func.pg_get_serial_sequence(table.name, "id"), func.max(table.c.id))))

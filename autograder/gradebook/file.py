@@ -13,17 +13,12 @@ from urllib.parse import quote
 
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.pool import NullPool
+from sqlalchemy.orm import Session
+from sqlalchemy.pool import NullPool, StaticPool
 
 from autograder.errors import BadInput
-from autograder.gradebook import schema
-from autograder.gradebook.held import (
-    HeldGradebook,
-    add_tables,
-    brought_up_to_date,
-    check_versions,
-    read_versions,
-)
+from autograder.gradebook import migrations
+from autograder.gradebook.session import GradebookSession
 from autograder.limits import size
 
 WAIT_SECONDS = 5
@@ -33,7 +28,7 @@ FREE_BYTES = 64 << 20
 """Room on the disk below which nothing is started."""
 
 
-class GradebookFile(HeldGradebook):
+class GradebookFile(GradebookSession):
     """A gradebook in a file, for one run at a time; no connection is open between two transactions.
 
     Attributes:
@@ -54,6 +49,15 @@ class GradebookFile(HeldGradebook):
         self.check()
         self._engine = _engine(self.path)
         resources.callback(self._engine.dispose)
+        if not self.is_new():
+            self._bring_up_to_date(self.path.name)
+
+    def _bind(self) -> Engine:
+        return self._engine
+
+    def _keep_copy(self) -> str:
+        check_room(self.path.parent)
+        return f"as it was before, it is in {_copy(self.path).name}"
 
     def check(self) -> None:
         """Refuse a gradebook that cannot be used; one that is still to be made can be. Nothing is written.
@@ -68,21 +72,20 @@ class GradebookFile(HeldGradebook):
             raise BadInput(f"the gradebook {self.path} cannot be written; check what it is and who may write it")
         with self.telling(), _engine(self.path).begin() as connection:
             fault = str(connection.exec_driver_sql("PRAGMA quick_check(1)").scalar_one())
-            nbgrader, ours = read_versions(connection)
-        if fault != "ok":
-            raise BadInput(_in_words(self.path, f"malformed: {fault}"))
-        check_versions(self.path, nbgrader, ours)
+            if fault != "ok":
+                raise BadInput(_in_words(self.path, f"malformed: {fault}"))
+            migrations.check_versions(self.path, connection)
 
     def is_new(self) -> bool:
         """Whether there is no file yet, or an empty one in its place. It is not opened."""
         return not self.path.exists() or (self.path.is_file() and self.path.stat().st_size == 0)
 
     @contextlib.contextmanager
-    def looking(self) -> Iterator[Connection | None]:
-        """Read it, held or not, even while another run writes it; None where there is no file, or an empty one.
+    def looking(self) -> Iterator[Session | None]:
+        """Read it, entered or not, even while another run writes it; None where there is no file, or an empty one.
 
         Raises:
-            BadInput: it cannot be read.
+            BadInput: it cannot be read, or is of another version.
         """
         if self.is_new():
             yield None
@@ -90,30 +93,17 @@ class GradebookFile(HeldGradebook):
         if not self.path.is_file():
             raise BadInput(f"the gradebook {self.path} is no file; check c.CourseDirectory.db_url")
         with self.telling(), _reading_engine(self.path).connect() as connection:
-            yield connection
-
-    def prepare(self) -> None:
-        """Make the gradebook where there is none, and bring our tables in it up to date. Before tables of an earlier
-        version are touched, the file is copied.
-
-        Raises:
-            BadInput: it cannot be written or copied; it is as it was.
-        """
-        if self.is_new():
-            with self.making():
-                return
-        check_room(self.path.parent)
-        with self.begin() as connection:
-            found = schema.version(connection)
-        copy = _copy(self.path) if found < schema.LATEST else None
-        with self.begin() as connection:
-            schema.migrate(connection)
-        if copy is not None:
-            self.notices.append(brought_up_to_date(self.path.name, found, f"as it was before, it is in {copy.name}"))
+            migrations.check_our_version(self.path, connection)
+            if migrations.version(connection) == migrations.LATEST:
+                with Session(connection) as session:
+                    yield session
+            else:
+                with _up_to_date(connection).connect() as copy, Session(copy) as session:
+                    yield session
 
     @contextlib.contextmanager
-    def making(self) -> Iterator[Connection]:
-        """Make the gradebook where there is none, with what is written through this connection: all of it, or nothing.
+    def making(self) -> Iterator[Session]:
+        """Make the gradebook where there is none, with what is written in this session: all of it, or nothing.
 
         Raises:
             BadInput: it cannot be written; there is still none.
@@ -122,9 +112,9 @@ class GradebookFile(HeldGradebook):
         draft = self.path.with_name(f".{self.path.name}.new")
         try:
             draft.unlink(missing_ok=True)  # of a run that was killed: as the lock is held, nobody else's
-            with _engine(draft).begin() as connection:
-                add_tables(connection)
-                yield connection
+            with Session(_engine(draft)) as session, session.begin():
+                migrations.make_tables(session.connection())
+                yield session
             if not self.is_new():
                 raise BadInput(f"another program has just made {self.path}; look at it, then run this again")
             os.replace(draft, self.path)
@@ -132,12 +122,6 @@ class GradebookFile(HeldGradebook):
             raise BadInput(f"cannot make the gradebook {self.path}: {_cause(error)}; check its folder") from error
         finally:
             draft.unlink(missing_ok=True)
-
-    @contextlib.contextmanager
-    def begin(self) -> Iterator[Connection]:
-        """One transaction, whose failures are told in one line."""
-        with self.telling(), self._engine.begin() as connection:
-            yield connection
 
     @contextlib.contextmanager
     def telling(self) -> Iterator[None]:
@@ -217,7 +201,7 @@ def _check_folder(path: Path) -> None:
 
 def _copy(path: Path) -> Path:
     """Copy a gradebook beside itself, whole, under a name that says before which version it was; returns the copy."""
-    name = f"{path.name}.before-{schema.LATEST}"
+    name = f"{path.name}.before-{migrations.LATEST}"
     names = (name, *(f"{name}.{number}" for number in range(2, 1000)))
     copy = next(path.with_name(name) for name in names if not os.path.lexists(path.with_name(name)))
     draft = path.with_name(f".{path.name}.{os.getpid()}.copy")
@@ -277,3 +261,15 @@ def _reading_engine(path: Path) -> Engine:
     return create_engine(
         "sqlite://", creator=lambda: sqlite3.connect(place, uri=True, timeout=WAIT_SECONDS), poolclass=NullPool
     )
+
+
+def _up_to_date(connection: Connection) -> Engine:
+    """A copy in memory whose tables are of the latest version."""
+    memory = create_engine("sqlite://", poolclass=StaticPool)
+    source, target = (one.connection.driver_connection for one in (connection, memory.connect()))
+    assert source is not None
+    source.backup(target)
+    with memory.begin() as copy:
+        migrations.migrate(copy)
+        copy.exec_driver_sql("PRAGMA query_only = ON")
+    return memory

@@ -10,22 +10,13 @@ from typing import Any
 
 import nbformat
 from nbgrader.utils import compute_checksum, is_locked
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import delete, select
+from sqlalchemy.orm import Session
 
+from autograder.gradebook import models
 from autograder.gradebook.changes.given_by_hand import HandGradesMoved, keep, restore, share_out_cell
 from autograder.gradebook.changes.rulings import Ruling, Rulings
-from autograder.gradebook.tables import (
-    ASSIGNMENT,
-    CELL,
-    CELL_TABLES,
-    COMMENT,
-    GRADE,
-    NOTEBOOK,
-    SOURCE,
-    WORTH,
-    insert_row,
-    upsert,
-)
+from autograder.gradebook.models import Worth, upsert
 from autograder.repair.release import exercise_of
 
 _HIDDEN = re.compile(r"^[^\n]*BEGIN HIDDEN TESTS[^\n]*\n.*?END HIDDEN TESTS[^\n]*\n?", re.M | re.S)
@@ -82,9 +73,10 @@ class LessonRows:
     comments: Mapping[str, GradedCell]
 
     @classmethod
-    def load(cls, connection: Connection, assignment: str, notebook: str, cells: Sequence[GradedCell]) -> LessonRows:
+    def load(cls, session: Session, assignment: str, notebook: str, cells: Sequence[GradedCell]) -> LessonRows:
         """Read the rows of these cells."""
-        rows = connection.execute(select(CELL).where(CELL.c.notebook_id == notebook)).all()
+        cell = models.BaseCell
+        rows = session.execute(select(cell.id, cell.name, cell.type).where(cell.notebook_id == notebook)).all()
         by_name = {cell.name: cell for cell in cells}
         grades = {row.id: by_name[row.name] for row in rows if row.type in ("GradeCell", "TaskCell")}
         comments = {row.id: by_name[row.name] for row in rows if row.type in ("SolutionCell", "TaskCell")}
@@ -132,57 +124,57 @@ def _graded_cells(notebook: Mapping[str, Any], rulings: Rulings) -> list[GradedC
 
 
 def save_lesson(
-    connection: Connection, course_id: str, lesson: str, notebook: Mapping[str, Any], rulings: Rulings
+    session: Session, course_id: str, lesson: str, notebook: Mapping[str, Any], rulings: Rulings
 ) -> tuple[LessonRows, HandGradesMoved]:
     """Bring a lesson's rows up to date with its release; see `GradebookWriter.ensure_assignment`."""
     cells = _graded_cells(notebook, rulings)
-    found = connection.scalar(select(ASSIGNMENT.c.id).where(ASSIGNMENT.c.name == lesson))
-    assignment = str(found) if found else insert_row(connection, ASSIGNMENT, name=lesson, course_id=course_id)
-    notebook_id = _notebook(connection, assignment, lesson, notebook)
-    worth, moved = _read_worth(connection, lesson, notebook_id), HandGradesMoved()
-    _remove_old_cells(connection, lesson, notebook_id, cells, worth, moved)
+    assignment = session.scalar(select(models.Assignment).where(models.Assignment.name == lesson))
+    if assignment is None:
+        assignment = models.Assignment(lesson, course_id=course_id)
+        session.add(assignment)
+        session.flush()
+    kernel = json.dumps(notebook["metadata"].get("kernelspec", {}))
+    key = {"assignment_id": assignment.id, "name": lesson}
+    notebook_id = upsert(session, models.Notebook, key, kernelspec=kernel).id
+    worth, moved = _read_worth(session, lesson, notebook_id), HandGradesMoved()
+    _remove_old_cells(session, lesson, notebook_id, cells, worth, moved)
     for cell in cells:
-        _save_cell(connection, notebook_id, cell)
-    rows = LessonRows.load(connection, assignment, notebook_id, cells)
-    _move_hand_grades(connection, lesson, rows, worth, moved)
+        _save_cell(session, notebook_id, cell)
+    rows = LessonRows.load(session, assignment.id, notebook_id, cells)
+    _move_hand_grades(session, lesson, rows, worth, moved)
     return rows, moved
 
 
-def _notebook(connection: Connection, assignment: str, lesson: str, notebook: Mapping[str, Any]) -> str:
-    kernel = json.dumps(notebook["metadata"].get("kernelspec", {}))
-    where = (NOTEBOOK.c.assignment_id == assignment, NOTEBOOK.c.name == lesson)
-    return upsert(connection, NOTEBOOK, where, {"assignment_id": assignment, "name": lesson}, {"kernelspec": kernel})
-
-
-def _read_worth(connection: Connection, lesson: str, notebook: str) -> dict[str, float]:
+def _read_worth(session: Session, lesson: str, notebook: str) -> dict[str, float]:
     """The points of each graded cell until now: as we know them, else as nbgrader does."""
-    known: dict[str, float] = {}
-    for table in (CELL_TABLES["GradeCell"], CELL_TABLES["TaskCell"]):
-        rows = select(CELL.c.name, table.c.max_score).join(table, table.c.id == CELL.c.id)
-        known |= {row.name: row.max_score for row in connection.execute(rows.where(CELL.c.notebook_id == notebook))}
-    return known | {row.cell: row.points for row in connection.execute(select(WORTH).where(WORTH.c.lesson == lesson))}
+    known = {
+        cell.name: cell.max_score
+        for model in (models.GradeCell, models.TaskCell)
+        for cell in session.scalars(select(model).where(model.notebook_id == notebook))
+    }
+    return known | {row.cell: row.points for row in session.scalars(select(Worth).where(Worth.lesson == lesson))}
 
 
 def _move_hand_grades(
-    connection: Connection, lesson: str, rows: LessonRows, worth: Mapping[str, float], moved: HandGradesMoved
+    session: Session, lesson: str, rows: LessonRows, worth: Mapping[str, float], moved: HandGradesMoved
 ) -> None:
     """Let what was given by hand follow its cells: to other points, out of what counts, and back again."""
-    connection.execute(delete(WORTH).where(WORTH.c.lesson == lesson))
+    session.execute(delete(Worth).where(Worth.lesson == lesson))
     for row, cell in rows.grades.items():
-        connection.execute(insert(WORTH).values(lesson=lesson, cell=cell.name, points=cell.points))
+        session.add(Worth(lesson=lesson, cell=cell.name, points=cell.points))
         before = worth.get(cell.name, cell.points)
-        students = share_out_cell(connection, row, before, cell.points)
+        students = share_out_cell(session, row, before, cell.points)
         if students:
             moved.shared[cell.name] = (students, before, cell.points)
-        if cell.ruling.drop and (students := keep(connection, lesson, row, cell.name, cell.points)):
+        if cell.ruling.drop and (students := keep(session, lesson, row, cell.name, cell.points)):
             moved.kept[cell.name] = students
     counting = {cell.name: cell.points for cell in (*rows.comments.values(), *rows.grades.values())}
     dropped = {cell.name for cell in rows.grades.values() if cell.ruling.drop}
-    moved.restored |= restore(connection, lesson, {name: counting[name] for name in counting.keys() - dropped})
+    moved.restored |= restore(session, lesson, {name: counting[name] for name in counting.keys() - dropped})
 
 
 def _remove_old_cells(
-    connection: Connection,
+    session: Session,
     lesson: str,
     notebook: str,
     cells: Sequence[GradedCell],
@@ -190,45 +182,37 @@ def _remove_old_cells(
     moved: HandGradesMoved,
 ) -> None:
     """Remove rows of cells that the release no longer has; what somebody has given for them is kept."""
-    kept = {(cell.name, kind) for cell in cells for kind in _row_kinds(cell)}
-    rows = connection.execute(select(CELL).where(CELL.c.notebook_id == notebook)).all()
-    for row in rows:
+    kept = {(cell.name, model.__name__) for cell in cells for model in _models_of(cell)}
+    for row in session.scalars(select(models.BaseCell).where(models.BaseCell.notebook_id == notebook)).all():
         if (row.name, row.type) in kept:
             continue
-        students = keep(connection, lesson, row.id, row.name, worth.get(row.name, 0.0), with_comments=True)
+        students = keep(session, lesson, row.id, row.name, worth.get(row.name, 0.0), with_comments=True)
         if students:
             moved.kept[row.name] = max(students, moved.kept.get(row.name, 0))
-        for table in (GRADE, COMMENT):
-            connection.execute(delete(table).where(table.c.cell_id == row.id))
-        for table in (*CELL_TABLES.values(), CELL):
-            connection.execute(delete(table).where(table.c.id == row.id))
-    names = [cell.name for cell in cells]
-    connection.execute(delete(SOURCE).where(SOURCE.c.notebook_id == notebook, SOURCE.c.name.not_in(names)))
+        for model in (models.Grade, models.Comment):
+            session.execute(delete(model).where(model.cell_id == row.id))
+        session.delete(row)
+    source, names = models.SourceCell, [cell.name for cell in cells]
+    session.execute(delete(source).where(source.notebook_id == notebook, source.name.not_in(names)))
 
 
-def _row_kinds(cell: GradedCell) -> list[str]:
+def _models_of(cell: GradedCell) -> list[Any]:
     """The rows that nbgrader keeps for a cell: a written answer is graded and commented on, so it has two."""
     if cell.task:
-        return ["TaskCell"]
-    return [kind for kind, wanted in (("GradeCell", cell.grade), ("SolutionCell", cell.solution)) if wanted]
+        return [models.TaskCell]
+    return [model for model, wanted in ((models.GradeCell, cell.grade), (models.SolutionCell, cell.solution)) if wanted]
 
 
-def _save_cell(connection: Connection, notebook: str, cell: GradedCell) -> None:
-    for kind in _row_kinds(cell):
-        table = CELL_TABLES[kind]
-        row_where = (CELL.c.notebook_id == notebook, CELL.c.name == cell.name, CELL.c.type == kind)
-        row = upsert(connection, CELL, row_where, {"notebook_id": notebook, "name": cell.name, "type": kind}, {})
-        values = {} if kind == "SolutionCell" else {"max_score": cell.most, "cell_type": cell.kind}
-        if connection.scalar(select(table.c.id).where(table.c.id == row)) is None:
-            connection.execute(insert(table).values(id=row, **values))
-        elif values:
-            connection.execute(update(table).where(table.c.id == row).values(**values))
-    where = (SOURCE.c.notebook_id == notebook, SOURCE.c.name == cell.name)
-    known = connection.execute(select(SOURCE).where(*where)).first()
+def _save_cell(session: Session, notebook: str, cell: GradedCell) -> None:
+    key = {"notebook_id": notebook, "name": cell.name}
+    for model in _models_of(cell):
+        points = {} if model is models.SolutionCell else {"max_score": cell.most, "cell_type": cell.kind}
+        upsert(session, model, key, **points)
+    known = session.scalar(select(models.SourceCell).filter_by(**key))
     if known is not None and _visible(known.source or "") == _visible(cell.source) and known.cell_type == cell.kind:
         return
     values = {"cell_type": cell.kind, "locked": cell.locked, "source": cell.source, "checksum": cell.checksum}
-    upsert(connection, SOURCE, where, {"notebook_id": notebook, "name": cell.name}, values)
+    upsert(session, models.SourceCell, key, **values)
 
 
 def _visible(source: str) -> str:

@@ -17,34 +17,27 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, func, make_url, select, text
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError
+from sqlalchemy.orm import Session
 from sqlalchemy.pool import NullPool
 
 from autograder.course.address import Server
 from autograder.errors import BadInput
-from autograder.gradebook import schema
-from autograder.gradebook.held import (
-    HeldGradebook,
-    add_tables,
-    brought_up_to_date,
-    check_versions,
-    read_versions,
-)
-from autograder.gradebook.tables import EVERY_TABLE
+from autograder.gradebook import migrations, models
+from autograder.gradebook.migrations import LOCKS
+from autograder.gradebook.session import GradebookSession
 
 WAIT_SECONDS = 30
 """How long to wait for another program, such as formgrader, to finish its own writing."""
 
 _CONNECT_SECONDS = 10
 _KEEPALIVE_SECONDS = 60  # between two submissions, so that no firewall takes the connection for dead
-_LOCKS = 0x4B61747A  # "Katz": the first half of the key of each of our locks
-_ALL_TABLES = 0
 _ALL_LESSONS = -1  # shared by those that have one lesson
 _ONE_MOMENT = "REPEATABLE READ"
 _BY_ONE_SUBMISSION = (DataError, IntegrityError)
 """What can be wrong with the rows of one submission, and with no other's."""
 
 
-class GradebookServer(HeldGradebook):
+class GradebookServer(GradebookSession):
     """A gradebook on a server, of which this run has one lesson, or all of it, as it is at one moment.
 
     Attributes:
@@ -70,10 +63,20 @@ class GradebookServer(HeldGradebook):
                 engine = engine.execution_options(isolation_level=_ONE_MOMENT)
             self._connection = resources.enter_context(engine.connect())
             resources.enter_context(_left_to_this_process(self._connection))
-        with self.begin() as connection:
-            self._lock(connection)
-        with self.begin() as connection:
-            _check(self.server, connection)
+        with self.begin() as session:
+            self._lock(session.connection())
+        with self.begin() as session:
+            is_new = _check(self.server, session.connection())
+        if not is_new:
+            self._bring_up_to_date(str(self.server))
+
+    def _bind(self) -> Connection:
+        if self._connection.invalidated:  # it would connect anew, without the lock
+            raise BadInput(_cannot(self.server, _ENDED))
+        return self._connection
+
+    def _keep_copy(self) -> str:
+        return "no copy was made: `pg_dump` makes one"
 
     def _lock(self, connection: Connection) -> None:
         """Take the lock on the lesson, or on all of them, which ends with the connection; or say who has it."""
@@ -85,8 +88,8 @@ class GradebookServer(HeldGradebook):
             self._try(connection, func.pg_try_advisory_lock, _number(self.lesson), f"grading {self.lesson} into")
 
     def _try(self, connection: Connection, lock: Callable[[int, int], Any], key: int, doing: str) -> None:
-        if not connection.scalar(select(lock(_LOCKS, key))):
-            owner = connection.scalar(_OWNER, {"locks": _LOCKS, "key": key}) or "process unknown"
+        if not connection.scalar(select(lock(LOCKS, key))):
+            owner = connection.scalar(_OWNER, {"locks": LOCKS, "key": key}) or "process unknown"
             raise BadInput(
                 f"another run is {doing} {self.server} ({owner}); wait until it has finished, then run this again"
             )
@@ -102,44 +105,36 @@ class GradebookServer(HeldGradebook):
             _check(self.server, connection)
 
     @contextlib.contextmanager
-    def looking(self) -> Iterator[Connection | None]:
-        """Read it as it is at one moment, held or not, while others write it; None where its tables are not there yet.
+    def looking(self) -> Iterator[Session | None]:
+        """Read it as it is at one moment, entered or not, while others write it; None where its tables are not there
+        yet. Those of an earlier version are brought up to date for this moment only.
 
         Raises:
-            BadInput: nobody answers, or lets this user in.
+            BadInput: nobody answers, or lets this user in; it is of another version.
         """
-        engine = _engine(self.server).execution_options(isolation_level=_ONE_MOMENT, postgresql_readonly=True)
+        engine = _engine(self.server).execution_options(isolation_level=_ONE_MOMENT)
         with self.telling(), engine.connect() as connection:
-            yield None if _is_empty(connection) else connection
-
-    def prepare(self) -> None:
-        """Make the tables where there are none, and bring ours up to date, in one transaction: all of it, or nothing.
-
-        Raises:
-            BadInput: it cannot be done; the gradebook is as it was.
-        """
-        with self.begin() as connection:
-            connection.execute(select(func.pg_advisory_xact_lock(_LOCKS, _ALL_TABLES)))
-            found = schema.version(connection)
             if _is_empty(connection):
-                add_tables(connection)
-                found = schema.LATEST
-            else:
-                schema.migrate(connection)
-        if found < schema.LATEST:
-            before = "no copy was made: `pg_dump` makes one"
-            self.notices.append(brought_up_to_date(str(self.server), found, before))
+                yield None
+                return
+            migrations.check_our_version(self.server, connection)
+            migrations.migrate(connection)
+            connection.exec_driver_sql("SET TRANSACTION READ ONLY")
+            with Session(connection) as session:
+                yield session
 
     @contextlib.contextmanager
-    def making(self) -> Iterator[Connection]:
-        """Make the gradebook where there is none, with what is written through this connection: all of it, or nothing.
+    def making(self) -> Iterator[Session]:
+        """Make the gradebook where there is none, with what is written in this session: all of it, or nothing.
 
         Raises:
             BadInput: it cannot be written; there is still none.
         """
-        with self.begin() as connection:
-            add_tables(connection)
-            yield connection
+        with self.begin() as session:
+            migrations.one_at_a_time(session.connection())
+            if _is_empty(session.connection()):  # another run may have made it while this one waited
+                migrations.make_tables(session.connection())
+            yield session
 
     @contextlib.contextmanager
     def telling(self) -> Iterator[None]:
@@ -151,15 +146,6 @@ class GradebookServer(HeldGradebook):
         except DBAPIError as error:
             raise BadInput(_in_words(self.server, error)) from error
 
-    @contextlib.contextmanager
-    def begin(self) -> Iterator[Connection]:
-        """One transaction. Its failures are told in one line, except those that are one submission's."""
-        with self.telling():
-            if self._connection.invalidated:  # it would connect anew, without the lock
-                raise BadInput(_cannot(self.server, _ENDED))
-            with self._connection.begin():
-                yield self._connection
-
 
 _OWNER = text("""
     SELECT application_name FROM pg_locks JOIN pg_stat_activity USING (pid)
@@ -170,10 +156,11 @@ _OWNER = text("""
 
 def _is_empty(connection: Connection) -> bool:
     """Whether no table is there that has the name of one of a gradebook's, whoever made it."""
-    return connection.scalars(_THERE, {"names": _NAMES}).first() is None
+    return connection.scalars(_THERE, {"names": _names()}).first() is None
 
 
-def _check(server: Server, connection: Connection) -> None:
+def _check(server: Server, connection: Connection) -> bool:
+    """Refuse a database that cannot be used; returns whether the gradebook is still to be made."""
     found = connection.execute(_SETTINGS).one()
     if found.encoding != "UTF8":
         raise BadInput(
@@ -188,14 +175,15 @@ def _check(server: Server, connection: Connection) -> None:
                 f"{found.name} may not make tables in {server}; run there, as the owner of the database, "
                 f"`GRANT CREATE ON SCHEMA {found.schema or 'public'} TO {found.name}`"
             )
-        return
-    barred = connection.scalars(_BARRED, {"names": _NAMES}).first()
+        return True
+    barred = connection.scalars(_BARRED, {"names": _names()}).first()
     if barred:
         raise BadInput(
             f"{found.name} may not read and write the table {barred} of {server}; let all instructors act as one role "
             "(docs/postgres.md)"
         )
-    check_versions(server, *read_versions(connection))
+    migrations.check_versions(server, connection)
+    return False
 
 
 _SETTINGS = text("""
@@ -204,7 +192,12 @@ _SETTINGS = text("""
         coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS may_create
 """)
 
-_NAMES = [table.name for table in EVERY_TABLE]
+
+def _names() -> list[str]:
+    """The names of all tables that a gradebook has."""
+    tables = (*models.nbgrader_metadata().tables, *models.Base.metadata.tables)
+    return [*tables, "alembic_version", migrations.VERSION_TABLE]
+
 
 _THERE = text("SELECT name FROM unnest(CAST(:names AS text[])) AS name WHERE to_regclass(name) IS NOT NULL")
 
@@ -242,8 +235,9 @@ def _without_nul(
     connection: object, cursor: object, statement: str, values: Any, context: object, many: bool
 ) -> tuple[str, Any]:
     """Replace the one character that a file keeps and PostgreSQL does not; a student may have written it."""
-    rows = [{name: storable(value) for name, value in row.items()} for row in (values if many else [values])]
-    return statement, rows if many else rows[0]
+    if isinstance(values, dict):
+        return statement, {name: storable(value) for name, value in values.items()}
+    return statement, [{name: storable(value) for name, value in row.items()} for row in values]
 
 
 def storable(value: Any) -> Any:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from sqlalchemy import Connection
+from sqlalchemy.orm import Session
 
 from autograder.course.course import Course
 from autograder.errors import BadInput
@@ -35,26 +35,26 @@ def standings(course: Course, lessons: list[str], withdrawn: bool = False) -> di
         BadInput: there is no gradebook, or nothing of one of these lessons has been graded; nbgrader's plugin for late
             penalties cannot be used.
     """
-    with read_only(course.gradebook) as connection:
-        wanted = lessons or store.graded_lessons(connection)
+    with read_only(course.gradebook) as session:
+        wanted = lessons or store.graded_lessons(session)
         if not wanted:
             raise BadInput("nothing has been graded yet; run `katze grade LESSON`")
-        found = {lesson: _of_lesson(course, connection, lesson) for lesson in wanted}
+        found = {lesson: _of_lesson(course, session, lesson) for lesson in wanted}
     return {lesson: [one for one in all_ if withdrawn or not one.is_withdrawn] for lesson, all_ in found.items()}
 
 
-def _of_lesson(course: Course, connection: Connection, lesson: str) -> list[Record]:
-    listed = store.known_students(connection)
-    records = {student: one for student, one in store.counted(connection, lesson).items() if student in listed}
+def _of_lesson(course: Course, session: Session, lesson: str) -> list[Record]:
+    listed = store.known_students(session)
+    records = {student: one for student, one in store.counted(session, lesson).items() if student in listed}
     if not records:
         course.release_notebook(lesson)  # a misspelt lesson is answered with those that there are
         raise BadInput(f"nothing of {lesson} has been graded yet; run `{course.grading(lesson)}`")
-    by_hand = store.by_hand(connection, lesson)
+    by_hand = store.by_hand(session, lesson)
     counting = [_as_it_counts(record, by_hand) for _, record in sorted(records.items())]
     gone = withdrawn_from(course, lesson, records)
     return [
         replace(record, is_withdrawn=record.student in gone)
-        for record in with_lateness(course, connection, lesson, counting)
+        for record in with_lateness(course, session, lesson, counting)
     ]
 
 

@@ -12,26 +12,24 @@ from dataclasses import fields, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    Select,
-    String,
-    TableClause,
-    and_,
-    cast,
-    delete,
-    exists,
-    func,
-    insert,
-    inspect,
-    or_,
-    select,
-    text,
-    update,
-)
+from sqlalchemy import ColumnElement, String, and_, cast, delete, exists, func, insert, or_, select, update
+from sqlalchemy.orm import Session, aliased
 
-from autograder.gradebook.changes.rulings import Rulings, read_rulings, ruled
+from autograder.gradebook import models
+from autograder.gradebook.changes.rulings import Ruling, Rulings, ruled
+from autograder.gradebook.models import (
+    Adjustment,
+    Answer,
+    Case,
+    Event,
+    Exercise,
+    Frozen,
+    Run,
+    Share,
+    Submission,
+    inserting,
+    of_submissions,
+)
 from autograder.gradebook.record import (
     CaseRecord,
     Change,
@@ -42,28 +40,6 @@ from autograder.gradebook.record import (
     RunRecord,
     Standing,
     WrittenPage,
-)
-from autograder.gradebook.schema import WITH_READ_TEXTS, version
-from autograder.gradebook.tables import (
-    ANSWER,
-    ASSIGNMENT,
-    CASE,
-    CELL,
-    CELL_TABLES,
-    CHANGE,
-    COMMENT,
-    CONDITIONS,
-    EVENT,
-    EXERCISE,
-    GRADE,
-    GRADED,
-    NOTEBOOK,
-    RUN,
-    SHARE,
-    STUDENT,
-    SUBMISSION,
-    SUBMITTED,
-    inserting,
 )
 from course_lib.checking import Outcome
 
@@ -77,19 +53,19 @@ _OF_A_CASE = [field.name for field in fields(CaseRecord)]
 """What has a column of its own name, and is stored there as it is."""
 
 
-def begin_run(connection: Connection, run: RunRecord) -> int:
+def begin_run(session: Session, run: RunRecord) -> int:
     """Write down that a run has begun; returns its number."""
     values = {**vars(run), "forced": int(run.forced), "started": _now()}
-    return int(connection.execute(insert(RUN).values(**values).returning(RUN.c.id)).scalar_one())
+    return int(session.execute(insert(Run).values(**values).returning(Run.id)).scalar_one())
 
 
-def end_run(connection: Connection, run: int) -> None:
+def end_run(session: Session, run: int) -> None:
     """Write down that a run has come to its end."""
-    connection.execute(update(RUN).where(RUN.c.id == run).values(finished=_now()))
+    session.execute(update(Run).where(Run.id == run).values(finished=_now()))
 
 
 def save(
-    connection: Connection,
+    session: Session,
     run: int,
     record: Record,
     why: Iterable[str] = (),
@@ -99,21 +75,21 @@ def save(
     """Write a record in place of the submission's earlier one, and what has changed into its history.
 
     Args:
-        connection: the transaction.
+        session: the transaction.
         run: the run that has graded it.
         record: the new record.
         why: why it was graded, or graded again; a sentence each.
         kept: exercises that were not judged anew: what is recorded of them stays as it is.
         rulings: what the course has decided: history and changes tell of points as they count.
     """
-    earlier = records(connection, record.lesson, record.student).get(record.student)
-    submission = _save_submission(connection, run, record)
+    earlier = records(session, record.lesson, record.student).get(record.student)
+    submission = _save_submission(session, run, record)
     if earlier is not None:
-        _remove_exercises(connection, submission, kept)
-    _save_exercises(connection, run, submission, record, kept)
+        _remove_exercises(session, submission, kept)
+    _save_exercises(session, run, submission, record, kept)
     counted = ruled(record, rulings)
     changes = changes_between(None if earlier is None else ruled(earlier, rulings), counted)
-    add_event(connection, run, counted, WAS_GRADED, tuple(why), counted.points, () if earlier is None else changes)
+    add_event(session, run, counted, WAS_GRADED, tuple(why), counted.points, () if earlier is None else changes)
     return changes
 
 
@@ -128,80 +104,75 @@ def changes_between(before: Record | None, after: Record) -> tuple[Change, ...]:
     )
 
 
-def set_aside(connection: Connection, run: int, lesson: str, students: Collection[str], why: str) -> None:
+def set_aside(session: Session, run: int, lesson: str, students: Collection[str], why: str) -> None:
     """Let the records of these students no longer count. What they say is kept until they are graded again."""
-    for record in records(connection, lesson).values():
+    for record in records(session, lesson).values():
         if record.student in students and not record.void:
-            connection.execute(update(GRADED).where(*_of(lesson, record.student)).values(void=why))
-            add_event(connection, run, record, WAS_SET_ASIDE, (why,), None)
+            session.execute(update(Submission).where(*_of(lesson, record.student)).values(void=why))
+            add_event(session, run, record, WAS_SET_ASIDE, (why,), None)
 
 
 def _of(lesson: str, student: str | None) -> list[ColumnElement[bool]]:
-    """Which rows of `GRADED` are those of a lesson, or of one student in it."""
-    return [GRADED.c.lesson == lesson, *([] if student is None else [GRADED.c.student == student])]
+    """Which rows of `Submission` are those of a lesson, or of one student in it."""
+    return [Submission.lesson == lesson, *([] if student is None else [Submission.student == student])]
 
 
-def _save_submission(connection: Connection, run: int, record: Record) -> int:
+def _save_submission(session: Session, run: int, record: Record) -> int:
     values = {
         "run": run,
-        "conditions": _conditions_id(connection, record.conditions),
+        "conditions": _conditions_id(session, record.conditions),
         "graded": _now(),
         "by_hand": "",  # the page has been written without
         **{name: getattr(record, name) for name in _OF_A_RECORD},
         **{name: _json(getattr(record, name)) for name in ("repairs", "remarks", "files", "imports")},
     }
-    statement = inserting(connection, GRADED).values(lesson=record.lesson, student=record.student, **values)
+    statement = inserting(session, Submission).values(lesson=record.lesson, student=record.student, **values)
     statement = statement.on_conflict_do_update(index_elements=["lesson", "student"], set_=values)
-    return int(connection.execute(statement.returning(GRADED.c.id)).scalar_one())
+    return int(session.execute(statement.returning(Submission.id)).scalar_one())
 
 
-def _remove_exercises(connection: Connection, submission: int, kept: Collection[str]) -> None:
-    for table in (CASE, EXERCISE):
-        anew = (table.c.submission == submission, table.c.exercise.not_in(kept))
-        connection.execute(delete(table).where(*anew))
+def _remove_exercises(session: Session, submission: int, kept: Collection[str]) -> None:
+    for model in (Case, Exercise):
+        anew = (model.submission == submission, model.exercise.not_in(kept))
+        session.execute(delete(model).where(*anew))
 
 
-def _save_exercises(connection: Connection, run: int, submission: int, record: Record, kept: Collection[str]) -> None:
+def _save_exercises(session: Session, run: int, submission: int, record: Record, kept: Collection[str]) -> None:
     exercises, cases = [], []
     for number, one in enumerate(record.exercises):
         if one.exercise in kept:
-            row = (EXERCISE.c.submission == submission, EXERCISE.c.exercise == one.exercise)
-            connection.execute(update(EXERCISE).where(*row).values(number=number))
+            row = (Exercise.submission == submission, Exercise.exercise == one.exercise)
+            session.execute(update(Exercise).where(*row).values(number=number))
             continue
         own = {name: getattr(one, name) for name in _OF_AN_EXERCISE}
         exercises.append({"submission": submission, "number": number, "run": run, **own})
+        place = {"submission": submission, "exercise": one.exercise}
         cases += [
-            {
-                "submission": submission,
-                "exercise": one.exercise,
-                "number": place,
-                **vars(case),
-                "hidden": int(case.hidden),
-            }
-            for place, case in enumerate(one.cases)
+            {**place, "number": number, **vars(case), "hidden": int(case.hidden)}
+            for number, case in enumerate(one.cases)
         ]
-    for table, rows in ((EXERCISE, exercises), (CASE, cases)):
+    for model, rows in ((Exercise, exercises), (Case, cases)):
         if rows:
-            connection.execute(insert(table), rows)
+            session.execute(insert(model), rows)
 
 
-def _conditions_id(connection: Connection, conditions: Conditions) -> int:
+def _conditions_id(session: Session, conditions: Conditions) -> int:
     values = {
         "release": conditions.release,
         "seed": conditions.seed,
         "versions": _json(conditions.versions),
         "settings": _json(conditions.settings),
     }
-    which = select(CONDITIONS.c.id).filter_by(**values)
-    known: int | None = connection.scalar(which)
+    which = select(models.Conditions.id).filter_by(**values)
+    known: int | None = session.scalar(which)
     if known is not None:
         return known
-    connection.execute(inserting(connection, CONDITIONS).values(**values).on_conflict_do_nothing())
-    return int(connection.execute(which).scalar_one())
+    session.execute(inserting(session, models.Conditions).values(**values).on_conflict_do_nothing())
+    return int(session.execute(which).scalar_one())
 
 
 def add_event(
-    connection: Connection,
+    session: Session,
     run: int,
     record: Record,
     kind: str,
@@ -212,7 +183,7 @@ def add_event(
     """Write something that has happened to a submission's grade into its history.
 
     Args:
-        connection: the transaction.
+        session: the transaction.
         run: in which it has happened.
         record: the submission, as it counts from then on.
         kind: what: `WAS_GRADED` and the like.
@@ -220,7 +191,7 @@ def add_event(
         total: its points; None where it has none, or none any more.
         changes: what is different in its exercises.
     """
-    statement = insert(EVENT).values(
+    event = Event(
         lesson=record.lesson,
         student=record.student,
         run=run,
@@ -232,17 +203,11 @@ def add_event(
         points=total,
         max_points=record.max_points,
     )
-    event = int(connection.execute(statement.returning(EVENT.c.id)).scalar_one())
-    _save_changes(connection, event, changes)
-
-
-def _save_changes(connection: Connection, event: int, changes: Iterable[Change]) -> None:
-    rows = [
-        {"event": event, "exercise": one.exercise, **_columns("before", one.before), **_columns("after", one.after)}
-        for one in changes
-    ]
-    if rows:
-        connection.execute(insert(CHANGE), rows)
+    session.add(event)
+    session.flush()
+    for one in changes:
+        standings = {**_columns("before", one.before), **_columns("after", one.after)}
+        session.add(models.Change(event=event.id, exercise=one.exercise, **standings))
 
 
 def _columns(when: str, standing: Standing | None) -> dict[str, object]:
@@ -253,26 +218,23 @@ def _columns(when: str, standing: Standing | None) -> dict[str, object]:
 # --- reading
 
 
-def records(connection: Connection, lesson: str, student: str | None = None) -> dict[str, Record]:
+def records(session: Session, lesson: str, student: str | None = None) -> dict[str, Record]:
     """The records of a lesson, or of one student in it, by student; without their cases."""
     which = _of(lesson, student)
-    rows = connection.execute(_whatever_is_in(GRADED).where(*which).order_by(GRADED.c.student)).all()
-    if not rows:
+    found = session.scalars(select(Submission).where(*which).order_by(Submission.student)).all()
+    if not found:
         return {}
     conditions = {
         row.id: Conditions(row.release, row.seed, json.loads(row.versions), json.loads(row.settings))
-        for row in connection.execute(select(CONDITIONS))
+        for row in session.scalars(select(models.Conditions))
     }
     exercises: dict[int, list[ExerciseRecord]] = {}
-    of_these = select(GRADED.c.id).where(*which)
-    for row in connection.execute(
-        _whatever_is_in(EXERCISE)
-        .where(EXERCISE.c.submission.in_(of_these))
-        .order_by(EXERCISE.c.submission, EXERCISE.c.number)
-    ):
-        own = {name: row._mapping[name] for name in _OF_AN_EXERCISE if name in row._mapping}
-        one = ExerciseRecord(**{**own, "outcome": Outcome(row.outcome), "max_points": _whole(row.max_points)})
-        exercises.setdefault(row.submission, []).append(one)
+    columns = (Exercise.submission, *(getattr(Exercise, name) for name in _OF_AN_EXERCISE))
+    rows = select(*columns).join(Submission, Submission.id == Exercise.submission).where(*which)
+    for submission, *own in session.execute(rows.order_by(Exercise.submission, Exercise.number)):
+        one = ExerciseRecord(**dict(zip(_OF_AN_EXERCISE, own, strict=True)))
+        one = replace(one, outcome=Outcome(one.outcome), max_points=_whole(one.max_points))
+        exercises.setdefault(submission, []).append(one)
     return {
         row.student: Record(
             student=row.student,
@@ -280,34 +242,48 @@ def records(connection: Connection, lesson: str, student: str | None = None) -> 
             conditions=conditions[row.conditions],
             exercises=tuple(exercises.get(row.id, ())),
             repairs=tuple(json.loads(row.repairs)),
-            remarks=tuple(json.loads(row._mapping.get("remarks", "[]"))),  # version 2 has none
-            imports=json.loads(row._mapping.get("imports", "{}")),  # nor has version 4 any of these
+            remarks=tuple(json.loads(row.remarks)),
+            imports=json.loads(row.imports),
             files={name: (digest, size) for name, (digest, size) in json.loads(row.files).items()},
-            **{name: row._mapping[name] for name in _OF_A_RECORD},
+            **{name: getattr(row, name) for name in _OF_A_RECORD},
         )
-        for row in rows
+        for row in found
     }
 
 
-def counted(connection: Connection, lesson: str, student: str | None = None) -> dict[str, Record]:
+def counted(session: Session, lesson: str, student: str | None = None) -> dict[str, Record]:
     """The same as they count, by the rulings that are in the scores."""
-    rulings = read_rulings(connection, lesson)
-    return {name: ruled(record, rulings) for name, record in records(connection, lesson, student).items()}
+    rulings = read_rulings(session, lesson)
+    return {name: ruled(record, rulings) for name, record in records(session, lesson, student).items()}
 
 
-def _whatever_is_in(table: TableClause) -> Select[Any]:
-    """All columns that a table has: in earlier versions it has fewer."""
-    return select(text("*")).select_from(table)
+def read_rulings(session: Session, lesson: str) -> dict[str, Ruling]:
+    """The rulings that are in the scores of a lesson."""
+    rows = session.scalars(select(Adjustment).where(Adjustment.lesson == lesson).order_by(Adjustment.exercise))
+    return {row.exercise: Ruling.from_json(row.ruling) for row in rows}
 
 
-def cases(connection: Connection, lesson: str, student: str) -> dict[str, tuple[CaseRecord, ...]]:
+def write_rulings(session: Session, lesson: str, rulings: Rulings) -> None:
+    """Write down which rulings are in the scores of a lesson from now on."""
+    session.execute(delete(Adjustment).where(Adjustment.lesson == lesson))
+    session.add_all(
+        Adjustment(lesson=lesson, exercise=name, ruling=ruling.in_json()) for name, ruling in rulings.items()
+    )
+
+
+def read_frozen(session: Session) -> dict[str, str]:
+    """The frozen lessons, each with the time since when."""
+    return {row.lesson: row.since for row in session.scalars(select(Frozen).order_by(Frozen.lesson))}
+
+
+def cases(session: Session, lesson: str, student: str) -> dict[str, tuple[CaseRecord, ...]]:
     """The cases of a submission, by exercise."""
     found: dict[str, list[CaseRecord]] = {}
-    for exercise, *own in connection.execute(
-        select(CASE.c.exercise, *(CASE.c[name] for name in _OF_A_CASE))
-        .join(GRADED, GRADED.c.id == CASE.c.submission)
+    for exercise, *own in session.execute(
+        select(Case.exercise, *(getattr(Case, name) for name in _OF_A_CASE))
+        .join(Submission, Submission.id == Case.submission)
         .where(*_of(lesson, student))
-        .order_by(CASE.c.exercise, CASE.c.number)
+        .order_by(Case.exercise, Case.number)
     ):
         case = CaseRecord(*own)
         case = replace(case, hidden=bool(case.hidden), outcome=Outcome(case.outcome))
@@ -315,40 +291,47 @@ def cases(connection: Connection, lesson: str, student: str) -> dict[str, tuple[
     return {exercise: tuple(seen) for exercise, seen in found.items()}
 
 
-def runs(connection: Connection) -> dict[int, dict[str, Any]]:
+def runs(session: Session) -> dict[int, dict[str, Any]]:
     """All runs of the grader, by their numbers."""
-    return {row.id: dict(row._mapping) for row in connection.execute(select(RUN))}
+    return {row.id: dict(row._mapping) for row in session.execute(select(*Run.__table__.c))}
 
 
-def graded_by(connection: Connection, lesson: str, student: str) -> tuple[str, int, dict[str, int]]:
+def graded_by(session: Session, lesson: str, student: str) -> tuple[str, int, dict[str, int]]:
     """When the submission that counts was graded, by which run, and which run has judged each exercise."""
-    which = select(GRADED.c.id, GRADED.c.graded, GRADED.c.run).where(*_of(lesson, student))
-    submission = connection.execute(which).one()
-    judged = select(EXERCISE.c.exercise, EXERCISE.c.run).where(EXERCISE.c.submission == submission.id)
-    return submission.graded, submission.run, {row.exercise: row.run for row in connection.execute(judged)}
+    which = select(Submission.id, Submission.graded, Submission.run).where(*_of(lesson, student))
+    submission = session.execute(which).one()
+    judged = select(Exercise.exercise, Exercise.run).where(Exercise.submission == submission.id)
+    return submission.graded, submission.run, {row.exercise: row.run for row in session.execute(judged)}
 
 
-def graded_lessons(connection: Connection) -> list[str]:
+def graded_lessons(session: Session) -> list[str]:
     """The lessons of which anything has been graded, in order."""
-    return list(connection.scalars(select(GRADED.c.lesson).distinct().order_by(GRADED.c.lesson)))
+    return list(session.scalars(select(Submission.lesson).distinct().order_by(Submission.lesson)))
 
 
-def known_students(connection: Connection) -> set[str]:
+def known_students(session: Session) -> set[str]:
     """The students that nbgrader knows."""
-    return set(connection.scalars(select(STUDENT.c.id)))
+    return set(session.scalars(select(models.Student.id)))
 
 
-def history(connection: Connection, lesson: str, student: str) -> list[tuple[dict[str, Any], list[Change]]]:
+def history(session: Session, lesson: str, student: str) -> list[tuple[dict[str, Any], list[Change]]]:
     """Everything that has happened to a submission's grade, in order, each with what it changed."""
-    events = connection.execute(
-        select(EVENT).where(EVENT.c.lesson == lesson, EVENT.c.student == student).order_by(EVENT.c.id)
-    ).all()
+    of_it = select(*Event.__table__.c).where(Event.lesson == lesson, Event.student == student).order_by(Event.id)
     found = []
-    for event in events:
-        rows = connection.execute(select(CHANGE).where(CHANGE.c.event == event.id).order_by(CHANGE.c.exercise))
-        changes = [Change(row[1], _standing(*row[2:5]), _standing(*row[5:8])) for row in rows]
-        told = {**event._mapping, "why": json.loads(event.why), "max_points": _whole(event.max_points)}
-        found.append((told, changes))
+    for event in session.execute(of_it).all():
+        rows = session.scalars(
+            select(models.Change).where(models.Change.event == event.id).order_by(models.Change.exercise)
+        )
+        changes = [
+            Change(
+                row.exercise,
+                _standing(row.before_outcome, row.before_points, row.before_misconception),
+                _standing(row.after_outcome, row.after_points, row.after_misconception),
+            )
+            for row in rows
+        ]
+        seen = {**event._mapping, "why": json.loads(event.why), "max_points": _whole(event.max_points)}
+        found.append((seen, changes))
     return found
 
 
@@ -361,49 +344,46 @@ def _standing(outcome: str | None, points: float | None, misconception: str | No
     return None if outcome is None else Standing(Outcome(outcome), points, misconception)
 
 
-def by_hand(connection: Connection, lesson: str, student: str | None = None) -> dict[str, tuple[HandGrade, ...]]:
+def by_hand(session: Session, lesson: str, student: str | None = None) -> dict[str, tuple[HandGrade, ...]]:
     """What people have given and written in formgrader, and what waits for them, by student; or for one student only.
 
     Cells of exercises that nobody has touched are left out; written answers are all there.
     """
-    with_grade, task, beside = CELL_TABLES["GradeCell"], CELL_TABLES["TaskCell"], CELL.alias()
-    same = (beside.c.notebook_id == CELL.c.notebook_id, beside.c.name == CELL.c.name)
-    is_answer = exists(select(beside.c.id).where(*same, beside.c.type == "SolutionCell"))
-    written = or_(is_answer, task.c.id.is_not(None), cast(with_grade.c.cell_type, String) == "markdown")
+    cell, grade, comment = models.BaseCell, models.Grade, models.Comment
+    with_points, task, beside = models.GradeCell.__table__, models.TaskCell.__table__, aliased(cell)
+    same = (beside.notebook_id == cell.notebook_id, beside.name == cell.name)
+    is_answer = exists(select(beside.id).where(*same, beside.type == "SolutionCell"))
+    written = or_(is_answer, task.c.id.is_not(None), cast(with_points.c.cell_type, String) == "markdown")
     touched = or_(
-        and_(written, GRADE.c.id.is_not(None)),
-        GRADE.c.manual_score.is_not(None),
-        GRADE.c.extra_credit.is_not(None),
-        GRADE.c.needs_manual_grade.is_(True),
-        COMMENT.c.manual_comment != "",
+        and_(written, grade.id.is_not(None)),
+        grade.manual_score.is_not(None),
+        grade.extra_credit.is_not(None),
+        grade.needs_manual_grade.is_(True),
+        comment.manual_comment != "",
     )
-    rows = connection.execute(
-        select(
-            SUBMISSION.c.student_id.label("student"),
-            CELL.c.name.label("cell"),
-            CELL.c.type.label("kind"),
-            NOTEBOOK.c.name.label("notebook"),
+    submission, submitted = models.SubmittedAssignment, models.SubmittedNotebook
+    rows = session.execute(
+        of_submissions(
+            lesson,
+            submission.student_id.label("student"),
+            cell.name.label("cell"),
+            cell.type.label("kind"),
+            models.Notebook.name.label("notebook"),
             written.label("written"),
-            GRADE,
-            func.coalesce(with_grade.c.max_score, task.c.max_score, 0).label("max_points"),
-            COMMENT.c.manual_comment,
+            *grade.__table__.c,
+            func.coalesce(with_points.c.max_score, task.c.max_score, 0).label("max_points"),
+            comment.manual_comment,
         )
-        .select_from(ASSIGNMENT)
-        .join(SUBMISSION, SUBMISSION.c.assignment_id == ASSIGNMENT.c.id)
-        .join(SUBMITTED, SUBMITTED.c.assignment_id == SUBMISSION.c.id)
-        .join(NOTEBOOK, NOTEBOOK.c.id == SUBMITTED.c.notebook_id)
-        .join(CELL, CELL.c.notebook_id == SUBMITTED.c.notebook_id)
-        .outerjoin(with_grade, with_grade.c.id == CELL.c.id)
-        .outerjoin(task, task.c.id == CELL.c.id)
-        .outerjoin(GRADE, and_(GRADE.c.cell_id == CELL.c.id, GRADE.c.notebook_id == SUBMITTED.c.id))
-        .outerjoin(COMMENT, and_(COMMENT.c.cell_id == CELL.c.id, COMMENT.c.notebook_id == SUBMITTED.c.id))
-        .where(ASSIGNMENT.c.name == lesson, touched, *([] if student is None else [SUBMISSION.c.student_id == student]))
+        .join(cell, cell.notebook_id == submitted.notebook_id)
+        .outerjoin(with_points, with_points.c.id == cell.id)
+        .outerjoin(task, task.c.id == cell.id)
+        .outerjoin(grade, and_(grade.cell_id == cell.id, grade.notebook_id == submitted.id))
+        .outerjoin(comment, and_(comment.cell_id == cell.id, comment.notebook_id == submitted.id))
+        .where(touched, *([] if student is None else [submission.student_id == student]))
     )
     found: dict[str, dict[tuple[str, str], HandGrade]] = {}
-    shares = {}
-    if inspect(connection).has_table(SHARE.name):  # not in a gradebook of an earlier version
-        shares = {share.grade_id: share for share in connection.execute(select(SHARE))}
-    changed = _changed_since_read(connection)
+    shares = {share.grade_id: share for share in session.scalars(select(Share))}
+    changed = _changed_since_read(session)
     for row in sorted(rows, key=lambda row: (row.student, row.notebook, row.cell, row.kind)):  # not as the server sorts
         share = shares.get(row.id)
         cells, key = found.setdefault(row.student, {}), (row.notebook, row.cell)
@@ -428,54 +408,47 @@ def by_hand(connection: Connection, lesson: str, student: str | None = None) -> 
     return {name: tuple(cells.values()) for name, cells in found.items()}
 
 
-def _changed_since_read(connection: Connection) -> set[str]:
+def _changed_since_read(session: Session) -> set[str]:
     """The rows of nbgrader's grades with points by a person for another text than is there now, read again or not."""
-    if version(connection) < WITH_READ_TEXTS:
-        return set()
-    given = or_(GRADE.c.manual_score.is_not(None), GRADE.c.extra_credit.is_not(None))
+    given = or_(models.Grade.manual_score.is_not(None), models.Grade.extra_credit.is_not(None))
     return set(
-        connection.scalars(
-            select(GRADE.c.id)
-            .join(ANSWER, ANSWER.c.grade_id == GRADE.c.id)
-            .where(ANSWER.c.given_for != ANSWER.c.checksum, given)
+        session.scalars(
+            select(models.Grade.id)
+            .join(Answer, Answer.grade_id == models.Grade.id)
+            .where(Answer.given_for != Answer.checksum, given)
         )
     )
 
 
-def pages(connection: Connection, lesson: str) -> dict[str, WrittenPage]:
+def pages(session: Session, lesson: str) -> dict[str, WrittenPage]:
     """The feedback pages of all students whose grade counts, by student; one that was not written has no bytes."""
-    rows = connection.execute(_whatever_is_in(GRADED).where(GRADED.c.lesson == lesson, GRADED.c.void == ""))
     found = {}
-    for row in rows:
+    for row in session.scalars(select(Submission).where(Submission.lesson == lesson, Submission.void == "")):
         digest, size = json.loads(row.files).get("feedback", ("", -1))
-        by_hand = row._mapping.get("by_hand", "")  # version 2 has none
-        found[row.student] = WrittenPage(by_hand, digest, size, datetime.fromisoformat(row.graded).timestamp())
+        graded = datetime.fromisoformat(row.graded).timestamp()
+        found[row.student] = WrittenPage(row.by_hand, digest, size, graded)
     return found
 
 
-def save_page(connection: Connection, record: Record, by_hand: str) -> None:
+def save_page(session: Session, record: Record, by_hand: str) -> None:
     """Write down that a feedback page was written anew, with what was given by hand."""
     values = {"files": _json(record.files), "by_hand": by_hand}
-    connection.execute(update(GRADED).where(*_of(record.lesson, record.student)).values(**values))
+    session.execute(update(Submission).where(*_of(record.lesson, record.student)).values(**values))
 
 
-def overwritten(connection: Connection, lesson: str, counted: Mapping[str, Record]) -> set[str]:
+def overwritten(session: Session, lesson: str, counted: Mapping[str, Record]) -> set[str]:
     """The students of a lesson whose automatic scores in nbgrader's tables are not those that follow from our records.
 
     Args:
-        connection: the transaction.
+        session: the transaction.
         lesson: the lesson.
         counted: the records by student, as they count.
     """
-    rows = connection.execute(
-        select(SUBMISSION.c.student_id, CELL.c.name, GRADE.c.auto_score)
-        .select_from(ASSIGNMENT)
-        .join(SUBMISSION, SUBMISSION.c.assignment_id == ASSIGNMENT.c.id)
-        .join(SUBMITTED, SUBMITTED.c.assignment_id == SUBMISSION.c.id)
-        .join(NOTEBOOK, and_(NOTEBOOK.c.id == SUBMITTED.c.notebook_id, NOTEBOOK.c.name == lesson))
-        .join(GRADE, GRADE.c.notebook_id == SUBMITTED.c.id)
-        .join(CELL, and_(CELL.c.id == GRADE.c.cell_id, CELL.c.type == "GradeCell"))
-        .where(ASSIGNMENT.c.name == lesson)
+    rows = session.execute(
+        of_submissions(lesson, models.SubmittedAssignment.student_id, models.BaseCell.name, models.Grade.auto_score)
+        .join(models.Grade, models.Grade.notebook_id == models.SubmittedNotebook.id)
+        .join(models.BaseCell, models.BaseCell.id == models.Grade.cell_id)
+        .where(models.Notebook.name == lesson, models.BaseCell.type == "GradeCell")
     )
     scores: dict[str, dict[str, float | None]] = {}
     for student, cell, score in rows:

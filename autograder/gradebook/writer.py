@@ -20,15 +20,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from autograder.gradebook import store
+from autograder.gradebook import models, store
 from autograder.gradebook.changes.recount import recount, written_scores
 from autograder.gradebook.changes.rulings import Rulings
 from autograder.gradebook.file import GradebookFile
 from autograder.gradebook.grades import save_grades, withhold_grades
-from autograder.gradebook.held import HeldGradebook
 from autograder.gradebook.lesson import LessonRows, save_lesson
 from autograder.gradebook.record import Change, Record, RunRecord
-from autograder.gradebook.tables import COURSE, inserting
+from autograder.gradebook.session import GradebookSession
 
 logger = logging.getLogger(__name__)
 
@@ -64,7 +63,7 @@ class GradebookWriter:
     none. The process may fork between any two calls.
     """
 
-    def __init__(self, gradebook: Path | HeldGradebook, course_id: str = "") -> None:
+    def __init__(self, gradebook: Path | GradebookSession, course_id: str = "") -> None:
         """Nothing happens before the gradebook is entered.
 
         Args:
@@ -88,9 +87,9 @@ class GradebookWriter:
             self._book.__enter__()
         try:
             self._book.prepare()
-            with self._book.begin() as connection:
+            with self._book.begin() as session:
                 for name in sorted({DEFAULT_COURSE, self.course_id}):  # each run in the same order
-                    connection.execute(inserting(connection, COURSE).values(id=name).on_conflict_do_nothing())
+                    session.execute(models.inserting(session, models.Course).values(id=name).on_conflict_do_nothing())
         except BaseException:
             self.__exit__(None, None, None)
             raise
@@ -121,8 +120,8 @@ class GradebookWriter:
             What has become of points given by hand for cells that have gone, come back or have other points, a line
             for each.
         """
-        with self._book.begin() as connection:
-            rows, moved = save_lesson(connection, self.course_id, lesson, notebook, rulings)
+        with self._book.begin() as session:
+            rows, moved = save_lesson(session, self.course_id, lesson, notebook, rulings)
         self._lessons[lesson], self._rulings[lesson] = rows, rulings
         return moved.in_words()
 
@@ -132,20 +131,20 @@ class GradebookWriter:
         Returns:
             What has changed, a line for each exercise.
         """
-        with self._book.begin() as connection:
-            return recount(connection, self._lessons[lesson], run, lesson, self._rulings[lesson])
+        with self._book.begin() as session:
+            return recount(session, self._lessons[lesson], run, lesson, self._rulings[lesson])
 
     def begin_run(self, run: RunRecord) -> int:
         """Write down that a run has begun; returns its number, for `Entry`."""
-        with self._book.begin() as connection:
-            number = store.begin_run(connection, run)
+        with self._book.begin() as session:
+            number = store.begin_run(session, run)
         logger.info("run %d begins on %s", number, run.host)
         return number
 
     def end_run(self, run: int) -> None:
         """Write down that a run has come to its end."""
-        with self._book.begin() as connection:
-            store.end_run(connection, run)
+        with self._book.begin() as session:
+            store.end_run(session, run)
         logger.info("run %d has ended", run)
 
     def set_aside(self, run: int, lesson: str, students: Collection[str], why: str) -> None:
@@ -160,10 +159,10 @@ class GradebookWriter:
             students: their ids; one without a grade is passed over.
             why: the reason, for their comments and their history.
         """
-        with self._book.begin() as connection:
-            store.set_aside(connection, run, lesson, students, why)
+        with self._book.begin() as session:
+            store.set_aside(session, run, lesson, students, why)
             for student in sorted(students):
-                withhold_grades(connection, self._lessons[lesson], student, why)
+                withhold_grades(session, self._lessons[lesson], student, why)
 
     def record(
         self,
@@ -200,11 +199,11 @@ class GradebookWriter:
         rows.check_scores(scores)
         if any(score is not None for score in scores.values()):
             scores = {**written_scores(rows), **scores}
-        with self._book.begin() as connection:
+        with self._book.begin() as session:
             problems = {} if entry is None else {one.exercise: one.note for one in entry.record.ungraded}
             answers = {} if entry is None else {one.cell: one.answer for one in entry.record.exercises}
-            save_grades(connection, rows, student, notebook, scores, timestamp, problem, problems, answers)
+            save_grades(session, rows, student, notebook, scores, timestamp, problem, problems, answers)
             if entry is None:
                 return ()
             logger.info("%s, %s: %s recorded, in %.2f s", student, lesson, problem or "points", entry.record.seconds)
-            return store.save(connection, entry.run, entry.record, entry.why, entry.kept, self._rulings.get(lesson, {}))
+            return store.save(session, entry.run, entry.record, entry.why, entry.kept, self._rulings.get(lesson, {}))

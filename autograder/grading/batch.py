@@ -25,13 +25,13 @@ from autograder.box.confinement.selftest import default_level
 from autograder.course.course import Course
 from autograder.errors import DISK_FULL, BadInput, Interrupted
 from autograder.gradebook import store
-from autograder.gradebook.access import hold, is_new, look
-from autograder.gradebook.changes.frozen import read_frozen
+from autograder.gradebook.access import is_new, look, open_gradebook
 from autograder.gradebook.changes.rulings import ruled
 from autograder.gradebook.file import check_room
-from autograder.gradebook.held import HeldGradebook
 from autograder.gradebook.record import SET_ASIDE, Record, RunRecord
 from autograder.gradebook.results import ClassResult, Grading
+from autograder.gradebook.session import GradebookSession
+from autograder.gradebook.store import read_frozen
 from autograder.grading.assignment import Assignment
 from autograder.grading.by_hand import bring_to_pages
 from autograder.grading.exchange import prepare_release
@@ -98,7 +98,7 @@ def grade_lesson(
         resources.callback(boxes.close)
         if (force or _looks_changed(course, submissions)) and not _is_frozen(course, lesson):
             boxes.begin()  # they warm up while the rest is found out
-        with hold(course.gradebook, lesson) as book:
+        with open_gradebook(course.gradebook, lesson) as book:
             _warn_of_an_empty_gradebook(assignment, console)
             course.secret()  # made before anything follows from it
             recorded = read_recorded(book, lesson)
@@ -176,9 +176,9 @@ class _Done:
     notices: list[str] = field(default_factory=list)
 
 
-def read_recorded(book: HeldGradebook, lesson: str) -> Recorded:
-    """What the gradebook holds of a lesson; it may be empty, or lack our tables."""
-    if not book.has_records():
+def read_recorded(book: GradebookSession, lesson: str) -> Recorded:
+    """What the gradebook holds of a lesson; it may be still to be made."""
+    if book.is_new():
         return Recorded()
     with book.begin() as connection:
         return Recorded.read(connection, lesson)
@@ -202,7 +202,7 @@ def frozen_in_words(lesson: str, since: str, plan: Plan, force: bool) -> str:
     return f"{lesson} is frozen since {since}: nothing is graded{waits}; to grade, run `katze thaw {lesson}`"
 
 
-def _collect_records(assignment: Assignment, plan: Plan, book: HeldGradebook, done: _Done) -> dict[str, Record]:
+def _collect_records(assignment: Assignment, plan: Plan, book: GradebookSession, done: _Done) -> dict[str, Record]:
     """The records of all submissions of the plan, by student, as they stand at the end of the run."""
     wanted = {record.student for record in plan.unchanged} | done.gradings.keys()
     if not wanted:
@@ -358,7 +358,7 @@ def select_submissions(course: Course, lesson: str, students: Sequence[str] | No
 def _grade(
     assignment: Assignment,
     plan: Plan,
-    book: HeldGradebook,
+    book: GradebookSession,
     boxes: Workforce,
     force: bool,
     console: Console,

@@ -14,10 +14,10 @@ from pathlib import Path
 from autograder.course.course import Course
 from autograder.gradebook import store
 from autograder.gradebook.access import read_only
-from autograder.gradebook.changes.frozen import read_frozen
 from autograder.gradebook.deadlines import terms
-from autograder.gradebook.held import HeldGradebook
 from autograder.gradebook.record import Record, WrittenPage
+from autograder.gradebook.session import GradebookSession
+from autograder.gradebook.store import read_frozen
 from autograder.grading.assignment import Assignment
 from autograder.grading.plan import written_files
 from autograder.grading.publish import rewrite_feedback
@@ -50,7 +50,7 @@ class ByHand:
         return record if found is None else replace(record, by_hand=found.by_hand, lateness=found.lateness)
 
 
-def bring_to_pages(assignment: Assignment, book: HeldGradebook, students: Collection[str]) -> ByHand:
+def bring_to_pages(assignment: Assignment, book: GradebookSession, students: Collection[str]) -> ByHand:
     """Bring nbgrader's tables up to date with the deadlines, and write the pages of these students anew where points
     or comments given by hand, or what they say about the deadline, are not on them yet, and where they are not what was
     written.
@@ -63,7 +63,7 @@ def bring_to_pages(assignment: Assignment, book: HeldGradebook, students: Collec
     Raises:
         BadInput: nbgrader's plugin for late penalties cannot be used; the grades are recorded without its penalties.
     """
-    if not book.has_records():
+    if book.is_new():
         return ByHand()
     records = _complete_records(assignment, book, students)
     with book.begin() as connection:
@@ -82,7 +82,6 @@ def bring_to_pages(assignment: Assignment, book: HeldGradebook, students: Collec
     ]
     files = {student: rewrite_feedback(assignment, records[student]) for student in (*changed, *replaced)}
     if files:
-        book.prepare()
         with book.begin() as connection:
             for student, made in files.items():
                 if made is not None:
@@ -100,7 +99,7 @@ def bring_to_pages(assignment: Assignment, book: HeldGradebook, students: Collec
     )
 
 
-def _complete_records(assignment: Assignment, book: HeldGradebook, students: Collection[str]) -> dict[str, Record]:
+def _complete_records(assignment: Assignment, book: GradebookSession, students: Collection[str]) -> dict[str, Record]:
     """The records of these students with what was given by hand and what being late costs, which is written as well."""
     course, lesson = assignment.course, assignment.lesson
     with book.begin() as connection:
@@ -113,7 +112,6 @@ def _complete_records(assignment: Assignment, book: HeldGradebook, students: Col
         records = terms.with_lateness(course, connection, lesson, found)
         is_written = terms.is_due_date_written(course, connection, lesson)
     if not is_written or not all(record.lateness.is_written for record in records):
-        book.prepare()
         with book.begin() as connection:
             terms.write_terms(course, connection, lesson, records)
         records = [replace(record, lateness=replace(record.lateness, is_written=True)) for record in records]

@@ -12,13 +12,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sqlalchemy import Connection
+from sqlalchemy.orm import Session
 
 from autograder.box import Level
 from autograder.gradebook import store
-from autograder.gradebook.changes.frozen import read_frozen
-from autograder.gradebook.changes.rulings import Rulings, read_rulings, ruled
+from autograder.gradebook.changes.rulings import Rulings, ruled
 from autograder.gradebook.record import Conditions, Record
+from autograder.gradebook.store import read_frozen, read_rulings
 from autograder.grading.assignment import Assignment
 from autograder.grading.digests import fingerprints
 from course_lib.checking import Outcome
@@ -114,8 +114,8 @@ class Recorded:
     frozen: str = ""
 
     @classmethod
-    def read(cls, connection: Connection, lesson: str) -> Recorded:
-        """Read it from a gradebook that has records, of this version or an earlier one."""
+    def read(cls, connection: Session, lesson: str) -> Recorded:
+        """Read it from a gradebook."""
         records, rulings = store.records(connection, lesson), read_rulings(connection, lesson)
         counted = {student: ruled(record, rulings) for student, record in records.items()}
         overwritten = store.overwritten(connection, lesson, counted)

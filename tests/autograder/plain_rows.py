@@ -24,7 +24,7 @@ def plain_rows(path: Path) -> dict[str, list[Any]]:
             name: {row["from"]: row["table"] for row in book.execute(f"PRAGMA foreign_key_list({name})")}
             for name in names
         }
-    for name in ("katze_answer", "katze_share", "katze_kept"):
+    for name in {"katze_answer", "katze_share", "katze_kept"} & refers.keys():
         refers[name]["grade_id"] = "grade"
     by_id = {(name, row["id"]): row for name in names for row in rows[name] if "id" in row}
 

@@ -390,7 +390,7 @@ def test_grade_refuses_a_gradebook_of_a_newer_katze(
     with GradebookWriter(file):
         pass
     with contextlib.closing(sqlite3.connect(file, isolation_level=None)) as connection:
-        connection.execute("UPDATE katze_schema SET version = 99")
+        connection.execute("UPDATE katze_version SET version_num = '99'")
     before = file.read_bytes()
     assert "update Katze" in refused(capsys, "grade", LESSON)
     assert "update Katze" in refused(capsys, "log", "ada", LESSON)

@@ -225,7 +225,7 @@ def test_a_gradebook_that_grading_refuses_is_told_in_the_same_words(made_up: Mac
         pass
     assert found() == (Finding("course", "gradebook", f"{gradebook} can be written", True), True)
     with contextlib.closing(sqlite3.connect(gradebook)) as connection, connection:
-        connection.execute("UPDATE katze_schema SET version = 99")
+        connection.execute("UPDATE katze_version SET version_num = '99'")
     assert "holds records of a newer Katze (version 99" in found()[0].value
 
 

@@ -18,7 +18,7 @@ from playwright.sync_api import FrameLocator, expect
 
 from autograder.cli import main
 from autograder.course.course import Course
-from autograder.gradebook.access import hold
+from autograder.gradebook.access import open_gradebook
 from tests.autograder.gradebook import toy_lesson
 from tests.autograder.small_class import LESSON, MOST, answer, make_course
 from tests.browser.conftest import Visit
@@ -123,7 +123,7 @@ def test_formgrader_and_export_work_on_a_database_that_others_use(
         cell = page.locator(".nbgrader_cell").filter(has=page.locator(f"#{toy_lesson.WRITTEN}"))
         score = cell.locator(".score").first
         expect(score).to_have_class("score tabbable needs_manual_grade")
-        with hold(shared.gradebook, lesson):
+        with open_gradebook(shared.gradebook, lesson):
             cell.get_by_role("button", name="Full credit").click()
             expect(score).not_to_have_class("score tabbable needs_manual_grade")
         page.goto(f"{root}{submissions}")

@@ -25,11 +25,11 @@ def add(commands: Commands) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     from autograder.course.course import Course
-    from autograder.gradebook.access import hold
+    from autograder.gradebook.access import open_gradebook
     from autograder.gradebook.changes.frozen import freeze
 
     course = Course.find(options.course)
-    with hold(course.gradebook, options.lesson) as book:
+    with open_gradebook(course.gradebook, options.lesson) as book:
         if not freeze(book, options.lesson):
             course.release_notebook(options.lesson)  # a misspelt lesson is answered with those that there are
             raise BadInput(f"nothing of {options.lesson} has been graded yet; run `{course.grading(options.lesson)}`")

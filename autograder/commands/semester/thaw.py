@@ -19,11 +19,11 @@ def add(commands: Commands) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     from autograder.course.course import Course
-    from autograder.gradebook.access import hold
+    from autograder.gradebook.access import open_gradebook
     from autograder.gradebook.changes.frozen import thaw
 
     course = Course.find(options.course)
-    with hold(course.gradebook, options.lesson) as book:
+    with open_gradebook(course.gradebook, options.lesson) as book:
         if not thaw(book, options.lesson):
             raise BadInput(f"{options.lesson} is not frozen")
     if options.json:

@@ -4,37 +4,29 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from sqlalchemy import Connection, delete, inspect, select
-
 from autograder.gradebook import store
-from autograder.gradebook.held import HeldGradebook
-from autograder.gradebook.tables import FROZEN, inserting
+from autograder.gradebook.models import Frozen, inserting
+from autograder.gradebook.session import GradebookSession
 
 
-def read_frozen(connection: Connection) -> dict[str, str]:
-    """The frozen lessons, each with the time since when; none in a gradebook of an earlier version."""
-    if not inspect(connection).has_table(FROZEN.name):
-        return {}
-    return {row.lesson: row.since for row in connection.execute(select(FROZEN).order_by(FROZEN.c.lesson))}
-
-
-def freeze(book: HeldGradebook, lesson: str) -> bool:
+def freeze(book: GradebookSession, lesson: str) -> bool:
     """Freeze a lesson; whether anything of it has been graded, without which there is nothing to freeze."""
-    if not book.has_records():
+    if book.is_new():
         return False
-    book.prepare()
-    with book.begin() as connection:
-        if lesson not in store.graded_lessons(connection):
+    with book.begin() as session:
+        if lesson not in store.graded_lessons(session):
             return False
         since = datetime.now(UTC).isoformat(timespec="seconds")
-        connection.execute(inserting(connection, FROZEN).values(lesson=lesson, since=since).on_conflict_do_nothing())
+        session.execute(inserting(session, Frozen).values(lesson=lesson, since=since).on_conflict_do_nothing())
         return True
 
 
-def thaw(book: HeldGradebook, lesson: str) -> bool:
+def thaw(book: GradebookSession, lesson: str) -> bool:
     """Thaw a lesson; whether it was frozen."""
-    if not book.has_records():
+    if book.is_new():
         return False
-    book.prepare()
-    with book.begin() as connection:
-        return bool(connection.execute(delete(FROZEN).where(FROZEN.c.lesson == lesson)).rowcount)
+    with book.begin() as session:
+        frozen = session.get(Frozen, lesson)
+        if frozen is not None:
+            session.delete(frozen)
+        return frozen is not None

@@ -10,21 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, delete, insert, or_, select, update
+from sqlalchemy import ColumnElement, Select, or_, select, update
+from sqlalchemy.orm import Session
 
-from autograder.gradebook.tables import (
-    ANSWER,
-    ASSIGNMENT,
-    CELL,
-    COMMENT,
-    GRADE,
-    KEPT,
-    NOTEBOOK,
-    SHARE,
-    SUBMISSION,
-    SUBMITTED,
-    new_id,
-)
+from autograder.gradebook import models
+from autograder.gradebook.models import Answer, Kept, Share, new_id, of_submissions, upsert
 from autograder.words import count
 
 
@@ -62,134 +52,122 @@ class HandGradesMoved:
         ]
 
 
-def remember_read_texts(connection: Connection, *which: ColumnElement[bool]) -> None:
+def remember_read_texts(session: Session, *which: ColumnElement[bool]) -> None:
     """Write down, where a person has given points and nothing has changed since, which text they were given for."""
-    given = or_(GRADE.c.manual_score.is_not(None), GRADE.c.extra_credit.is_not(None))
-    read = select(GRADE.c.id).where(*which, given, GRADE.c.needs_manual_grade.is_(False))
-    connection.execute(update(ANSWER).where(ANSWER.c.grade_id.in_(read)).values(given_for=ANSWER.c.checksum))
+    grade = models.Grade
+    read = select(grade.id).where(*which, _is_given(), grade.needs_manual_grade.is_(False))
+    session.execute(update(Answer).where(Answer.grade_id.in_(read)).values(given_for=Answer.checksum))
 
 
-def keep(connection: Connection, lesson: str, row_id: str, cell: str, worth: float, with_comments: bool = False) -> int:
+def _is_given() -> ColumnElement[bool]:
+    return or_(models.Grade.manual_score.is_not(None), models.Grade.extra_credit.is_not(None))
+
+
+def keep(session: Session, lesson: str, row_id: str, cell: str, worth: float, with_comments: bool = False) -> int:
     """Put aside what was given for a cell, so that it does not count; returns how many students' that was.
 
     Args:
-        connection: the transaction.
+        session: the transaction.
         lesson: the lesson.
         row_id: the cell's row in nbgrader's tables; a written answer has two, which are put aside one after the other.
         cell: its grade_id.
         worth: the points that it was given out of.
         with_comments: whether the cell goes, and comments with it.
     """
-    remember_read_texts(connection, GRADE.c.cell_id == row_id)
+    remember_read_texts(session, models.Grade.cell_id == row_id)
+    grades = _with_student(models.Grade).where(models.Grade.cell_id == row_id, _is_given())
     found: dict[str, dict[str, Any]] = {}
-    for row in connection.execute(
-        select(GRADE, SUBMISSION.c.student_id)
-        .join(SUBMITTED, SUBMITTED.c.id == GRADE.c.notebook_id)
-        .join(SUBMISSION, SUBMISSION.c.id == SUBMITTED.c.assignment_id)
-        .where(GRADE.c.cell_id == row_id, or_(GRADE.c.manual_score.is_not(None), GRADE.c.extra_credit.is_not(None)))
-        .with_for_update(of=GRADE)
-    ):
-        found[row.student_id] = {"grade_id": row.id, "points": row.manual_score, "extra_credit": row.extra_credit}
-    comments = (
-        select(COMMENT.c.manual_comment, SUBMISSION.c.student_id)
-        .join(SUBMITTED, SUBMITTED.c.id == COMMENT.c.notebook_id)
-        .join(SUBMISSION, SUBMISSION.c.id == SUBMITTED.c.assignment_id)
-        .where(COMMENT.c.cell_id == row_id, COMMENT.c.manual_comment != "")
-    )
-    for row in connection.execute(comments) if with_comments else ():
-        found.setdefault(row.student_id, {})["comment"] = row.manual_comment
+    for grade, student in session.execute(grades.with_for_update(of=models.Grade)):
+        found[student] = {"grade_id": grade.id, "points": grade.manual_score, "extra_credit": grade.extra_credit}
+        grade.manual_score = grade.extra_credit = None
+    if with_comments:
+        comments = _with_student(models.Comment).where(models.Comment.cell_id == row_id)
+        for comment, student in session.execute(comments.where(models.Comment.manual_comment != "")):
+            found.setdefault(student, {})["comment"] = comment.manual_comment
     for student, given in found.items():
-        where = (KEPT.c.lesson == lesson, KEPT.c.cell == cell, KEPT.c.student == student)
-        if connection.execute(update(KEPT).where(*where).values(**given)).rowcount == 0:
+        key = {"lesson": lesson, "cell": cell, "student": student}
+        if session.get(Kept, tuple(key.values())) is None:
             none = {"grade_id": new_id(), "points": None, "extra_credit": None, "comment": ""}
-            values = {"lesson": lesson, "cell": cell, "student": student, "worth": worth, **none, **given}
-            connection.execute(insert(KEPT).values(**values))
-    connection.execute(update(GRADE).where(GRADE.c.cell_id == row_id).values(manual_score=None, extra_credit=None))
+            given = {"worth": worth, **none, **given}
+        upsert(session, Kept, key, **given)
     return len(found)
 
 
-def restore(connection: Connection, lesson: str, counting: Mapping[str, float]) -> dict[str, int]:
+def _with_student(model: Any) -> Select[Any]:
+    """Rows of nbgrader's that belong to a submitted notebook, each with the student whose it is."""
+    submission, submitted = models.SubmittedAssignment, models.SubmittedNotebook
+    return (
+        select(model, submission.student_id)
+        .join(submitted, submitted.id == model.notebook_id)
+        .join(submission, submission.id == submitted.assignment_id)
+    )
+
+
+def restore(session: Session, lesson: str, counting: Mapping[str, float]) -> dict[str, int]:
     """Bring back what was kept for cells that count again; returns how many students' that was, by cell.
 
     Args:
-        connection: the transaction.
+        session: the transaction.
         lesson: the lesson.
         counting: the cells that count, with the points that they give.
     """
     restored: dict[str, int] = {}
-    for kept in connection.execute(select(KEPT).where(KEPT.c.lesson == lesson, KEPT.c.cell.in_(list(counting)))).all():
-        submitted = connection.scalar(
-            select(SUBMITTED.c.id)
-            .join(SUBMISSION, SUBMISSION.c.id == SUBMITTED.c.assignment_id)
-            .join(NOTEBOOK, NOTEBOOK.c.id == SUBMITTED.c.notebook_id)
-            .join(ASSIGNMENT, ASSIGNMENT.c.id == SUBMISSION.c.assignment_id)
-            .where(ASSIGNMENT.c.name == lesson, NOTEBOOK.c.name == lesson, SUBMISSION.c.student_id == kept.student)
+    for kept in session.scalars(select(Kept).where(Kept.lesson == lesson, Kept.cell.in_(list(counting)))).all():
+        page = of_submissions(lesson, models.SubmittedNotebook).where(
+            models.Notebook.name == lesson, models.SubmittedAssignment.student_id == kept.student
         )
+        submitted = session.scalar(page)
         if submitted is None:
             continue
-        cells = connection.execute(
-            select(CELL)
-            .join(SUBMITTED, SUBMITTED.c.notebook_id == CELL.c.notebook_id)
-            .where(SUBMITTED.c.id == submitted, CELL.c.name == kept.cell)
-        )
-        for cell in cells:
+        for cell in session.scalars(
+            select(models.BaseCell).filter_by(notebook_id=submitted.notebook_id, name=kept.cell)
+        ).all():
             if cell.type in ("GradeCell", "TaskCell") and (kept.points is not None or kept.extra_credit is not None):
-                grade = _restore_points(connection, kept, cell.id, submitted)
-                share_out_grade(connection, grade, kept.worth, counting[kept.cell])
+                grade = _restore_points(session, kept, cell.id, submitted.id)
+                _share_out(session, grade, kept.worth, counting[kept.cell])
             if cell.type in ("SolutionCell", "TaskCell") and kept.comment:
-                _restore_comment(connection, kept, cell.id, submitted)
-        of_it = (KEPT.c.lesson == lesson, KEPT.c.cell == kept.cell, KEPT.c.student == kept.student)
-        connection.execute(delete(KEPT).where(*of_it))
+                comment = upsert(session, models.Comment, {"cell_id": cell.id, "notebook_id": submitted.id})
+                comment.manual_comment = comment.manual_comment or kept.comment
+        session.delete(kept)
         restored[kept.cell] = restored.get(kept.cell, 0) + 1
     return restored
 
 
-def _restore_points(connection: Connection, kept: Any, cell: str, submitted: str) -> str:
-    """Give a student's points back, unless a person has given others since; returns the row's id."""
-    where = (GRADE.c.cell_id == cell, GRADE.c.notebook_id == submitted)
-    known = connection.execute(select(GRADE).where(*where).with_for_update()).first()
-    read = (ANSWER.c.grade_id == (known.id if known else kept.grade_id), ANSWER.c.given_for != "")
-    is_changed = connection.scalar(select(ANSWER.c.given_for != ANSWER.c.checksum).where(*read))
-    values = {"manual_score": kept.points, "extra_credit": kept.extra_credit, "needs_manual_grade": bool(is_changed)}
-    if known is None:
-        row = {"id": kept.grade_id, "cell_id": cell, "notebook_id": submitted, "auto_score": None}
-        connection.execute(insert(GRADE).values(**row, **values))
-        return str(kept.grade_id)
-    if known.manual_score is None:
-        connection.execute(update(GRADE).where(GRADE.c.id == known.id).values(**values))
-    return str(known.id)
+def _restore_points(session: Session, kept: Kept, cell: str, submitted: str) -> Any:
+    """Give a student's points back, unless a person has given others since; returns the grade."""
+    which = select(models.Grade).filter_by(cell_id=cell, notebook_id=submitted)
+    grade = session.scalar(which.with_for_update(of=models.Grade))
+    answer = session.get(Answer, kept.grade_id if grade is None else grade.id)
+    if grade is None:
+        grade = models.Grade(id=kept.grade_id, cell_id=cell, notebook_id=submitted)
+        session.add(grade)
+    if grade.manual_score is None:
+        grade.manual_score, grade.extra_credit = kept.points, kept.extra_credit
+        grade.needs_manual_grade = answer is not None and answer.given_for not in ("", answer.checksum)
+    return grade
 
 
-def _restore_comment(connection: Connection, kept: Any, cell: str, submitted: str) -> None:
-    where = (COMMENT.c.cell_id == cell, COMMENT.c.notebook_id == submitted)
-    known = connection.execute(select(COMMENT).where(*where)).first()
-    if known is None:
-        row = {"id": new_id(), "cell_id": cell, "notebook_id": submitted, "auto_comment": None}
-        connection.execute(insert(COMMENT).values(**row, manual_comment=kept.comment))
-    elif not known.manual_comment:
-        connection.execute(update(COMMENT).where(COMMENT.c.id == known.id).values(manual_comment=kept.comment))
-
-
-def share_out_cell(connection: Connection, cell: str, before: float, now: float) -> int:
+def share_out_cell(session: Session, cell: str, before: float, now: float) -> int:
     """Let the points that were given for a cell count in the same share of what it gives now; returns how many."""
-    grades = connection.scalars(select(GRADE.c.id).where(GRADE.c.cell_id == cell, GRADE.c.manual_score.is_not(None)))
-    return sum(share_out_grade(connection, grade, before, now) for grade in grades.all())
+    if before == now:
+        return 0
+    grades = select(models.Grade).where(models.Grade.cell_id == cell, models.Grade.manual_score.is_not(None))
+    return sum(_share_out(session, grade, before, now) for grade in session.scalars(grades.with_for_update()).all())
 
 
-def share_out_grade(connection: Connection, grade: str, before: float, now: float) -> bool:
+def _share_out(session: Session, grade: Any, before: float, now: float) -> bool:
     """The same for one grade. It is counted from what the person gave, so that points that change and change back
     leave no trace.
     """
-    score = connection.scalar(select(GRADE.c.manual_score).where(GRADE.c.id == grade).with_for_update())
+    score, share = grade.manual_score, session.get(Share, grade.id)
     if score is None or before == now:
         return False
-    known = connection.execute(select(SHARE).where(SHARE.c.grade_id == grade)).first()
-    given, out_of = (known.given, known.out_of) if known is not None and known.counts == score else (score, before)
+    given, out_of = (share.given, share.out_of) if share is not None and share.counts == score else (score, before)
     if not out_of:
         return False
-    counts = given if out_of == now else given * now / out_of
-    connection.execute(delete(SHARE).where(SHARE.c.grade_id == grade))
+    grade.manual_score = given if out_of == now else given * now / out_of
     if out_of != now:
-        connection.execute(insert(SHARE).values(grade_id=grade, given=given, out_of=out_of, counts=counts))
-    connection.execute(update(GRADE).where(GRADE.c.id == grade).values(manual_score=counts))
+        upsert(session, Share, {"grade_id": grade.id}, given=given, out_of=out_of, counts=grade.manual_score)
+    elif share is not None:
+        session.delete(share)
     return True

@@ -10,10 +10,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 
-from sqlalchemy import Connection, delete, insert, inspect, select
-
 from autograder.gradebook.record import ExerciseRecord, Record
-from autograder.gradebook.tables import RULING
 from autograder.words import count
 from course_lib.checking import Outcome
 
@@ -42,6 +39,16 @@ class Ruling:
     def counts_in_all(self) -> bool:
         """Whether its points are among those that can be had."""
         return not (self.drop or self.extra_credit)
+
+    def in_json(self) -> str:
+        """The ruling as the gradebook keeps it."""
+        return json.dumps(asdict(self), sort_keys=True)
+
+    @classmethod
+    def from_json(cls, text: str) -> Ruling:
+        """The same read back."""
+        found = json.loads(text)
+        return cls(**{**found, "accept": tuple(found["accept"])})
 
     def in_words(self) -> str:
         """The ruling for an instructor: "dropped", "extra credit, never lower"."""
@@ -101,27 +108,3 @@ def _ruled(one: ExerciseRecord, ruling: Ruling, graded: bool) -> ExerciseRecord:
         told.append(f"It keeps the {count(points, 'point')} that it had: graded again, it would have {again}.")
     most = one.max_points if ruling.counts_in_all else 0
     return replace(one, points=points, max_points=most, ruling=" ".join(told), counts=not ruling.drop)
-
-
-def read_rulings(connection: Connection, lesson: str) -> dict[str, Ruling]:
-    """The rulings that are in the scores of a lesson; none in a gradebook of an earlier version."""
-    if not inspect(connection).has_table(RULING.name):
-        return {}
-    rows = connection.execute(select(RULING).where(RULING.c.lesson == lesson).order_by(RULING.c.exercise))
-    return {row.exercise: _from_json(row.ruling) for row in rows}
-
-
-def write_rulings(connection: Connection, lesson: str, rulings: Rulings) -> None:
-    """Write down which rulings are in the scores of a lesson from now on."""
-    connection.execute(delete(RULING).where(RULING.c.lesson == lesson))
-    rows = [
-        {"lesson": lesson, "exercise": name, "ruling": json.dumps(asdict(ruling), sort_keys=True)}
-        for name, ruling in rulings.items()
-    ]
-    if rows:
-        connection.execute(insert(RULING), rows)
-
-
-def _from_json(text: str) -> Ruling:
-    found = json.loads(text)
-    return Ruling(**{**found, "accept": tuple(found["accept"])})

@@ -16,27 +16,19 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, ScalarSelect, delete, func, insert, inspect, select, update
+from sqlalchemy import delete, func, select
+from sqlalchemy.orm import Session
 
 from autograder.course.course import Course
 from autograder.course.kept.collected import read_collected
 from autograder.course.semester import SEMESTER_NAME, LessonTerms, utc
 from autograder.errors import BadInput
-from autograder.gradebook.changes.frozen import read_frozen
+from autograder.gradebook import models
 from autograder.gradebook.deadlines.lateness import Lateness, lateness_of
 from autograder.gradebook.deadlines.plugin import plugin_of
+from autograder.gradebook.models import Event, Submission, Terms, of_submissions
 from autograder.gradebook.record import Record
-from autograder.gradebook.tables import (
-    ASSIGNMENT,
-    EVENT,
-    GRADED,
-    NOTEBOOK,
-    STUDENT,
-    SUBMISSION,
-    SUBMITTED,
-    TERMS,
-    inserting,
-)
+from autograder.gradebook.store import read_frozen
 
 LATE_PENALTY = "late penalty"
 """What happens to a grade when its penalty changes, for its history."""
@@ -63,13 +55,13 @@ class _Written:
     penalty: float
 
 
-def with_lateness(course: Course, connection: Connection, lesson: str, records: Iterable[Record]) -> list[Record]:
+def with_lateness(course: Course, session: Session, lesson: str, records: Iterable[Record]) -> list[Record]:
     """These records of a lesson, with how each stands to its deadline, and how the lesson counts in the total, as
     things are now. Nothing is written.
 
     Args:
         course: whose `course.toml` counts.
-        connection: of its gradebook.
+        session: of its gradebook.
         lesson: the lesson.
         records: with what was given by hand, since a penalty may depend on it.
 
@@ -77,8 +69,8 @@ def with_lateness(course: Course, connection: Connection, lesson: str, records: 
         BadInput: nbgrader's plugin for late penalties cannot be used.
     """
     terms, plugin = course.semester.lesson(lesson), plugin_of(course)
-    rows, written = _rows(connection, lesson), _written(connection, lesson)
-    is_frozen, marks = lesson in read_frozen(connection), _marks(course, lesson)
+    rows, written = _rows(session, lesson), _written(session, lesson)
+    is_frozen, marks = lesson in read_frozen(session), _marks(course, lesson)
     found = []
     for record in records:
         row, before = rows.get(record.student), written.get(record.student)
@@ -143,136 +135,117 @@ def _extension(terms: LessonTerms, student: str) -> timedelta:
     return due - terms.due if due and terms.due else timedelta()
 
 
-def _rows(connection: Connection, lesson: str) -> dict[str, _Row]:
-    found = connection.execute(
-        select(
-            SUBMISSION.c.student_id,
-            ASSIGNMENT.c.duedate,
-            SUBMISSION.c.extension,
-            SUBMISSION.c.timestamp,
-            func.coalesce(func.sum(SUBMITTED.c.late_submission_penalty), 0.0),  # as nbgrader adds them up
-        )
-        .select_from(ASSIGNMENT)
-        .join(SUBMISSION, SUBMISSION.c.assignment_id == ASSIGNMENT.c.id)
-        .join(SUBMITTED, SUBMITTED.c.assignment_id == SUBMISSION.c.id)
-        .where(ASSIGNMENT.c.name == lesson)
-        .group_by(SUBMISSION.c.id, ASSIGNMENT.c.id)
-    )
+def _rows(session: Session, lesson: str) -> dict[str, _Row]:
+    submission, assignment = models.SubmittedAssignment, models.Assignment
+    penalty = func.coalesce(func.sum(models.SubmittedNotebook.late_submission_penalty), 0.0)  # as nbgrader adds them up
+    columns = (submission.student_id, assignment.duedate, submission.extension, submission.timestamp, penalty)
+    found = session.execute(of_submissions(lesson, *columns).group_by(submission.id, assignment.id))
     return {student: _Row(*row) for student, *row in found}
 
 
-def _written(connection: Connection, lesson: str) -> dict[str, _Written]:
-    if not inspect(connection).has_table(TERMS.name):  # a gradebook of an earlier version
-        return {}
-    rows = connection.execute(select(TERMS).where(TERMS.c.lesson == lesson))
+def _written(session: Session, lesson: str) -> dict[str, _Written]:
+    rows = session.scalars(select(Terms).where(Terms.lesson == lesson))
     return {row.student: _Written(row.due, row.penalty) for row in rows}
 
 
-def is_due_date_written(course: Course, connection: Connection, lesson: str) -> bool:
+def is_due_date_written(course: Course, session: Session, lesson: str) -> bool:
     """Whether nbgrader's tables have the due date that `course.toml` sets for a lesson, or none of ours.
 
     In a lesson that is frozen, whatever they have is right.
     """
-    if lesson in read_frozen(connection):
+    if lesson in read_frozen(session):
         return True
     due = course.semester.lesson(lesson).due
     if due is None:
-        return _ALL not in _written(connection, lesson)
-    return connection.scalar(select(ASSIGNMENT.c.duedate).where(ASSIGNMENT.c.name == lesson)) == utc(due)
+        return _ALL not in _written(session, lesson)
+    assignment = models.Assignment
+    return bool(session.scalar(select(assignment.duedate).where(assignment.name == lesson)) == utc(due))
 
 
-def write_terms(course: Course, connection: Connection, lesson: str, records: Iterable[Record]) -> None:
+def write_terms(course: Course, session: Session, lesson: str, records: Iterable[Record]) -> None:
     """Bring nbgrader's tables up to date with `course.toml`, and write each change of a penalty into the history.
 
     Args:
         course: the course.
-        connection: the transaction.
+        session: the transaction.
         lesson: the lesson.
         records: from `with_lateness`.
     """
-    terms, rows = course.semester.lesson(lesson), _rows(connection, lesson)
+    terms, rows = course.semester.lesson(lesson), _rows(session, lesson)
     changed = [record for record in records if not record.lateness.is_written]
     if terms.due is None:
-        _take_back(connection, lesson, rows)
+        _take_back(session, lesson, rows)
     else:
-        values = {"duedate": utc(terms.due)}
-        connection.execute(update(ASSIGNMENT).where(ASSIGNMENT.c.name == lesson).values(**values))
-        _remember(connection, lesson, _ALL, _Written(terms.due.isoformat(), 0.0))
+        _assignment(session, lesson).duedate = utc(terms.due)
+        session.merge(Terms(lesson=lesson, student=_ALL, due=terms.due.isoformat(), penalty=0.0))
         for record in changed:
             student, penalty = record.student, record.lateness.penalty
-            _extend(connection, lesson, student, _extension(terms, student) or None)
-            _penalise(connection, lesson, student, penalty or None)
-            _remember(connection, lesson, student, _Written((terms.due_for(student) or terms.due).isoformat(), penalty))
+            due = terms.due_for(student) or terms.due
+            submission = _submission(session, lesson, student)
+            submission.extension = _extension(terms, student) or None
+            _penalise(submission, lesson, penalty or None)
+            session.merge(Terms(lesson=lesson, student=student, due=due.isoformat(), penalty=penalty))
     for record in changed:
         if record.lateness.penalty != rows[record.student].penalty:
-            _add_event(connection, record, rows[record.student].penalty)
+            _add_event(session, record, rows[record.student].penalty)
 
 
-def _take_back(connection: Connection, lesson: str, rows: Mapping[str, _Row]) -> None:
+def _take_back(session: Session, lesson: str, rows: Mapping[str, _Row]) -> None:
     """Take back what was written for a lesson that has no due date any more: all of it, since nbgrader cannot read an
     extension of none. What nbgrader has written since stays.
     """
-    written = _written(connection, lesson)
+    written, assignment = _written(session, lesson), _assignment(session, lesson)
     for student in written.keys() & rows.keys():
-        _extend(connection, lesson, student, None)
+        submission = _submission(session, lesson, student)
+        submission.extension = None
         if rows[student].penalty == written[student].penalty:
-            _penalise(connection, lesson, student, None)
-    if _ALL in written:
-        ours = (ASSIGNMENT.c.name == lesson, ASSIGNMENT.c.duedate == utc(datetime.fromisoformat(written[_ALL].due)))
-        connection.execute(update(ASSIGNMENT).where(*ours).values(duedate=None))
-    connection.execute(delete(TERMS).where(TERMS.c.lesson == lesson))
+            _penalise(submission, lesson, None)
+    if _ALL in written and assignment.duedate == utc(datetime.fromisoformat(written[_ALL].due)):
+        assignment.duedate = None
+    session.execute(delete(Terms).where(Terms.lesson == lesson))
 
 
-def _extend(connection: Connection, lesson: str, student: str, extension: timedelta | None) -> None:
-    submission = _submission(lesson, student)
-    connection.execute(update(SUBMISSION).where(SUBMISSION.c.id == submission).values(extension=extension))
+def _assignment(session: Session, lesson: str) -> Any:
+    return session.scalars(select(models.Assignment).where(models.Assignment.name == lesson)).one()
 
 
-def _penalise(connection: Connection, lesson: str, student: str, penalty: float | None) -> None:
+def _submission(session: Session, lesson: str, student: str) -> Any:
+    submission = models.SubmittedAssignment
+    mine = select(submission).join(models.Assignment, models.Assignment.id == submission.assignment_id)
+    return session.scalars(mine.where(models.Assignment.name == lesson, submission.student_id == student)).one()
+
+
+def _penalise(submission: Any, lesson: str, penalty: float | None) -> None:
     """Write a penalty to the lesson's notebook, and none to any other that nbgrader has for the submission."""
-    pages = SUBMITTED.c.assignment_id == _submission(lesson, student)
-    own = select(NOTEBOOK.c.id).where(NOTEBOOK.c.name == lesson)
-    connection.execute(update(SUBMITTED).where(pages).values(late_submission_penalty=None))
-    connection.execute(
-        update(SUBMITTED).where(pages, SUBMITTED.c.notebook_id.in_(own)).values(late_submission_penalty=penalty)
-    )
+    for page in submission.notebooks:
+        page.late_submission_penalty = penalty if page.name == lesson else None
 
 
-def _submission(lesson: str, student: str) -> ScalarSelect[Any]:
-    mine = select(SUBMISSION.c.id).join(ASSIGNMENT, ASSIGNMENT.c.id == SUBMISSION.c.assignment_id)
-    return mine.where(ASSIGNMENT.c.name == lesson, SUBMISSION.c.student_id == student).scalar_subquery()
-
-
-def _remember(connection: Connection, lesson: str, student: str, written: _Written) -> None:
-    statement = inserting(connection, TERMS).values(lesson=lesson, student=student, **vars(written))
-    statement = statement.on_conflict_do_update(index_elements=["lesson", "student"], set_=vars(written))
-    connection.execute(statement)
-
-
-def _add_event(connection: Connection, record: Record, before: float) -> None:
+def _add_event(session: Session, record: Record, before: float) -> None:
     """Write a changed penalty into the history, under the run that has graded the submission."""
     late = record.lateness
     due = f"; due {late.due.isoformat()}" if late.due else "; no longer due"
     then = f", handed in {late.handed_in.isoformat()}" if late.handed_in else ""
-    values: dict[str, Any] = {
-        "lesson": record.lesson,
-        "student": record.student,
-        "at": datetime.now(UTC).isoformat(timespec="seconds"),
-        "kind": LATE_PENALTY,
-        "why": json.dumps([f"{before:g} -> {late.penalty:g} points off{due}{then}"]),
-        "digest": record.digest,
-        "handed_in": record.handed_in,
-        "points": record.total,
-        "max_points": record.max_total,
-    }
-    run = select(GRADED.c.run).where(GRADED.c.lesson == record.lesson, GRADED.c.student == record.student)
-    connection.execute(insert(EVENT).values(run=run.scalar_subquery(), **values))
+    session.add(
+        Event(
+            lesson=record.lesson,
+            student=record.student,
+            run=session.scalars(select(Submission.run).filter_by(lesson=record.lesson, student=record.student)).one(),
+            at=datetime.now(UTC).isoformat(timespec="seconds"),
+            kind=LATE_PENALTY,
+            why=json.dumps([f"{before:g} -> {late.penalty:g} points off{due}{then}"]),
+            digest=record.digest,
+            handed_in=record.handed_in,
+            points=record.total,
+            max_points=record.max_total,
+        )
+    )
 
 
-def warnings_about_students(course: Course, connection: Connection, lesson: str) -> list[str]:
+def warnings_about_students(course: Course, session: Session, lesson: str) -> list[str]:
     """Who has a date of their own in `course.toml` and has never handed anything in: perhaps the id is misspelt."""
     folders = course.submitted.iterdir() if course.submitted.is_dir() else ()
-    known = {*connection.scalars(select(STUDENT.c.id)), *(folder.name for folder in folders)}
+    known = {*session.scalars(select(models.Student.id)), *(folder.name for folder in folders)}
     terms, said = course.semester.lesson(lesson), []
     for named, students in (("an extension", terms.extensions), ("a time", terms.handed_in)):
         for student in sorted(students.keys() - known):

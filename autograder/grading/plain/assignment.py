@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import nbformat
-from sqlalchemy import Connection
+from sqlalchemy.orm import Session
 
 from autograder.course.course import Course
 from autograder.course.semester import SEMESTER_NAME
@@ -174,7 +174,7 @@ class PlainAssignment:
     feedback: bool
 
     @classmethod
-    def load(cls, course: Course, name: str, feedback: bool, connection: Connection) -> PlainAssignment:
+    def load(cls, course: Course, name: str, feedback: bool, connection: Session) -> PlainAssignment:
         """Read the release and the gradebook.
 
         Raises:

@@ -18,18 +18,18 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from rich.console import Console
-from sqlalchemy import Connection
+from sqlalchemy.orm import Session
 
 from autograder.box import ForkServer, Level, choose_level, describe
 from autograder.course.course import Course
 from autograder.errors import BadInput, Interrupted
 from autograder.gradebook import store
-from autograder.gradebook.access import hold
+from autograder.gradebook.access import open_gradebook
 from autograder.gradebook.deadlines import terms
-from autograder.gradebook.held import HeldGradebook
 from autograder.gradebook.lesson import LessonRows
 from autograder.gradebook.record import SET_ASIDE, Conditions, ExerciseRecord, Record, RunRecord
 from autograder.gradebook.results import ClassResult, Grading
+from autograder.gradebook.session import GradebookSession
 from autograder.grading.batch import check_places, find_weakest, frozen_in_words, select_submissions, tell_plainly
 from autograder.grading.exchange import prepare_release
 from autograder.grading.plain import files, publish, rows
@@ -90,7 +90,7 @@ def grade_assignment(
         released(course, name)
         submissions = select_submissions(course, name, students)
         require_gradebook(course, name)
-        with hold(course.gradebook, name) as book:
+        with open_gradebook(course.gradebook, name) as book:
             with book.begin() as connection:
                 assignment = PlainAssignment.load(course, name, feedback, connection)
                 recorded = read_recorded(connection, name)
@@ -141,7 +141,7 @@ class _Run:
     assignment: PlainAssignment
     conditions: Conditions
     course_files: dict[str, Path]
-    book: HeldGradebook
+    book: GradebookSession
     plan: Plan
     force: bool
     workers: int
@@ -163,7 +163,6 @@ class _Run:
         with contextlib.ExitStack() as resources:
             fork_server = ForkServer((), level, self.assignment.limits, channels=workers, trains=False, stand_ins=False)
             resources.callback(fork_server.close)
-            self.book.prepare()
             with self.book.begin() as connection:
                 run = store.begin_run(connection, self._described(workers))
                 if self.force:
@@ -199,7 +198,7 @@ class _Run:
             submissions=len(self.plan.tasks),
         )
 
-    def _set_aside(self, connection: Connection, run: int) -> None:
+    def _set_aside(self, connection: Session, run: int) -> None:
         """Stop counting what is graded again by force."""
         again = [task.student for task in self.plan.tasks if task.earlier is not None]
         store.set_aside(connection, run, self.assignment.name, again, SET_ASIDE)
@@ -244,8 +243,6 @@ class _Run:
     def records(self) -> dict[str, Record]:
         """The records of all submissions of the plan, as they stand, with what was given by hand."""
         wanted = {record.student for record in self.plan.unchanged} | self.gradings.keys()
-        if not self.book.has_records():
-            return {}
         with self.book.begin() as connection:
             found = store.records(connection, self.assignment.name)
             by_hand = store.by_hand(connection, self.assignment.name)
@@ -259,7 +256,7 @@ class _Run:
 
     def bring_to_pages(self) -> None:
         """Write pages anew where points or comments that people have given are not on them yet; nothing is run."""
-        if not self.assignment.feedback or not self.book.has_records():
+        if not self.assignment.feedback:
             return
         with self.book.begin() as connection:
             written = store.pages(connection, self.assignment.name)
@@ -275,7 +272,6 @@ class _Run:
                     changed[student] = (replace(record, files={**record.files, **made}), now)
                     self.pages.append(student)
         if changed:
-            self.book.prepare()
             with self.book.begin() as connection:
                 for record, now in changed.values():
                     store.save_page(connection, record, now)

@@ -15,13 +15,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from sqlalchemy import Connection
+from sqlalchemy.orm import Session
 
 import course_lib
 from autograder.box import Level
-from autograder.gradebook import schema, store
-from autograder.gradebook.changes.frozen import read_frozen
+from autograder.gradebook import store
 from autograder.gradebook.record import Conditions, Record
+from autograder.gradebook.store import read_frozen
 from autograder.grading.digests import fingerprints, sources
 from autograder.grading.plain import files, rows
 from autograder.grading.plain.assignment import PlainAssignment
@@ -72,10 +72,8 @@ def conditions_of(assignment: PlainAssignment, course_files: dict[str, Path]) ->
     return Conditions(_release(assignment), "", versions, {"limits": limits})
 
 
-def read_recorded(connection: Connection, name: str) -> Recorded:
-    """What a gradebook holds of an assignment; it may lack our tables."""
-    if schema.version(connection) < schema.WITH_RECORDS:
-        return Recorded()
+def read_recorded(connection: Session, name: str) -> Recorded:
+    """What a gradebook holds of an assignment."""
     records = store.records(connection, name)
     overwritten = rows.overwritten(connection, name, records)
     return Recorded(records, overwritten, frozen=read_frozen(connection).get(name, ""))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from autograder.box import Level
 from autograder.course.course import Course
-from autograder.gradebook.access import reading
+from autograder.gradebook.access import read_only
 from autograder.grading.batch import find_weakest, frozen_in_words, select_submissions
 from autograder.grading.plain import files
 from autograder.grading.plain.assignment import PlainAssignment, released, require_gradebook
@@ -31,7 +31,7 @@ def preview_assignment(
     released(course, name)
     submissions = select_submissions(course, name, students)
     require_gradebook(course, name)
-    with reading(course.gradebook) as connection:
+    with read_only(course.gradebook) as connection:
         assignment = PlainAssignment.load(course, name, feedback, connection)
         recorded = read_recorded(connection, name)
     conditions = conditions_of(assignment, files.of_course(course, name))

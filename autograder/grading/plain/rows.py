@@ -9,21 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, and_, func, select
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
 
+from autograder.gradebook import models
 from autograder.gradebook.grades import save_grades, withhold_grades
 from autograder.gradebook.lesson import GradedCell, LessonRows
+from autograder.gradebook.models import of_submissions
 from autograder.gradebook.record import Record
-from autograder.gradebook.tables import (
-    ASSIGNMENT,
-    CELL,
-    CELL_TABLES,
-    GRADE,
-    NOTEBOOK,
-    SOURCE,
-    SUBMISSION,
-    SUBMITTED,
-)
 from autograder.grading.digests.answers import of_source
 
 
@@ -40,36 +33,31 @@ class NotebookRows:
     cells: Mapping[str, GradedCell]
 
 
-def read_notebooks(connection: Connection, assignment: str) -> dict[str, NotebookRows]:
+def read_notebooks(session: Session, assignment: str) -> dict[str, NotebookRows]:
     """The notebooks of an assignment, by their names; nothing where the gradebook does not know it."""
-    notebooks = connection.execute(
-        select(NOTEBOOK.c.id, NOTEBOOK.c.name, ASSIGNMENT.c.id.label("assignment"))
-        .join(ASSIGNMENT, ASSIGNMENT.c.id == NOTEBOOK.c.assignment_id)
-        .where(ASSIGNMENT.c.name == assignment)
-    ).all()
     found = {}
-    for notebook in notebooks:
-        cells = list(_cells(connection, notebook.id))
-        rows = LessonRows.load(connection, notebook.assignment, notebook.id, cells)
+    for notebook in session.scalars(select(models.Notebook).where(models.Notebook.assignment.has(name=assignment))):
+        cells = list(_cells(session, notebook.id))
+        rows = LessonRows.load(session, notebook.assignment_id, notebook.id, cells)
         found[notebook.name] = NotebookRows(rows, {cell.name: cell for cell in cells})
     return found
 
 
-def _cells(connection: Connection, notebook: str) -> Iterator[GradedCell]:
+def _cells(session: Session, notebook: str) -> Iterator[GradedCell]:
     kinds: defaultdict[str, set[str]] = defaultdict(set)
     points: dict[str, float] = {}
-    with_grade, task = CELL_TABLES["GradeCell"], CELL_TABLES["TaskCell"]
-    rows = connection.execute(
-        select(CELL.c.name, CELL.c.type, func.coalesce(with_grade.c.max_score, task.c.max_score).label("points"))
-        .outerjoin(with_grade, with_grade.c.id == CELL.c.id)
-        .outerjoin(task, task.c.id == CELL.c.id)
-        .where(CELL.c.notebook_id == notebook)
+    cell, with_points, task = models.BaseCell, models.GradeCell.__table__, models.TaskCell.__table__
+    rows = session.execute(
+        select(cell.name, cell.type, func.coalesce(with_points.c.max_score, task.c.max_score).label("points"))
+        .outerjoin(with_points, with_points.c.id == cell.id)
+        .outerjoin(task, task.c.id == cell.id)
+        .where(cell.notebook_id == notebook)
     )
     for row in rows:
         kinds[row.name].add(row.type)
         if row.points is not None:
             points[row.name] = row.points
-    for row in connection.execute(select(SOURCE).where(SOURCE.c.notebook_id == notebook)):
+    for row in session.scalars(select(models.SourceCell).where(models.SourceCell.notebook_id == notebook)):
         kind = kinds[row.name]
         yield GradedCell(
             name=row.name,
@@ -84,17 +72,16 @@ def _cells(connection: Connection, notebook: str) -> Iterator[GradedCell]:
         )
 
 
-def overwritten(connection: Connection, assignment: str, records: Mapping[str, Record]) -> set[str]:
+def overwritten(session: Session, assignment: str, records: Mapping[str, Record]) -> set[str]:
     """The students whose automatic scores in nbgrader's tables are not those that were recorded."""
-    rows = connection.execute(
-        select(SUBMISSION.c.student_id, NOTEBOOK.c.name.label("notebook"), CELL.c.name, GRADE.c.auto_score)
-        .select_from(ASSIGNMENT)
-        .join(SUBMISSION, SUBMISSION.c.assignment_id == ASSIGNMENT.c.id)
-        .join(SUBMITTED, SUBMITTED.c.assignment_id == SUBMISSION.c.id)
-        .join(NOTEBOOK, NOTEBOOK.c.id == SUBMITTED.c.notebook_id)
-        .join(GRADE, GRADE.c.notebook_id == SUBMITTED.c.id)
-        .join(CELL, and_(CELL.c.id == GRADE.c.cell_id, CELL.c.type == "GradeCell"))
-        .where(ASSIGNMENT.c.name == assignment)
+    notebook, grade = models.Notebook.name.label("notebook"), models.Grade
+    rows = session.execute(
+        of_submissions(
+            assignment, models.SubmittedAssignment.student_id, notebook, models.BaseCell.name, grade.auto_score
+        )
+        .join(grade, grade.notebook_id == models.SubmittedNotebook.id)
+        .join(models.BaseCell, models.BaseCell.id == grade.cell_id)
+        .where(models.BaseCell.type == "GradeCell")
     )
     there: defaultdict[str, dict[str, float | None]] = defaultdict(dict)
     for row in rows:
@@ -107,16 +94,11 @@ def overwritten(connection: Connection, assignment: str, records: Mapping[str, R
     }
 
 
-def penalties(connection: Connection, assignment: str) -> dict[str, dict[str, float]]:
+def penalties(session: Session, assignment: str) -> dict[str, dict[str, float]]:
     """What being late has cost, by student and notebook."""
-    rows = connection.execute(
-        select(SUBMISSION.c.student_id, NOTEBOOK.c.name, SUBMITTED.c.late_submission_penalty.label("penalty"))
-        .select_from(ASSIGNMENT)
-        .join(SUBMISSION, SUBMISSION.c.assignment_id == ASSIGNMENT.c.id)
-        .join(SUBMITTED, SUBMITTED.c.assignment_id == SUBMISSION.c.id)
-        .join(NOTEBOOK, NOTEBOOK.c.id == SUBMITTED.c.notebook_id)
-        .where(ASSIGNMENT.c.name == assignment)
-    )
+    penalty = models.SubmittedNotebook.late_submission_penalty.label("penalty")
+    columns = (models.SubmittedAssignment.student_id, models.Notebook.name, penalty)
+    rows = session.execute(of_submissions(assignment, *columns))
     found: defaultdict[str, dict[str, float]] = defaultdict(dict)
     for row in rows:
         found[row.student_id][row.name] = row.penalty or 0.0
@@ -124,7 +106,7 @@ def penalties(connection: Connection, assignment: str) -> dict[str, dict[str, fl
 
 
 def save(
-    connection: Connection,
+    session: Session,
     notebooks: Mapping[str, LessonRows],
     record: Record,
     graded: Mapping[str, Mapping[str, Any]],
@@ -133,7 +115,7 @@ def save(
     """Write one graded submission into nbgrader's tables, as `nbgrader autograde` would.
 
     Args:
-        connection: the transaction.
+        session: the transaction.
         notebooks: the rows of the assignment's notebooks, by name.
         record: how it came out.
         graded: the graded notebooks, by name; one that could not be graded is missing.
@@ -143,7 +125,7 @@ def save(
         scores = {one.cell: one.points for one in record.exercises if one.exercise == f"{name}.{one.cell}"}
         answers = dict(_answers(graded.get(name, {"cells": []})["cells"]))
         save_grades(
-            connection,
+            session,
             rows,
             record.student,
             graded.get(name),
@@ -167,7 +149,7 @@ def _answers(cells: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
             yield meta["grade_id"], of_source("\n".join(above))
 
 
-def withhold(connection: Connection, notebooks: Mapping[str, LessonRows], student: str, why: str) -> None:
+def withhold(session: Session, notebooks: Mapping[str, LessonRows], student: str, why: str) -> None:
     """Take back the automatic scores of a submission."""
     for rows in notebooks.values():
-        withhold_grades(connection, rows, student, why)
+        withhold_grades(session, rows, student, why)

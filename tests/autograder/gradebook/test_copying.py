@@ -17,10 +17,10 @@ from nbgrader.api import Gradebook
 
 from autograder.course.address import Address, Server
 from autograder.errors import BadInput
-from autograder.gradebook import copying, schema
-from autograder.gradebook.access import hold, is_new
+from autograder.gradebook import copying, migrations
+from autograder.gradebook.access import is_new, open_gradebook
 from autograder.gradebook.copying import copy_gradebook, copy_to_file
-from tests.autograder.gradebook.earlier import bring_back
+from tests.autograder.gradebook.earlier import bring_back, change
 from tests.autograder.gradebook.toy_lesson import LESSON, WRITTEN, grade
 from tests.autograder.plain_rows import plain_rows
 from tests.postgres import Cluster
@@ -48,13 +48,6 @@ def server(cluster: Cluster, database: str) -> Server:
     return cluster.server(database, "ada")
 
 
-def change(path: Path, *statements: str) -> None:
-    with contextlib.closing(sqlite3.connect(path)) as book:
-        for statement in statements:
-            book.execute(statement)
-        book.commit()
-
-
 def all_rows(path: Path) -> dict[str, list[tuple[Any, ...]]]:
     """Every value of every table, ids and times as well."""
     with contextlib.closing(sqlite3.connect(path)) as book:
@@ -73,7 +66,7 @@ def test_there_and_back_every_row_is_what_it_was(
     back = copy_gradebook(server, tmp_path / "back.db")
     before = all_rows(path)
     assert all_rows(tmp_path / "back.db") == before
-    versions = {"alembic_version", "katze_schema"}
+    versions = {"alembic_version", migrations.VERSION_TABLE}
     assert there.rows == back.rows == {name: len(rows) for name, rows in before.items() if name not in versions}
     assert sum(there.rows.values()) > 50
     assert there.left == back.left == ()
@@ -106,7 +99,7 @@ def test_grading_goes_on_where_it_stopped(path: Path, server: Server, tmp_path: 
 
 
 def test_a_gradebook_without_rows_is_copied_and_graded_into(server: Server, tmp_path: Path) -> None:
-    with hold(tmp_path / "gradebook.db", LESSON) as book:
+    with open_gradebook(tmp_path / "gradebook.db", LESSON) as book:
         book.prepare()
     assert set(copy_gradebook(tmp_path / "gradebook.db", server).rows.values()) == {0}
     for address in (tmp_path / "gradebook.db", server):
@@ -178,8 +171,7 @@ def test_a_place_that_cannot_be_written_is_refused(cluster: Cluster, path: Path,
     ("statement", "match"),
     [
         ("UPDATE alembic_version SET version_num = '724cde206c17'", "made by an older nbgrader.*nbgrader db upgrade"),
-        ("UPDATE katze_schema SET version = 99", "newer Katze .version 99"),
-        ("UPDATE katze_schema SET version = 3", f"has version 3 .* copies version {schema.LATEST}; `katze grade"),
+        ("UPDATE katze_version SET version_num = '99'", "newer Katze .version 99"),
     ],
 )
 def test_a_gradebook_of_another_version_is_refused(path: Path, tmp_path: Path, statement: str, match: str) -> None:
@@ -188,25 +180,37 @@ def test_a_gradebook_of_another_version_is_refused(path: Path, tmp_path: Path, s
     assert not (tmp_path / "other.db").exists()
 
 
-def test_a_gradebook_of_nbgrader_s_alone_or_none_at_all_is_refused(path: Path, tmp_path: Path) -> None:
-    bring_back(path, 0)
-    refused(path, tmp_path / "other.db", "has version 0 of Katze's tables")
-    refused(
-        tmp_path / "none.db", tmp_path / "other.db", "there is no gradebook .*none.db yet, so there is nothing to copy"
-    )
+@pytest.mark.parametrize("version", [0, 5])
+def test_a_gradebook_of_an_earlier_version_is_brought_up_to_date_first(
+    path: Path, server: Server, tmp_path: Path, version: int
+) -> None:
+    bring_back(path, version)
+    before = all_rows(path)
+    planned = copy_gradebook(path, server, dry_run=True)
+    assert all_rows(path) == before
+    assert copy_gradebook(path, server) == planned
+    assert all_rows(path.with_name(f"gradebook.db.before-{migrations.LATEST}")) == before
+    copy_to_file(server, tmp_path / "copy.db")
+    assert all_rows(tmp_path / "copy.db") == all_rows(path)
+
+
+def test_where_there_is_none_nothing_is_copied(address: Address, tmp_path: Path) -> None:
+    copy_to_file(address, tmp_path / "copy.db")
+    refused(address, tmp_path / "copy.db", "there is no gradebook .* yet, so there is nothing to copy")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_nobody_grades_meanwhile(cluster: Cluster, database: str, path: Path, server: Server, tmp_path: Path) -> None:
-    with hold(path, LESSON):
+    with open_gradebook(path, LESSON):
         refused(path, server, "another run is grading into", in_a_dry_run=False)
     copy_gradebook(path, server)
-    with hold(server, NEXT):
+    with open_gradebook(server, NEXT):
         said = rf"another run is grading into {server} \(process {os.getpid()} on .*\); wait until it has finished"
         refused(server, tmp_path / "other.db", said, in_a_dry_run=False)
     ben = cluster.server(database, "ben")
-    with hold(server, None):
+    with open_gradebook(server, None):
         said = rf"another run is copying from or to {ben} \(process {os.getpid()} on .*\); wait until it has finished"
-        with pytest.raises(BadInput, match=said), hold(ben, LESSON):
+        with pytest.raises(BadInput, match=said), open_gradebook(ben, LESSON):
             pass
     assert not (tmp_path / "other.db").exists()
 

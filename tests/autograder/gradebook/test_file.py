@@ -56,18 +56,6 @@ def test_a_new_gradebook_needs_no_alembic_on_the_path(path: Path, monkeypatch: p
         assert book.assignments == []
 
 
-def test_looking_at_a_gradebook_writes_nothing(path: Path):
-    with GradebookFile(path) as opened:
-        assert not opened.has_records()
-    assert not path.exists()
-    with prepared(path) as opened:
-        assert opened.has_records()
-    before = path.read_bytes()
-    with GradebookFile(path) as opened:
-        assert opened.has_records()
-    assert path.read_bytes() == before
-
-
 def test_a_gradebook_is_made_whole_or_not_at_all(path: Path, monkeypatch: pytest.MonkeyPatch):
     def fail(*arguments: object) -> None:
         raise OperationalError("x", {}, sqlite3.OperationalError("database or disk is full"))
@@ -91,25 +79,6 @@ def refused(path: Path, match: str) -> None:
         pass
     assert "\n" not in str(raised.value)
     assert before == (path.read_bytes() if path.is_file() else b"")
-
-
-@pytest.mark.parametrize(
-    ("change", "match"),
-    [
-        ("UPDATE alembic_version SET version_num = '724cde206c17'", "older nbgrader.*nbgrader db upgrade"),
-        ("UPDATE alembic_version SET version_num = 'ffffffffffff'", "newer nbgrader"),
-        ("DELETE FROM alembic_version", "not a complete gradebook"),
-        ("DROP TABLE alembic_version", "not a complete gradebook"),
-        ("UPDATE katze_schema SET version = 99", "newer Katze .version 99.*update Katze"),
-        ("UPDATE katze_schema SET version = 'x'", "newer Katze"),
-    ],
-)
-def test_a_gradebook_of_another_version_is_refused(path: Path, change: str, match: str):
-    with prepared(path):
-        pass
-    with sqlite3.connect(path) as connection:
-        connection.execute(change)
-    refused(path, match)
 
 
 def test_a_file_that_is_no_gradebook_is_refused(path: Path):

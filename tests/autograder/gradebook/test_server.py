@@ -1,6 +1,6 @@
 """A gradebook in PostgreSQL: each run another lesson, all of them in one database; refused where it cannot be used.
 
-Tests `access.py` and `held.py` as well.
+What a file and a server have in common is tested in `test_access.py`, `test_migrations.py` and `test_store.py`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
@@ -18,23 +19,24 @@ from typing import Any
 
 import pytest
 from nbgrader.api import Gradebook
-from sqlalchemy import insert, inspect, select
+from sqlalchemy import select
 from sqlalchemy.exc import DBAPIError
 
 from autograder.course.address import Server, address_from, url_of
 from autograder.course.course import Course
 from autograder.errors import BadInput
-from autograder.gradebook import schema, server, store
-from autograder.gradebook.access import check_gradebook, hold, is_new, look, read_only
+from autograder.gradebook import server, store
+from autograder.gradebook.access import check_gradebook, look, open_gradebook
 from autograder.gradebook.changes.frozen import freeze, thaw
 from autograder.gradebook.changes.rulings import Ruling
 from autograder.gradebook.copying import copy_to_file
 from autograder.gradebook.deadlines import terms
+from autograder.gradebook.models import Frozen
 from autograder.gradebook.record import SET_ASIDE, RunRecord
-from autograder.gradebook.tables import EVERY_TABLE, RULING
+from autograder.gradebook.session import GradebookSession
 from autograder.gradebook.writer import GradebookWriter
 from tests import postgres
-from tests.autograder.gradebook.toy_lesson import LESSON, SCORES, WRITTEN, answered, grade, points_of, recorded, release
+from tests.autograder.gradebook.toy_lesson import LESSON, SCORES, WRITTEN, answered, grade, points_of, release
 from tests.autograder.plain_rows import plain_rows
 from tests.postgres import PASSWORD, TEAM, Cluster
 
@@ -54,65 +56,7 @@ def ben(cluster: Cluster, database: str) -> Server:
     return cluster.server(database, "ben")
 
 
-def tables_in(cluster: Cluster, database: str) -> set[str]:
-    with cluster.connect(database) as connection:
-        found = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
-        return {str(name) for (name,) in found}
-
-
-# --- made, read, copied
-
-
-def test_looking_at_an_empty_database_makes_nothing(cluster: Cluster, ada: Server, database: str) -> None:
-    check_gradebook(ada)
-    assert is_new(ada)
-    with look(ada) as connection:
-        assert connection is None
-    with hold(ada, LESSON) as book:
-        assert not book.has_records()
-    with pytest.raises(BadInput, match="there is no gradebook .* yet; grade a lesson"), read_only(ada):
-        pass
-    assert tables_in(cluster, database) == set()
-
-
-def test_nbgrader_goes_on_from_a_gradebook_that_was_made_here(ada: Server, ben: Server) -> None:
-    grade(ada, LESSON, ["zoe"])
-    with Gradebook(ben.url, "toy") as book:  # would look for alembic, had the database no tables
-        found = book.find_submission(LESSON, "zoe")
-        assert (found.score, found.max_score, found.needs_manual_grade) == (3.0, 6.0, True)
-        assert found.timestamp.isoformat() == "2026-11-20T10:00:00"
-
-
-def test_our_tables_are_the_same_as_in_a_file(ada: Server, tmp_path: Path) -> None:
-    columns = []
-    for address in (ada, tmp_path / "gradebook.db"):
-        with hold(address, LESSON) as book:
-            book.prepare()
-            book.prepare()
-            with book.begin() as connection:
-                found = inspect(connection)
-                named = {
-                    table.name: [column["name"] for column in found.get_columns(table.name)] for table in EVERY_TABLE
-                }
-                columns.append(named)
-        assert book.notices == []
-    assert columns[0] == columns[1]
-
-
-def test_a_record_is_read_as_it_was_written(ada: Server, tmp_path: Path) -> None:
-    record = recorded(LESSON, "zoe", remarks=("a\x00b",), files={"feedback": ("ab", 12)}, imports={"x": "y"})
-    found = []
-    for address in (ada, tmp_path / "gradebook.db"):
-        grade(address, LESSON, ["zoe"])
-        with hold(address, LESSON) as book, book.begin() as connection:
-            run = store.begin_run(connection, RunRecord(LESSON, "host", "Linux", 1, "", True, 1))
-            assert store.save(connection, run, record, ("again",)) == ()
-            kept = store.records(connection, LESSON)
-            cases = store.cases(connection, LESSON, "zoe")
-            story = [({**event, "at": ""}, changes) for event, changes in store.history(connection, LESSON, "zoe")]
-            found.append((kept, cases, story, store.by_hand(connection, LESSON), repr((kept, cases, story))))
-    assert found[0] == found[1]
-    assert found[0][0]["zoe"].exercises[0].seed == 2**62
+# --- the same as in a file
 
 
 def test_lists_are_in_the_order_of_a_file(ada: Server, tmp_path: Path) -> None:
@@ -120,27 +64,24 @@ def test_lists_are_in_the_order_of_a_file(ada: Server, tmp_path: Path) -> None:
     found = []
     for address in (ada, tmp_path / "gradebook.db"):
         grade(address, LESSON, names)
-        with hold(address, LESSON) as book, book.begin() as connection:
-            connection.execute(insert(RULING), [{"lesson": LESSON, "exercise": name, "ruling": "{}"} for name in names])
-            ruled = connection.scalars(select(RULING.c.exercise).order_by(RULING.c.exercise)).all()
-            found.append((list(store.records(connection, LESSON)), list(store.by_hand(connection, LESSON)), ruled))
+        with open_gradebook(address, LESSON) as book, book.begin() as session:
+            session.add_all(Frozen(lesson=name, since="") for name in names)
+            frozen = list(store.read_frozen(session))
+            found.append((list(store.records(session, LESSON)), list(store.by_hand(session, LESSON)), frozen))
     assert found[0] == found[1]
 
 
-def test_a_copy_in_a_file_has_every_row(ada: Server, tmp_path: Path) -> None:
-    for address in (ada, tmp_path / "gradebook.db"):
-        grade(address, LESSON, STUDENTS[:2])
-        give(address, STUDENTS[0], 1.5, "Good.")
-    copy_to_file(ada, tmp_path / "copy.db")
-    with Gradebook(f"sqlite:///{tmp_path / 'copy.db'}", "toy") as book:
-        assert book.find_submission(LESSON, STUDENTS[0]).score == 4.5
-    assert plain_rows(tmp_path / "copy.db") == plain_rows(tmp_path / "gradebook.db")
+def use(book: GradebookSession) -> None:
+    """One transaction."""
+    with book.begin() as session:
+        session.execute(select(1))
 
 
-def test_nothing_is_copied_of_what_is_not_there(ada: Server, tmp_path: Path) -> None:
-    for address in (ada, tmp_path / "gradebook.db"):
-        copy_to_file(address, tmp_path / "copy.db")
-    assert list(tmp_path.iterdir()) == []
+@contextmanager
+def writing(address: Server) -> Iterator[GradebookWriter]:
+    with open_gradebook(address, LESSON) as book, GradebookWriter(book, "toy") as writer:
+        writer.ensure_assignment(LESSON, release())
+        yield writer
 
 
 def give(address: Server | Path, student: str, points: float, comment: str) -> None:
@@ -160,7 +101,7 @@ def play_a_semester(course: Course) -> Iterator[str]:
     give(address, "zoe", 1.5, "Good.")
     give(address, "gus", 0.0, "")
     yield "read"
-    with hold(address, LESSON) as book, GradebookWriter(book, "toy") as writer:
+    with open_gradebook(address, LESSON) as book, GradebookWriter(book, "toy") as writer:
         for step, changed in (("worth more", 8.0), ("gone", None), ("back", 2.0)):
             notebook = release()
             if changed is None:
@@ -181,13 +122,13 @@ def play_a_semester(course: Course) -> Iterator[str]:
         own = f"due = {due}\nextensions = {{ gus = 2026-11-19T18:00:00+01:00 }}\n" if due else ""
         (course.root / "course.toml").write_text(f'[late]\npolicy = "linear"\nper_day = 10\n[lessons.{LESSON}]\n{own}')
         later = Course.find(course.root)
-        with hold(address, LESSON) as book, book.begin() as connection:
+        with open_gradebook(address, LESSON) as book, book.begin() as connection:
             by_hand = store.by_hand(connection, LESSON)
             records = store.counted(connection, LESSON)
             complete = [replace(record, by_hand=by_hand.get(name, ())) for name, record in records.items()]
             terms.write_terms(later, connection, LESSON, terms.with_lateness(later, connection, LESSON, complete))
         yield f"due {due}"
-    with hold(address, LESSON) as book:
+    with open_gradebook(address, LESSON) as book:
         assert freeze(book, LESSON)
         assert freeze(book, LESSON)
         yield "frozen"
@@ -213,26 +154,6 @@ def test_whatever_changes_in_a_semester_is_the_same_as_in_a_file(ada: Server, tm
         assert rows == plain_rows(tmp_path / "gradebook.db"), step
         assert rows not in seen[-1:], step
         seen.append(rows)
-
-
-def test_a_gradebook_of_nbgrader_s_gets_our_tables(cluster: Cluster, ada: Server, database: str) -> None:
-    with hold(ada, LESSON) as book:
-        book.prepare()
-    ours = sorted(name for name in tables_in(cluster, database) if name.startswith("katze_"))
-    cluster.administer(f"DROP TABLE {', '.join(ours)}", database=database)
-    with look(ada) as connection:
-        assert connection is None
-    with pytest.raises(BadInput, match="no records of this Katze yet"), read_only(ada):
-        pass
-    assert not is_new(ada)
-    with hold(ada, LESSON) as book:
-        assert not book.has_records()
-        book.prepare()
-        assert book.has_records()
-    assert book.notices == [
-        f"the gradebook {ada} was brought from version 0 of Katze's tables to version {schema.LATEST}; no copy was "
-        "made: `pg_dump` makes one"
-    ]
 
 
 # --- several at once
@@ -268,15 +189,15 @@ def test_two_instructors_grade_two_lessons_at_once(ada: Server, ben: Server, tmp
 
 
 def test_one_lesson_is_one_run_s_at_a_time(ada: Server, ben: Server) -> None:
-    with hold(ada, LESSON):
+    with open_gradebook(ada, LESSON):
         said = (
             rf"another run is grading {LESSON} into {ben} \(process {os.getpid()} on .*\); wait until it has finished"
         )
-        with pytest.raises(BadInput, match=said), hold(ben, LESSON):
+        with pytest.raises(BadInput, match=said), open_gradebook(ben, LESSON):
             pass
-        with hold(ben, NEXT):
+        with open_gradebook(ben, NEXT):
             pass
-    with hold(ben, LESSON):
+    with open_gradebook(ben, LESSON):
         pass
 
 
@@ -285,11 +206,11 @@ def test_a_killed_run_gives_its_lesson_back_though_its_children_live(ada: Server
     told, says = context.Pipe()
 
     def hold_and_fork(says: Any) -> None:
-        with hold(ada, LESSON) as book:
+        with open_gradebook(ada, LESSON) as book:
             child = os.fork()
             if not child:
                 signal.pause()
-            book.prepare()  # the connection is this process's still
+            use(book)  # the connection is this process's still
             says.send(child)
             signal.pause()
 
@@ -306,39 +227,43 @@ def test_a_killed_run_gives_its_lesson_back_though_its_children_live(ada: Server
 
 def is_free(address: Server) -> bool:
     try:
-        with hold(address, LESSON):
+        with open_gradebook(address, LESSON):
             return True
     except BadInput:
         return False
 
 
 def test_a_child_s_end_leaves_the_connection_alone(ada: Server) -> None:
-    with hold(ada, LESSON) as book:
+    with open_gradebook(ada, LESSON) as book:
         book.prepare()
         child = os.fork()
         if not child:
             book.__exit__(None, None, None)
             os._exit(0)
         assert os.waitpid(child, 0)[1] == 0
-        book.prepare()
+        use(book)
 
 
 def test_nothing_is_written_once_the_lock_is_lost(cluster: Cluster, database: str, ada: Server, ben: Server) -> None:
     ends = f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{database}'"
-    with hold(ada, LESSON) as book:
+    with open_gradebook(ada, LESSON) as book:
         book.prepare()
         cluster.administer(ends)
         for _ in range(2):
             with pytest.raises(BadInput, match="the server has ended the connection: run this again"):
-                book.prepare()
-        with hold(ben, LESSON) as other:
-            assert other.has_records()
+                use(book)
+        with open_gradebook(ben, LESSON) as other:
+            assert not other.is_new()
 
 
 def test_formgrader_is_not_waited_for_without_end(ada: Server, ben: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     grade(ada, LESSON, ["zoe"])
     monkeypatch.setattr(server, "WAIT_SECONDS", 1)
-    with Gradebook(ben.url, "toy") as formgrader, hold(ada, LESSON) as book, GradebookWriter(book, "toy") as writer:
+    with (
+        Gradebook(ben.url, "toy") as formgrader,
+        open_gradebook(ada, LESSON) as book,
+        GradebookWriter(book, "toy") as writer,
+    ):
         writer.ensure_assignment(LESSON, release())
         formgrader.find_grade(WRITTEN, LESSON, LESSON, "zoe").manual_score = 2.0
         formgrader.db.flush()  # and not committed
@@ -352,7 +277,11 @@ def test_points_that_formgrader_gives_meanwhile_are_seen(
     """A grade that is being read by a person waits for nobody once the person has given points."""
     grade(ada, LESSON, ["zoe"])
     waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = %s AND wait_event_type = 'Lock'"
-    with Gradebook(ben.url, "toy") as formgrader, hold(ada, LESSON) as book, GradebookWriter(book, "toy") as writer:
+    with (
+        Gradebook(ben.url, "toy") as formgrader,
+        open_gradebook(ada, LESSON) as book,
+        GradebookWriter(book, "toy") as writer,
+    ):
         writer.ensure_assignment(LESSON, release())
         points = formgrader.find_grade(WRITTEN, LESSON, LESSON, "zoe")
         points.manual_score, points.needs_manual_grade = 2.0, False
@@ -369,8 +298,7 @@ def test_points_that_formgrader_gives_meanwhile_are_seen(
 
 
 def test_what_is_wrong_with_one_submission_is_not_told_of_the_gradebook(ada: Server) -> None:
-    with hold(ada, LESSON) as book, GradebookWriter(book, "toy") as writer:
-        writer.ensure_assignment(LESSON, release())
+    with writing(ada) as writer:
         with pytest.raises(DBAPIError, match="too long"):
             writer.record("z" * 200, LESSON, answered(), SCORES)
         writer.record("zoe", LESSON, answered(), SCORES, problem="A\0B")
@@ -378,54 +306,11 @@ def test_what_is_wrong_with_one_submission_is_not_told_of_the_gradebook(ada: Ser
         assert found.find_comment(WRITTEN, LESSON, LESSON, "zoe").auto_comment == "A\ufffdB"
 
 
-# --- versions
-
-
-def test_a_step_that_fails_leaves_the_version_before(
-    cluster: Cluster, ada: Server, database: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    grade(ada, LESSON, ["zoe"])
-    before = tables_in(cluster, database)
-    more = ("CREATE TABLE katze_more (id INTEGER PRIMARY KEY, x REAL)",)
-    monkeypatch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, (*more, "CREATE TABLE katze_run (again INTEGER)")))
-    monkeypatch.setattr(schema, "LATEST", schema.LATEST + 1)
-    with pytest.raises(BadInput, match="already exists"), hold(ada, LESSON) as book:
-        book.prepare()
-    assert tables_in(cluster, database) == before
-
-    monkeypatch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS[:-1], more))
-    with hold(ada, LESSON) as book:
-        book.prepare()
-    assert book.notices == [
-        f"the gradebook {ada} was brought from version {schema.LATEST - 1} of Katze's tables to version "
-        f"{schema.LATEST}; no copy was made: `pg_dump` makes one"
-    ]
-    assert tables_in(cluster, database) == before | {"katze_more"}
-
-
-@pytest.mark.parametrize(
-    ("change", "match"),
-    [
-        ("UPDATE alembic_version SET version_num = '724cde206c17'", "older nbgrader.*nbgrader db upgrade"),
-        ("UPDATE alembic_version SET version_num = 'ffffffffffff'", "newer nbgrader"),
-        ("DELETE FROM alembic_version", "not a complete gradebook"),
-        ("UPDATE katze_schema SET version = 99", "newer Katze .version 99.*update Katze"),
-    ],
-)
-def test_a_gradebook_of_another_version_is_refused(
-    cluster: Cluster, database: str, ada: Server, change: str, match: str
-) -> None:
-    with hold(ada, LESSON) as book:
-        book.prepare()
-    cluster.administer(change, database=database)
-    refused(ada, match)
-
-
 # --- what cannot be used
 
 
 def refused(address: Server, match: str) -> None:
-    for use in (check_gradebook, lambda address: hold(address, LESSON).__enter__()):
+    for use in (check_gradebook, lambda address: open_gradebook(address, LESSON).__enter__()):
         with pytest.raises(BadInput, match=match) as raised:
             use(address)
         assert "\n" not in str(raised.value)
@@ -465,7 +350,7 @@ def test_without_the_driver_it_is_said_how_to_get_it(ada: Server, monkeypatch: p
 def test_who_may_not_write_is_told_what_to_grant(cluster: Cluster, ada: Server, database: str) -> None:
     cluster.administer(f'CREATE DATABASE "{database}_closed"')
     refused(cluster.server(f"{database}_closed"), "ada may not make tables.*GRANT CREATE ON SCHEMA public TO ada")
-    with hold(ada, LESSON) as book:
+    with open_gradebook(ada, LESSON) as book:
         book.prepare()
     cluster.administer(f"REVOKE UPDATE ON katze_run FROM {TEAM}", database=database)
     refused(ada, f"{TEAM} may not read and write the table katze_run")

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-from sqlalchemy import Connection
+from sqlalchemy.orm import Session
 
+from autograder.course.address import Address
 from autograder.gradebook import store
-from autograder.gradebook.file import GradebookFile
+from autograder.gradebook.access import open_gradebook
 from autograder.gradebook.record import CaseRecord, Change, Conditions, ExerciseRecord, Record, RunRecord, Standing
+from autograder.gradebook.session import GradebookSession
 from course_lib.checking import Outcome
 
 LESSON = "01_toy"
@@ -39,112 +40,110 @@ RECORD = Record(
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> Iterator[GradebookFile]:
-    with GradebookFile(tmp_path / "gradebook.db") as opened:
+def book(address: Address) -> Iterator[GradebookSession]:
+    with open_gradebook(address, LESSON) as opened:
         opened.prepare()
         yield opened
 
 
 @pytest.fixture
-def connection(file: GradebookFile) -> Iterator[Connection]:
-    with file.begin() as begun:
+def session(book: GradebookSession) -> Iterator[Session]:
+    with book.begin() as begun:
         yield begun
 
 
-def begin(connection: Connection) -> int:
-    return store.begin_run(connection, RunRecord(LESSON, "host", "Linux", 2, "boxes at level L2", False, 3))
+def begin(session: Session) -> int:
+    return store.begin_run(session, RunRecord(LESSON, "host", "Linux", 2, "boxes at level L2", False, 3))
 
 
 def standings(changes: tuple[Change, ...]) -> dict[str, tuple[object, object]]:
     return {change.exercise: (change.before, change.after) for change in changes}
 
 
-def test_a_record_is_read_as_it_was_written(connection: Connection) -> None:
-    store.save(connection, begin(connection), RECORD, ["not graded before"])
-    read = store.records(connection, LESSON)["ada"]
+def test_a_record_is_read_as_it_was_written(session: Session) -> None:
+    store.save(session, begin(session), RECORD, ["not graded before"])
+    read = store.records(session, LESSON)["ada"]
     without_cases = replace(RECORD, exercises=(SCORES, replace(SCALE, cases=())))
     assert read == without_cases
-    assert store.cases(connection, LESSON, "ada") == {"toy.scale": CASES}
+    assert store.cases(session, LESSON, "ada") == {"toy.scale": CASES}
     assert (read.points, read.max_points) == (2.0, 3)
 
 
-def test_the_first_grade_changes_nothing_and_a_new_one_tells_what_it_changed(connection: Connection) -> None:
-    first, second = begin(connection), begin(connection)
-    assert len(store.save(connection, first, RECORD)) == 2
+def test_the_first_grade_changes_nothing_and_a_new_one_tells_what_it_changed(session: Session) -> None:
+    first, second = begin(session), begin(session)
+    assert len(store.save(session, first, RECORD)) == 2
     right = replace(SCALE, outcome=Outcome.PASSED, points=1.0, misconception=None)
-    changes = store.save(
-        connection, second, replace(RECORD, exercises=(SCORES, right), digest="d2"), ["handed in again"]
-    )
+    changes = store.save(session, second, replace(RECORD, exercises=(SCORES, right), digest="d2"), ["handed in again"])
     wrong, passed = Standing(Outcome.WRONG, 0.0, "not_scaled"), Standing(Outcome.PASSED, 1.0)
     assert standings(changes) == {"toy.scale": (wrong, passed)}
-    [(one, none), (two, some)] = store.history(connection, LESSON, "ada")
+    [(one, none), (two, some)] = store.history(session, LESSON, "ada")
     assert (one["run"], one["points"], one["digest"], none) == (first, 2.0, "d1", [])
     assert (two["run"], two["points"], two["digest"], two["why"]) == (second, 3.0, "d2", ["handed in again"])
     assert standings(tuple(some)) == standings(changes)
 
 
-def test_an_exercise_that_comes_or_goes_is_a_change(connection: Connection) -> None:
-    store.save(connection, begin(connection), replace(RECORD, exercises=(SCALE,)))
-    changes = store.save(connection, begin(connection), replace(RECORD, exercises=(SCORES,)))
+def test_an_exercise_that_comes_or_goes_is_a_change(session: Session) -> None:
+    store.save(session, begin(session), replace(RECORD, exercises=(SCALE,)))
+    changes = store.save(session, begin(session), replace(RECORD, exercises=(SCORES,)))
     assert standings(changes) == {"toy.scores": (None, SCORES.standing), "toy.scale": (SCALE.standing, None)}
-    assert list(store.cases(connection, LESSON, "ada")) == []
+    assert list(store.cases(session, LESSON, "ada")) == []
 
 
-def test_what_is_kept_stays_as_it_is(connection: Connection) -> None:
-    first = begin(connection)
-    store.save(connection, first, RECORD)
-    second = begin(connection)
+def test_what_is_kept_stays_as_it_is(session: Session) -> None:
+    first = begin(session)
+    store.save(session, first, RECORD)
+    second = begin(session)
     forged = replace(SCALE, fingerprint="zz", outcome=Outcome.PASSED, points=1.0, cases=())
-    store.save(connection, second, replace(RECORD, exercises=(forged, SCORES)), kept={"toy.scale"})
-    exercises = {one.exercise: one for one in store.records(connection, LESSON)["ada"].exercises}
+    store.save(session, second, replace(RECORD, exercises=(forged, SCORES)), kept={"toy.scale"})
+    exercises = {one.exercise: one for one in store.records(session, LESSON)["ada"].exercises}
     assert list(exercises) == ["toy.scale", "toy.scores"]
     assert exercises["toy.scale"] == replace(SCALE, cases=())
-    assert store.cases(connection, LESSON, "ada") == {"toy.scale": CASES}
-    assert store.graded_by(connection, LESSON, "ada")[1:] == (second, {"toy.scale": first, "toy.scores": second})
+    assert store.cases(session, LESSON, "ada") == {"toy.scale": CASES}
+    assert store.graded_by(session, LESSON, "ada")[1:] == (second, {"toy.scale": first, "toy.scores": second})
 
 
-def test_what_is_set_aside_no_longer_counts_and_is_not_forgotten(connection: Connection) -> None:
-    store.save(connection, begin(connection), RECORD)
-    store.save(connection, begin(connection), replace(RECORD, student="ben"))
-    run = begin(connection)
+def test_what_is_set_aside_no_longer_counts_and_is_not_forgotten(session: Session) -> None:
+    store.save(session, begin(session), RECORD)
+    store.save(session, begin(session), replace(RECORD, student="ben"))
+    run = begin(session)
     for _ in range(2):
-        store.set_aside(connection, run, LESSON, {"ada", "nobody"}, "set aside")
-    voids = {student: record.void for student, record in store.records(connection, LESSON).items()}
+        store.set_aside(session, run, LESSON, {"ada", "nobody"}, "set aside")
+    voids = {student: record.void for student, record in store.records(session, LESSON).items()}
     assert voids == {"ada": "set aside", "ben": ""}
-    assert [event["kind"] for event, _ in store.history(connection, LESSON, "ada")] == ["graded", "set aside"]
+    assert [event["kind"] for event, _ in store.history(session, LESSON, "ada")] == ["graded", "set aside"]
     failed = tuple(replace(one, outcome=Outcome.UNGRADED, points=None, misconception=None) for one in RECORD.exercises)
-    changes = store.save(connection, run, replace(RECORD, exercises=failed))
+    changes = store.save(session, run, replace(RECORD, exercises=failed))
     assert standings(changes)["toy.scores"] == (SCORES.standing, Standing(Outcome.UNGRADED, None))
-    assert store.records(connection, LESSON)["ada"].void == ""
+    assert store.records(session, LESSON)["ada"].void == ""
 
 
-def test_a_run_says_whether_it_came_to_its_end(connection: Connection) -> None:
-    stopped, ended = begin(connection), begin(connection)
-    store.end_run(connection, ended)
-    runs = store.runs(connection)
+def test_a_run_says_whether_it_came_to_its_end(session: Session) -> None:
+    stopped, ended = begin(session), begin(session)
+    store.end_run(session, ended)
+    runs = store.runs(session)
     assert runs[stopped]["finished"] is None
     assert runs[ended]["finished"] >= runs[ended]["started"]
     assert (runs[ended]["host"], runs[ended]["workers"], runs[ended]["boxes"]) == ("host", 2, "boxes at level L2")
 
 
-def test_lessons_and_students_are_kept_apart(connection: Connection) -> None:
-    run = begin(connection)
-    store.save(connection, run, RECORD)
-    store.save(connection, run, replace(RECORD, lesson="02_other", digest="other"))
-    store.save(connection, run, replace(RECORD, student="ben", digest="ben"))
-    assert {name: one.digest for name, one in store.records(connection, LESSON).items()} == {"ada": "d1", "ben": "ben"}
-    assert list(store.records(connection, LESSON, "ben")) == ["ben"]
-    assert len(store.history(connection, "02_other", "ada")) == 1
+def test_lessons_and_students_are_kept_apart(session: Session) -> None:
+    run = begin(session)
+    store.save(session, run, RECORD)
+    store.save(session, run, replace(RECORD, lesson="02_other", digest="other"))
+    store.save(session, run, replace(RECORD, student="ben", digest="ben"))
+    assert {name: one.digest for name, one in store.records(session, LESSON).items()} == {"ada": "d1", "ben": "ben"}
+    assert list(store.records(session, LESSON, "ben")) == ["ben"]
+    assert len(store.history(session, "02_other", "ada")) == 1
 
 
-def test_a_transaction_that_fails_leaves_nothing(file: GradebookFile) -> None:
+def test_a_transaction_that_fails_leaves_nothing(book: GradebookSession) -> None:
     def interrupted() -> None:
-        with file.begin() as connection:
-            store.save(connection, begin(connection), RECORD)
+        with book.begin() as session:
+            store.save(session, begin(session), RECORD)
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         interrupted()
-    with file.begin() as connection:
-        assert store.records(connection, LESSON) == {}
-        assert store.runs(connection) == {}
+    with book.begin() as session:
+        assert store.records(session, LESSON) == {}
+        assert store.runs(session) == {}

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autograder.course.address import Address
-from autograder.gradebook.access import hold
+from autograder.gradebook.access import open_gradebook
 from autograder.gradebook.record import CaseRecord, Conditions, ExerciseRecord, Record, RunRecord
 from autograder.gradebook.writer import Entry, GradebookWriter
 from course_lib.checking import Outcome
@@ -69,7 +69,7 @@ def recorded(lesson: str, student: str, points: float = 3.0, **more: Any) -> Rec
 
 def grade(address: Address, lesson: str, students: list[str], ready: Callable[[], object] = bool) -> None:
     """What a run does with a gradebook, with a lesson of no boxes."""
-    with hold(address, lesson) as book:
+    with open_gradebook(address, lesson) as book:
         ready()
         with GradebookWriter(book, "toy") as writer:
             writer.ensure_assignment(lesson, release())

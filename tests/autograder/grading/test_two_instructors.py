@@ -13,7 +13,7 @@ import pytest
 from autograder.cli import main
 from autograder.course.course import Course
 from autograder.demo.students import STUDENTS
-from autograder.gradebook.access import hold
+from autograder.gradebook.access import open_gradebook
 from autograder.gradebook.copying import copy_to_file
 from tests.autograder.plain_rows import plain_rows
 from tests.autograder.small_class import make_course
@@ -84,7 +84,7 @@ def test_they_have_what_one_would_have_in_a_file(
     told(capsys, 0, "freeze", LESSONS[1], "--course", ada)
     assert "frozen" in told(capsys, 0, *again)
     assert "is frozen since" in told(capsys, 0, *again, "--run")
-    with hold(clones[1].gradebook, LESSONS[0]):
+    with open_gradebook(clones[1].gradebook, LESSONS[0]):
         assert f"another run is grading {LESSONS[0]} into" in told(capsys, 2, "grade", LESSONS[0], "--course", ada)
         told(capsys, 0, "thaw", LESSONS[1], "--course", ada)
 

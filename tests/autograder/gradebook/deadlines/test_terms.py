@@ -5,8 +5,6 @@ Tests `plugin.py` as well.
 
 from __future__ import annotations
 
-import contextlib
-import sqlite3
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -182,13 +180,6 @@ def test_a_grade_without_a_score_loses_nothing_and_one_of_no_known_time_neither(
     )
     assert (by_name["cem"].total, by_name["cem"].lateness.is_unknown) == (18, True)
     assert told(course, "zora")[2] is None
-
-
-def test_a_gradebook_of_an_earlier_version_is_read(course: Course) -> None:
-    with contextlib.closing(sqlite3.connect(course.gradebook, isolation_level=None)) as book:
-        book.execute("DROP TABLE katze_terms")
-    assert ben(set_terms(course, LINEAR_TERMS)).total == 14
-    assert ben(set_terms(course, "")).total == 18
 
 
 def test_in_a_frozen_lesson_what_was_written_stands(course: Course) -> None:

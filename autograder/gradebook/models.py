@@ -1,0 +1,299 @@
+"""The tables of a gradebook: nbgrader's own models, and ours next to them.
+
+    models.Grade        # nbgrader's, by the names of `nbgrader.api`
+    models.Submission   # ours: its table begins with `katze_`, which nbgrader's tools ignore
+
+Ours hold what grading leaves behind beside the scores. `nbgrader.api` takes a second to import: that happens when the
+first of its models is named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+from uuid import uuid4
+
+from sqlalchemy import (
+    REAL,
+    BigInteger,
+    Double,
+    ForeignKey,
+    Identity,
+    Index,
+    Integer,
+    MetaData,
+    Select,
+    String,
+    Text,
+    UniqueConstraint,
+    select,
+)
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
+
+Number = Annotated[int, mapped_column(Identity(), primary_key=True)]
+Key = Annotated[str, mapped_column(primary_key=True)]
+Points = Annotated[float, mapped_column(Double().with_variant(Integer(), "sqlite"))]
+"""Whole where they are, as a file keeps them."""
+
+
+class Base(DeclarativeBase):
+    """One of our tables. Texts are in the same order in every database."""
+
+    type_annotation_map = {
+        str: Text().with_variant(Text(collation="C"), "postgresql"),
+        int: Integer().with_variant(BigInteger(), "postgresql"),
+        float: Double().with_variant(REAL(), "sqlite"),
+    }
+
+
+class ByKey:
+    """A table whose rows are looked up by all of their key."""
+
+    __table_args__ = {"sqlite_with_rowid": False}
+
+
+class Answer(Base):
+    """Which text an answer had when it was last recorded, and for which one a person has given points."""
+
+    __tablename__ = "katze_answer"
+    grade_id: Mapped[str] = mapped_column(String(32), primary_key=True)
+    checksum: Mapped[str | None] = mapped_column(String(128))
+    given_for: Mapped[str] = mapped_column(String(128))
+
+
+class Run(Base):
+    """One run of the grader over a lesson; `finished` is missing where it was stopped."""
+
+    __tablename__ = "katze_run"
+    id: Mapped[Number]
+    lesson: Mapped[str]
+    started: Mapped[str]
+    finished: Mapped[str | None]
+    host: Mapped[str]
+    platform: Mapped[str]
+    workers: Mapped[int]
+    boxes: Mapped[str]
+    forced: Mapped[int]
+    submissions: Mapped[int]
+
+
+class Conditions(Base):
+    """What the grades of a run follow from, beside submission and exercise."""
+
+    __tablename__ = "katze_conditions"
+    __table_args__ = (UniqueConstraint("release", "seed", "versions", "settings"),)
+    id: Mapped[Number]
+    release: Mapped[str]
+    seed: Mapped[str]
+    versions: Mapped[str]
+    settings: Mapped[str]
+
+
+class Submission(Base):
+    """The grade that counts of each submission."""
+
+    __tablename__ = "katze_submission"
+    __table_args__ = (UniqueConstraint("lesson", "student"),)
+    id: Mapped[Number]
+    lesson: Mapped[str]
+    student: Mapped[str]
+    run: Mapped[int] = mapped_column(ForeignKey(Run.id))
+    conditions: Mapped[int] = mapped_column(ForeignKey(Conditions.id))
+    graded: Mapped[str]
+    digest: Mapped[str]
+    notebook: Mapped[str]
+    handed_in: Mapped[str]
+    slot: Mapped[int]
+    repairs: Mapped[str]
+    problem: Mapped[str]
+    seconds: Mapped[float]
+    files: Mapped[str]
+    void: Mapped[str]
+    remarks: Mapped[str]
+    by_hand: Mapped[str]  # which state of the points given by hand its feedback page shows
+    imports: Mapped[str]
+
+
+class Exercise(ByKey, Base):
+    """An exercise of a submission."""
+
+    __tablename__ = "katze_exercise"
+    submission: Mapped[int] = mapped_column(ForeignKey(Submission.id), primary_key=True)
+    number: Mapped[int]
+    exercise: Mapped[Key]
+    run: Mapped[int] = mapped_column(ForeignKey(Run.id))
+    cell: Mapped[str]
+    fingerprint: Mapped[str]
+    seed: Mapped[int]
+    level: Mapped[str]
+    outcome: Mapped[str]
+    points: Mapped[float | None]
+    max_points: Mapped[Points]
+    misconception: Mapped[str | None]
+    note: Mapped[str]
+    answer: Mapped[str]
+    stood: Mapped[float]
+    worth_a_look: Mapped[str]
+
+
+class Case(ByKey, Base):
+    """A case of an exercise of a submission."""
+
+    __tablename__ = "katze_case"
+    submission: Mapped[int] = mapped_column(ForeignKey(Submission.id), primary_key=True)
+    exercise: Mapped[Key]
+    number: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str]
+    part: Mapped[str]
+    hidden: Mapped[int]
+    outcome: Mapped[str]
+    message: Mapped[str]
+    seconds: Mapped[float]
+
+
+class Event(Base):
+    """Something that happened to a submission's grade."""
+
+    __tablename__ = "katze_event"
+    __table_args__ = (Index("katze_event_of_student", "lesson", "student"),)
+    id: Mapped[Number]
+    lesson: Mapped[str]
+    student: Mapped[str]
+    run: Mapped[int] = mapped_column(ForeignKey(Run.id))
+    at: Mapped[str]
+    kind: Mapped[str]
+    why: Mapped[str]
+    digest: Mapped[str]
+    handed_in: Mapped[str]
+    points: Mapped[float | None]
+    max_points: Mapped[Points]
+
+
+class Change(ByKey, Base):
+    """What an event changed in the grade of an exercise."""
+
+    __tablename__ = "katze_change"
+    event: Mapped[int] = mapped_column(ForeignKey(Event.id), primary_key=True)
+    exercise: Mapped[Key]
+    before_outcome: Mapped[str | None]
+    before_points: Mapped[float | None]
+    before_misconception: Mapped[str | None]
+    after_outcome: Mapped[str | None]
+    after_points: Mapped[float | None]
+    after_misconception: Mapped[str | None]
+
+
+class Terms(ByKey, Base):
+    """What was last written into nbgrader's tables for a deadline; the lesson's own is that of the student ''."""
+
+    __tablename__ = "katze_terms"
+    lesson: Mapped[Key]
+    student: Mapped[Key]
+    due: Mapped[str]
+    penalty: Mapped[float]
+
+
+class Adjustment(ByKey, Base):
+    """What a course has decided about an exercise, as it is in the scores."""
+
+    __tablename__ = "katze_ruling"
+    lesson: Mapped[Key]
+    exercise: Mapped[Key]
+    ruling: Mapped[str]
+
+
+class Frozen(ByKey, Base):
+    """A lesson in which nothing is graded until it is thawed."""
+
+    __tablename__ = "katze_frozen"
+    lesson: Mapped[Key]
+    since: Mapped[str]
+
+
+class Kept(ByKey, Base):
+    """What was given by hand for a cell that does not count, until it counts again."""
+
+    __tablename__ = "katze_kept"
+    lesson: Mapped[Key]
+    cell: Mapped[Key]
+    student: Mapped[Key]
+    grade_id: Mapped[str]
+    points: Mapped[float | None]
+    extra_credit: Mapped[float | None]
+    worth: Mapped[float]
+    comment: Mapped[str]
+
+
+class Worth(ByKey, Base):
+    """The points of a graded cell in the release that was graded last."""
+
+    __tablename__ = "katze_worth"
+    lesson: Mapped[Key]
+    cell: Mapped[Key]
+    points: Mapped[float]
+
+
+class Share(ByKey, Base):
+    """Points given by hand out of other points than the cell has now."""
+
+    __tablename__ = "katze_share"
+    grade_id: Mapped[Key]
+    given: Mapped[float]
+    out_of: Mapped[float]
+    counts: Mapped[float]
+
+
+def __getattr__(name: str) -> Any:
+    """nbgrader's model of this name."""
+    if name.startswith("_"):
+        raise AttributeError(name)
+    return getattr(_api(), name)
+
+
+def _api() -> Any:
+    from nbgrader import api
+
+    return api
+
+
+def nbgrader_metadata() -> MetaData:
+    """nbgrader's tables."""
+    metadata: MetaData = _api().Base.metadata
+    return metadata
+
+
+def inserting(session: Session, model: Any) -> sqlite.Insert | postgresql.Insert:
+    """An insert that may say what to do about a row that is there already, in the words of this database."""
+    is_server = session.get_bind().dialect.name == "postgresql"
+    return postgresql.insert(model) if is_server else sqlite.insert(model)
+
+
+def upsert(session: Session, model: Any, key: Mapping[str, Any], **values: Any) -> Any:
+    """The row with this key, made where there is none, and with these values."""
+    row = session.scalar(select(model).filter_by(**key))
+    if row is None:
+        row = model(**key)
+        session.add(row)
+    for name, value in values.items():
+        setattr(row, name, value)
+    session.flush()
+    return row
+
+
+def new_id() -> str:
+    """An id for a row, of nbgrader's kind."""
+    return uuid4().hex
+
+
+def of_submissions(assignment: str, *columns: Any) -> Select[Any]:
+    """These columns of nbgrader's tables, for every notebook of every submission to an assignment."""
+    api = _api()
+    return (
+        select(*columns)
+        .select_from(api.SubmittedNotebook)
+        .join(api.SubmittedAssignment, api.SubmittedAssignment.id == api.SubmittedNotebook.assignment_id)
+        .join(api.Assignment, api.Assignment.id == api.SubmittedAssignment.assignment_id)
+        .join(api.Notebook, api.Notebook.id == api.SubmittedNotebook.notebook_id)
+        .where(api.Assignment.name == assignment)
+    )
