@@ -41,7 +41,7 @@ Activation = Literal["relu", "gelu", "gelu_tanh", "silu"]
 Norm = Literal["layer", "rms"]
 """What standardises a word's vector: in the paper, and since Llama."""
 
-Extension = Literal["linear", "ntk", "by_turns", "yarn"]
+Extension = Literal["linear", "by_turns", "yarn"]
 """How rotary positions meet longer texts than those of the training."""
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
@@ -115,8 +115,8 @@ class RotaryConfig:
 
     Attributes:
         base: of the frequencies; the larger, the more slowly the slowest pairs turn.
-        extension: how longer texts than those of the training are met: every pair more slowly ("linear"), by a larger
-            base ("ntk"), only those that turned little in training ("by_turns", as in Llama 3.1), or as YaRN ("yarn").
+        extension: how longer texts than those of the training are met: every pair more slowly ("linear"), only those
+            that turned little in training ("by_turns", as in Llama 3.1), or as YaRN ("yarn").
         factor: how many times as long texts may be.
         trained_context: how many words the longest text in training had, for "by_turns" and "yarn".
         few, many: turns within it from which on a pair is no longer slowed at all, and below which it is slowed in

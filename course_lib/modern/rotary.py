@@ -9,8 +9,8 @@ Turning both by pos and by pos' leaves a dot product that knows only pos - pos' 
 `course_lib.positions` is the same rotation). Su et al. (2021), "RoFormer", section 3.2 and equation 34. Llama's
 published weights pair x[i] with x[i + d_head / 2] instead; `course_lib.published` puts them in this order.
 
-A model meets positions beyond those it was trained on by turning more slowly: `interpolated`, `ntk_base`, `by_turns`
-and `yarn_frequencies` say how much, each for a longer text at less cost to short ones than the one before.
+A model meets positions beyond those it was trained on by turning more slowly: `interpolated`, `by_turns` and
+`yarn_frequencies` say how much, each for a longer text at less cost to short ones than the one before.
 """
 
 from __future__ import annotations
@@ -44,14 +44,6 @@ def interpolated(frequencies: Float[Tensor, " pairs"], factor: float) -> Float[T
     Chen et al. (2023), "Extending Context Window of Large Language Models via Positional Interpolation", equation 4.
     """
     return frequencies / factor
-
-
-def ntk_base(base: float, factor: float, d_head: int) -> float:
-    """The base with which the slowest pair is `factor` times as slow, and the fastest as fast as before.
-
-    Peng et al. (2023), "YaRN", section 3.1, equation 16.
-    """
-    return float(base * factor ** (d_head / (d_head - 2)))
 
 
 def by_turns(
@@ -144,7 +136,7 @@ class RotaryPositions(nn.Module):
         Args:
             d_head: the length of a query.
             base: of the frequencies.
-            extension: how to meet longer texts than those of the training: "linear", "ntk", "by_turns", "yarn" or None.
+            extension: how to meet longer texts than those of the training: "linear", "by_turns", "yarn" or None.
             factor: how many times as long they may be.
             trained_context: how many words the longest text in training had, for "by_turns" and "yarn".
             few, many: in how many turns a pair is no longer interpolated, for these two.
@@ -154,8 +146,6 @@ class RotaryPositions(nn.Module):
         """
         super().__init__()
         self.scale = yarn_scale(factor) if extension == "yarn" else 1.0
-        if extension == "ntk":
-            base = ntk_base(base, factor, d_head)
         frequencies = rotary_frequencies(d_head, base)
         if extension == "linear":
             frequencies = interpolated(frequencies, factor)

@@ -15,7 +15,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
-from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -46,7 +45,6 @@ from course_lib.training.processes import SharedLoss, World, join_processes
 from course_lib.training.progress import ProgressCallback
 from course_lib.training.recomputing import recomputing
 from course_lib.training.schedules import Schedule
-from course_lib.training.sharding import ShardedLoss, sharded_like, whole
 
 M = TypeVar("M", bound=nn.Module)
 B = TypeVar("B", bound=AnyBatch)
@@ -73,7 +71,6 @@ class TrainingConfig:
         momentum: Muon's and SGD's.
         recompute: keep only the inputs of the model's blocks, and compute what is in them again for the gradients
             (activation checkpointing): less memory, a third more time.
-        fsdp: under `torchrun`, each process keeps its part of every weight (FSDP2) instead of all of them (DDP).
         graphs: on a GPU, launch each step as one CUDA graph (`training.graphs`): several times as fast for a small
             model whose batches have few shapes, each of which takes a second at first. Elsewhere, and in several
             processes, it changes nothing.
@@ -93,7 +90,6 @@ class TrainingConfig:
     optimizer: OptimizerName = "adamw"
     momentum: float = 0.95
     recompute: bool = False
-    fsdp: bool = False
     graphs: bool = False
 
     def __post_init__(self) -> None:
@@ -117,10 +113,6 @@ class TrainingConfig:
         Raises:
             ValueError: it says what to choose instead.
         """
-        if self.fsdp and self.optimizer == "muon":
-            raise ValueError("muon needs whole matrices, and fsdp shards them; choose one of them")
-        if precision == "fp16" and self.fsdp:
-            raise ValueError("fsdp shards what fp16's scaling has to see whole; choose precision 'bf16' or 'fp32'")
         if self.graphs and self.recompute:
             raise ValueError("a graph cannot be recorded of what is computed twice; choose graphs or recompute")
         if precision == "fp16" and self.optimizer == "muon":
@@ -190,8 +182,7 @@ def train(
         data: what to learn from.
         loss: what to minimise.
         config: how long and how.
-        device: where to compute; the model is moved there, but for FSDP, which leaves it where it is and gives it its
-            weights at the end. Under `torchrun`, "cuda" is each process's own GPU.
+        device: where to compute; the model is moved there. Under `torchrun`, "cuda" is each process's own GPU.
         validation: what to measure on the way, and whether to stop early.
         checkpoints: where and how often to save.
         resume: go on from the newest checkpoint, if there is one.
@@ -256,34 +247,17 @@ def evaluate(
         ValueError: the data gives no batches, or none with targets.
     """
     world = join_processes(device)
-    return _evaluate(model, data, lambda batch, counts: loss(model, batch), world, precision)
-
-
-@torch.no_grad()
-def _evaluate(
-    model: nn.Module,
-    data: TrainingData[B],
-    mean_of: Callable[..., Tensor],
-    world: World,
-    precision: Precision,
-    *,
-    together: bool = False,
-) -> float:
-    """The same with a loss of a batch that counts or does not; `together` if all processes must compute it at once."""
     plan = data.plan(torch.Generator().manual_seed(0))
     total, targets = torch.zeros((), dtype=torch.float64), 0
     with torch.random.fork_rng([world.device] if world.device.type == "cuda" else []), evaluating(model):
         torch.manual_seed(world.rank)
-        for first in range(0, len(plan), world.size):
-            mine = first + world.rank
-            batch = data.batch(plan[min(mine, len(plan) - 1)])
-            counts = mine < len(plan) and batch.targets > 0
-            if not counts and not together:
+        for indices in world.share(plan):
+            batch: Any = data.batch(indices)
+            if not batch.targets:
                 continue  # a mean over nothing is not a number
             with autocast(world.device, precision):
-                mean = mean_of(batch.to(world.device), counts=counts)
-            if counts:
-                total, targets = total + mean.cpu().double() * batch.targets, targets + batch.targets
+                mean = loss(model, batch.to(world.device))
+            total, targets = total + mean.cpu().double() * batch.targets, targets + batch.targets
     sums = world.sum([float(total), targets])
     if not sums[1]:
         raise ValueError("there is nothing to evaluate on: the data gives no batches, or none with targets")
@@ -319,13 +293,9 @@ class _Run(Generic[M, B]):
         self.saves = BackgroundSaves(checkpoints) if checkpoints else None
         self.precision = precision_for(world.device) if config.precision == "auto" else config.precision
         config.require_possible(self.precision)
-        self.sharded = config.fsdp and world.size > 1
-        self.trained = model.train()
-        self.model = deepcopy(model) if self.sharded else model
-        self.model.to(world.device)
-        share = ShardedLoss if self.sharded else SharedLoss
+        model.train().to(world.device)
         with autocast(world.device, self.precision):
-            self.shared_loss = share(self.model, loss, world, self._example() if world.size > 1 else None)
+            self.shared_loss = SharedLoss(model, loss, world, self._example() if world.size > 1 else None)
         self.optimizer = make_optimizers(
             *(config.optimizer, self.model),
             weight_decay=config.weight_decay,
@@ -345,12 +315,9 @@ class _Run(Generic[M, B]):
         self.tokens = 0
 
     def _example(self) -> AnyBatch | None:
-        """A batch of this process with something to predict; None where it has none in this pass.
-
-        With a sharded model every process needs one, if only to compute together with the others.
-        """
+        """A batch of this process with something to predict; None where it has none in this pass."""
         for indices in self.order.plan:
-            mine = self.world.share(indices) or indices[: self.sharded]
+            mine = self.world.share(indices)
             if mine and (batch := self.data.batch(mine)).targets:
                 return batch.to(self.world.device)
         return None
@@ -362,8 +329,6 @@ class _Run(Generic[M, B]):
         self.log.settle()
         if self.best_weights is not None:
             load_weights(self.model, self.best_weights)
-        if self.sharded:
-            load_weights(self.trained, whole(weights_of(self.model)))
         if self.saves:
             self.saves.wait()
             self.world.wait()  # else another process could look for the last checkpoint before it is there
@@ -400,7 +365,7 @@ class _Run(Generic[M, B]):
                 loss += self._gradients(batch.to(self.world.device), count / total, counts=count > 0)
         self.optimizer.unscale(self.scaler)
         norm = nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip)
-        self.log.note(loss, whole(norm), self.tokens)
+        self.log.note(loss, norm, self.tokens)
         self.optimizer.step(self.config.schedule(self.step), self.scaler)
 
     def _gradients(self, batch: Any, weight: float | Tensor, *, counts: bool = True) -> Tensor:
@@ -430,15 +395,11 @@ class _Run(Generic[M, B]):
 
     def _validate(self, validation: Validation[B]) -> None:
         self.log.settle()
-        mean_of = self.shared_loss if self.sharded else self._own_loss
-        loss = _evaluate(self.model, validation.data, mean_of, self.world, self.precision, together=self.sharded)
+        loss = evaluate(self.model, validation.data, self.loss, self.world.device, self.precision)
         self.log.require_finite(loss, "validation loss", self.step)
         self.validations[self.step] = loss
         if validation.patience is not None and self._best_step() == self.step:
             self.best_weights = {name: tensor.clone() for name, tensor in weights_of(self.model).items()}
-
-    def _own_loss(self, batch: B, *, counts: bool) -> Tensor:
-        return self.loss(self.model, batch)
 
     def _best_step(self) -> int | None:
         return min(self.validations, key=self.validations.__getitem__, default=None)
@@ -465,9 +426,9 @@ class _Run(Generic[M, B]):
         content = {
             "settings": self._settings(),
             "step": self.step,
-            "model": whole(weights_of(self.model)),
-            "best": whole(self.best_weights),
-            "optimizer": whole(self.optimizer.state_dict()),
+            "model": weights_of(self.model),
+            "best": self.best_weights,
+            "optimizer": self.optimizer.state_dict(),
             "scaler": self.scaler.state_dict(),
             "order": self.batches.state(),
             "random": self.world.gather(torch.get_rng_state()),
@@ -494,8 +455,8 @@ class _Run(Generic[M, B]):
         Raises:
             CheckpointError: it is from another model or training.
         """
-        weights, mine = uncompiled(saved["model"]), weights_of(self.model)
-        check_weights(weights, mine, path)
+        weights = uncompiled(saved["model"])
+        check_weights(weights, weights_of(self.model), path)
         check_optimizer(saved["optimizer"], self.optimizer, path)
         order = BatchOrder.at(self.data, saved["order"])
         # Compared for the pass that was under way: passes differ in how many batches they have.
@@ -504,15 +465,14 @@ class _Run(Generic[M, B]):
             theirs = found.get(name)
             if theirs != ours:
                 raise CheckpointError(f"{path} is from another training: its {name}: {theirs}, this one's: {ours}")
-        load_weights(self.model, {name: sharded_like(weights[name], mine[name]) for name in mine})
+        load_weights(self.model, weights)
         self.optimizer.load_state_dict(saved["optimizer"])
         self.scaler.load_state_dict(saved["scaler"])
         self.order, self.step = order, saved["step"]
         self.batches = Prefetch(self.data, order, self._mine, self.workers, self.world.device)
         self.log.losses, self.validations = saved["losses"], saved["validations"]
         if saved["best"] is not None:
-            best = uncompiled(saved["best"])
-            self.best_weights = {name: sharded_like(tensor, mine[name]) for name, tensor in best.items()}
+            self.best_weights = uncompiled(saved["best"])
         torch.set_rng_state(saved["random"][self.world.rank])
         if self.world.device.type == "cuda":
             torch.cuda.set_rng_state(saved["random_on_device"][self.world.rank], self.world.device)

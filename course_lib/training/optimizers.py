@@ -14,7 +14,6 @@ import torch
 from torch import Tensor, nn
 
 from course_lib.ground.modules import blocks_of
-from course_lib.training.sharding import sharded_like
 
 OptimizerName = Literal["adamw", "muon", "sgd"]
 
@@ -69,22 +68,13 @@ class Optimizers:
         for one in self.each:
             now = [dict(group) for group in one.param_groups]
             mine, groups = groups[: len(now)], groups[len(now) :]
-            weights = [weight for group in one.param_groups for weight in group["params"]]
-            state = {i: _part_of(saved["state"].get(first + i, {}), weight) for i, weight in enumerate(weights)}
+            count = sum(len(group["params"]) for group in now)
+            state = {i: saved["state"].get(first + i) for i in range(count)}
             numbered = [{**group, "params": [i - first for i in group["params"]]} for group in mine]
             one.load_state_dict({"param_groups": numbered, "state": {i: held for i, held in state.items() if held}})
             for group, before in zip(one.param_groups, now, strict=True):
                 group.update(before)
-            first += len(weights)
-
-
-def _part_of(held: dict[str, Any], weight: Tensor) -> dict[str, Any]:
-    """What is kept for a weight, each of its tensors sharded where the weight is."""
-    return {name: sharded_like(value, weight) if _has_shape(value) else value for name, value in held.items()}
-
-
-def _has_shape(value: Any) -> bool:
-    return isinstance(value, Tensor) and value.dim() > 0
+            first += count
 
 
 def make_optimizers(

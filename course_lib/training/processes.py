@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 import torch.distributed as dist
@@ -19,6 +19,8 @@ from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
 from course_lib.ground.refusals import require_device
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -40,8 +42,8 @@ class World:
         """Whether this is the one that saves and reports."""
         return self.rank == 0
 
-    def share(self, indices: Sequence[int]) -> list[int]:
-        """The part of a batch that is for this process."""
+    def share(self, indices: Sequence[T]) -> list[T]:
+        """The part of a batch, or of the batches, that is for this process."""
         return list(indices[self.rank :: self.size])
 
     def sum(self, values: Sequence[float]) -> list[float]:

@@ -15,7 +15,6 @@ from course_lib.modern.rotary import (
     RotaryPositions,
     by_turns,
     interpolated,
-    ntk_base,
     rotary_frequencies,
     rotate,
     yarn_frequencies,
@@ -141,13 +140,7 @@ class TestLongerTexts:
         assert_close(yarn_frequencies(self.FREQUENCIES, 4.0, 64, 500.0, few, many), expected)
         assert yarn_scale(4.0) == pytest.approx(scale)
 
-    def test_a_larger_base_slows_the_slowest_most(self) -> None:
-        slowed = rotary_frequencies(16, ntk_base(500.0, 4.0, 16)) / self.FREQUENCIES
-        assert float(slowed[0]) == 1.0
-        assert float(slowed[-1]) == pytest.approx(1 / 4)
-        assert (slowed.diff() < 0).all()
-
-    @pytest.mark.parametrize("extension", ["linear", "ntk", "by_turns", "yarn"])
+    @pytest.mark.parametrize("extension", ["linear", "by_turns", "yarn"])
     def test_each_has_its_name(self, extension: str) -> None:
         x, far = torch.randn(1, 1, 1, 16), torch.tensor([40])
         how = {"factor": 4.0, "trained_context": 64, "base": 500.0}

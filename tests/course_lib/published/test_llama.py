@@ -183,7 +183,7 @@ def test_what_ours_cannot_do_is_refused(tmp_path: Path, changes: dict[str, Any],
 
 def test_what_no_published_model_can_say_is_saved_in_our_own_layout(tmp_path: Path) -> None:
     sizes = replace(GPTConfig.llama(61, 24, 4, 3, 40, 64), key_value_heads=2, window=3, windowed=(1,))
-    model = GPT(replace(sizes, rotary=RotaryConfig(extension="ntk", factor=2.0))).eval()
+    model = GPT(replace(sizes, rotary=RotaryConfig(extension="linear", factor=2.0))).eval()
     model.save_pretrained(tmp_path)
     again = GPT.from_pretrained(tmp_path)
     assert again.config == model.config

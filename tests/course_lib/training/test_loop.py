@@ -483,7 +483,7 @@ class TestCtrlC:
             (BatchOrder, "next"),
             (torch.nn.utils, "clip_grad_norm_"),
             (torch.optim.AdamW, "step"),
-            (training, "_evaluate"),
+            (training, "evaluate"),
             (Checkpoints, "save"),
             (torch, "save"),
             (os, "fsync"),

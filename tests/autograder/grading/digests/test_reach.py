@@ -46,8 +46,8 @@ def test_a_module_is_reached_with_all_that_it_imports_and_a_package_with_all_tha
         ["course_lib.masking.causal_mask"]
     )
     assert "course_lib.models" not in library.reached(["course_lib.masking.causal_mask"])
-    assert "course_lib.text.shards" in library.reached(["course_lib.text"])
-    assert "course_lib.text.shards" not in library.reached(["course_lib.text.texts.SentencePair"])
+    assert "course_lib.text.packing" in library.reached(["course_lib.text"])
+    assert "course_lib.text.packing" not in library.reached(["course_lib.text.texts.SentencePair"])
     assert library.reached([LIBRARY]) == set(library.modules)
     assert library.reached(["course_lib.losses"]) == set(library.modules)  # where it was before it moved
 
@@ -83,14 +83,14 @@ def library_of(course: Course, sources: list[str]) -> tuple[str, dict[str, str]]
 
 def test_only_what_a_lesson_or_its_student_can_see_changes_a_fingerprint(elsewhere: Path, tmp_path: Path) -> None:
     course = make_course(tmp_path)
-    own = ["from course_lib.bags import something", "import course_lib.text.shards as later"]
+    own = ["from course_lib.bags import something", "import course_lib.text.packing as later"]
     before = library_of(course, own)
     (elsewhere / "unheard_of.py").write_text("x = 1\n")
     (elsewhere / "__init__.py").write_text(
         (elsewhere / "__init__.py").read_text().replace('__version__ = "', '__version__ = "9.')
     )
     assert library_of(course, own) == before
-    (elsewhere / "text" / "shards.py").write_text("y = 1\n")  # no box of this lesson holds it
+    (elsewhere / "text" / "packing.py").write_text("y = 1\n")  # no box of this lesson holds it
     assert library_of(course, own) == before
     (elsewhere / "bags.py").write_text("y = 1\n")
     lesson, imports = library_of(course, own)
