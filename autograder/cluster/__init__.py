@@ -1,6 +1,6 @@
 """Grading on a cluster of Dask's workers, from one client that alone writes files and gradebook.
 
-Read it in this order. What crosses: `parcels.py`, as bytes. Who may take part: `examining.py`. What a worker keeps warm
-and does: `station.py`, and for a lesson `visiting.py`. The client's side: `connecting.py`, `pool.py`, and for a lesson
-`workforce.py`.
+Read it in this order. What crosses: `messages.py`, as bytes. Who may take part: `examining.py`. What a worker keeps
+warm and does: `worker.py`, and for a lesson `lesson_on_worker.py`. The client's side: `connecting.py`, `pool.py`, and
+for a lesson `backend.py`.
 """

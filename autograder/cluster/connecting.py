@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ipaddress
+import logging
 import re
 import signal
 import threading
@@ -13,6 +14,8 @@ from typing import Any
 
 from autograder.cluster.plain_reads import reading_plain_data
 from autograder.errors import BadInput
+
+logger = logging.getLogger(__name__)
 
 LOCAL = "local"
 """The address of a cluster that is to be started on this machine."""
@@ -58,8 +61,6 @@ def connected(
             no worker.
     """
     check_address(address, trusted)
-    import logging  # not before it is needed: every command reads this module, for `PATIENCE_SECONDS`
-
     try:
         import dask
         from distributed import Client
@@ -88,6 +89,7 @@ def connected(
             ) from error
         except (TypeError, ValueError, RuntimeError) as error:
             raise BadInput(f"no connection to {address}: {error}; see docs/cluster.md") from error
+        logger.info("connected to the scheduler at %s", address)
         resources.callback(_close, client)
         try:
             client.wait_for_workers(workers if address == LOCAL else 1, timeout=max(patience, 60 * (address == LOCAL)))
@@ -133,8 +135,6 @@ def _is_here(host: str) -> bool:
 @contextlib.contextmanager
 def _local(workers: int) -> Iterator[Any]:
     """A cluster of processes on this machine, which nobody else can use."""
-    import logging
-
     from distributed import LocalCluster
     from distributed.security import Security
 
@@ -149,7 +149,7 @@ def _local(workers: int) -> Iterator[Any]:
             processes=True,
             host="127.0.0.1",
             dashboard_address="127.0.0.1:0",
-            memory_limit=0,  # stations limit their own
+            memory_limit=0,  # workers limit their own
             security=security,
             silence_logs=logging.CRITICAL,
         )

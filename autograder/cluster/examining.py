@@ -44,7 +44,7 @@ class Examined:
     problem: str = ""
 
     def pack(self) -> bytes:
-        """As bytes."""
+        """As bytes, which a worker answers with."""
         return json.dumps(asdict(self)).encode()
 
     @classmethod
@@ -69,8 +69,10 @@ def examine_oneself(min_level: str = "", level: str = "") -> Examined:
         return Examined(host, problem=missing_in_words(error))
     except BadInput as error:
         return Examined(host, versions, problem=str(error))
+    from autograder.gradebook.file import check_room
+
     try:
-        _check_room()
+        check_room(Path(tempfile.gettempdir()))
     except BadInput as error:
         return Examined(host, versions, chosen, str(error))
     return Examined(host, versions, chosen)
@@ -98,12 +100,6 @@ def _choose(min_level: str) -> str:
     from autograder.box import Level, choose_level
 
     return choose_level(Level[min_level] if min_level else None).name
-
-
-def _check_room() -> None:
-    from autograder.gradebook.file import check_room
-
-    check_room(Path(tempfile.gettempdir()))
 
 
 @functools.cache

@@ -7,6 +7,7 @@ workers than Dask allows, it comes back here, and is tried once more by itself (
 
 from __future__ import annotations
 
+import logging
 import time
 import uuid
 from collections.abc import Callable, Mapping
@@ -15,19 +16,21 @@ from types import TracebackType
 from typing import Any, Protocol, Self
 
 from autograder.cluster.examining import Examined, missing_in_words, why_not
-from autograder.cluster.parcels import Parcel
-from autograder.cluster.station import (
-    Station,
+from autograder.cluster.messages import Message
+from autograder.cluster.worker import (
+    RunOnWorker,
     examine_worker,
+    grade_submission,
     keep_few_messages,
     problem_at,
-    stale_stations,
-    take_parcel,
+    stale_runs,
 )
 from autograder.errors import DISK_FULL, BadInput
 from autograder.grading.plan import Task
 from autograder.grading.recording import Finished
 from autograder.grading.workers import WorkerDied, WorkersLost, error_in_words
+
+logger = logging.getLogger(__name__)
 
 AHEAD = 2
 """Submissions on their way to each worker: one in its hands, and the next."""
@@ -48,13 +51,13 @@ LOST_SECONDS = 60.0
 """How long a run goes on waiting when no worker is left: Dask needs a few seconds to start one again."""
 
 
-class Desk(Protocol):
+class ClientSide(Protocol):
     """What one kind of grading does at the client."""
 
-    def station(self, name: str) -> Station:
+    def on_worker(self, name: str) -> RunOnWorker:
         """What each worker is to keep ready, for a run of this name."""
 
-    def pack(self, task: Task) -> Parcel | Finished:
+    def pack(self, task: Task) -> Message | Finished:
         """What to send; or what came of a submission that needs no worker."""
 
     def unpack(self, task: Task, reply: bytes) -> Finished:
@@ -69,17 +72,17 @@ class ClusterPool:
 
     Args:
         client: of the cluster.
-        desk: what is graded.
+        side: what is graded.
         tell: takes a line for the instructor, on a worker that is refused or has been lost.
         lost_seconds: how long to wait when no worker is left.
     """
 
     def __init__(
-        self, client: Any, desk: Desk, tell: Callable[[str], None], lost_seconds: float = LOST_SECONDS
+        self, client: Any, side: ClientSide, tell: Callable[[str], None], lost_seconds: float = LOST_SECONDS
     ) -> None:
         self.name = f"katze-{client.id}"
         self._client = client
-        self._desk = desk
+        self._side = side
         self._tell = tell
         self._lost_seconds = lost_seconds
         self._told: dict[str, str] = {}
@@ -89,7 +92,7 @@ class ClusterPool:
 
     def __enter__(self) -> Self:
         self._client.run_on_scheduler(keep_few_messages)
-        self._client.register_plugin(self._desk.station(self.name), name=self.name)
+        self._client.register_plugin(self._side.on_worker(self.name), name=self.name)
         self._seen = time.monotonic()
         self._look()
         return self
@@ -123,20 +126,21 @@ class ClusterPool:
     def submit(self, task: Task) -> Future[Finished]:
         """Send a submission off."""
         done: Future[Finished] = Future()
-        parcel = self._desk.pack(task)
-        if isinstance(parcel, Finished):
-            done.set_result(parcel)
+        message = self._side.pack(task)
+        if isinstance(message, Finished):
+            done.set_result(message)
             return done
         remote = self._client.submit(
-            take_parcel,
+            grade_submission,
             self.name,
-            parcel.task,
-            parcel.notebook,
-            parcel.kept,
+            message.task,
+            message.notebook,
+            message.kept,
             key=f"katze-{uuid.uuid4().hex}",  # never one that was cancelled, and may still be under way
             resources={self.name: 1},
             pure=False,
         )
+        logger.debug("%s sent to the workers", task.student)
         self._on_their_way[done] = remote
         remote.add_done_callback(lambda remote: self._receive(task, done, remote))
         return done
@@ -150,38 +154,33 @@ class ClusterPool:
         if remote.status == "cancelled":
             return
         try:
-            reply = self._await(remote)
+            while True:  # as long as there is a connection that it could come by: Dask would wait for ever
+                try:
+                    reply: bytes = remote.result(timeout=ANSWER_SECONDS)
+                    break
+                except TimeoutError:
+                    if self._client.status != "running":
+                        raise
         except KilledWorker:
             done.set_exception(WorkerDied())
         except Exception as error:
             if remote.status != "error":  # it is the connection's, not the worker's
                 return
-            done.set_result(self._desk.give_up(task, f"The grader failed: {error_in_words(error)}"))
+            done.set_result(self._side.give_up(task, f"The grader failed: {error_in_words(error)}"))
         else:
             self._open(task, done, reply)
         finally:
             self._on_their_way.pop(done, None)
             remote.release()
 
-    def _await(self, remote: Any) -> bytes:
-        """The reply, as long as there is a connection that it could come by: Dask would wait for ever."""
-        while True:
-            try:
-                reply: bytes = remote.result(timeout=ANSWER_SECONDS)
-            except TimeoutError:
-                if self._client.status != "running":
-                    raise
-            else:
-                return reply
-
     def _open(self, task: Task, done: Future[Finished], reply: bytes) -> None:
         try:
-            done.set_result(self._desk.unpack(task, reply))
+            done.set_result(self._side.unpack(task, reply))
         except Exception as error:
             if isinstance(error, OSError) and error.errno in DISK_FULL:
                 done.set_exception(error)
             else:
-                done.set_result(self._desk.give_up(task, f"The grader failed: {error_in_words(error)}"))
+                done.set_result(self._side.give_up(task, f"The grader failed: {error_in_words(error)}"))
 
     def _look(self) -> None:
         """See which workers there are, and name those that are refused, each once."""
@@ -198,6 +197,8 @@ class ClusterPool:
                     self._told[address] = str(problem)
                     self._tell(refusal(address, workers[address], str(problem)))
         now = time.monotonic()
+        if offering != self._offering:
+            logger.info("%d workers can grade", len(offering))
         if offering:
             self._seen = now
         elif now - self._seen > self._lost_seconds:
@@ -245,7 +246,7 @@ def examine_workers(client: Any, min_level: str, level: str) -> dict[str, Examin
         BadInput: the scheduler has no Katze.
     """
     try:
-        for name in client.run_on_scheduler(stale_stations):
+        for name in client.run_on_scheduler(stale_runs):
             client.unregister_worker_plugin(name)
     except ImportError as error:
         raise BadInput(

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.box import Level
+from autograder.cluster.backend import cluster_backend
 from autograder.cluster.connecting import connected
-from autograder.cluster.parcels import Parcel, pack_task
+from autograder.cluster.messages import Message, pack_task
 from autograder.cluster.pool import ClusterPool
-from autograder.cluster.workforce import hire_at
 from autograder.gradebook.record import Conditions, Record
 from autograder.grading.assignment import Assignment
 from autograder.grading.batch import Hire, LocalWorkforce, Workforce, grade_lesson
@@ -29,7 +29,7 @@ from autograder.grading.submission import AnswerKeys
 from autograder.grading.workers import hand_out
 from benchmarks.grading.courses import LESSON, make_course, ordinary
 from benchmarks.scale.cores import two_beside_one
-from benchmarks.scale.idle import REPLY_BYTES, IdleStation, peak_memory
+from benchmarks.scale.idle import REPLY_BYTES, IdleWorker, peak_memory
 from benchmarks.table import Row, report
 
 NOTEBOOK_BYTES = 100_000
@@ -64,7 +64,7 @@ def main() -> None:
 
 
 @dataclass(frozen=True)
-class _IdleDesk:
+class _IdleClientSide:
     """The client's side of grading nothing.
 
     Attributes:
@@ -75,11 +75,11 @@ class _IdleDesk:
     notebook: int = NOTEBOOK_BYTES
     reply: int = REPLY_BYTES
 
-    def station(self, name: str) -> IdleStation:
-        return IdleStation(name, self.reply)
+    def on_worker(self, name: str) -> IdleWorker:
+        return IdleWorker(name, self.reply)
 
-    def pack(self, task: Task) -> Parcel:
-        return Parcel(pack_task(task), bytes(self.notebook))
+    def pack(self, task: Task) -> Message:
+        return Message(pack_task(task), bytes(self.notebook))
 
     def unpack(self, task: Task, reply: bytes) -> Finished:
         return _nothing(task)
@@ -94,12 +94,12 @@ def _nothing(task: Task) -> Finished:
 
 def _scheduling(counts: Sequence[int], workers: int, empty: bool) -> Iterator[Row]:
     """One cluster, and ever more submissions on it: the peaks of memory must stay where they were."""
-    desk = _IdleDesk(0, 0) if empty else _IdleDesk()
+    side = _IdleClientSide(0, 0) if empty else _IdleClientSide()
     with connected("local", workers, patience=120) as client:
         for submissions in counts:
             tasks = [Task(f"{number:06d}", Path(), "", (), frozenset()) for number in range(submissions)]
             start, computed = time.perf_counter(), time.process_time()
-            graded = hand_out(lambda: ClusterPool(client, desk, print), desk.give_up, tasks, lambda: None)
+            graded = hand_out(lambda: ClusterPool(client, side, print), side.give_up, tasks, lambda: None)
             assert sum(1 for _ in graded) == submissions
             computed, passed = time.process_time() - computed, time.perf_counter() - start
             name = f"{submissions:,} {'empty ' if empty else ''}submissions, {workers} workers"
@@ -116,7 +116,7 @@ def _scheduling(counts: Sequence[int], workers: int, empty: bool) -> Iterator[Ro
 
 @dataclass
 class _Timed:
-    """A workforce whose grading is timed: from when all are ready until the last submission is back."""
+    """A backend whose grading is timed: from when all are ready until the last submission is back."""
 
     inner: Workforce
     rates: list[float]
@@ -159,9 +159,9 @@ def _class(folder: Path, students: int, rounds: int, seed: int) -> Iterator[Row]
     ways: dict[str, tuple[int, Hire]] = {
         "--workers 1": (1, LocalWorkforce),
         "--workers 2": (2, LocalWorkforce),
-        "a cluster of 1": (1, hire_at("local", 1, patience=120)),
-        "a cluster of 2": (2, hire_at("local", 2, patience=120)),
-        "a cluster of 4": (4, hire_at("local", 4, patience=120)),
+        "a cluster of 1": (1, cluster_backend("local", 1, patience=120)),
+        "a cluster of 2": (2, cluster_backend("local", 2, patience=120)),
+        "a cluster of 4": (4, cluster_backend("local", 4, patience=120)),
     }
     course = make_course(folder / "class", ordinary(students, seed), keep_demos=False)
     rates: dict[str, list[float]] = {name: [] for name in ways}

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from autograder.cluster.station import Station
+from autograder.cluster.worker import RunOnWorker
 
 REPLY_BYTES = 200_000
 """About what a record, an autograded notebook and a feedback page of lesson 01 have."""
 
 
-class IdleStation(Station):
+class IdleWorker(RunOnWorker):
     """Answers at once.
 
     Args:

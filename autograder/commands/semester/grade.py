@@ -116,9 +116,9 @@ def _hire(options: argparse.Namespace) -> Hire | None:
     """Who grades: the cluster at `--scheduler`, or None for processes of this machine."""
     if options.scheduler is None:
         return None
-    from autograder.cluster.workforce import hire_at
+    from autograder.cluster.backend import cluster_backend
 
-    return hire_at(options.scheduler, options.workers, options.scheduler_wait, options.trust_scheduler)
+    return cluster_backend(options.scheduler, options.workers, options.scheduler_wait, options.trust_scheduler)
 
 
 def conclude_run(course: Course, run: ClassResult, options: argparse.Namespace) -> int:

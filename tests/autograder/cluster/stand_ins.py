@@ -1,4 +1,4 @@
-"""Grading without grading: a station and a desk that do what a submission's name says, for tests of what can go wrong.
+"""Grading without grading: a worker and a client side that do what a submission's name says, to see what can go wrong.
 
 Nothing here needs torch, so that workers are there in a second.
 """
@@ -14,10 +14,10 @@ from pathlib import Path
 
 import msgpack
 
-from autograder.cluster.station import Station, StationRefused
+from autograder.cluster.worker import RunOnWorker, WorkerRefused
 
 
-class StandInStation(Station):
+class StandInWorker(RunOnWorker):
     """Answers with the submission's name, and writes it into a list of what was graded.
 
     Args:
@@ -33,7 +33,7 @@ class StandInStation(Station):
 
     def open(self, scratch: Path) -> None:
         if str(self._worker.name) in self.unfit:
-            raise StationRefused("torch is 1.0 there and 2.0 here; install the same versions there")
+            raise WorkerRefused("torch is 1.0 there and 2.0 here; install the same versions there")
 
     def grade(self, task: bytes, notebook: bytes, kept: bytes) -> bytes:
         student = msgpack.unpackb(task)["student"]

@@ -26,7 +26,7 @@ from autograder.cluster import connecting
 from autograder.cluster.connecting import check_address, connected
 from autograder.cluster.examining import Examined, why_not
 from autograder.cluster.plain_reads import Unread
-from autograder.cluster.station import problem_at, take_parcel
+from autograder.cluster.worker import grade_submission, problem_at
 from autograder.errors import BadInput
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -41,7 +41,7 @@ sys.modules["torch"] = None
 """
 EVIL = """
 import os, pickle
-from autograder.cluster import station
+from autograder.cluster import worker
 
 class Bomb(Exception):
     def __reduce__(self):
@@ -52,7 +52,7 @@ async def examine_worker(*told):
     get_worker().log_event("warn", {"message": pickle.dumps(Bomb())})
     return Bomb()
 
-def take_parcel(name, task, notebook, kept):
+def grade_submission(name, task, notebook, kept):
     if task == b"raise":
         raise Bomb
     return Bomb() if task == b"return" else [task, Bomb()]
@@ -60,7 +60,7 @@ def take_parcel(name, task, notebook, kept):
 def problem_at(name, dask_worker):
     return {name: Bomb()}
 
-station.examine_worker, station.take_parcel, station.problem_at = examine_worker, take_parcel, problem_at
+worker.examine_worker, worker.grade_submission, worker.problem_at = examine_worker, grade_submission, problem_at
 """
 WITHOUT_BOXES = """
 import autograder.box.confinement.selftest as selftest
@@ -136,9 +136,9 @@ def test_a_worker_that_sends_code_runs_nothing_here(
         assert "is refused: it does not answer" in capsys.readouterr().out
         with connected(address, patience=60) as client:
             with suppress(Exception):
-                client.submit(take_parcel, "", b"raise", b"", b"").result()
-            assert isinstance(client.submit(take_parcel, "", b"return", b"", b"").result(), Unread)
-            assert client.submit(take_parcel, "", b"list", b"", b"").result()[0] == b"list"
+                client.submit(grade_submission, "", b"raise", b"", b"").result()
+            assert isinstance(client.submit(grade_submission, "", b"return", b"", b"").result(), Unread)
+            assert client.submit(grade_submission, "", b"list", b"", b"").result()[0] == b"list"
             [said] = client.run(problem_at, "run", on_error="return").values()
             assert isinstance(said["run"], Unread)
     assert not marker.exists()

@@ -1,7 +1,7 @@
 """What can go wrong on a cluster, each thing once: nothing is lost, nothing is written twice, and a run says what
 happened.
 
-Tests `station.py` as well.
+Tests `worker.py` as well.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from distributed import Client, LocalCluster
 from autograder.cluster import connecting, pool
 from autograder.cluster.connecting import KEPT_MESSAGES, LOCAL, connected
 from autograder.cluster.examining import Examined
-from autograder.cluster.parcels import Parcel, pack_task
+from autograder.cluster.messages import Message, pack_task
 from autograder.cluster.pool import ClusterPool, examine_workers, require_a_worker
-from autograder.cluster.station import FULL
+from autograder.cluster.worker import FULL
 from autograder.errors import BadInput
 from autograder.gradebook.record import Conditions, Record
 from autograder.grading.plan import Task
 from autograder.grading.recording import Finished
 from autograder.grading.workers import DIED_TWICE, WorkersLost, hand_out
 from tests.autograder.cluster.proxy import Proxy
-from tests.autograder.cluster.stand_ins import StandInStation, graded
+from tests.autograder.cluster.stand_ins import StandInWorker, graded
 
 pytestmark = pytest.mark.usefixtures("processes")
 
@@ -39,17 +39,17 @@ pytestmark = pytest.mark.usefixtures("processes")
 NOTHING = Conditions("", "", {}, {})
 
 
-class StandInDesk:
+class StandInClientSide:
     def __init__(self, folder: Path, unfit: tuple[str, ...] = ()) -> None:
         self.folder = folder
         self.unfit = unfit
         self.written: list[str] = []
 
-    def station(self, name: str) -> StandInStation:
-        return StandInStation(name, str(self.folder), self.unfit)
+    def on_worker(self, name: str) -> StandInWorker:
+        return StandInWorker(name, str(self.folder), self.unfit)
 
-    def pack(self, task: Task) -> Parcel:
-        return Parcel(pack_task(task))
+    def pack(self, task: Task) -> Message:
+        return Message(pack_task(task))
 
     def unpack(self, task: Task, reply: bytes) -> Finished:
         assert msgpack.unpackb(reply)["student"] == task.student
@@ -77,15 +77,15 @@ class Run:
 
     def __init__(self, client: Any, folder: Path, unfit: tuple[str, ...] = (), lost_seconds: float = 60.0) -> None:
         self.told: list[str] = []
-        self.desk = StandInDesk(folder, unfit)
+        self.side = StandInClientSide(folder, unfit)
         self.client = client
         self.lost_seconds = lost_seconds
 
     def over(self, *names: str, tick: Callable[[], None] = lambda: None) -> Iterator[Finished]:
         def opened() -> ClusterPool:
-            return ClusterPool(self.client, self.desk, self.told.append, self.lost_seconds)
+            return ClusterPool(self.client, self.side, self.told.append, self.lost_seconds)
 
-        return hand_out(opened, self.desk.give_up, tasks(*names), tick)
+        return hand_out(opened, self.side.give_up, tasks(*names), tick)
 
 
 @contextmanager
@@ -142,7 +142,7 @@ class TestAnEverydayRun:
         with connected(threads.scheduler_address) as client:
             run = Run(client, tmp_path)
             found = list(run.over(*ordinary(30)))
-            assert names_of(found) == Counter(ordinary(30)) == Counter(run.desk.written)
+            assert names_of(found) == Counter(ordinary(30)) == Counter(run.side.written)
             assert sorted(line.split()[0] for line in graded(tmp_path)) == sorted(ordinary(30))
             assert run.told == []
 
@@ -157,7 +157,7 @@ class TestAnEverydayRun:
             )
             list(Run(client, tmp_path).over("student_0"))
             [((function, *sent), how)] = crossed
-            assert (function.__module__, function.__name__) == ("autograder.cluster.station", "take_parcel")
+            assert (function.__module__, function.__name__) == ("autograder.cluster.worker", "grade_submission")
             assert [type(one) for one in sent] == [str, bytes, bytes, bytes]
             assert {name: type(value) for name, value in how.items()} == {"key": str, "resources": dict, "pure": bool}
 
@@ -167,12 +167,12 @@ class TestAnEverydayRun:
             on_their_way = []
 
             def opened() -> ClusterPool:
-                made.append(ClusterPool(client, run.desk, run.told.append))
+                made.append(ClusterPool(client, run.side, run.told.append))
                 return made[-1]
 
             made: list[ClusterPool] = []
             for _ in hand_out(
-                opened, run.desk.give_up, tasks(*ordinary(60)), lambda: on_their_way.append(len(made[0]._on_their_way))
+                opened, run.side.give_up, tasks(*ordinary(60)), lambda: on_their_way.append(len(made[0]._on_their_way))
             ):
                 pass
             assert 0 < max(on_their_way) <= 4
@@ -205,7 +205,7 @@ class TestAnEverydayRun:
         self, threads: LocalCluster, tmp_path: Path
     ) -> None:
         with connected(threads.scheduler_address) as client:
-            client.register_plugin(StandInStation("katze-gone", str(tmp_path)), name="katze-gone")
+            client.register_plugin(StandInWorker("katze-gone", str(tmp_path)), name="katze-gone")
             assert "katze-gone" in threads.scheduler.worker_plugins
             examine_workers(client, "", "L2")
         assert "katze-gone" not in threads.scheduler.worker_plugins
@@ -215,7 +215,7 @@ class TestWorkersThatDie:
     def test_one_that_is_killed_in_the_middle_costs_nothing(self, client: Any, tmp_path: Path) -> None:
         run = Run(client, tmp_path)
         found = list(run.over(*ordinary(4), "killonce_0", *ordinary(8)[4:]))
-        assert names_of(found) == Counter([*ordinary(8), "killonce_0"]) == Counter(run.desk.written)
+        assert names_of(found) == Counter([*ordinary(8), "killonce_0"]) == Counter(run.side.written)
         assert {one.record.problem for one in found} == {""}
 
     def test_nor_does_it_where_replies_come_straight_from_the_workers(self, tmp_path: Path) -> None:
@@ -223,12 +223,12 @@ class TestWorkersThatDie:
             assert client.direct_to_workers
             run = Run(client, tmp_path)
             found = list(run.over(*ordinary(4), "killonce_0", *ordinary(8)[4:]))
-        assert names_of(found) == Counter([*ordinary(8), "killonce_0"]) == Counter(run.desk.written)
+        assert names_of(found) == Counter([*ordinary(8), "killonce_0"]) == Counter(run.side.written)
 
     def test_one_that_hangs_is_ended_and_another_takes_its_submission(self, client: Any, tmp_path: Path) -> None:
         run = Run(client, tmp_path)
         found = list(run.over("hangonce_0", *ordinary(3)))
-        assert names_of(found) == Counter([*ordinary(3), "hangonce_0"]) == Counter(run.desk.written)
+        assert names_of(found) == Counter([*ordinary(3), "hangonce_0"]) == Counter(run.side.written)
         assert {one.record.problem for one in found} == {""}
 
     def test_one_that_stands_still_is_left_out(self, tmp_path: Path) -> None:
@@ -248,7 +248,7 @@ class TestWorkersThatDie:
         found = list(run.over("kill_0", *ordinary(5)))
         problems = {one.task.student: one.record.problem for one in found}
         assert problems == {"kill_0": DIED_TWICE} | dict.fromkeys(ordinary(5), "")
-        assert Counter(run.desk.written) == Counter(ordinary(5))
+        assert Counter(run.side.written) == Counter(ordinary(5))
 
 
 def end(process: int) -> None:
@@ -263,7 +263,7 @@ class TestWorkersThatAreRefused:
             found = list(run.over("full_0", *[f"slow_{number}" for number in range(12)]))
             assert names_of(found) == Counter(["full_0", *[f"slow_{number}" for number in range(12)]])
             assert len({line.split()[1] for line in graded(tmp_path)}) == 1
-            assert Counter(run.desk.written) == names_of(found)
+            assert Counter(run.side.written) == names_of(found)
             assert [line for line in run.told if line.endswith(f"is refused: {FULL}")] == run.told != []
 
     def test_where_all_disks_are_full_the_run_ends_and_says_so(self, threads: LocalCluster, tmp_path: Path) -> None:
@@ -325,7 +325,7 @@ class TestTheWayToTheCluster:
                 cluster.sync(cluster.scheduler.close)
             with pytest.raises(WorkersLost, match="connection to the scheduler"):
                 list(found)
-            assert names_of(before) == Counter(["student_0", "student_1"]) == Counter(run.desk.written)
+            assert names_of(before) == Counter(["student_0", "student_1"]) == Counter(run.side.written)
             (tmp_path / "go on").touch()
 
 
@@ -339,7 +339,7 @@ class TestTheInstructor:
             written = [next(found), next(found)]
             with pytest.raises(KeyboardInterrupt):
                 found.throw(KeyboardInterrupt)  # type: ignore[attr-defined]
-            assert names_of(written) == Counter(run.desk.written)
+            assert names_of(written) == Counter(run.side.written)
             (tmp_path / "go on").touch()
             again = Run(client, tmp_path)
             assert names_of(list(again.over("wait_0", "wait_1", "wait_2"))) == Counter(["wait_0", "wait_1", "wait_2"])

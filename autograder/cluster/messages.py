@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +19,13 @@ from autograder.grading.plan import Task
 from autograder.grading.recording import Finished
 from course_lib.checking import Outcome
 
-_OF_RECORD = (
-    *("student", "lesson", "digest", "notebook", "handed_in", "slot", "repairs", "problem", "remarks", "seconds"),
-    *("files", "void", "imports"),
-)
-"""What of a record crosses as it is; its exercises do as well, and its conditions both sides know."""
+_KNOWN_HERE = {"conditions", "by_hand", "rulings", "decided", "lateness", "weight", "drop_lowest", "is_withdrawn"}
+_OF_RECORD = [one.name for one in fields(Record) if one.name not in {"exercises", *_KNOWN_HERE}]
+"""What of a record crosses as it is; its exercises do as well, and the rest only the client knows."""
 
 
 @dataclass(frozen=True)
-class Parcel:
+class Message:
     """A submission on its way to a worker.
 
     Attributes:
@@ -42,8 +40,8 @@ class Parcel:
 
 
 @dataclass(frozen=True)
-class Arrived:
-    """A parcel's task, opened on a worker.
+class Opened:
+    """A message's task, opened on a worker.
 
     Attributes:
         task: what is to be done; its folder is the worker's own.
@@ -57,7 +55,7 @@ class Arrived:
 
 
 @dataclass(frozen=True)
-class Answered:
+class Reply:
     """What a worker has sent back.
 
     Attributes:
@@ -84,7 +82,7 @@ def pack_task(task: Task, notes: tuple[str, ...] = (), timestamp: str | None = N
     )
 
 
-def open_task(content: bytes, folder: Path, conditions: Conditions) -> Arrived:
+def open_task(content: bytes, folder: Path, conditions: Conditions) -> Opened:
     """The task in these bytes.
 
     Args:
@@ -102,7 +100,7 @@ def open_task(content: bytes, folder: Path, conditions: Conditions) -> Arrived:
         judged=frozenset(plain["judged"]),
         earlier=earlier,
     )
-    return Arrived(task, tuple(plain["notes"]), plain["timestamp"])
+    return Opened(task, tuple(plain["notes"]), plain["timestamp"])
 
 
 def pack_reply(finished: Finished, texts: Mapping[str, str]) -> bytes:
@@ -117,7 +115,7 @@ def pack_reply(finished: Finished, texts: Mapping[str, str]) -> bytes:
     )
 
 
-def open_reply(content: bytes, task: Task, conditions: Conditions) -> Answered:
+def open_reply(content: bytes, task: Task, conditions: Conditions) -> Reply:
     """What came of a task.
 
     Args:
@@ -135,7 +133,7 @@ def open_reply(content: bytes, task: Task, conditions: Conditions) -> Answered:
     texts = plain["texts"]
     notebook = json.loads(texts["autograded"]) if "autograded" in texts else None
     task = replace(task, judged=frozenset(plain["judged"]))
-    return Answered(Finished(task, record, notebook, plain["starved"]), texts)
+    return Reply(Finished(task, record, notebook, plain["starved"]), texts)
 
 
 def _plain(record: Record) -> dict[str, Any]:

@@ -13,12 +13,11 @@ from rich.console import Console
 from autograder.box import Level, describe
 from autograder.cluster.connecting import PATIENCE_SECONDS, check_address, connected
 from autograder.cluster.examining import Examined, examine_oneself
-from autograder.cluster.parcels import Parcel, open_reply, pack_task
+from autograder.cluster.lesson_on_worker import LessonOnWorker, Order
+from autograder.cluster.messages import Message, open_reply, pack_task
 from autograder.cluster.pool import ClusterPool, examine_workers, require_a_worker, workers_of
-from autograder.cluster.visiting import LessonStation, Order
 from autograder.errors import Unreadable
 from autograder.grading.assignment import Assignment
-from autograder.grading.batch import Hire
 from autograder.grading.plan import Task, written_files
 from autograder.grading.publish import write_whole
 from autograder.grading.recording import Finished, record_without_score
@@ -31,26 +30,26 @@ from course_lib.checking import Outcome
 
 
 @dataclass(frozen=True)
-class LessonDesk:
+class LessonClientSide:
     """The client's side of a lesson's grading.
 
     Attributes:
         assignment: the lesson.
         keys: the answer keys.
-        order: what workers are to do, from `Order.pack`.
+        order: what workers are to do.
         here: what this process would grade with.
     """
 
     assignment: Assignment
     keys: AnswerKeys
-    order: bytes
+    order: Order
     here: Examined
 
-    def station(self, name: str) -> LessonStation:
+    def on_worker(self, name: str) -> LessonOnWorker:
         """What each worker is to keep ready."""
-        return LessonStation(name, self.order, self.assignment.course.secret(), self.here.pack())
+        return LessonOnWorker(name, self.order, self.assignment.course.secret(), self.here)
 
-    def pack(self, task: Task) -> Parcel | Finished:
+    def pack(self, task: Task) -> Message | Finished:
         """The submission's notebook, found, and not opened unless there are several; or that there is none."""
         assignment = self.assignment
         try:
@@ -58,19 +57,18 @@ class LessonDesk:
         except Unreadable as problem:
             return give_back_unread(assignment, self.keys, task, problem.reason)
         stated = timestamp if os.path.lexists(task.folder / timestamps.NAME) else None
-        return Parcel(pack_task(task, found.notes, stated), found.content, self._kept(task))
+        return Message(pack_task(task, found.notes, stated), found.content, self._kept(task))
 
     def unpack(self, task: Task, reply: bytes) -> Finished:
         """Write the files of a graded submission."""
-        returned = open_reply(reply, task, self.assignment.conditions)
+        answer = open_reply(reply, task, self.assignment.conditions)
         written = {}
         for kind, path in written_files(self.assignment, task.student).items():
-            if kind in returned.texts:
-                written[kind] = write_whole(path, returned.texts[kind])
+            if kind in answer.texts:
+                written[kind] = write_whole(path, answer.texts[kind])
             else:
                 path.unlink(missing_ok=True)
-        finished = returned.finished
-        return replace(finished, record=replace(finished.record, files=written))
+        return replace(answer.finished, record=replace(answer.finished.record, files=written))
 
     def give_up(self, task: Task, problem: str) -> Finished:
         """What comes of a submission over which the grader itself has failed: `ungraded`, no score."""
@@ -86,69 +84,30 @@ class LessonDesk:
             return b""
 
 
-def hire_at(
-    address: str,
-    workers: int,
-    patience: float = PATIENCE_SECONDS,
-    trusted: bool = False,
-    console: Console | None = None,
-) -> Hire:
-    """Have a cluster grade.
-
-    Args:
-        address: of its scheduler, such as "tcp://10.0.0.1:8786", or "local".
-        workers: how many workers a local cluster has.
-        patience: how long to wait for the scheduler, and then for a worker, in seconds.
-        trusted: whether a connection to another machine may be unencrypted.
-        console: where lines on single workers go; by default standard error.
-
-    Raises:
-        BadInput: the address is none, or the way there is open to others.
-    """
-    check_address(address, trusted)
-    console = console or Console(stderr=True)
-
-    def tell(line: str) -> None:
-        console.print(line, highlight=False, markup=False, soft_wrap=True)
-
-    def hire(assignment: Assignment, most: int, min_level: Level | None, level: Level | None) -> ClusterWorkforce:
-        return ClusterWorkforce(address, assignment, min(workers, most), min_level, level, tell, patience, trusted)
-
-    return hire
-
-
-class ClusterWorkforce:
+@dataclass
+class ClusterBackend:
     """The workers of a cluster, of which those take part that grade as this machine would.
 
-    Args:
+    Attributes:
         address: of the scheduler, or "local".
-        assignment: the lesson.
         wanted: how many workers a local cluster has.
-        min_level: the weakest boxes that will do; None for what grading takes by itself.
-        level: boxes of exactly this level, untried.
-        tell: takes a line for the instructor.
         patience: how long to wait for the scheduler, and then for a worker, in seconds.
         trusted: whether a connection to another machine may be unencrypted.
+        assignment: the lesson.
+        min_level: the weakest boxes that will do; None for what grading takes by itself.
+        level: boxes of exactly this level, untried.
     """
 
-    def __init__(
-        self,
-        address: str,
-        assignment: Assignment,
-        wanted: int,
-        min_level: Level | None,
-        level: Level | None,
-        tell: Callable[[str], None],
-        patience: float,
-        trusted: bool,
-    ) -> None:
-        self._address = address
-        self._assignment = assignment
-        self._wanted = wanted
-        self._levels = ("" if min_level is None else min_level.name, "" if level is None else level.name)
-        self._tell = tell
-        self._patience = patience
-        self._trusted = trusted
+    address: str
+    wanted: int
+    patience: float
+    trusted: bool
+    assignment: Assignment
+    min_level: Level | None
+    level: Level | None
+
+    def __post_init__(self) -> None:
+        self._levels = ["" if one is None else one.name for one in (self.min_level, self.level)]
         self._resources = contextlib.ExitStack()
         self._client: Any = None
         self._good: dict[str, Examined] = {}
@@ -165,7 +124,7 @@ class ClusterWorkforce:
         weakest = min(Level[one.level] for one in self._good.values())
         hosts = len({one.host for one in self._good.values()})
         where = f"{count(len(self._good), 'worker')} on {count(hosts, 'machine')}"
-        return f"{where}; {describe(weakest, self._assignment.limits)}"
+        return f"{where}; {describe(weakest, self.assignment.limits)}"
 
     def begin(self) -> None:
         """Connect, and find out who may take part.
@@ -175,11 +134,11 @@ class ClusterWorkforce:
         """
         if self._client is not None:
             return
-        reached = connected(self._address, self._wanted, self._patience, self._trusted)
+        reached = connected(self.address, self.wanted, self.patience, self.trusted)
         self._client = self._resources.enter_context(reached)
         self._here = examine_oneself(level=Level.L0.name)  # here no box is opened
         examined = examine_workers(self._client, *self._levels)
-        self._good = require_a_worker(workers_of(self._client), examined, self._here, self._tell)
+        self._good = require_a_worker(workers_of(self._client), examined, self._here, _tell)
 
     def grade(self, keys: AnswerKeys, tasks: Sequence[Task], tick: Callable[[], None]) -> Iterator[Finished]:
         """Grade on the workers.
@@ -188,10 +147,35 @@ class ClusterWorkforce:
             WorkersLost: they are gone.
         """
         self.begin()
-        order = Order.of(self._assignment, *self._levels).pack()
-        desk = LessonDesk(self._assignment, keys, order, self._here)
-        return hand_out(lambda: ClusterPool(self._client, desk, self._tell), desk.give_up, tasks, tick)
+        order = Order.of(self.assignment, *self._levels)
+        side = LessonClientSide(self.assignment, keys, order, self._here)
+        return hand_out(lambda: ClusterPool(self._client, side, _tell), side.give_up, tasks, tick)
 
     def close(self) -> None:
         """End the connection, and a local cluster."""
         self._resources.close()
+
+
+def cluster_backend(
+    address: str, workers: int, patience: float = PATIENCE_SECONDS, trusted: bool = False
+) -> Callable[[Assignment, int, Level | None, Level | None], ClusterBackend]:
+    """Have a cluster grade.
+
+    Args:
+        address: of its scheduler, such as "tcp://10.0.0.1:8786", or "local".
+        workers: how many workers a local cluster has.
+        patience: how long to wait for the scheduler, and then for a worker, in seconds.
+        trusted: whether a connection to another machine may be unencrypted.
+
+    Raises:
+        BadInput: the address is none, or the way there is open to others.
+    """
+    check_address(address, trusted)
+    return lambda assignment, most, min_level, level: ClusterBackend(
+        address, min(workers, most), patience, trusted, assignment, min_level, level
+    )
+
+
+def _tell(line: str) -> None:
+    """A line for the instructor, on a single worker."""
+    Console(stderr=True).print(line, highlight=False, markup=False, soft_wrap=True)

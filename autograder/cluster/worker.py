@@ -1,6 +1,6 @@
 """What a worker keeps warm for a run, and how it takes a submission.
 
-A station that is ready offers Dask a resource of its own name, one of it; each submission asks for one. So nobody gets
+A worker that is ready offers Dask a resource of its own name, one of it; each submission asks for one. So nobody gets
 a submission who has not been examined, whenever it has joined, and each worker has one in its hands at a time.
 """
 
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import shutil
 import tempfile
 from collections import deque
@@ -21,6 +22,8 @@ from distributed.utils import sync
 from autograder.cluster.connecting import KEPT_MESSAGES
 from autograder.errors import DISK_FULL
 
+logger = logging.getLogger(__name__)
+
 FULL = "its disk is full; make room there"
 """Why a worker is given no more."""
 
@@ -31,11 +34,11 @@ _OBSERVERS = ("profile", "profile-cycle", "tick")
 """How Dask watches a worker, a hundred times a second, for its dashboard; that took a tenth of all time."""
 
 
-class StationRefused(Exception):
+class WorkerRefused(Exception):
     """A worker cannot take part; the message says why and what to do."""
 
 
-class Station(WorkerPlugin):
+class RunOnWorker(WorkerPlugin):
     """A worker's place in a run: it is opened once on each worker, and closed at the end of the run.
 
     Attributes:
@@ -54,11 +57,11 @@ class Station(WorkerPlugin):
             scratch: a folder for its files.
 
         Raises:
-            StationRefused: this worker cannot take part.
+            WorkerRefused: this worker cannot take part.
         """
 
     def grade(self, task: bytes, notebook: bytes, kept: bytes) -> bytes:
-        """Grade one submission: from a `Parcel`'s parts to a reply's bytes.
+        """Grade one submission: from a `Message`'s parts to a reply's bytes.
 
         Raises:
             OSError: the disk is full.
@@ -71,8 +74,9 @@ class Station(WorkerPlugin):
     async def setup(self, worker: Worker) -> None:
         """Called by Dask when the run begins, or when the worker joins."""
         self._worker = worker
-        self._scratch = Path(tempfile.mkdtemp(prefix="station-", dir=worker.local_directory))
+        self._scratch = Path(tempfile.mkdtemp(prefix="run-", dir=worker.local_directory))
         self.problem = await asyncio.to_thread(self._open)
+        logger.info("run %s: %s", self.name, self.problem or "ready")
         if self.problem:
             return
         if worker.periodic_callbacks["heartbeat"].is_running():
@@ -82,7 +86,9 @@ class Station(WorkerPlugin):
 
     async def teardown(self, worker: Worker) -> None:
         """Called by Dask when the run ends, or the worker does."""
-        await asyncio.to_thread(self._close)
+        with contextlib.suppress(Exception):
+            await asyncio.to_thread(self.close)
+        await asyncio.to_thread(shutil.rmtree, self._scratch, ignore_errors=True)
         if worker.status is Status.running:
             worker.start_periodic_callbacks()
 
@@ -102,18 +108,13 @@ class Station(WorkerPlugin):
     def _open(self) -> str:
         try:
             self.open(self._scratch)
-        except StationRefused as problem:
+        except WorkerRefused as problem:
             return str(problem)
         except OSError as error:
             return FULL if error.errno in DISK_FULL else f"it cannot begin: {error}"
         except Exception as error:  # whatever it is, this worker cannot take part, and others can
             return f"it cannot begin: {type(error).__name__}: {error}"
         return ""
-
-    def _close(self) -> None:
-        with contextlib.suppress(Exception):
-            self.close()
-        shutil.rmtree(self._scratch, ignore_errors=True)
 
     async def _offer(self, worker: Worker) -> None:
         for name in _OBSERVERS:
@@ -133,12 +134,12 @@ class Station(WorkerPlugin):
         sync(worker.loop, worker.scheduler.set_resources, resources=resources, worker=worker.contact_address)
 
 
-def take_parcel(name: str, task: bytes, notebook: bytes, kept: bytes) -> bytes:
+def grade_submission(name: str, task: bytes, notebook: bytes, kept: bytes) -> bytes:
     """Grade one submission on the worker that this is called on: the only function that Dask runs of us for one."""
-    station: Any = get_worker().plugins.get(name)
-    if station is None:  # the run has ended, or this worker was only just restarted
+    run: Any = get_worker().plugins.get(name)
+    if run is None:  # the run has ended, or this worker was only just restarted
         raise Reschedule
-    reply: bytes = station.take(task, notebook, kept)
+    reply: bytes = run.take(task, notebook, kept)
     return reply
 
 
@@ -151,9 +152,9 @@ async def examine_worker(min_level: str, level: str) -> bytes:
 
 
 def problem_at(name: str, dask_worker: Worker) -> str | None:
-    """Why the station of this name takes nothing here; empty while it does, None where that is not known yet."""
-    station = dask_worker.plugins.get(name)
-    return station.problem if isinstance(station, Station) else None
+    """Why this worker takes nothing of the run of this name; empty while it does, None where that is not known yet."""
+    run = dask_worker.plugins.get(name)
+    return run.problem if isinstance(run, RunOnWorker) else None
 
 
 def keep_few_messages(dask_scheduler: Any) -> None:
@@ -163,7 +164,7 @@ def keep_few_messages(dask_scheduler: Any) -> None:
         stream.recent_message_log = deque(stream.recent_message_log, KEPT_MESSAGES)
 
 
-def stale_stations(dask_scheduler: Any) -> list[str]:
+def stale_runs(dask_scheduler: Any) -> list[str]:
     """The names of runs whose client is gone."""
     prefix = "katze-"
     names = [name for name in dask_scheduler.worker_plugins if name.startswith(prefix)]

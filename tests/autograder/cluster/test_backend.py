@@ -1,6 +1,6 @@
 """A lesson graded on a cluster: what is recorded and written is what one machine records and writes.
 
-Tests `visiting.py`, `examining.py`, `connecting.py` and `parcels.py` as well.
+Tests `lesson_on_worker.py`, `examining.py`, `connecting.py` and `messages.py` as well.
 """
 
 from __future__ import annotations
@@ -17,10 +17,12 @@ import dask
 import pytest
 
 from autograder.box import Level, choose_level
-from autograder.cluster import workforce
-from autograder.cluster.parcels import open_task, pack_task
+from autograder.cluster import backend
+from autograder.cluster.backend import cluster_backend
+from autograder.cluster.examining import Examined
+from autograder.cluster.lesson_on_worker import Order
+from autograder.cluster.messages import open_task, pack_task
 from autograder.cluster.pool import CUT
-from autograder.cluster.workforce import hire_at
 from autograder.course.course import Course
 from autograder.course.release import release
 from autograder.errors import BadInput
@@ -87,29 +89,29 @@ def test_on_a_cluster_all_comes_out_as_on_one_machine_and_where_one_exercise_cha
     orders: list[Any] = []
     on_disk: list[bytes] = []
     temporary = tmp_path_factory.mktemp("temporary")
-    station, opened = workforce.LessonStation, workforce.open_reply
+    on_worker, opened = backend.LessonOnWorker, backend.open_reply
 
     def open_reply(*arrived: Any) -> Any:  # while the workers are at it
         on_disk.extend(path.read_bytes() for path in temporary.rglob("*") if path.is_file())
         return opened(*arrived)
 
-    monkeypatch.setattr(workforce, "LessonStation", lambda *sent: orders.append(sent) or station(*sent))
-    monkeypatch.setattr(workforce, "open_reply", open_reply)
+    monkeypatch.setattr(backend, "LessonOnWorker", lambda *sent: orders.append(sent) or on_worker(*sent))
+    monkeypatch.setattr(backend, "open_reply", open_reply)
     with dask.config.set({"temporary-directory": str(temporary)}):
-        remotely = grade_lesson(there, LESSON, workers=1, hire=hire_at("local", 1, patience=60))
+        remotely = grade_lesson(there, LESSON, workers=1, hire=cluster_backend("local", 1, patience=60))
     assert by_student(remotely)["ada"].points == 17
     assert everything(there) == everything(here) != []
     assert pages(there) == pages(here) != {}
     assert why(remotely) == why(locally)
     assert remotely.boxes.startswith("1 worker on 1 machine; boxes at level ")
 
-    [(_, order, secret, client)] = orders  # all that a station is made of
-    assert [type(one) for one in (order, secret, client)] == [bytes] * 3
+    [(_, order, secret, client)] = orders  # all that a worker gets of a run
+    assert [type(one) for one in (order, secret, client)] == [Order, bytes, Examined]
     assert secret == there.secret()
     assert on_disk
     assert not [content for content in on_disk if secret in content]
 
-    again = grade_lesson(there, LESSON, workers=1, hire=hire_at("tcp://127.0.0.1:1", 1))
+    again = grade_lesson(there, LESSON, workers=1, hire=cluster_backend("tcp://127.0.0.1:1", 1))
     assert again.gradings == {}, "nothing has changed, so nobody is asked"
 
     for course in both:
@@ -117,7 +119,7 @@ def test_on_a_cluster_all_comes_out_as_on_one_machine_and_where_one_exercise_cha
             file.write('\nc.Katze.exercise_limits = {"attention.scores": {"call_seconds": 9}}\n')
     here, there = Course.find(here.root), Course.find(there.root)
     locally = grade_lesson(here, LESSON, workers=2)
-    remotely = grade_lesson(there, LESSON, workers=1, hire=hire_at("local", 1, patience=60))
+    remotely = grade_lesson(there, LESSON, workers=1, hire=cluster_backend("local", 1, patience=60))
     assert why(remotely) == why(locally)
     assert {reason.partition(":")[0] for reason in why(remotely)["ada"]} == {"attention.scores"}
     assert everything(there) == everything(here)
@@ -146,7 +148,7 @@ def test_where_there_is_no_scheduler_one_line_says_so_and_nothing_is_written(
     hand_in(course, "ada")
     before = sorted(course.root.rglob("*"))
     with pytest.raises(BadInput, match=said) as refused:
-        grade_lesson(course, LESSON, hire=hire_at(address, 1, patience=0.5))
+        grade_lesson(course, LESSON, hire=cluster_backend(address, 1, patience=0.5))
     assert "\n" not in str(refused.value)
     assert sorted(course.root.rglob("*")) == before
 
@@ -186,7 +188,7 @@ def test_exercises_of_a_course_s_own_go_along_and_no_box_reads_them(tmp_path: Pa
 
     locally = grade_lesson(here, "01_ols", workers=1)
     with dask.config.set({"temporary-directory": str(tmp_path / "workers")}):
-        remotely = grade_lesson(there, "01_ols", workers=1, hire=hire_at("local", 1, patience=60))
+        remotely = grade_lesson(there, "01_ols", workers=1, hire=cluster_backend("local", 1, patience=60))
     graded = {
         name: [one.misconception or one.outcome for one in record.exercises]
         for name, record in by_student(remotely).items()
@@ -201,7 +203,7 @@ def test_exercises_of_a_course_s_own_go_along_and_no_box_reads_them(tmp_path: Pa
 
 
 class LostInTheMiddle:
-    """A workforce that hands one submission back, and is lost."""
+    """A backend that hands one submission back, and is lost."""
 
     workers = 1
 
