@@ -137,7 +137,7 @@ class Box:
         self._now = allowed.applied(self._limits)
         kind = "test" if is_test else "cell"
         request = self._ask({"kind": kind, "source": source}, Encoder(), "cell_seconds", allowed)
-        frame = self._answer(request, "cell_seconds")
+        frame = self._expected(self._receive(self._clock("cell_seconds")), request)
         try:
             _require_fields(frame, "cell")
             result = decode_cell(frame.header["cell"])
@@ -161,7 +161,7 @@ class Box:
             raise ValueError("a sealed box is not asked what was changed")
         self._now = self._limits
         request = self._ask({"kind": "changes"}, Encoder(), "call_seconds", NO_ALLOWANCE)
-        frame = self._answer(request, "call_seconds")
+        frame = self._expected(self._receive(self._clock("call_seconds")), request)
         try:
             _require_fields(frame, "changes")
             return decode_changes(frame.header["changes"])
@@ -217,12 +217,7 @@ class Box:
             first = len(encoder.callbacks)
             encoded.append(encode_case(case, encoder))
             passed_in.append(range(first, len(encoder.callbacks)))
-        header: dict[str, Json] = {
-            "kind": "observe",
-            "name": name,
-            "cases": encoded,
-            "forbidden": list(forbidden),
-        }
+        header: dict[str, Json] = {"kind": "observe", "name": name, "cases": encoded, "forbidden": list(forbidden)}
         self._now = allowed.applied(self._limits)
         request = self._ask(header, encoder, "call_seconds", allowed)
         for number, case in enumerate(cases):
@@ -310,10 +305,6 @@ class Box:
 
     def _reading(self) -> Reading | None:
         return with_calls(self._handle.look(), self._calls, self._called_seconds)
-
-    def _answer(self, request: str, limit: str) -> Frame:
-        """Wait for the answer to a request."""
-        return self._expected(self._receive(self._clock(limit)), request)
 
     def _expected(self, frame: Frame, request: str) -> Frame:
         """The frame, if it belongs to the request."""
@@ -403,7 +394,10 @@ class Box:
             self._lose(Outcome.DIED, f"it wrote more than {size(self._limits.folder_bytes)} to disk", "folder_bytes")
         if files > self._limits.files:
             self._lose(Outcome.DIED, f"it made more than {self._limits.files} files", "files")
-        if _threads(self._handle.process) > self._limits.threads:
+        threads = 0
+        with contextlib.suppress(OSError):  # where nobody counts
+            threads = os.stat(f"/proc/{self._handle.process}/task").st_nlink - 2
+        if threads > self._limits.threads:
             self._lose(Outcome.DIED, f"it started more than {self._limits.threads} threads", "threads")
 
     def _held(self) -> int:
@@ -503,11 +497,3 @@ def _bare(raised: Raised | None) -> Raised | None:
     known = getattr(builtins, raised.type_name, None)
     is_exception = isinstance(known, type) and issubclass(known, BaseException)
     return Raised(raised.type_name if is_exception else "Exception", "")
-
-
-def _threads(process: int) -> int:
-    """How many threads a process has; 0 where nobody counts."""
-    try:
-        return os.stat(f"/proc/{process}/task").st_nlink - 2
-    except OSError:
-        return 0

@@ -127,9 +127,9 @@ def _parse(text: bytes) -> dict[str, Json]:
         header = json.loads(
             text.decode(),
             object_pairs_hook=_object,
-            parse_constant=_refuse_constant,
+            parse_constant=_number,
             parse_int=_integer,
-            parse_float=_finite,
+            parse_float=_number,
         )
     except (ValueError, RecursionError) as error:
         raise ProtocolError(f"unreadable JSON: {type(error).__name__}") from error
@@ -153,16 +153,13 @@ def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     return result
 
 
-def _refuse_constant(name: str) -> float:
-    raise ProtocolError(f"{name} in JSON")
-
-
 def _integer(digits: str) -> int:
     require(len(digits) <= 21, "an integer that is too long")
     return int(digits)
 
 
-def _finite(digits: str) -> float:
+def _number(digits: str) -> float:
+    """A finite number: JSON's own extension has names for others, such as `NaN`."""
     value = float(digits)
     require(len(digits) <= 40 and math.isfinite(value), "a number that is out of range")
     return value

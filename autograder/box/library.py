@@ -20,16 +20,17 @@ from autograder.errors import BadInput
 
 EXERCISES = "course_lib.exercises"
 _REQUIRED = "course_lib.checking.observation"
+_CONFINEMENT = ("landlock", "system_calls", "seccomp", "recorded", "grants", "levels", "attempts")
+_INSIDE = ("recorder", "pristine", "shell", "judged", "missing", "substitutes", "child")
 _CHILD_SIDE = (
     "limits.py",
     "box/frames.py",
     "box/protocol.py",
     "box/processes.py",
-    *(f"box/confinement/{name}.py" for name in ("landlock", "system_calls", "seccomp", "recorded")),
-    *(f"box/confinement/{name}.py" for name in ("grants", "levels", "attempts")),
-    *(f"box/inside/{name}.py" for name in ("recorder", "pristine", "shell", "judged")),
-    *(f"box/inside/{name}.py" for name in ("missing", "substitutes", "child")),
-    *(f"box/fork_server/{name}.py" for name in ("large_pages", "server")),
+    *(f"box/confinement/{name}.py" for name in _CONFINEMENT),
+    *(f"box/inside/{name}.py" for name in _INSIDE),
+    "box/fork_server/large_pages.py",
+    "box/fork_server/server.py",
 )
 
 

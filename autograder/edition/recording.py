@@ -129,10 +129,7 @@ def same_inputs(one: Case, other: Case) -> bool:
 
 def _entry(exercise: Exercise) -> Json:
     """What an exercise says of itself."""
-    plain = (
-        *("id", "lesson", "name", "title", "statement", "points", "minutes", "section", "source"),
-        *("entrywise", "memorisable"),
-    )
+    plain = "id lesson name title statement points minutes section source entrywise memorisable".split()
     return {
         **{name: getattr(exercise, name) for name in plain},
         "parts": dict(exercise.parts),

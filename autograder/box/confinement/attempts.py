@@ -9,6 +9,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 from autograder.box.confinement.grants import open_grants
@@ -32,7 +33,10 @@ def try_everything(root: str, canary: str, port: int, namespaces: Mapping[str, s
     around: Attempts = {
         "the enclosure lets it read files": file.read_bytes,
         "the enclosure lets it connect": lambda: socket.create_connection(("127.0.0.1", port), timeout=5),
-        **{f"it shares the {kind} namespace": _same_namespace(kind, name) for kind, name in namespaces.items()},
+        **{
+            f"it shares the {kind} namespace": partial(_require_namespace, kind, name)
+            for kind, name in namespaces.items()
+        },
     }
     attempts: Attempts = {
         "it can read files": file.read_bytes,
@@ -67,12 +71,9 @@ def _succeeds(attempt: Callable[[], object]) -> bool:
     return True
 
 
-def _same_namespace(kind: str, name: str) -> Callable[[], None]:
-    def compare() -> None:
-        if os.readlink(f"/proc/self/ns/{kind}") != name:
-            raise OSError("another one")
-
-    return compare
+def _require_namespace(kind: str, name: str) -> None:
+    if os.readlink(f"/proc/self/ns/{kind}") != name:
+        raise OSError("another one")
 
 
 def _lock_library() -> None:

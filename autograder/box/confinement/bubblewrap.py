@@ -37,17 +37,12 @@ class Bubblewrap:
 
     def command(self, root: Path, environment: Mapping[str, str], arguments: Sequence[str]) -> list[str]:
         """`bwrap`, everything unshared, with no more than the interpreter needs."""
-        python = interpreter()
-        return [
-            str(bwrap_path() or "bwrap"),
-            *("--unshare-all", "--cap-drop", "ALL"),
-            *mounts([Path(folder) for folder in self.packages]),
-            *("--ro-bind", python, python),
-            *("--proc", "/proc", "--dev", "/dev"),
-            *("--bind", str(root), str(root)),
-            *("--remount-ro", "/", "--chdir", str(root)),
-            *("--", python, *arguments),
-        ]
+        python, own = interpreter(), str(root)
+        alone = ["--unshare-all", "--cap-drop", "ALL"]
+        shown = [*mounts(list(map(Path, self.packages))), "--ro-bind", python, python]
+        shown += ["--proc", "/proc", "--dev", "/dev"]
+        writable = ["--bind", own, own, "--remount-ro", "/", "--chdir", own]
+        return [bwrap_path() or "bwrap", *alone, *shown, *writable, "--", python, *arguments]
 
     def own_environment(self, environment: Mapping[str, str]) -> dict[str, str]:
         """That of the interpreter: bubblewrap passes it on."""

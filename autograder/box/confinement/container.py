@@ -27,11 +27,10 @@ IMAGE = "katze-box"
 CONTAINERFILE = Path(__file__).with_name("Containerfile")
 PACKAGES = "/packages"
 
-_INSTALLED = (
-    *("torch", "numpy", "matplotlib", "ipython", "matplotlib-inline", "safetensors", "jaxtyping", "ipywidgets"),
-    *("huggingface-hub", "jiwer", "nltk", "rouge-score", "sacrebleu", "tokenizers", "torchmetrics", "transformers"),
-)
-"""What boxes need, and what the course library uses; of these, what is installed here."""
+_BOXES_NEED = "torch numpy matplotlib ipython matplotlib-inline safetensors jaxtyping ipywidgets".split()
+_LIBRARY_NEEDS = "huggingface-hub jiwer nltk rouge-score sacrebleu tokenizers torchmetrics transformers".split()
+_INSTALLED = (*_BOXES_NEED, *_LIBRARY_NEEDS)
+"""What the image holds, as far as it is installed here."""
 
 _ANSWER_SECONDS = 30
 _BUILD_SECONDS = 3600
@@ -67,18 +66,24 @@ class Container:
         engine = find_engine()
         limits = self._limits
         memory = self._boxes * (max(limits.memory_bytes, limits.memory_ceiling_bytes) + _OWN) + _SHARED
-        return [
-            *(engine, "run", "--rm", "--name", _name(root)),
-            *("--network", "none", "--read-only", "--tmpfs", "/tmp:rw,noexec,nosuid,nodev,size=64m"),
-            *("--cap-drop", "all", "--security-opt", "no-new-privileges"),
-            *("--security-opt", "label=disable"),  # SELinux would forbid the socket that boxes are asked through
-            *("--memory", str(memory), "--pids-limit", str(self._boxes * (limits.threads + 8) + 32)),
+        options = [
+            f"--name={_name(root)}",
+            "--network=none",
+            "--read-only",
+            "--tmpfs=/tmp:rw,noexec,nosuid,nodev,size=64m",
+            "--cap-drop=all",
+            "--security-opt=no-new-privileges",
+            "--security-opt=label=disable",  # SELinux would forbid the socket that boxes are asked through
+            f"--memory={memory}",
+            f"--pids-limit={self._boxes * (limits.threads + 8) + 32}",
             *_ulimits(),
-            *_user(engine),
-            *("--volume", f"{root}:{root}", "--workdir", str(root)),
-            *(option for name, value in environment.items() for option in ("--env", f"{name}={value}")),
-            *(image(engine), "python3", *arguments),
+            f"--user={os.getuid()}:{os.getgid()}",  # files belong to the same one inside and outside
+            *(["--userns=keep-id"] if engine == "podman" and os.getuid() != 0 else []),
+            f"--volume={root}:{root}",
+            f"--workdir={root}",
+            *(f"--env={name}={value}" for name, value in environment.items()),
         ]
+        return [engine, "run", "--rm", *options, image(engine), "python3", *arguments]
 
     def own_environment(self, environment: Mapping[str, str]) -> dict[str, str]:
         """That of this process: docker and podman find their settings through it, and do not pass it on."""
@@ -135,13 +140,10 @@ def build_image(engine: str) -> None:
         shutil.copy(CONTAINERFILE, folder)
         for name, text in _recipe().items():
             Path(folder, name).write_text(text)
-        _asked(
-            *(engine, "build", "--network", "host", "--tag", image(engine), "--file", f"{folder}/{CONTAINERFILE.name}"),
-            *("--build-arg", f"PYTHON={_python()}"),
-            *(f"--build-arg={name}" for name in ("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL") if name in os.environ),
-            folder,
-            seconds=_BUILD_SECONDS,
-        )
+        indexes = [name for name in ("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL") if name in os.environ]
+        options = ["--network=host", f"--tag={image(engine)}", f"--file={folder}/{CONTAINERFILE.name}"]
+        options += [f"--build-arg={argument}" for argument in (f"PYTHON={_python()}", *indexes)]
+        _asked(engine, "build", *options, folder, seconds=_BUILD_SECONDS)
 
 
 def _recipe() -> dict[str, str]:
@@ -166,14 +168,8 @@ def _ulimits() -> list[str]:
     for name, kind, most in (("nofile", resource.RLIMIT_NOFILE, 4096), ("nproc", resource.RLIMIT_NPROC, 16384)):
         _, hard = resource.getrlimit(kind)
         count = most if hard == resource.RLIM_INFINITY else min(hard, most)
-        options += ["--ulimit", f"{name}={count}:{count}"]
+        options.append(f"--ulimit={name}={count}:{count}")
     return options
-
-
-def _user(engine: str) -> list[str]:
-    """The user of this process, so that files belong to the same one inside and outside."""
-    user = ["--user", f"{os.getuid()}:{os.getgid()}"]
-    return ["--userns", "keep-id", *user] if engine == "podman" and os.getuid() != 0 else user
 
 
 def _asked(*command: str, seconds: float) -> str:

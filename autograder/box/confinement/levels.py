@@ -72,7 +72,8 @@ def confine(level: Level, limits: Limits, own: int, grants: Sequence[landlock.Gr
     """
     mapped = mapped_bytes()
     if level >= Level.L2:
-        _prctl(_NO_NEW_PRIVILEGES, 1)
+        if ctypes.CDLL(None, use_errno=True).prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0) != 0:
+            raise OSError(ctypes.get_errno(), "prctl")
         _drop_capabilities()
         landlock.restrict(grants, own)
         if limits.system_calls == "recorded":
@@ -145,8 +146,3 @@ def _drop_capabilities() -> None:
     nothing = (ctypes.c_uint32 * 6)()
     if libc.syscall(_CAPSET.get(os.uname().machine, 91), header, nothing) != 0:
         raise OSError(ctypes.get_errno(), "cannot drop capabilities")
-
-
-def _prctl(option: int, value: int) -> None:
-    if ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0) != 0:
-        raise OSError(ctypes.get_errno(), "prctl")

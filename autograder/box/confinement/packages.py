@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 
 def closure(names: Iterable[str], folders: Sequence[str]) -> set[str]:
-    """These packages and all that they need, by normalised names, as far as they are installed."""
+    """These packages and all that they need, by normalised names, as far as they are installed; no extras' needs."""
     installed = _installed(tuple(folders))
     found: set[str] = set()
     waiting = [_normalised(name) for name in names]
@@ -17,7 +17,8 @@ def closure(names: Iterable[str], folders: Sequence[str]) -> set[str]:
         name = waiting.pop()
         if name in installed and name not in found:
             found.add(name)
-            waiting += _required(installed[name])
+            needed = (text for text in installed[name].requires or [] if "extra ==" not in text)
+            waiting += [_normalised(re.split(r"[^A-Za-z0-9._-]", text, maxsplit=1)[0]) for text in needed]
     return found
 
 
@@ -25,12 +26,6 @@ def pinned(name: str) -> str:
     """An installed package with its version, as pip takes it."""
     public, _, _ = importlib.metadata.version(name).partition("+")  # a local part, such as "+cu126", is this machine's
     return f"{name}=={public}"
-
-
-def _required(package: importlib.metadata.Distribution) -> list[str]:
-    """What an installed package needs, by normalised names; what only its extras need is left out."""
-    needed = [text for text in package.requires or [] if "extra ==" not in text]
-    return [_normalised(re.split(r"[^A-Za-z0-9._-]", text, maxsplit=1)[0]) for text in needed]
 
 
 def _normalised(name: str) -> str:

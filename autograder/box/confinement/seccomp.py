@@ -37,16 +37,13 @@ _REFUSED_IOCTLS = (
     0x40086602,  # FS_IOC_SETFLAGS
     0x401C5820,  # FS_IOC_FSSETXATTR
 )
-_REFUSED_FCNTLS = (
-    *(5, 6, 7, 36, 37, 38),  # F_GETLK, F_SETLK, F_SETLKW, F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW
-    *(1024, 1025, 1026, 1029),  # F_SETLEASE, F_GETLEASE, F_NOTIFY, F_CANCELLK
-    *(8, 10, 15),  # F_SETOWN, F_SETSIG, F_SETOWN_EX: signals to others
-    1031,  # F_SETPIPE_SZ: all pipes of a user share a limit
-)
-_REFUSED_PRCTLS = (
-    *(1, 4, 22, 35),  # PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_SET_MM
-    *(62, 67),  # PR_SCHED_CORE, PR_SET_MEMORY_MERGE: one memory for equal pages of several processes
-)
+_LOCKS = (5, 6, 7, 36, 37, 38)  # F_GETLK, F_SETLK, F_SETLKW, F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW
+_LEASES = (1024, 1025, 1026, 1029)  # F_SETLEASE, F_GETLEASE, F_NOTIFY, F_CANCELLK
+_SIGNALS = (8, 10, 15)  # F_SETOWN, F_SETSIG, F_SETOWN_EX: to others
+_REFUSED_FCNTLS = (*_LOCKS, *_LEASES, *_SIGNALS, 1031)  # F_SETPIPE_SZ: all pipes of a user share a limit
+_OF_ITSELF = (1, 4, 22, 35)  # PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_SET_MM
+_SHARED = (62, 67)  # PR_SCHED_CORE, PR_SET_MEMORY_MERGE: one memory for equal pages of several processes
+_REFUSED_PRCTLS = (*_OF_ITSELF, *_SHARED)
 _ADVICE = (*range(5), 8, 10, 11, *range(14, 20), 102, 103)
 """What may be advised on memory: nothing on pages that processes share, such as to merge or to drop them."""
 _ADVICE_ON_FILES = range(4)  # not POSIX_FADV_DONTNEED, which drops what others read

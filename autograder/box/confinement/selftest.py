@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import os
 import socket
 import subprocess
@@ -12,14 +13,14 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from rich.console import Console
-
 from autograder.box.confinement import bubblewrap, container, landlock, seccomp
 from autograder.box.confinement.enclosure import Enclosure, enclosure_at
 from autograder.box.confinement.levels import Level
 from autograder.box.library import copy_library
 from autograder.errors import BadInput
 from autograder.limits import Limits
+
+logger = logging.getLogger(__name__)
 
 SELF_TEST_SECONDS = 30
 _SEPARATE = ("mnt", "pid", "net", "ipc", "uts")  # namespaces that an enclosure must not share with this process
@@ -44,6 +45,7 @@ def choose_level(minimum: Level | None = None) -> Level:
     for level in [Level.L4] if minimum is Level.L4 else [Level.L3, Level.L2]:
         if level >= minimum:
             problems = self_test(level)
+            logger.info("level %s %s", level.name, f"does not hold: {'; '.join(problems)}" if problems else "holds")
             if not problems:
                 return level
     if minimum <= Level.L1:
@@ -67,18 +69,13 @@ def self_test(level: Level = Level.L2) -> list[str]:
     if level is Level.L3 and bubblewrap.bwrap_path() is None:
         return ["bubblewrap is not installed"]
     try:
-        if level is Level.L4:
-            _prepare_image()
+        engine = container.find_engine() if level is Level.L4 else ""
+        if engine and not container.has_image(engine):
+            print(f"building {container.image(engine)} with {engine}: once; it takes some minutes", file=sys.stderr)
+            container.build_image(engine)
         return _tried(enclosure_at(level, Limits(), boxes=1), level)
     except container.ContainerFailed as problem:
         return [str(problem)]
-
-
-def _prepare_image() -> None:
-    engine = container.find_engine()
-    if not container.has_image(engine):
-        Console(stderr=True).print(f"building {container.image(engine)} with {engine}: once; it takes some minutes")
-        container.build_image(engine)
 
 
 def _tried(enclosure: Enclosure, level: Level) -> list[str]:

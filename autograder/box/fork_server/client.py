@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
+import logging
 import os
 import shutil
 import signal
@@ -35,6 +36,8 @@ from autograder.box.fork_server.handles import ANSWER_SECONDS, BoxHandle, Channe
 from autograder.box.frames import Frame, Json, encode_frame
 from autograder.box.library import copy_library
 from autograder.limits import Limits
+
+logger = logging.getLogger(__name__)
 
 StartMethod = Literal["fork", "spawn"]
 
@@ -125,6 +128,7 @@ class ForkServer:
             self.close()
             raise BoxUnavailable(reason) from error
         self._is_ready = True
+        logger.info("boxes can be opened, at level %s", self.level.name)
 
     def open_box(
         self,
@@ -170,6 +174,7 @@ class ForkServer:
             ours.close()
             remove(folder)
             raise
+        logger.debug("box %d opened", handle.process)
         return Box(ours, handle, limits, folder, until)
 
     def _grouped(self, handle: BoxHandle, limits: Limits) -> BoxHandle:
@@ -203,6 +208,7 @@ class ForkServer:
             self._process.wait(WATCH_SECONDS)  # what its channels tell at once can take a moment to be seen here
         if self._process.returncode is None:
             return
+        logger.warning("the fork server has ended with status %s; another one is started", self._process.returncode)
         for channel in self._channels:
             channel.close(quit_server=False)
         for left in (self._root / "boxes").iterdir():
@@ -235,7 +241,10 @@ class ForkServer:
         if not self._enclosure.passes_descriptors:
             door = self._root / "door"
             door.unlink(missing_ok=True)
-            self._listener = _listen(door, channels)
+            self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            self._listener.bind(str(door))
+            door.chmod(0o600)
+            self._listener.listen(channels)
             try:
                 self._process = self._run([], {"door": str(door), "channels": channels})
             except ContainerFailed as problem:
@@ -302,15 +311,6 @@ class ForkServer:
                 env=self._enclosure.own_environment(environment),
                 start_new_session=True,
             )
-
-
-def _listen(path: Path, channels: int) -> socket.socket:
-    """A socket in the file system, to which this many may connect."""
-    listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    listener.bind(str(path))
-    path.chmod(0o600)
-    listener.listen(channels)
-    return listener
 
 
 def _can_fork() -> bool:

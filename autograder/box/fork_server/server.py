@@ -99,39 +99,34 @@ class Start:
     own: Sequence[str] = ()
     is_box: bool = False
 
-    def home(self) -> child.Home:
+    def confinement(self) -> child.Confinement:
         """How its boxes confine themselves, and what they may read."""
         grants: list[landlock.Grant] = []
         if self.level >= Level.L2:
             grants = open_grants([Path(self.library)], [Path(path) for path in self.packages])
-        return child.Home(Level(self.level), tuple(grants))
+        return child.Confinement(Level(self.level), tuple(grants))
 
 
 def main(argument: str) -> None:
     """The life of a fresh process: a fork server or, where forking is unsafe, a single box."""
     start = Start(**json.loads(argument))
-    _allow_descriptors()
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # some hundreds of them stay open
     missing = MissingPackages(start.own)
     if start.stand_ins:
         sys.meta_path.append(missing)
-    shell, home = warm_up(start), start.home()
+    shell, confinement = warm_up(start), start.confinement()
     if start.is_box:
         [wire] = start.sockets
-        child.live_in_box(wire, shell, missing, home)
+        child.live_in_box(wire, shell, missing, confinement)
     sockets = [*start.sockets, *(_connect(start.door) for _ in range(start.channels))]
-    ForkServerProcess(shell, missing, home, sockets, Path(start.library).parent).serve()
+    ForkServerProcess(shell, missing, confinement, sockets, Path(start.library).parent).serve()
 
 
 def _connect(door: str) -> int:
     control = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     control.connect(door)
     return control.detach()
-
-
-def _allow_descriptors() -> None:
-    """Some hundreds of them stay open."""
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def warm_up(start: Start) -> BoxShell:
@@ -141,10 +136,13 @@ def warm_up(start: Start) -> BoxShell:
     """
     for name in _NEEDED:
         importlib.import_module(name)
-    import_all([*_WELCOME, *([_TRAINING] if start.trains else []), *start.modules])
+    for name in [*_WELCOME, *([_TRAINING] if start.trains else []), *start.modules]:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
     for name in start.withheld:
-        if _importable(name):
-            raise RuntimeError(f"{name} is withheld and can still be imported")
+        with contextlib.suppress(ImportError):
+            if importlib.util.find_spec(name) is not None:
+                raise RuntimeError(f"{name} is withheld and can still be imported")
     gc.freeze()
     gc.enable()
     builtins.help = _sitebuiltins._Helper()  # what `site` would have done
@@ -157,13 +155,6 @@ def warm_up(start: Start) -> BoxShell:
     return shell
 
 
-def import_all(names: Iterable[str]) -> None:
-    """Import what can be imported here."""
-    for name in names:
-        with contextlib.suppress(ImportError):
-            importlib.import_module(name)
-
-
 def rehearse(shell: BoxShell) -> None:
     """Run one cell of each kind, so that what they load lazily is loaded once for all boxes; then forget them."""
     loop = asyncio.new_event_loop()
@@ -174,22 +165,20 @@ def rehearse(shell: BoxShell) -> None:
     shell.reset(new_session=True)  # type: ignore[no-untyped-call]
 
 
-def _importable(name: str) -> bool:
-    try:
-        return importlib.util.find_spec(name) is not None
-    except ImportError:
-        return False
-
-
 class ForkServerProcess:
     """Forks boxes, keeps them as unreaped children until told, and cleans up after them."""
 
     def __init__(
-        self, shell: BoxShell, missing: MissingPackages, home: child.Home, sockets: Iterable[int], root: Path
+        self,
+        shell: BoxShell,
+        missing: MissingPackages,
+        confinement: child.Confinement,
+        sockets: Iterable[int],
+        root: Path,
     ) -> None:
         self._shell = shell
         self._missing = missing
-        self._home = home
+        self._confinement = confinement
         self._root = root
         self._channels = {descriptor: socket.socket(fileno=descriptor) for descriptor in sockets}
         self._boxes: dict[int, int] = {}  # process -> the channel that opened it
@@ -227,7 +216,7 @@ class ForkServerProcess:
         if request["do"] == "open":
             self._open(channel, request, descriptors[0])
         elif request["do"] == "look":
-            reading = processes.read(request["process"], alone=self._home.level >= Level.L2)
+            reading = processes.read(request["process"], alone=self._confinement.level >= Level.L2)
             self._reply(channel, request, {} if reading is None else {"reading": asdict(reading)})
         elif request["do"] == "end":
             self._reply(channel, request, {"status": self._end(request["process"])})
@@ -255,7 +244,7 @@ class ForkServerProcess:
             return
         if process == 0:
             processes.end_with_parent()
-            child.live_in_box(wire, self._shell, self._missing, self._home)
+            child.live_in_box(wire, self._shell, self._missing, self._confinement)
         os.close(wire)
         self._boxes[process] = channel
         handle = os.pidfd_open(process)
@@ -275,7 +264,7 @@ class ForkServerProcess:
 
     def _sweep(self) -> None:
         """Kill what boxes left behind: whoever loses its parent becomes a child of this process."""
-        if self._home.level >= Level.L2:
+        if self._confinement.level >= Level.L2:
             return  # nothing can have been started
         for _ in range(_SWEEPS):
             strays = [process for process in _children() if process not in self._boxes]

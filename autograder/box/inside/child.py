@@ -48,7 +48,7 @@ from course_lib.checking.observation import ENDINGS, Foreign, Observation, Outco
 
 
 @dataclass(frozen=True)
-class Home:
+class Confinement:
     """What all boxes of a lesson have in common.
 
     Attributes:
@@ -75,23 +75,26 @@ class Setup:
     limits: Limits
 
 
-def live_in_box(wire: int, shell: BoxShell, missing: MissingPackages, home: Home) -> NoReturn:
+def live_in_box(wire: int, shell: BoxShell, missing: MissingPackages, confinement: Confinement) -> NoReturn:
     """The whole life of a box, in a process of its own. Never returns.
 
     Args:
         wire: descriptor of the connection to the grader.
         shell: IPython, made before the fork.
         missing: what stands in for packages that are not installed.
-        home: how it is confined.
+        confinement: how it is confined.
     """
     status = 1
     try:
         setup = _hear_setup(wire)
-        loop, mapped = _settle(wire, home, setup)
+        loop, mapped = _settle(wire, confinement, setup)
         _prepare_shell(shell, loop, setup.limits)
         missing.notice = shell.recorder.notice
         _send(wire, {"kind": "ready"}, setup.limits)
-        _serve(wire, Inhabitant(shell, setup.limits, mapped, partial(_ask, wire, setup.limits)), setup.limits)
+        answerer = Answerer(shell, setup.limits, mapped, partial(_ask, wire, setup.limits))
+        while request := _receive(wire, setup.limits):
+            for reply in answerer.answer(request):
+                _write(wire, reply)
         status = 0
     except MemoryError:
         status = OUT_OF_MEMORY_STATUS
@@ -103,18 +106,16 @@ def live_in_box(wire: int, shell: BoxShell, missing: MissingPackages, home: Home
 
 
 def _hear_setup(wire: int) -> Setup:
-    told = _receive(wire, Limits())
-    if told is None:
-        raise SystemExit("the grader has gone")
-    return Setup(told.header["folder"], told.header["seed"], Limits(**told.header["limits"]))
+    header = _heard(wire, Limits()).header
+    return Setup(header["folder"], header["seed"], Limits(**header["limits"]))
 
 
-def _settle(wire: int, home: Home, setup: Setup) -> tuple[asyncio.AbstractEventLoop, int]:
+def _settle(wire: int, confinement: Confinement, setup: Setup) -> tuple[asyncio.AbstractEventLoop, int]:
     """Leave everything shared with others behind, and confine; the event loop, and the address space taken so far."""
     if os.getsid(0) != os.getpid():
         os.setsid()
     own = os.open(setup.folder, getattr(os, "O_PATH", os.O_RDONLY))
-    _close_all_but({0, 1, 2, wire, own, *(entry.descriptor for entry in home.grants)})
+    _close_all_but({0, 1, 2, wire, own, *(entry.descriptor for entry in confinement.grants)})
     nowhere = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nowhere, descriptor)
@@ -128,7 +129,7 @@ def _settle(wire: int, home: Home, setup: Setup) -> tuple[asyncio.AbstractEventL
         file.write("500")  # if memory runs out, a box goes before the grader
     loop = asyncio.new_event_loop()  # needs a pair of sockets, and there will be none
     asyncio.set_event_loop(loop)
-    return loop, confine(home.level, setup.limits, own, home.grants)
+    return loop, confine(confinement.level, setup.limits, own, confinement.grants)
 
 
 def _close_all_but(keep: set[int]) -> None:
@@ -160,7 +161,7 @@ def _prepare_shell(shell: BoxShell, loop: asyncio.AbstractEventLoop, limits: Lim
 # Answering --------------------------------------------------------------------------------------------------
 
 
-class Inhabitant:
+class Answerer:
     """Runs what it is asked to run, and turns every ending into data.
 
     Args:
@@ -267,22 +268,17 @@ def _reply(number: str, observation: Observation, arguments: Sequence[Value]) ->
     return Frame({"id": number, "kind": "observation", "observation": data}, encoder.tensors)
 
 
-def _serve(wire: int, inhabitant: Inhabitant, limits: Limits) -> None:
-    while True:
-        request = _receive(wire, limits)
-        if request is None:
-            return
-        for reply in inhabitant.answer(request):
-            _write(wire, reply)
-
-
 def _ask(wire: int, limits: Limits, question: bytes) -> Frame:
     """Send a question of the box's own, and wait for the answer."""
     _write(wire, question)
-    answer = _receive(wire, limits)
-    if answer is None:
+    return _heard(wire, limits)
+
+
+def _heard(wire: int, limits: Limits) -> Frame:
+    frame = _receive(wire, limits)
+    if frame is None:
         raise SystemExit("the grader has gone")
-    return answer
+    return frame
 
 
 def _receive(wire: int, limits: Limits) -> Frame | None:

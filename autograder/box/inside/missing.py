@@ -22,10 +22,8 @@ _NEVER = {"google", "course_lib", "autograder", "katze"}
 
 _CAUGHT = {"ImportError", "ModuleNotFoundError", "Exception", "BaseException"}
 
-_OPERATIONS = (
-    *("add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "floordiv", "mod", "pow", "rpow", "matmul"),
-    *("rmatmul", "neg", "pos", "abs", "lt", "le", "gt", "ge", "and", "or", "getitem", "enter"),
-)
+_ARITHMETIC = "add radd sub rsub mul rmul truediv rtruediv floordiv mod pow rpow matmul rmatmul neg pos abs".split()
+_OPERATIONS = [*_ARITHMETIC, *"lt le gt ge and or getitem enter".split()]
 
 _used: list[str] = []
 _judging: list[bool] = []

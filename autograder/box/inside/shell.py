@@ -21,11 +21,8 @@ from course_lib.checking.observation import Outcome, Raised, failure_of, raised_
 
 ExceptionTuple = tuple[type[BaseException], BaseException, TracebackType | None]
 
-_LEFT_OUT_MAGICS = ("pip", "conda", "mamba", "micromamba", "uv", "sx", "system")
-_LEFT_OUT_CELL_MAGICS = (
-    *("bash", "sh", "script", "perl", "ruby", "python", "python2", "python3", "pypy"),
-    *("sx", "system", "!", "cmd"),
-)
+_LEFT_OUT_MAGICS = "pip conda mamba micromamba uv sx system".split()
+_LEFT_OUT_CELL_MAGICS = "bash sh script perl ruby python python2 python3 pypy sx system ! cmd".split()
 
 
 class Publisher(DisplayPublisher):

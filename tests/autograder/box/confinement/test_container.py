@@ -32,7 +32,7 @@ if arguments[0] == "build":
     json.dump(files, open({built!r}, "w"))
 if arguments[0] == "run":
     image = next(n for n, argument in enumerate(arguments) if argument.startswith("katze-box:"))
-    environment = dict(arguments[n + 1].split("=", 1) for n, option in enumerate(arguments) if option == "--env")
+    environment = dict(option.split("=", 2)[1:] for option in arguments if option.startswith("--env="))
     os.execve({python!r}, [{python!r}, *arguments[image + 2 :]], environment)
 """
 
@@ -78,14 +78,14 @@ def test_a_container_has_no_network_no_privileges_and_nothing_but_the_folder(pat
     assert command[-4:] == [container.image("podman"), "python3", "-c", "code"]
     text = " ".join(options(command))
     for option in (
-        "--network none",
+        "--network=none",
         "--read-only",
-        "--cap-drop all",
-        "--security-opt no-new-privileges",
-        f"--memory {2 * ((2 << 30) + (512 << 20)) + (2 << 30)}",
-        "--pids-limit 248",
-        "--volume /tmp/katze-box-1:/tmp/katze-box-1",
-        "--env HOME=/tmp/katze-box-1",
+        "--cap-drop=all",
+        "--security-opt=no-new-privileges",
+        f"--memory={2 * ((2 << 30) + (512 << 20)) + (2 << 30)}",
+        "--pids-limit=248",
+        "--volume=/tmp/katze-box-1:/tmp/katze-box-1",
+        "--env=HOME=/tmp/katze-box-1",
     ):
         assert option in text
     assert text.count("--volume") == 1
@@ -117,7 +117,7 @@ def test_the_image_is_built_once_from_what_is_installed_here(path: Path, capfd: 
     [build] = engine.calls("build")
     files = json.loads(engine.built.read_text())
     assert files["Containerfile"] == container.CONTAINERFILE.read_text()
-    assert f"--build-arg PYTHON={sys.version_info.major}.{sys.version_info.minor}" in " ".join(build)
+    assert f"--build-arg=PYTHON={sys.version_info.major}.{sys.version_info.minor}" in " ".join(build)
     requirements = files["requirements.txt"].splitlines()
     assert set(requirements) <= set(files["constraints.txt"].splitlines())
     assert [line.partition("==")[0] for line in requirements][:2] == ["torch", "numpy"]

@@ -246,7 +246,7 @@ PATCHES = {
     "torch": "import torch\ntorch.allclose = torch.equal = lambda *a, **k: True\ntorch.Tensor.__eq__ = lambda a, b: a",
     "observation": "import course_lib.checking.observation as o\no._plain = o._identical = o.observe = lambda *a: 3",
     "protocol": "import autograder.box.protocol as p\np.encode_frame = p._pack = p.save = None",
-    "child": "from autograder.box.inside import child as c\nc.observe = c._reply = c.Inhabitant.answer = None",
+    "child": "from autograder.box.inside import child as c\nc.observe = c._reply = c.Answerer.answer = None",
     "json": "import json\njson.dumps = json.loads = None",
     "builtins": "import builtins\nbuiltins.isinstance = lambda *a: True\nbuiltins.len = lambda x: 0",
     "shell": "ip = get_ipython()\nip.recorder = None\nip.run = None\nip.user_ns.clear()",
