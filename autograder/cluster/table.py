@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -57,11 +56,6 @@ def examine_cluster(
     return tuple(
         ExaminedWorker(names.get(where, ""), where, one, why_not(one, here)) for where, one in sorted(there.items())
     )
-
-
-def worker_records(workers: Sequence[ExaminedWorker]) -> list[dict[str, Any]]:
-    """As JSON."""
-    return [asdict(one) for one in workers]
 
 
 def print_workers(workers: Sequence[ExaminedWorker], console: Console) -> None:

@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import sys
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,25 @@ def make_folder(path: Path) -> None:
     """Make the folder of a file that is about to be written, where it is below `build`."""
     if BUILT in path.parent.parts:
         path.parent.mkdir(parents=True, exist_ok=True)
+
+
+def tell(options: argparse.Namespace, data: Any, shown: Iterable[str] | Callable[[], object]) -> None:
+    """Tell what a command has done: as JSON where `--json` says, and on the terminal unless that is where JSON goes.
+
+    Args:
+        options: the command's, with `add_json`.
+        data: as JSON.
+        shown: the lines for the terminal, or what prints them.
+    """
+    if options.json:
+        write_json(options.json, data)
+    if options.json == "-":
+        return
+    if callable(shown):
+        shown()
+    else:
+        for line in shown:
+            print(line)
 
 
 def write_json(destination: str, content: Any) -> None:

@@ -6,7 +6,7 @@ import argparse
 
 from autograder.commands.adding import Commands, add_json
 from autograder.commands.statuses import DONE, FAILED
-from autograder.commands.writing import write_json
+from autograder.commands.writing import tell
 from autograder.console import output_console
 from autograder.errors import BadInput
 
@@ -41,8 +41,6 @@ def _run(options: argparse.Namespace) -> int:
     except UnknownName as problem:
         raise BadInput(str(problem)) from None
     certificates = certify(exercises, stubs)
-    if options.json:
-        write_json(options.json, [certificate.record() for certificate in certificates])
-    if options.json != "-":
-        print_table(certificates, output_console())
+    told = [certificate.record() for certificate in certificates]
+    tell(options, told, lambda: print_table(certificates, output_console()))
     return DONE if all(certificate.holds for certificate in certificates) else FAILED

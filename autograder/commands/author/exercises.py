@@ -6,7 +6,7 @@ import argparse
 
 from autograder.commands.adding import Commands, add_json
 from autograder.commands.statuses import DONE
-from autograder.commands.writing import write_json
+from autograder.commands.writing import tell
 from autograder.errors import BadInput
 
 
@@ -26,8 +26,5 @@ def _run(options: argparse.Namespace) -> int:
     if not catalogue.modules:
         raise BadInput(NO_EXERCISES)
     records = exercise_records(catalogue, options.lesson)
-    if options.json:
-        write_json(options.json, records)
-    if options.json != "-":
-        print_exercises(records)
+    tell(options, records, lambda: print_exercises(records))
     return DONE

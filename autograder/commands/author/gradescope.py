@@ -7,7 +7,7 @@ from pathlib import Path
 
 from autograder.commands.adding import Commands, add_json, add_lesson
 from autograder.commands.statuses import DONE
-from autograder.commands.writing import make_folder, writable, write_json
+from autograder.commands.writing import make_folder, tell, writable
 from autograder.errors import BadInput
 from autograder.limits import size
 from autograder.words import count
@@ -39,14 +39,13 @@ def _run(options: argparse.Namespace) -> int:
     course, target = Course.find(options.course), Path(options.to)
     make_folder(target)
     bundled = write_bundle(course, options.lesson, target)
-    if options.json:
-        told = {"exercises": bundled.exercises, "points": bundled.points, "points_by_hand": bundled.by_hand}
-        write_json(options.json, {"lesson": options.lesson, **told, "written": [str(target)]})
-    if options.json == "-":
-        return DONE
-    print(f"{target}: {options.lesson}, {count(bundled.exercises, 'exercise')}")
-    print(f"on Gradescope: {count(bundled.points, 'autograder point')}, and at least {size(bundled.memory)} of memory")
+    lines = [
+        f"{target}: {options.lesson}, {count(bundled.exercises, 'exercise')}",
+        f"on Gradescope: {count(bundled.points, 'autograder point')}, and at least {size(bundled.memory)} of memory",
+    ]
     if bundled.by_hand:
-        print(f"a person gives {count(bundled.by_hand, 'more point')} there, for written answers")
-    print("It holds answers, and the secret of its hidden inputs: upload it, and give it to nobody.")
+        lines.append(f"a person gives {count(bundled.by_hand, 'more point')} there, for written answers")
+    lines.append("It holds answers, and the secret of its hidden inputs: upload it, and give it to nobody.")
+    told = {"exercises": bundled.exercises, "points": bundled.points, "points_by_hand": bundled.by_hand}
+    tell(options, {"lesson": options.lesson, **told, "written": [str(target)]}, lines)
     return DONE

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from autograder.commands.adding import Commands, add_json
 from autograder.commands.statuses import DONE
-from autograder.commands.writing import write_json
+from autograder.commands.writing import tell
 
 
 def add(commands: Commands) -> None:
@@ -29,11 +29,6 @@ def _run(options: argparse.Namespace) -> int:
     from autograder.starter.new_course import write_course
 
     written = [str(options.folder / place) for place in write_course(options.folder)]
-    if options.json:
-        write_json(options.json, {"written": written})
-    if options.json == "-":
-        return DONE
-    for path in written:
-        print(path)
-    print(f"\nNext: cd {shlex.quote(str(options.folder))}, then read README.md, and run `katze release`.")
+    following = f"\nNext: cd {shlex.quote(str(options.folder))}, then read README.md, and run `katze release`."
+    tell(options, {"written": written}, [*written, following])
     return DONE

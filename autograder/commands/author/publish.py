@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from autograder.commands.adding import Commands, add_json
 from autograder.commands.statuses import DONE, FAILED
-from autograder.commands.writing import write_json
+from autograder.commands.writing import tell
 from autograder.errors import BadInput
 from autograder.words import count
 
@@ -63,14 +63,10 @@ def _run(options: argparse.Namespace) -> int:
     place = Place(options.repository, options.revision)
     recorded = publish(course, options.folder.absolute(), plan, place)
     remarks = list(_remarks(plan, recorded))
-    if options.json:
-        exercises = [one.exercise for one in recorded]
-        told = {"lessons": plan.lessons, "exercises": exercises, "remarks": remarks, "written": [str(options.folder)]}
-        write_json(options.json, told)
-    if options.json != "-":
-        print(f"{options.folder}: {count(len(plan.lessons), 'lesson')}, {count(len(recorded), 'exercise')}")
-        for line in remarks:
-            print(line)
+    exercises = [one.exercise for one in recorded]
+    told = {"lessons": plan.lessons, "exercises": exercises, "remarks": remarks, "written": [str(options.folder)]}
+    held = f"{options.folder}: {count(len(plan.lessons), 'lesson')}, {count(len(recorded), 'exercise')}"
+    tell(options, told, [held, *remarks])
     return DONE
 
 
@@ -106,10 +102,7 @@ def _check(course: Course, options: argparse.Namespace) -> int:
     stubs = released_stubs(released.values())
     compared = [one for lesson in lessons for one in compare_lesson(folder, course.exercises, lesson, stubs)]
     leaks = find_leaks(folder, course.exercises, released, secrets.randbits(64), closed_in(folder))
-    if options.json:
-        write_json(options.json, {"lessons": lessons, "verdicts": summary(compared), "findings": leaks, "written": []})
-    if options.json != "-":
-        for line in [*summary(compared), *leaks]:
-            print(line)
-        print(f"searched for answers, solutions and hidden cases: {count(len(leaks), 'finding')}")
+    told = {"lessons": lessons, "verdicts": summary(compared), "findings": leaks, "written": []}
+    searched = f"searched for answers, solutions and hidden cases: {count(len(leaks), 'finding')}"
+    tell(options, told, [*summary(compared), *leaks, searched])
     return FAILED if leaks or any(one.other for one in compared) else DONE

@@ -7,7 +7,7 @@ import sys
 
 from autograder.commands.adding import Commands, add_json
 from autograder.commands.statuses import DONE, FAILED
-from autograder.commands.writing import write_json
+from autograder.commands.writing import tell
 from autograder.words import count
 
 
@@ -41,12 +41,11 @@ def _run(options: argparse.Namespace) -> int:
         from autograder.course.release import check_release
 
         drift = check_release(course, options.lessons or None)
-        if options.json:
-            write_json(options.json, {"drift": drift, "written": [], "unchanged": []})
         if options.json != "-":
             for line in drift:
                 print(line, file=sys.stderr)
-            print("the release is out of date: run `katze release`" if drift else "the release is up to date")
+        said = "the release is out of date: run `katze release`" if drift else "the release is up to date"
+        tell(options, {"drift": drift, "written": [], "unchanged": []}, [said])
         return FAILED if drift else DONE
     chosen = chosen_lessons(course, options.lessons)
     changed = changed_lessons(course, chosen)
@@ -57,11 +56,6 @@ def _run(options: argparse.Namespace) -> int:
 
         written = [str(path) for path in release(course, changed)]
         remember(course, changed)
-    if options.json:
-        write_json(options.json, {"drift": [], "written": written, "unchanged": unchanged})
-    if options.json != "-":
-        for path in written:
-            print(path)
-        if unchanged:
-            print(f"{count(len(unchanged), 'lesson')} unchanged since the last release")
+    rest = [f"{count(len(unchanged), 'lesson')} unchanged since the last release"] if unchanged else []
+    tell(options, {"drift": [], "written": written, "unchanged": unchanged}, [*written, *rest])
     return DONE

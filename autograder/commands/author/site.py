@@ -8,7 +8,7 @@ from pathlib import Path
 
 from autograder.commands.adding import Commands, add_json, add_workers
 from autograder.commands.statuses import DONE
-from autograder.commands.writing import write_json
+from autograder.commands.writing import tell
 from autograder.errors import BadInput
 
 
@@ -37,8 +37,5 @@ def _run(options: argparse.Namespace) -> int:
     for line in build_site(Course.find(options.course), options.folder, options.workers):
         print(line, file=sys.stderr)
         remarks.append(line)
-    if options.json:
-        write_json(options.json, {"remarks": remarks, "written": [str(index)]})
-    if options.json != "-":
-        print(f"written: {index}")
+    tell(options, {"remarks": remarks, "written": [str(index)]}, [f"written: {index}"])
     return DONE

@@ -6,7 +6,7 @@ import argparse
 
 from autograder.commands.adding import Commands, add_json, add_level, add_scheduler
 from autograder.commands.statuses import DONE, FAILED
-from autograder.commands.writing import write_json
+from autograder.commands.writing import tell
 
 
 def add(commands: Commands) -> None:
@@ -29,21 +29,17 @@ def _run(options: argparse.Namespace) -> int:
     from autograder.doctor import examine, print_diagnosis
 
     diagnosis = examine(options.course)
-    if options.json:
-        write_json(options.json, diagnosis.record())
-    if options.json != "-":
-        print_diagnosis(diagnosis)
+    tell(options, diagnosis.record(), lambda: print_diagnosis(diagnosis))
     return DONE if diagnosis.is_well else FAILED
 
 
 def _run_on_cluster(options: argparse.Namespace) -> int:
-    from autograder.cluster.table import examine_cluster, print_workers, worker_records
+    from dataclasses import asdict
+
+    from autograder.cluster.table import examine_cluster, print_workers
     from autograder.console import output_console
 
     level = options.min_level or ""
     workers = examine_cluster(options.scheduler, 1, level, options.scheduler_wait, options.trust_scheduler)
-    if options.json:
-        write_json(options.json, worker_records(workers))
-    if options.json != "-":
-        print_workers(workers, output_console())
+    tell(options, list(map(asdict, workers)), lambda: print_workers(workers, output_console()))
     return FAILED if any(one.refused for one in workers) else DONE

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 from autograder.commands.adding import Commands, add_json, known_lessons
 from autograder.commands.statuses import DONE, FAILED
-from autograder.commands.writing import write_json
+from autograder.commands.writing import tell
 from autograder.console import output_console
 from autograder.platforms.registry import PLATFORMS
 
@@ -72,8 +72,5 @@ def _run(options: argparse.Namespace) -> int:
         zone=options.timezone,
         dry_run=options.dry_run,
     )
-    if options.json:
-        write_json(options.json, collection.record())
-    if options.json != "-":
-        print_collection(collection, course, output_console())
+    tell(options, collection.record(), lambda: print_collection(collection, course, output_console()))
     return DONE if collection.is_complete else FAILED

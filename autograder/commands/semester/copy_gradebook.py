@@ -6,7 +6,7 @@ import argparse
 
 from autograder.commands.adding import Commands, add_json
 from autograder.commands.statuses import DONE
-from autograder.commands.writing import write_json
+from autograder.commands.writing import tell
 
 
 def add(commands: Commands) -> None:
@@ -38,32 +38,25 @@ def _run(options: argparse.Namespace) -> int:
     target = address_from(course.root, options.address, "ADDRESS")
     copied = copy_gradebook(course.gradebook, target, dry_run=options.dry_run)
     db_url = without_password(options.address)
-    remarks = []
+    rows, tables = sum(copied.rows.values()), len(copied.rows)
+    did = "would be copied" if options.dry_run else "copied and compared"
+    lines = [f"{rows:,} rows of {tables} tables {did}, from {course.gradebook} to {target}"]
     if copied.left:
-        remarks.append(f"not copied, as neither nbgrader nor Katze made it: {some(copied.left)}")
+        lines.append(f"not copied, as neither nbgrader nor Katze made it: {some(copied.left)}")
     if copied.changed:
         texts = count(copied.changed, "text")
-        remarks.append(f"PostgreSQL keeps no NUL characters; \N{REPLACEMENT CHARACTER} is in their place: in {texts}")
-    if options.json:
-        write_json(
-            options.json,
-            {
-                "from": str(course.gradebook),
-                "to": str(target),
-                "db_url": db_url,
-                "copied": not options.dry_run,
-                "rows": dict(copied.rows),
-                "left": list(copied.left),
-                "changed_texts": copied.changed,
-            },
-        )
-    if options.json != "-":
-        rows, tables = sum(copied.rows.values()), len(copied.rows)
-        did = "would be copied" if options.dry_run else "copied and compared"
-        print(f"{rows:,} rows of {tables} tables {did}, from {course.gradebook} to {target}")
-        for remark in remarks:
-            print(remark)
-        if not options.dry_run:
-            hidden = " (*** is the password)" if db_url != options.address else ""
-            print(f'now set in nbgrader_config.py: c.CourseDirectory.db_url = "{db_url}"{hidden}')
+        lines.append(f"PostgreSQL keeps no NUL characters; \N{REPLACEMENT CHARACTER} is in their place: in {texts}")
+    if not options.dry_run:
+        hidden = " (*** is the password)" if db_url != options.address else ""
+        lines.append(f'now set in nbgrader_config.py: c.CourseDirectory.db_url = "{db_url}"{hidden}')
+    told = {
+        "from": str(course.gradebook),
+        "to": str(target),
+        "db_url": db_url,
+        "copied": not options.dry_run,
+        "rows": dict(copied.rows),
+        "left": list(copied.left),
+        "changed_texts": copied.changed,
+    }
+    tell(options, told, lines)
     return DONE

@@ -6,7 +6,7 @@ import argparse
 
 from autograder.commands.adding import Commands, add_json, add_lesson
 from autograder.commands.statuses import DONE
-from autograder.commands.writing import write_json
+from autograder.commands.writing import tell
 from autograder.errors import BadInput
 
 
@@ -33,10 +33,7 @@ def _run(options: argparse.Namespace) -> int:
         if not freeze(book, options.lesson):
             course.release_notebook(options.lesson)  # a misspelt lesson is answered with those that there are
             raise BadInput(f"nothing of {options.lesson} has been graded yet; run `{course.grading(options.lesson)}`")
-    if options.json:
-        write_json(options.json, {"lesson": options.lesson, "frozen": True, "notices": list(book.notices)})
-    if options.json != "-":
-        stand = f"`katze grade` leaves its grades as they are until `katze thaw {options.lesson}`"
-        for line in (*book.notices, f"{options.lesson} is frozen: {stand}"):
-            print(line)
+    stand = f"`katze grade` leaves its grades as they are until `katze thaw {options.lesson}`"
+    told = {"lesson": options.lesson, "frozen": True, "notices": list(book.notices)}
+    tell(options, told, [*book.notices, f"{options.lesson} is frozen: {stand}"])
     return DONE

@@ -6,7 +6,7 @@ import argparse
 
 from autograder.commands.adding import Commands, add_json, add_lesson
 from autograder.commands.statuses import DONE
-from autograder.commands.writing import write_json
+from autograder.commands.writing import tell
 
 
 def add(commands: Commands) -> None:
@@ -27,9 +27,6 @@ def _run(options: argparse.Namespace) -> int:
     from autograder.course.course import Course
     from autograder.log import print_story, story_of
 
-    told = story_of(Course.find(options.course), options.student, options.lesson)
-    if options.json:
-        write_json(options.json, told)
-    if options.json != "-":
-        print_story(told, every_case=options.every_case)
+    story = story_of(Course.find(options.course), options.student, options.lesson)
+    tell(options, story, lambda: print_story(story, every_case=options.every_case))
     return DONE

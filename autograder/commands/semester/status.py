@@ -6,7 +6,7 @@ import argparse
 
 from autograder.commands.adding import Commands, add_json
 from autograder.commands.statuses import DONE
-from autograder.commands.writing import write_json
+from autograder.commands.writing import tell
 from autograder.console import output_console
 
 
@@ -24,10 +24,7 @@ def _run(options: argparse.Namespace) -> int:
 
     course = Course.find(options.course)
     found = status_of(course, options.lessons)
-    if options.json:
-        write_json(options.json, [one.record() for one in found])
-    if options.json != "-":
-        print_status(found, output_console())
-        if isinstance(course.gradebook, Server):
-            print(f"gradebook: {course.gradebook}")
+    tell(options, [one.record() for one in found], lambda: print_status(found, output_console()))
+    if isinstance(course.gradebook, Server) and options.json != "-":
+        print(f"gradebook: {course.gradebook}")
     return DONE

@@ -6,7 +6,7 @@ import argparse
 
 from autograder.commands.adding import Commands, add_json, add_lesson
 from autograder.commands.statuses import DONE
-from autograder.commands.writing import write_json
+from autograder.commands.writing import tell
 from autograder.errors import BadInput
 
 
@@ -26,10 +26,7 @@ def _run(options: argparse.Namespace) -> int:
     with open_gradebook(course.gradebook, options.lesson) as book:
         if not thaw(book, options.lesson):
             raise BadInput(f"{options.lesson} is not frozen")
-    if options.json:
-        write_json(options.json, {"lesson": options.lesson, "frozen": False, "notices": list(book.notices)})
-    if options.json != "-":
-        thawed = f"{options.lesson} is thawed: `katze grade {options.lesson}` grades what has changed"
-        for line in (*book.notices, thawed):
-            print(line)
+    thawed = f"{options.lesson} is thawed: `katze grade {options.lesson}` grades what has changed"
+    told = {"lesson": options.lesson, "frozen": False, "notices": list(book.notices)}
+    tell(options, told, [*book.notices, thawed])
     return DONE

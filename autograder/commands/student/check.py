@@ -6,7 +6,7 @@ import argparse
 
 from autograder.commands.adding import Commands, add_json, add_level, known_exercises, weakest_level
 from autograder.commands.statuses import DONE, FAILED
-from autograder.commands.writing import write_json
+from autograder.commands.writing import tell
 
 
 def add(commands: Commands) -> None:
@@ -33,8 +33,5 @@ def _run(options: argparse.Namespace) -> int:
 
     level = weakest_level(options)
     verdict, level = check_file(catalogue_at_hand(), options.exercise, options.file, options.visible_only, level)
-    if options.json:
-        write_json(options.json, {**verdict.record(), "level": level.name})
-    if options.json != "-":
-        print(verdict.text())
+    tell(options, {**verdict.record(), "level": level.name}, [verdict.text()])
     return DONE if verdict.passed else FAILED

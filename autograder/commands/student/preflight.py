@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from autograder.commands.adding import Commands, add_json
-from autograder.commands.writing import make_folder, write_json
+from autograder.commands.writing import make_folder, tell
 from autograder.console import output_console
 
 
@@ -46,10 +46,7 @@ def _run(options: argparse.Namespace) -> int:
     if options.write:
         make_folder(options.write)
         write_mended(found, options.write)
-    if options.json:
-        write_json(options.json, found.record())
-    if options.json != "-":
-        print_preflight(found, output_console())
-        if options.write:
-            print(f"written: {options.write}")
+    tell(options, found.record(), lambda: print_preflight(found, output_console()))
+    if options.write and options.json != "-":
+        print(f"written: {options.write}")
     return found.status
