@@ -102,7 +102,13 @@ def certify(exercises: Iterable[Exercise], stubs: Mapping[str, str], seeds: Sequ
         stubs: the code of each released answer cell, by exercise id (see `released_stubs`).
         seeds: of the hidden cases; everything must hold for each of them.
     """
-    return [_tried(exercise, stubs.get(exercise.id), seeds) for exercise in exercises]
+    found = []
+    for exercise in exercises:
+        try:
+            found.append(_certificate(exercise, stubs.get(exercise.id), seeds))
+        except Exception as error:  # cases and reference are programs of the course's: they may fail in any way
+            found.append(_failed(exercise, error))
+    return found
 
 
 def print_table(certificates: Sequence[Certificate], console: Console) -> None:
@@ -128,17 +134,15 @@ def print_table(certificates: Sequence[Certificate], console: Console) -> None:
             console.print(f"{certificate.exercise.id}: {failure}", markup=False, highlight=False)
 
 
-def _tried(exercise: Exercise, stub: str | None, seeds: Sequence[int]) -> Certificate:
-    """The certificate of an exercise; one that fails where its cases cannot be made, or its reference does not work."""
-    try:
-        return _certificate(exercise, stub, seeds)
-    except Exception as error:  # cases and reference are programs of the course's: they may fail in any way
+def _failed(exercise: Exercise, error: Exception) -> Certificate:
+    """The certificate of an exercise whose cases cannot be made, or whose reference does not work."""
+    failure = str(error).removeprefix(f"{exercise.id}: ")
+    if not isinstance(error, UnusableExercises):
         where = traceback.extract_tb(error.__traceback__)[-1]
-        place = "" if isinstance(error, UnusableExercises) else f" ({Path(where.filename).name}, line {where.lineno})"
-        said = str(error).removeprefix(f"{exercise.id}: ")
-        known = len(exercise.misconceptions)
-        failure = f"{'' if not place else f'{type(error).__name__}: '}{said}{place}"
-        return Certificate(exercise, (1 + len(exercise.correct), 0), (known, 0, 0), False, (failure,))
+        failure = f"{type(error).__name__}: {failure} ({Path(where.filename).name}, line {where.lineno})"
+    return Certificate(
+        exercise, (1 + len(exercise.correct), 0), (len(exercise.misconceptions), 0, 0), False, (failure,)
+    )
 
 
 def _certificate(exercise: Exercise, stub: str | None, seeds: Sequence[int]) -> Certificate:
@@ -200,10 +204,10 @@ def _case_failures(exercise: Exercise, seeds: Sequence[int]) -> Iterator[str]:
             f"steps ({', '.join(exercise.steps)}) are variables of the reference that hold plain data in the first "
             "case, and a prediction has none"
         )
-    drawn = [exercise.hidden_cases(seed) for seed in seeds]
+    drawn = [list(map(_entry, exercise.hidden_cases(seed))) for seed in seeds]
     if len(drawn[0]) < MIN_HIDDEN:
         yield f"has {len(drawn[0])} hidden cases; at least {MIN_HIDDEN} are needed"
-    if len(drawn) > 1 and all(_same_inputs(drawn[0], other) for other in drawn[1:]):
+    if len(drawn) > 1 and all(other == drawn[0] for other in drawn[1:]):
         yield "the hidden cases don't depend on their seed"
     elif not exercise.memorisable and (known := _known_share(exercise)) > MOST_KNOWN:
         yield (
@@ -230,8 +234,11 @@ def _fits_a_table(value: Value) -> bool:
     """Whether a value has neither a tensor of floating-point numbers, drawn anew each time, nor a callback."""
     if isinstance(value, Tensor):
         return not value.is_floating_point()
-    inside = value.values() if isinstance(value, Mapping) else value if isinstance(value, (list, tuple)) else ()
-    return not isinstance(value, Callback) and all(map(_fits_a_table, inside))
+    return not isinstance(value, Callback) and all(map(_fits_a_table, _inside(value)))
+
+
+def _inside(value: Value) -> Iterable[Value]:
+    return value.values() if isinstance(value, Mapping) else value if isinstance(value, (list, tuple)) else ()
 
 
 def _entry(case: Case) -> str:
@@ -260,8 +267,7 @@ def _single_precision_only(exercise: Exercise, kind: str, cases: Sequence[Case])
 def _has_floats(value: Value) -> bool:
     if isinstance(value, Tensor):
         return value.is_floating_point()
-    inside = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
-    return isinstance(value, float) or any(map(_has_floats, inside))
+    return isinstance(value, float) or any(map(_has_floats, _inside(value)))
 
 
 def _reference_failures(key: AnswerKey) -> Iterator[str]:
@@ -315,21 +321,3 @@ def _told(verdict: Verdict) -> str:
     """What the student would read first."""
     case = next(result for result in verdict.cases if not result.passed)
     return f"{case.case.name}: {case.message}"
-
-
-def _same_inputs(first: list[Case], second: list[Case]) -> bool:
-    return len(first) == len(second) and all(
-        _identical([a.args, a.kwargs, a.weights], [b.args, b.kwargs, b.weights])
-        for a, b in zip(first, second, strict=True)
-    )
-
-
-def _identical(first: Value, second: Value) -> bool:
-    """Whether two plain values are the same, bit for bit in their tensors."""
-    if isinstance(first, Tensor) and isinstance(second, Tensor):
-        return first.dtype == second.dtype and torch.equal(first, second)
-    if isinstance(first, Mapping) and isinstance(second, Mapping):
-        return first.keys() == second.keys() and all(_identical(first[key], second[key]) for key in first)
-    if isinstance(first, (list, tuple)) and isinstance(second, (list, tuple)):
-        return len(first) == len(second) and all(_identical(a, b) for a, b in zip(first, second, strict=True))
-    return bool(first == second)

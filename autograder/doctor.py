@@ -324,23 +324,24 @@ def _problem_of(gradebook: Address) -> str:
 _MARKS = {True: "[green]✓[/]", False: "[red]✗[/]", None: "[dim]·[/]"}
 
 
+def _table(title: str | None = None) -> Table:
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False, show_header=False)
+    for options in ({"no_wrap": True}, {"no_wrap": True}, {"overflow": "fold"}):
+        table.add_column(**options)
+    return table
+
+
 def print_diagnosis(diagnosis: Examination, console: Console | None = None) -> None:
     """Everything that was found, the levels, and below them what to do."""
     console = console or output_console()
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_header=False)
-    table.add_column(no_wrap=True)
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
+    table = _table()
     for group in ("machine", "software", "course"):
         table.add_section()
         for one in diagnosis.findings:
             if one.group == group:
                 table.add_row(_MARKS[one.fine], escape(one.name), escape(one.value))
     console.print(table)
-    levels = Table(title="boxes", title_justify="left", box=SIMPLE_HEAD, pad_edge=False, show_header=False)
-    levels.add_column(no_wrap=True)
-    levels.add_column(no_wrap=True)
-    levels.add_column(overflow="fold")
+    levels = _table("boxes")
     for level in diagnosis.levels:
         name = f"[bold]{level.level}[/]" if level.level == diagnosis.level else level.level
         levels.add_row(_MARKS[level.holds], name, escape(level.says))

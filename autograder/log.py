@@ -23,12 +23,13 @@ from autograder.gradebook.deadlines.terms import LATE_PENALTY, with_lateness
 from autograder.gradebook.record import CaseRecord, Change, ExerciseRecord, Record, Standing
 from autograder.gradebook.standings import withdrawn_from
 from autograder.grading.submission import SLOTS
+from autograder.pages.class_report import message_of
 from autograder.pages.deadlines import told_to_student
 from autograder.pages.terminal import colour_of, standing_in_words
 from autograder.words import count
 from course_lib.checking import Outcome
 from course_lib.checking.verdict import AGAIN
-from course_lib.exercises.catalogue import Catalogue, UnknownName
+from course_lib.exercises.catalogue import Catalogue
 
 _VERSIONS = ("Katze", "Python", "torch", "numpy")
 
@@ -126,7 +127,7 @@ def _exercise(
         "points": one.points,
         "max_points": one.max_points,
         "misconception": one.misconception,
-        "misconception_message": _message(one, catalogue),
+        "misconception_message": message_of(one.exercise, one.misconception, catalogue),
         "note": one.note,
         "level": one.level,
         "run": run["id"],
@@ -136,14 +137,6 @@ def _exercise(
         "worth_a_look": one.worth_a_look.splitlines(),
         "cases": [{**asdict(case), "outcome": str(case.outcome)} for case in cases],
     }
-
-
-def _message(one: ExerciseRecord, catalogue: Catalogue) -> str:
-    """The sentence that the author of a known mistake reads; empty where there is none, or the course knows none."""
-    with contextlib.suppress(UnknownName):
-        mistake = catalogue.find(one.exercise).mistake(one.misconception or "")
-        return mistake.message if mistake else ""
-    return ""
 
 
 def _event(

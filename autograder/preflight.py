@@ -11,7 +11,7 @@ import contextlib
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -178,9 +178,15 @@ def preflight(file: Path, lesson: str | None = None, release: Path | None = None
     repaired = repair(submission, released[meant])
     looks = _answers(repaired, released[meant], catalogue)
     if run:
-        looks = _checked(looks, repaired, released[meant], catalogue)
+        verdicts = _verdicts(repaired, released[meant], catalogue)
+        looks = [replace(answer, verdict=verdicts.get(answer.exercise)) for answer in looks]
     named_for = _other_lesson_in(file.name, meant, {*released, *catalogue.modules})
-    remarks = [_misnamed(file.name, meant, named_for)] if named_for else []
+    remarks = []
+    if named_for:
+        remarks.append(
+            f"The file is named {shown(file.name)}, but it is the notebook of {meant}. Handed in for {named_for} it "
+            f"would get no grade: name it {meant}.ipynb, and submit it for {meant}."
+        )
     remarks += _remarks(handed_in.content, submission, released[meant], meant, own)
     repairs = (*handed_in.notes, *repaired.repairs)
     return Preflight(file.name, meant, tuple(looks), repairs, tuple(remarks), repaired, named_for)
@@ -272,13 +278,6 @@ def _other_lesson_in(name: str, meant: str, lessons: Iterable[str]) -> str:
     return said[0] if said and meant not in said else ""
 
 
-def _misnamed(name: str, meant: str, named_for: str) -> str:
-    return (
-        f"The file is named {shown(name)}, but it is the notebook of {meant}. Handed in for {named_for} it would get "
-        f"no grade: name it {meant}.ipynb, and submit it for {meant}."
-    )
-
-
 def _remarks(content: bytes, submission: Submission, release: Release, meant: str, own: str | None) -> list[str]:
     remarks = []
     if own is not None and own != meant:
@@ -364,16 +363,8 @@ def syntax_error(source: str) -> str:
 # Running -----------------------------------------------------------------------------------------------------
 
 
-def _checked(answers: Sequence[Answer], repaired: Repaired, release: Release, catalogue: Catalogue) -> list[Answer]:
-    """The answers with the verdicts on their visible cases, each on what the notebook does in a box."""
-    verdicts = _verdicts(repaired, release, catalogue)
-    return [
-        Answer(answer.exercise, answer.points, answer.state, answer.detail, verdicts.get(answer.exercise))
-        for answer in answers
-    ]
-
-
 def _verdicts(repaired: Repaired, release: Release, catalogue: Catalogue) -> dict[str, Verdict]:
+    """The verdicts on the visible cases, each on what the notebook does in a box."""
     if os.name == "nt":
         raise BadInput("boxes need Linux or macOS; run the checks in the notebook itself (Kernel > Restart & Run All)")
     from autograder.box import ForkServer, Level, choose_level  # not available on Windows, and not needed to look

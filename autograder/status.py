@@ -180,7 +180,7 @@ def _of_lesson(course: Course, lesson: str, graded: _Graded) -> LessonStatus:
         return LessonStatus(lesson, released, due, is_plain=plain)
     records = graded.records
     returned, deliveries = read_returned(course, lesson), read_collected(course, lesson).students
-    platforms = sorted({one.platform for one in deliveries.values()})
+    platforms = {one.platform for one in deliveries.values()}
     terms = course.semester.lesson(lesson)
     handed_in = dict(list_submissions(course.submitted, lesson))
     to_grade = [
@@ -216,16 +216,13 @@ def _of_lesson(course: Course, lesson: str, graded: _Graded) -> LessonStatus:
         frozen=graded.frozen,
         returned=len(returned.pages),
         changed_since=tuple(returned.changed(course)),
-        back_to=_takes_feedback(platforms),
+        back_to=next(iter(platforms)) if len(platforms) == 1 and platforms <= _TAKE_FEEDBACK else "",
         refused=tuple(refused_submissions(course.submitted, lesson).values()),
         not_looked_at=tuple(misplaced(course, lesson)),
     )
 
 
-def _takes_feedback(platforms: Sequence[str]) -> str:
-    """The one platform that all was collected from, where it takes feedback back; else empty."""
-    known = [one.name for one in PLATFORMS if one.feedback]
-    return platforms[0] if len(platforms) == 1 and platforms[0] in known else ""
+_TAKE_FEEDBACK = {one.name for one in PLATFORMS if one.feedback}
 
 
 def _stale(course: Course, lesson: str, current: Mapping[str, Record]) -> tuple[str, ...]:
@@ -246,10 +243,10 @@ def print_status(found: Sequence[LessonStatus], console: Console) -> None:
         table.add_column(heading, justify="right" if heading in _NUMBERS else "left", overflow="fold")
     for one in found:
         due = one.due.strftime("%a %d %b %H:%M") if one.due else ""
-        numbers = map(_number, (one.collected, one.graded, len(one.to_grade)))
+        numbers = [str(number or "") for number in (one.collected, one.graded, len(one.to_grade))]
         students = {*one.no_score, *one.ungraded, *one.by_hand, *one.changed_since_read}
-        need_you = Text(_number(len(students) + len(one.refused)), "bold red")
-        table.add_row(one.lesson, one.stage, due, *numbers, need_you, _number(one.returned), Text(one.next, "cyan"))
+        need_you = Text(str(len(students) + len(one.refused) or ""), "bold red")
+        table.add_row(one.lesson, one.stage, due, *numbers, need_you, str(one.returned or ""), Text(one.next, "cyan"))
     console.print(table, highlight=False, markup=False)
     for one in found:
         for line in _to_see_to(one):
@@ -257,10 +254,6 @@ def print_status(found: Sequence[LessonStatus], console: Console) -> None:
 
 
 _NUMBERS = {"collected", "graded", "to grade", "need you", "returned"}
-
-
-def _number(number: int) -> str:
-    return str(number) if number else ""
 
 
 def _to_see_to(one: LessonStatus) -> list[str]:

@@ -13,11 +13,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from autograder.course.course import Course
@@ -25,10 +23,9 @@ from autograder.gradebook.record import ExerciseRecord, Record
 from autograder.gradebook.standings import most_points, standings
 from autograder.pages.changes import told_of_changes
 from autograder.pages.deadlines import late_in_brief, moment_in_words, share_in_words, told_to_instructor
-from autograder.pages.feedback import feedback_css, lesson_title
+from autograder.pages.feedback import feedback_css, lesson_title, template
 from autograder.words import count, some
 from course_lib.checking import Outcome
-from course_lib.checking.render import with_code
 from course_lib.exercises.catalogue import Catalogue, UnknownName
 
 BARS = 10
@@ -170,7 +167,7 @@ def render_class(title: str, all_results: Sequence[Record], catalogue: Catalogue
         due: when it was due.
     """
     results, scored, exercises = _counted(all_results)
-    return _template().render(
+    return template("class_report.html").render(
         title=title,
         css=Markup(feedback_css()),
         own_css=Markup(Path(__file__).with_suffix(".css").read_text(encoding="utf-8")),
@@ -276,7 +273,7 @@ def _mistakes(exercise: str, results: Iterable[ExerciseRecord], catalogue: Catal
     return [
         Mistake(
             misconception or (IN_ANOTHER_WAY if outcome is Outcome.WRONG else str(outcome)),
-            _message(exercise, misconception, catalogue),
+            message_of(exercise, misconception, catalogue),
             students,
         )
         for (outcome, misconception), students in most_frequent
@@ -289,11 +286,11 @@ def _title(exercise: str, catalogue: Catalogue) -> str:
     return ""
 
 
-def _message(exercise: str, misconception: str | None, catalogue: Catalogue) -> str:
-    """The sentence that the author of a known mistake reads; empty where there is none."""
+def message_of(exercise: str, misconception: str | None, catalogue: Catalogue) -> str:
+    """The sentence that the author of a known mistake reads; empty where there is none, or the course knows none."""
     with contextlib.suppress(UnknownName):
-        known = catalogue.find(exercise).misconceptions
-        return next((mistake.message for mistake in known if mistake.id == misconception), "")
+        mistake = catalogue.find(exercise).mistake(misconception or "")
+        return mistake.message if mistake else ""
     return ""
 
 
@@ -305,7 +302,7 @@ def _student_row(result: Record) -> StudentRow:
     if len({(one.outcome, one.misconception) for one in failed}) == 1 and len(failed) == len(result.exercises) > 1:
         words = [f"everything ({failed[0].misconception or failed[0].outcome})"]
     else:
-        words = [*map(_in_words, failed)]
+        words = [f"{one.exercise.partition('.')[2]} ({one.misconception or one.outcome})" for one in failed]
     return StudentRow(result.student, f"{result.total:g} of {result.max_total:g}", words, late_in_brief(result))
 
 
@@ -316,16 +313,3 @@ def _look_rows(results: Iterable[Record]) -> list[LookRow]:
         for one in submission.exercises
         if one.worth_a_look
     ]
-
-
-def _in_words(result: ExerciseRecord) -> str:
-    """How an exercise failed: "weights (large_scores_overflow)", "scores (died)"."""
-    return f"{result.exercise.partition('.')[2]} ({result.misconception or result.outcome})"
-
-
-@cache
-def _template() -> Template:
-    folder = Path(__file__).parent
-    environment = Environment(loader=FileSystemLoader(folder), autoescape=True, undefined=StrictUndefined)
-    environment.filters["with_code"] = lambda sentence: Markup(with_code(sentence))
-    return environment.get_template("class_report.html")

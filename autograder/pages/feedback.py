@@ -68,7 +68,7 @@ def render_feedback(
     anchors = set(_ANCHOR.findall("".join(blocks)))
     rows = [*(_row(result, _given_for(result, cells, given)) for result in record.exercises)]
     rows += [_written_row(cell, given.get(_grade_id(cell)), notebook is None) for cell in written]
-    return _template().render(
+    return template("feedback.html").render(
         student=record.student,
         title=lesson_title({"cells": [cell for cell in cells if _is_lesson(cell)]}) or title or record.lesson,
         css=Markup(feedback_css()),
@@ -110,7 +110,9 @@ def _is_read(cell: HandGrade | None) -> bool:
 
 def _worth(cell: Mapping[str, Any], given: HandGrade | None) -> float:
     """The points of a written answer among those that can be had; the gradebook knows, once it has been asked."""
-    return _points(cell) if given is None or not given.written else given.max_points
+    if given is None or not given.written:
+        return float(cell["metadata"]["nbgrader"].get("points", 0))
+    return given.max_points
 
 
 def _given_in_words(by_hand: Sequence[HandGrade]) -> str:
@@ -157,7 +159,7 @@ def _row(result: ExerciseRecord, given: HandGrade | None = None) -> _Row:
     if given is not None:
         score = (given.automatic or 0.0) + given.gained
         word = CHANGED if given.is_changed else "Points by a person"
-        return _Row(result.exercise, _state(score, result.max_points), word, _earned(score, given))
+        return _Row(result.exercise, _state(score, result.max_points), word, f"{score:g} / {given.max_points:g}")
     if not result.counts:
         return _Row(result.exercise, "waiting", "Dropped", "–")
     if result.ruling and result.points and result.points >= result.max_points:
@@ -179,24 +181,21 @@ def _state(score: float, most: float) -> str:
     return "passed" if score >= most else "partly" if score > 0 else "failed"
 
 
-def _earned(score: float, given: HandGrade) -> str:
-    return f"{score:g} / {given.max_points:g}"
-
-
 def _written_row(cell: Mapping[str, Any], given: HandGrade | None = None, unreadable: bool = False) -> _Row:
     name = _katze(cell).get("exercise") or "written"
+    earned = f"{given.gained:g} / {given.max_points:g}" if given is not None else ""
     if given is not None and given.is_settled and given.automatic and not given.is_given:
-        return _Row(name, "passed", "Counts", _earned(given.gained, given))
+        return _Row(name, "passed", "Counts", earned)
     if given is not None and given.is_settled and not given.max_points and _is_filled(cell):
         return _Row(name, "waiting", "Dropped", "–")
     if given is not None and given.is_given:
         word = CHANGED if given.is_changed else "Read by a person"
-        return _Row(name, _state(given.gained, given.max_points), word, _earned(given.gained, given))
+        return _Row(name, _state(given.gained, given.max_points), word, earned)
     if unreadable:
-        word, earned = HEADINGS[Outcome.UNREADABLE], "no score"
+        word, had = HEADINGS[Outcome.UNREADABLE], "no score"
     else:
-        word, earned = ("Waits for a person", "–") if _is_filled(cell) else (HEADINGS[Outcome.NOT_ATTEMPTED], "0")
-    return _Row(name, "waiting", word, f"{earned} / {_worth(cell, given):g}")
+        word, had = ("Waits for a person", "–") if _is_filled(cell) else (HEADINGS[Outcome.NOT_ATTEMPTED], "0")
+    return _Row(name, "waiting", word, f"{had} / {_worth(cell, given):g}")
 
 
 def _katze(cell: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -216,10 +215,6 @@ def _is_filled(cell: Mapping[str, Any]) -> bool:
 
 def _grade_id(cell: Mapping[str, Any]) -> str:
     return str(cell["metadata"].get("nbgrader", {}).get("grade_id", ""))
-
-
-def _points(cell: Mapping[str, Any]) -> float:
-    return float(cell["metadata"]["nbgrader"].get("points", 0))
 
 
 def _anchor(exercise: str) -> str:
@@ -345,7 +340,9 @@ def _cell(cell: Mapping[str, Any], label: str, anchor: str, verdicts: Mapping[st
         return f'<div class="verdict"{identity}>{verdict}</div>' if verdict else ""
     style = "cell answer" if _kind(cell) in ("answer", "written") else "cell"
     if cell["cell_type"] == "markdown":
-        body = f'<div class="text">{_markdown(cell["source"], cell.get("attachments"))}</div>'
+        images = cell.get("attachments")
+        text = _markdown(cell["source"], images) if images else _plain_markdown(cell["source"])
+        body = f'<div class="text">{text}</div>'
     else:
         body = f'<pre class="source">{_code(_MARKER.sub("", cell["source"]))}</pre>{outputs_html(cell["outputs"])}'
     return f'<div class="{style}"{identity}>{label}{body}</div>'
@@ -398,20 +395,17 @@ def _code(source: str) -> str:
     return str(highlight(source, _LEXER, _FORMATTER)).rstrip("\n")
 
 
-def _markdown(source: str, attachments: Mapping[str, Mapping[str, str]] | None) -> str:
-    return _rendered(source, attachments) if attachments else _plain_markdown(source)
-
-
 @lru_cache(maxsize=1024)
 def _plain_markdown(source: str) -> str:
-    return _rendered(source, {})
+    return _markdown(source, {})
 
 
-def _rendered(source: str, attachments: Mapping[str, Mapping[str, str]]) -> str:
+def _markdown(source: str, attachments: Mapping[str, Mapping[str, str]]) -> str:
     """Markdown as HTML; as it was written, where it is too long for the parser or nested too deeply."""
     if len(source) <= MARKDOWN_CHARACTERS:
         try:
-            return str(_parser(_Renderer(attachments))(source))
+            plugins = [mistune.plugins.import_plugin(name) for name in _PLUGINS]
+            return str(mistune.Markdown(_Renderer(attachments), plugins=plugins)(source))
         except RecursionError:
             pass
     return f'<pre class="source">{escape(source)}</pre>'
@@ -421,10 +415,6 @@ def _rendered(source: str, attachments: Mapping[str, Mapping[str, str]]) -> str:
 def _inline(source: str) -> str:
     """A heading's text, without the heading."""
     return re.sub(r"^<h\d>|</h\d>$", "", _plain_markdown(f"# {source}").strip())
-
-
-def _parser(renderer: mistune.HTMLRenderer) -> mistune.Markdown:
-    return mistune.Markdown(renderer, plugins=[mistune.plugins.import_plugin(name) for name in _PLUGINS])
 
 
 class _Renderer(mistune.HTMLRenderer):
@@ -464,11 +454,12 @@ class _Renderer(mistune.HTMLRenderer):
 
 
 @cache
-def _template() -> Template:
+def template(name: str) -> Template:
+    """A page's template, beside this file."""
     folder = Path(__file__).parent
     environment = Environment(loader=FileSystemLoader(folder), autoescape=True, undefined=StrictUndefined)
     environment.filters["with_code"] = lambda sentence: Markup(with_code(sentence))
-    return environment.get_template("feedback.html")
+    return environment.get_template(name)
 
 
 @cache

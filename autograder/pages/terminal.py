@@ -145,7 +145,7 @@ def _print_changes(again: Mapping[str, Grading], console: Console) -> None:
         f"graded again: {count(len(again), 'submission')}, {len(changed) or 'none'} of them with a different result",
         highlight=False,
     )
-    reasons = _by_reason(again)
+    reasons = Counter(reason for one in again.values() for reason in one.why)
     for reason, students in reasons.items():
         console.print(f"  [dim]{escape(reason)}: {count(students, 'submission')}[/]", highlight=False)
     alike: dict[tuple[tuple[str, ...], tuple[Change, ...]], list[str]] = {}
@@ -167,10 +167,6 @@ def _changed(change: Change) -> str:
     if before and after and before.points is not None and replace(before, points=after.points) == after:
         return f"{change.exercise}: {_ending(after)}, {before.points:g} -> {_worth(after)}"
     return f"{change.exercise}: {standing_in_words(before)} -> {standing_in_words(after)}"
-
-
-def _by_reason(again: Mapping[str, Grading]) -> Counter[str]:
-    return Counter(reason for one in again.values() for reason in one.why)
 
 
 def standing_in_words(standing: Standing | None) -> str:
