@@ -25,8 +25,8 @@ Everything may be left out, the file too. It is checked whole before anything el
 from __future__ import annotations
 
 import difflib
-import math
 import re
+import sys
 import tomllib
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -42,10 +42,12 @@ Policy = Literal["none", "linear", "cap", "nbgrader"]
 """What a late submission costs: nothing, something for each day, all above a bound, or what nbgrader's plugin says."""
 
 _NUMBERS_OF: Mapping[Policy, tuple[str, ...]] = {"linear": ("per_day", "at_most"), "cap": ("cap",)}
-_NEEDED_BY: Mapping[Policy, str] = {"linear": "per_day", "cap": "cap"}
+_NEEDED_BY: Mapping[Policy, tuple[str, int]] = {"linear": ("per_day", 10), "cap": ("cap", 80)}  # with an example
 _UNITS = {"minute": timedelta(minutes=1), "hour": timedelta(hours=1), "day": timedelta(days=1)}
 _DURATION = re.compile(r"(\d{1,4}) (minute|hour|day)s?")
 _YEARS = range(2000, 2200)
+_WHOLE = "must be a whole number, 0 or more"
+_LARGEST = sys.float_info.max
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 
 
@@ -188,7 +190,7 @@ def _semester(settings: Mapping[str, Any], lessons: Collection[str], root: Path)
     by_lesson, by_exercise = (_table(name, settings.get(name, {})) for name in ("lessons", "exercises"))
     _check_names("lessons", by_lesson, lessons, "lesson")
     return Semester(
-        drop_lowest=_whole("drop_lowest", settings.get("drop_lowest", 0)),
+        drop_lowest=int(_number("drop_lowest", settings.get("drop_lowest", 0), _WHOLE, True)),
         late=late,
         lessons={name: _lesson(f"lessons.{name}", terms, late) for name, terms in by_lesson.items()},
         exercises={name: _exercise(name, terms, root) for name, terms in by_exercise.items()},
@@ -210,36 +212,28 @@ def _late(where: str, settings: Any, default: Late) -> Late:
         if name not in _NUMBERS_OF.get(policy, ()):
             wanted = next(other for other, numbers in _NUMBERS_OF.items() if name in numbers)
             raise _fault(f"{where}.{name}", f"is for the policy {wanted!r}, and the policy is {policy!r}")
-        percents[name] = _percent(f"{where}.{name}", settings[name])
-    needed = _NEEDED_BY.get(policy)
+        percents[name] = _number(f"{where}.{name}", settings[name], "is in percent: a number from 0 to 100", most=100)
+    needed, example = _NEEDED_BY.get(policy, ("", 0))
     if needed and needed not in settings and policy != default.policy:
-        raise _fault(f"{where}.policy", f"{policy!r} needs {needed}, in percent; add {needed} = {_EXAMPLE[needed]}")
+        raise _fault(f"{where}.policy", f"{policy!r} needs {needed}, in percent; add {needed} = {example}")
     return replace(late, **percents)
-
-
-_EXAMPLE = {"per_day": 10, "cap": 80}
 
 
 def _lesson(where: str, settings: Any, default: Late) -> LessonTerms:
     _check_names(where, _table(where, settings), ("due", "weight", "late", "extensions", "handed_in"), "setting")
     due = _moment(f"{where}.due", settings["due"]) if "due" in settings else None
-    extensions, handed_in = (
-        _moments(f"{where}.{name}", settings.get(name, {})) for name in ("extensions", "handed_in")
-    )
-    for name, moments in (("extensions", extensions), ("handed_in", handed_in)):
-        if moments and due is None:
+    moments: dict[str, dict[str, datetime]] = {}
+    for name in ("extensions", "handed_in"):
+        times = _table(f"{where}.{name}", settings.get(name, {}))
+        moments[name] = {student: _moment(f'{where}.{name}."{student}"', time) for student, time in times.items()}
+        if times and due is None:
             raise _fault(f"{where}.{name}", f"is of no use: the lesson has no due date; add {where}.due")
-    for student, until in extensions.items():
+    for student, until in moments["extensions"].items():
         if due is not None and until < due:
             said = f"is before the due date, {due.isoformat()}; an extension is the later one of the two"
             raise _fault(f'{where}.extensions."{student}"', said)
     weight = _number(f"{where}.weight", settings.get("weight", 1.0))
-    return LessonTerms(due, weight, _late(f"{where}.late", settings.get("late", {}), default), extensions, handed_in)
-
-
-def _moments(where: str, settings: Any) -> dict[str, datetime]:
-    """Times by student."""
-    return {student: _moment(f'{where}."{student}"', time) for student, time in _table(where, settings).items()}
+    return LessonTerms(due, weight, _late(f"{where}.late", settings.get("late", {}), default), **moments)
 
 
 def _exercise(name: str, settings: Any, root: Path) -> ExerciseTerms:
@@ -303,21 +297,12 @@ def _check_names(where: str, settings: Mapping[str, Any], known: Iterable[str], 
             raise BadInput(f"{SEMESTER_NAME}: {there}there is no {kind} {name!r}; {nearest(name, names)}")
 
 
-def _number(where: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not (0 <= value < math.inf):
-        raise _fault(where, f"must be a number, 0 or more, not {value!r}")
-    return float(value)
-
-
-def _whole(where: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise _fault(where, f"must be a whole number, 0 or more, not {value!r}")
-    return value
-
-
-def _percent(where: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 100:
-        raise _fault(where, f"is in percent: a number from 0 to 100, not {value!r}")
+def _number(
+    where: str, value: Any, rule: str = "must be a number, 0 or more", whole: bool = False, most: float = _LARGEST
+) -> float:
+    is_number = isinstance(value, int if whole else (int, float)) and not isinstance(value, bool)
+    if not is_number or not 0 <= value <= most:
+        raise _fault(where, f"{rule}, not {value!r}")
     return float(value)
 
 

@@ -152,7 +152,9 @@ def collect(
             roster = Roster(one.people for one in listed)
             if not roster.people and origin.without_roster:
                 collection.remarks.append(f"No roster: {origin.without_roster} (docs/collecting.md).")
-            _Run(course, download.name, origin, roster, zone, delivery, collection).take(by_lesson)
+            run = _Run(course, download.name, origin, roster, zone, delivery, collection)
+            for one_lesson, submissions in sorted(by_lesson.items()):
+                run.take_lesson(one_lesson, submissions)
     collection.remarks += _late_ones(collection.rows, course)
     for row in collection.rows:
         logger.debug("%s: %s %s, %s", row.title, row.result, row.student, "; ".join(row.said))
@@ -329,12 +331,8 @@ class _Run:
     collection: Collection
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
 
-    def take(self, by_lesson: Mapping[str, Sequence[Found]]) -> None:
-        """Take in all submissions, a lesson and a student at a time."""
-        for lesson, found in sorted(by_lesson.items()):
-            self._take_lesson(lesson, found)
-
-    def _take_lesson(self, lesson: str, found: Sequence[Found]) -> None:
+    def take_lesson(self, lesson: str, found: Sequence[Found]) -> None:
+        """Take in all submissions to a lesson, a student at a time."""
         together: dict[str, list[tuple[Found, Submitter]]] = defaultdict(list)
         for one in found:
             try:
@@ -371,7 +369,11 @@ class _Run:
     ) -> Delivery | None:
         """Take in a student's newest submission to a lesson; returns what is to be recorded, None if nothing is."""
         said: list[str] = []
-        *older, newest = _oldest_first([self._with_a_possible_time(one, said) for one in attempts])
+        possible = [self._with_a_possible_time(one, said) for one in attempts]
+        by_time = all(one.handed_in for one in possible)  # else the platform's own count must do
+        *older, newest = sorted(
+            possible, key=lambda one: (one.handed_in.timestamp() if by_time and one.handed_in else 0, one.rank)
+        )
         others = [OlderDelivery(one.title, _iso(one.handed_in)) for one in reversed(older)]
         said += [f"an earlier one does not count: {_called(other)}" for other in others]
         facts = {
@@ -403,7 +405,7 @@ class _Run:
         if result == "unchanged" and before is not None:  # this download may know less of it than an earlier one
             newest = replace(
                 newest,
-                handed_in=newest.handed_in or _moment(before.handed_in),
+                handed_in=newest.handed_in or (datetime.fromisoformat(before.handed_in) if before.handed_in else None),
                 late=before.late if newest.late is None else newest.late,
             )
         self._row(newest, result, said, **facts)
@@ -452,31 +454,13 @@ class _Run:
         return ("replaced" if standing == "other" else "collected"), kept
 
     def _row(self, found: Found, result: Result, said: Sequence[str], **facts: str) -> None:
-        self.collection.rows.append(
-            Row(
-                title=found.title,
-                result=result,
-                handed_in=_iso(found.handed_in),
-                late=found.late,
-                said=tuple(said),
-                **facts,
-            )
-        )
-
-
-def _oldest_first(attempts: Sequence[Found]) -> list[Found]:
-    """A student's submissions in their order: by when they came where that is known of all, else by their rank."""
-    if all(one.handed_in for one in attempts):
-        return sorted(attempts, key=lambda one: (one.handed_in or datetime.min, one.rank))
-    return sorted(attempts, key=lambda one: one.rank)
+        when = _iso(found.handed_in)
+        row = Row(title=found.title, result=result, handed_in=when, late=found.late, said=tuple(said), **facts)
+        self.collection.rows.append(row)
 
 
 def _iso(moment: datetime | None) -> str:
     return moment.astimezone(UTC).isoformat() if moment else ""
-
-
-def _moment(iso: str) -> datetime | None:
-    return datetime.fromisoformat(iso) if iso else None
 
 
 def _called(other: OlderDelivery) -> str:

@@ -145,20 +145,16 @@ class Delivering:
         Empty where nothing was, or only the time has changed.
         """
         standing = staged.standing
-        if standing == "same":
-            return ""
         if standing == "time":
-            self._put_time(staged)
+            with put_in_place(staged.place / timestamps.NAME) as draft:
+                draft.write_bytes((staged.folder / timestamps.NAME).read_bytes())
+        if standing in ("same", "time"):
             return ""
         staged.place.parent.mkdir(parents=True, exist_ok=True)
         kept = self._keep(staged.place) if standing == "other" else ""
         staged.folder.chmod(0o755)
         staged.folder.rename(staged.place)
         return kept
-
-    def _put_time(self, staged: Staged) -> None:
-        with put_in_place(staged.place / timestamps.NAME) as draft:
-            draft.write_bytes((staged.folder / timestamps.NAME).read_bytes())
 
     def _keep(self, place: Path) -> str:
         """Move away what lies in a place."""

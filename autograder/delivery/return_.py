@@ -12,7 +12,7 @@ import os
 import re
 import zipfile
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from html import escape
@@ -126,7 +126,9 @@ def plan(
             again = f"run `{course.grading(lesson)}` first: {{}}"
             left_out[f"The page is missing, or does not show the points as they stand; {again}."].append(record.student)
         elif not name:
-            left_out[_not_from_there(target)].append(record.student)
+            also = " nor is there a number of theirs in the roster," if target.names_by_number else ""
+            reason = f"Not collected from {target},{also} so there is no name for the page: {{}}."
+            left_out[reason].append(record.student)
         elif leads_out(name) or name in pages:
             left_out["The name that the platform gave cannot be used for a file: {}."].append(record.student)
         else:
@@ -163,11 +165,6 @@ def _name(platform: Platform, delivery: Delivery, person: Person | None, lesson:
     if platform.feedback == "folder" or platform.name == delivery.platform:
         return platform.page_name(delivery, lesson)
     return platform.page_name_by_number(person.name, person.numbers.get(platform.name, ""), lesson) if person else ""
-
-
-def _not_from_there(platform: Platform) -> str:
-    also = " nor is there a number of theirs in the roster," if platform.names_by_number else ""
-    return f"Not collected from {platform},{also} so there is no name for the page: {{}}."
 
 
 def _page(
@@ -215,23 +212,21 @@ def _comment(record: Record) -> str:
 
 def _not_final(course: Course, lesson: str, records: Sequence[Record]) -> Iterator[str]:
     """What may change the pages of these records again."""
-    waiting = [record.student for record in records if record.waiting]
-    if waiting:
-        yield f"A written answer has not been read yet, and its points are missing: {some(waiting)}."
-    changed = [record.student for record in records if record.changed]
-    if changed:
-        yield f"Changed since a person read it and gave points, which count until it is read again: {some(changed)}."
-    ungraded = [record.student for record in records if record.ungraded]
-    if ungraded:
-        yield f"An exercise could not be graded, its points are missing, and the page says why: {some(ungraded)}."
-    again = [
-        record.student
-        for record in records
-        if (folder := course.submitted / record.student / lesson).is_dir()
-        and fingerprints.of_submission(folder) != record.digest
-    ]
-    if again:
-        yield f"Handed in again since it was graded; `{course.grading(lesson)}` grades that: {some(again)}."
+
+    def is_another(record: Record) -> bool:
+        folder = course.submitted / record.student / lesson
+        return folder.is_dir() and fingerprints.of_submission(folder) != record.digest
+
+    reasons: dict[str, Callable[[Record], object]] = {
+        "A written answer has not been read yet, and its points are missing": lambda one: one.waiting,
+        "Changed since a person read it and gave points, which count until it is read again": lambda one: one.changed,
+        "An exercise could not be graded, its points are missing, and the page says why": lambda one: one.ungraded,
+        f"Handed in again since it was graded; `{course.grading(lesson)}` grades that": is_another,
+    }
+    for reason, holds in reasons.items():
+        students = [record.student for record in records if holds(record)]
+        if students:
+            yield f"{reason}: {some(students)}."
 
 
 def fill_worksheet(plan: GoingBack, worksheet: Path, scale: bool = False) -> Filled:

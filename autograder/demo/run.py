@@ -158,7 +158,8 @@ def _report_places(course: Course, console: Console) -> None:
     lesson = next(iter(STUDENTS))
     page = course.root / "class.html"
     page.write_text(class_page(course, lesson), encoding="utf-8")
-    again = [_katze(), "grade", lesson, "--course", _near(course.root), "--student", SHOWN]
+    katze = _near(Path(sys.executable).with_name("katze"))  # as it can be typed from here
+    again = [katze, "grade", lesson, "--course", _near(course.root), "--student", SHOWN]
     for what, place in (
         ("gradebook", _near(course.root / "gradebook.db")),
         ("the class on a page", _near(page)),
@@ -168,11 +169,6 @@ def _report_places(course: Course, console: Console) -> None:
         console.print(f"  {what + ':':<29}{place}", soft_wrap=True)
     console.print("Next, change something in that notebook, and grade it again:")
     console.print(f"  {shlex.join(again)}", soft_wrap=True)
-
-
-def _katze() -> str:
-    """The command as it can be typed from here."""
-    return _near(Path(sys.executable).with_name("katze"))
 
 
 def _near(path: Path) -> str:

@@ -155,7 +155,7 @@ def _fill(notebook: Notebook, heading: str, text: str) -> None:
     cells: list[Cell] = notebook["cells"]
     if heading == "own":
         first = next(n for n, cell in enumerate(cells) if cell["metadata"].get("nbgrader", {}).get("solution"))
-        cells.insert(first, _code_cell(text))
+        cells.insert(first, nbformat.v4.new_code_cell(text, id="a-cell-of-my-own"))
     elif heading == "demo":
         demo = next(cell for cell in cells if "demo" in cell["metadata"].get("tags", []))
         demo["source"] = f"{demo['source']}\n\n{text}"
@@ -181,17 +181,6 @@ def _answer(notebook: Notebook, exercise: str, text: str) -> None:
 def _marker(cell: Cell) -> str:
     marker: str = cell["source"].partition("\n")[0]
     return marker
-
-
-def _code_cell(source: str) -> Cell:
-    return {
-        "cell_type": "code",
-        "id": "a-cell-of-my-own",
-        "metadata": {},
-        "source": source,
-        "outputs": [],
-        "execution_count": None,
-    }
 
 
 # What else can happen to a notebook -------------------------------------------------------------------------

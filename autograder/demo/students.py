@@ -271,13 +271,11 @@ EXPECTED: Mapping[str, Mapping[str, Mapping[str, Expected]]] = {
 """By student, the exercises that come out differently from the student's `otherwise` and `unanswered`."""
 
 
-def _submissions(lesson: str) -> tuple[Student, ...]:
-    edits, expected = EDITS[lesson], EXPECTED[lesson]
-    return tuple(
-        replace(student, edit=edits.get(student.name, student.edit), expected=expected.get(student.name, {}))
+STUDENTS = {
+    lesson: tuple(
+        replace(student, edit=EDITS[lesson].get(student.name, student.edit), expected=expected.get(student.name, {}))
         for student in CLASS
     )
-
-
-STUDENTS = {lesson: _submissions(lesson) for lesson in EXPECTED}
+    for lesson, expected in EXPECTED.items()
+}
 """Everyone who hands in a lesson, by its folder name."""

@@ -228,7 +228,7 @@ class Unpacking:
             if refusal:
                 refused[path] = refusal
             else:
-                yield File(path, entry.size, float(entry.mtime), _tar_opener(archive, entry))
+                yield File(path, entry.size, float(entry.mtime), partial(_extracted, archive, entry))
 
 
 @contextlib.contextmanager
@@ -276,14 +276,11 @@ def _limited(stream: IO[bytes], limit: int) -> Iterator[bytes]:
         yield piece
 
 
-def _tar_opener(archive: tarfile.TarFile, entry: tarfile.TarInfo) -> Opener:
-    def opener() -> IO[bytes]:
-        file = archive.extractfile(entry)
-        if file is None:
-            raise Refused("it is no plain file")
-        return file
-
-    return opener
+def _extracted(archive: tarfile.TarFile, entry: tarfile.TarInfo) -> IO[bytes]:
+    file = archive.extractfile(entry)
+    if file is None:
+        raise Refused("it is no plain file")
+    return file
 
 
 def _check_directory(file: IO[bytes], limit: int) -> None:

@@ -6,10 +6,11 @@ import contextlib
 import os
 import stat
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import IO
 
 from autograder.errors import Unreadable
-from autograder.intake.archives import File, Opener, Refused, is_hidden, is_litter, name_as_text
+from autograder.intake.archives import File, Refused, is_hidden, is_litter, name_as_text
 from autograder.limits import size
 from autograder.words import shown
 
@@ -63,7 +64,7 @@ def walked(folder: int, refused: dict[str, str], most: int, hidden: bool = False
                     refused[path] = "it is no plain file"
                 else:
                     status = entry.stat(follow_symlinks=False)
-                    yield File(path, status.st_size, status.st_mtime, _opener(folder, way, entry.name))
+                    yield File(path, status.st_size, status.st_mtime, partial(_opened, folder, way, entry.name))
 
 
 def open_folder(name: str, parent: int | None) -> int:
@@ -120,17 +121,14 @@ def read_file(folder: int, name: str, limit: int) -> bytes:
         return file.read(min(limit, status.st_size))  # a longer wish takes its memory at once
 
 
-def _opener(folder: int, way: tuple[str, ...], name: str) -> Opener:
-    @contextlib.contextmanager
-    def opener() -> Iterator[IO[bytes]]:
-        with _closing(descend(folder, way)) as inside:
-            handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=inside)
-        with open(handle, "rb") as file:
-            if not stat.S_ISREG(os.fstat(handle).st_mode):
-                raise Refused("it is no plain file")
-            yield file
-
-    return opener
+@contextlib.contextmanager
+def _opened(folder: int, way: tuple[str, ...], name: str) -> Iterator[IO[bytes]]:
+    with _closing(descend(folder, way)) as inside:
+        handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=inside)
+    with open(handle, "rb") as file:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise Refused("it is no plain file")
+        yield file
 
 
 @contextlib.contextmanager

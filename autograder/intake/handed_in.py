@@ -174,14 +174,10 @@ class _Candidate:
         """
         try:
             return self.file.content()
-        except OverLimit as refusal:
-            raise Unreadable(
-                f"{shown(self.path)} cannot be read: {refusal.reason}; clear its outputs and submit it again."
-            ) from refusal
         except Refused as refusal:
-            raise Unreadable(
-                f"{shown(self.path)} cannot be read: {refusal.reason}; submit the .ipynb file itself."
-            ) from refusal
+            is_large = isinstance(refusal, OverLimit)
+            advice = "clear its outputs and submit it again." if is_large else "submit the .ipynb file itself."
+            raise Unreadable(f"{shown(self.path)} cannot be read: {refusal.reason}; {advice}") from refusal
 
 
 @dataclass
@@ -300,10 +296,6 @@ class _Search:
         match = re.search(pattern, name, re.I)
         return match and (tuple(map(int, re.findall(r"\d{1,9}", name[match.end() :]))) or (0,))
 
-    def _last_numbers(self, one: _Candidate) -> tuple[int, ...]:
-        """The highest numbers behind the lesson's name in the names of a file and its archives."""
-        return max(self._numbers(file.name) or (0,) for file in (*one.archives, one.file))
-
     def _of_several(self, candidates: Sequence[_Candidate]) -> _Candidate:
         """The notebook that is meant.
 
@@ -361,7 +353,10 @@ class _Search:
             Unreadable: there is none, or they differ.
         """
         full = [(one, own) for one, own in written if all(own.keys() >= other.keys() for _, other in written)]
-        ranks = [(self._last_numbers(one), not one.is_script) for one, _ in full]
+        ranks = [  # the highest numbers in the names of a file and its archives
+            (max(self._numbers(file.name) or (0,) for file in (*one.archives, one.file)), not one.is_script)
+            for one, _ in full
+        ]
         last = [answered for answered, rank in zip(full, ranks, strict=True) if rank == max(ranks)]
         if not last or any(answers != last[0][1] for _, answers in last):
             listed = _listed(one.path for one, _ in last or written)
@@ -373,14 +368,16 @@ class _Search:
 
     def _nothing(self) -> str:
         """Why there is no notebook, and what to hand in instead."""
-        if any(_WEB_PAGE.search(path) for path in self.seen):
-            instead = "a web page cannot be graded. Choose File > Download > .ipynb, and submit that file."
-        elif any(_PDF.search(path) for path in self.seen):
-            instead = "a PDF cannot be graded. Choose File > Download > .ipynb, and submit that file."
-        elif any(_CLOSED.search(path) for path in self.seen):
-            instead = "unpack the archive and submit the .ipynb file itself."
-        else:
-            instead = "submit the .ipynb file itself."
+        download = "cannot be graded. Choose File > Download > .ipynb, and submit that file."
+        instead = "submit the .ipynb file itself."
+        for pattern, said in (
+            (_WEB_PAGE, f"a web page {download}"),
+            (_PDF, f"a PDF {download}"),
+            (_CLOSED, f"unpack the archive and {instead}"),
+        ):
+            if any(pattern.search(path) for path in self.seen):
+                instead = said
+                break
         listed = _listed([path for path in self.seen if path not in self.refused], self.refused) or "it is empty"
         return f"There is no notebook {self.wanted} in the submission ({listed}): {instead}"
 

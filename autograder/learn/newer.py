@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections import defaultdict
-from collections.abc import Iterator
 from typing import Any
 
 from nbformat import NotebookNode
@@ -38,7 +37,14 @@ def renewed(mine: NotebookNode, old: NotebookNode, new: NotebookNode) -> Noteboo
         result.cells += own.pop(place, [])
     left = [*(_ordinary(cell) for cell in answers.values()), *(cell for cells in own.values() for cell in cells)]
     result.cells += left  # of exercises, and after cells, that the new version no longer has
-    return _with_one_id_each(result)
+    taken: set[str] = set()
+    for number, cell in enumerate(result.cells):  # what follows a cell may be a changed copy of it
+        identity = cell.get("id") or f"cell-{number}"
+        while identity in taken:
+            identity = f"{identity[:50]}-own"
+        cell.id = identity
+        taken.add(identity)
+    return result
 
 
 def _added(mine: NotebookNode, old: NotebookNode) -> tuple[dict[str, Cell], dict[str, list[Cell]]]:
@@ -55,15 +61,11 @@ def _added(mine: NotebookNode, old: NotebookNode) -> tuple[dict[str, Cell], dict
             place = known
         if same is not None or not cell.source.strip():
             continue
-        if known is not None and _holds_an_answer(given[known]):
+        if known is not None and given[known].metadata.get("nbgrader", {}).get("solution"):
             answers[known] = cell
         else:
             own[place].append(_ordinary(cell))
     return answers, own
-
-
-def _holds_an_answer(cell: Cell) -> bool:
-    return bool(cell.metadata.get("nbgrader", {}).get("solution"))
 
 
 def _with_source(cell: Cell, answer: Cell | None) -> Cell:
@@ -81,20 +83,3 @@ def _ordinary(cell: Cell) -> Cell:
     result = copy.deepcopy(cell)
     result.metadata.pop("nbgrader", None)
     return result
-
-
-def _with_one_id_each(notebook: NotebookNode) -> NotebookNode:
-    """The notebook with ids that no two cells share: what follows a cell may be a changed copy of it."""
-    taken: set[str] = set()
-    for cell, identity in zip(notebook.cells, _ids(notebook, taken), strict=True):
-        cell.id = identity
-        taken.add(identity)
-    return notebook
-
-
-def _ids(notebook: NotebookNode, taken: set[str]) -> Iterator[str]:
-    for number, cell in enumerate(notebook.cells):
-        identity = cell.get("id") or f"cell-{number}"
-        while identity in taken:
-            identity = f"{identity[:50]}-own"
-        yield identity

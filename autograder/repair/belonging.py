@@ -28,6 +28,9 @@ Both are parts of a lesson's exercises. A student may need a function or two of 
 KEPT = 0.6
 """With more of the lines of an answer's stub, a cell comes from it."""
 
+_IN_OTHERS = re.compile(r"#|import (?!course_lib)|from (?!course_lib)|$")
+"""How lines begin that are in the notebooks of others, too."""
+
 _SOURCE = b"### BEGIN HIDDEN TESTS"
 """What the course's own source of a release holds, and no release."""
 
@@ -84,9 +87,10 @@ def require_lesson(submission: Submission, release: Release, lesson: str, catalo
     if len(wanted & named) > FEW * len(wanted):
         return
     if len(wanted & named | _answered(submission, release)) <= FEW * len(wanted):
-        other = _mostly(named, lesson, catalogue)
-        if other:
-            raise Unreadable(f"This is the notebook of {other}, not of {lesson}: submit {lesson}.ipynb instead.")
+        for other in catalogue.modules:
+            own = {exercise.id for exercise in catalogue.of_lesson(other)}
+            if other != lesson and len(own & named) > MOST * len(own):
+                raise Unreadable(f"This is the notebook of {other}, not of {lesson}: submit {lesson}.ipynb instead.")
     if not submission.cells:
         raise Unreadable(f"The notebook has no cells: submit {lesson}.ipynb with your answers in it.")
     if not is_of(submission, release):
@@ -105,7 +109,8 @@ def is_of(submission: Submission, release: Release) -> bool:
     texts = {
         (kind, text)
         for (kind, text), index in release.lesson_cells.items()
-        if "katze-install" not in tags_of(release.notebook["cells"][index]) and not _says_little(text)
+        if "katze-install" not in tags_of(release.notebook["cells"][index])
+        and not all(_IN_OTHERS.match(line) for line in text.splitlines())
     }
     texts |= {(slot.kind, slot.plain) for slot in release.slots}
     if release.graded_cells_in(submission) or any(
@@ -120,11 +125,6 @@ def is_of(submission: Submission, release: Release) -> bool:
     return any(_takes_the_same(slot, own) for slot in stubs) or len(_answered(submission, release)) > max(
         1, FEW * len(wanted)
     )
-
-
-def _says_little(text: str) -> bool:
-    """Whether a cell has only lines that are in the notebooks of others, too."""
-    return all(re.match(r"#|import (?!course_lib)|from (?!course_lib)|$", line) for line in text.splitlines())
 
 
 def _parameters(source: str) -> Iterator[tuple[str, list[str]]]:
@@ -165,12 +165,3 @@ def _seems_defined(name: str, submission: Submission) -> bool:
     imported = rf"(?:from|import)\b[^\n]*\b{name}\b"
     pattern = re.compile(rf"^[ \t]*+(?:{definition}|{name}[ \t]*+[:=]|{imported})|[\"']{name}[\"']", re.M)
     return any(pattern.search(cell.source) for cell in submission.cells)
-
-
-def _mostly(named: set[str], lesson: str, catalogue: Catalogue) -> str:
-    """The other lesson that most of these exercises are from; empty where there is none."""
-    for other in catalogue.modules:
-        own = {exercise.id for exercise in catalogue.of_lesson(other)}
-        if other != lesson and len(own & named) > MOST * len(own):
-            return other
-    return ""

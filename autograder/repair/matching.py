@@ -47,7 +47,9 @@ class Matching:
         self._find_lost_cells()
         self._find_lost_answers()
         self._find_lost_words()
-        self._tell_of_lost_metadata()
+        for number, slot in self._unnamed:
+            if not self.is_known_copy(number, slot):
+                self.events["stripped"].append(slot.grade_id)
 
     def chosen(self, slot: Slot) -> int | None:
         """Of several copies, the one that carries the grade; None where the answer is in another one's cell.
@@ -126,8 +128,7 @@ class Matching:
         for slot in self.slots:
             if self.claims[slot.grade_id] or slot.role == "answer":
                 continue
-            free = self._free(slot.kind)
-            found = [n for n in free if self.plain[n] == slot.plain]
+            found = [n for n in self._free(slot.kind) if self.plain[n] == slot.plain]
             if found:
                 self.events["stripped"].append(slot.grade_id)
                 self.claims[slot.grade_id] = found[-1:]
@@ -158,28 +159,23 @@ class Matching:
             claims = self.claims[slot.grade_id]
             defining = [number for number, names in enumerate(self.written) if slot.names and slot.names <= names]
             elsewhere = [number for number in defining if number not in claims]
-            answers = [n for n in defining if n in claims and not (elsewhere and self._is_unanswered(n, slot))]
-            if answers:
+            cells = self.submission.cells
+            answers = [n for n in defining if n in claims]
+            if any(not (elsewhere and is_unanswered(cells[n].source, slot.source)) for n in answers):
                 continue
             counting = self._counting(elsewhere, slot)
             found = [] if counting is None or counting in claimed else [counting]
             if elsewhere:
                 self.stubs |= {n for n in claims if n in defining or not self.is_filled(n, slot)}
             elif not claims:
-                found = [n for n in self._free("code") if self._keeps(n, slot)][-1:]
+                own = [n for n in self._free("code") if ("code", self.plain[n]) not in self.lesson]
+                found = [n for n in own if kept(slot.source, cells[n].source) > 0.6][-1:]
             if found or self.stubs & set(claims):
                 self.events["found"].append(slot.exercise)
             elif not claims and not elsewhere:
                 self.events["no_answer"].append(slot.exercise)
             self.claims[slot.grade_id] = sorted([*claims, *found])
             claimed.update(found)
-
-    def _keeps(self, number: int, slot: Slot) -> bool:
-        is_lesson = ("code", self.plain[number]) in self.lesson
-        return not is_lesson and kept(slot.source, self.submission.cells[number].source) > 0.6
-
-    def _is_unanswered(self, number: int, slot: Slot) -> bool:
-        return is_unanswered(self.submission.cells[number].source, slot.source)
 
     def _find_lost_words(self) -> None:
         """Answers in words that are not in their own cell.
@@ -192,7 +188,7 @@ class Matching:
             claims = self.claims[slot.grade_id]
             if slot.role != "written" or any(self.is_filled(number, slot) for number in claims):
                 continue
-            answered = self._answered()
+            answered = {n for n, of in self._slot_of().items() if of.role == "written" and self.is_filled(n, of)}
             words = {n: own_words(cell, self.release.lines) for n, cell in enumerate(cells) if n not in answered}
             near = [n for n in self._next_to(slot) if may_answer(cells[n], words[n])]
             text = [n for n in near if cells[n].kind != "code"]
@@ -212,10 +208,6 @@ class Matching:
         """The slot of each cell that has one."""
         return {number: self.by_grade_id[name] for name, numbers in self.claims.items() for number in numbers}
 
-    def _answered(self) -> set[int]:
-        """The cells that answer a question in words."""
-        return {n for n, slot in self._slot_of().items() if slot.role == "written" and self.is_filled(n, slot)}
-
     def _next_to(self, slot: Slot) -> list[int]:
         """The student's own cells below and then above a question's cell, or where it should be, up to the lesson's."""
         places = {n: found.index for n, found in self._slot_of().items()}
@@ -227,11 +219,6 @@ class Matching:
         below = claims or sorted(earlier, key=lambda n: places[n])[-1:]
         ways = [range(n + 1, len(self.plain)) for n in below] + [range(n - 1, -1, -1) for n in claims]
         return [n for way in ways for n in takewhile(lambda n: n not in places, way)]
-
-    def _tell_of_lost_metadata(self) -> None:
-        for number, slot in self._unnamed:
-            if not self.is_known_copy(number, slot):
-                self.events["stripped"].append(slot.grade_id)
 
 
 def _has_other_settings(claimed: Mapping[str, object], slot: Slot) -> bool:

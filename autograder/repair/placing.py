@@ -255,15 +255,11 @@ def with_ids(cells: Iterable[Cell], reserved: set[str]) -> list[Cell]:
     for number, cell in enumerate(cells):
         identity = cell.id
         if not _CELL_ID.fullmatch(identity) or identity in used or (identity in reserved and not cell.nbgrader):
-            identity = next(name for name in _fresh_ids(number) if name not in used | reserved)
+            extras = (f"-{extra}" for extra in range(CELLS * 2))
+            identity = next(name for extra in ("", *extras) if (name := f"cell-{number}{extra}") not in used | reserved)
         used.add(identity)
         result.append(replace(cell, id=identity))
     return result
-
-
-def _fresh_ids(number: int) -> Iterable[str]:
-    yield f"cell-{number}"
-    yield from (f"cell-{number}-{extra}" for extra in range(CELLS * 2))
 
 
 _CELL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")

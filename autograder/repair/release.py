@@ -59,12 +59,30 @@ class Release:
     @cached_property
     def slots(self) -> tuple[Slot, ...]:
         """The cells that have a part in grading, in order."""
-        return tuple(_slots(self.notebook))
+        return tuple(
+            Slot(
+                index=index,
+                kind=cell["cell_type"],
+                role=role,
+                exercise=marker(cell["source"])[0] or exercise_of(meta["grade_id"]),
+                grade_id=meta["grade_id"],
+                source=cell["source"],
+                tags=tags_of(cell),
+                id=cell["id"],
+                nbgrader=meta,
+            )
+            for index, cell in enumerate(self.notebook["cells"])
+            if (role := _role(meta := cell["metadata"].get("nbgrader", {})))
+        )
 
     @cached_property
     def lesson_cells(self) -> Mapping[tuple[str, str], int]:
         """Where the ordinary cells are, by kind and text."""
-        return _lesson_cells(self.notebook)
+        return {
+            (cell["cell_type"], plain(cell["source"])): index
+            for index, cell in enumerate(self.notebook["cells"])
+            if not _role(cell["metadata"].get("nbgrader", {})) and plain(cell["source"])
+        }
 
     @cached_property
     def lines(self) -> frozenset[str]:
@@ -127,39 +145,6 @@ class Slot:
     def names(self) -> set[str]:
         """What an answer's stub defines."""
         return defined(self.source)
-
-
-def _slots(release: Mapping[str, Any]) -> list[Slot]:
-    """The cells of the release that have a part in grading, in order."""
-    slots = []
-    for index, cell in enumerate(release["cells"]):
-        meta = cell["metadata"].get("nbgrader", {})
-        role = _role(meta)
-        if role:
-            exercise, _ = marker(cell["source"])
-            slots.append(
-                Slot(
-                    index=index,
-                    kind=cell["cell_type"],
-                    role=role,
-                    exercise=exercise or exercise_of(meta["grade_id"]),
-                    grade_id=meta["grade_id"],
-                    source=cell["source"],
-                    tags=tags_of(cell),
-                    id=cell["id"],
-                    nbgrader=meta,
-                )
-            )
-    return slots
-
-
-def _lesson_cells(release: Mapping[str, Any]) -> dict[tuple[str, str], int]:
-    """Where the release's ordinary cells are in it, by kind and text."""
-    return {
-        (cell["cell_type"], plain(cell["source"])): index
-        for index, cell in enumerate(release["cells"])
-        if not _role(cell["metadata"].get("nbgrader", {})) and plain(cell["source"])
-    }
 
 
 def _role(meta: Mapping[str, object]) -> str:

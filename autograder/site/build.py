@@ -7,11 +7,12 @@ the browser, from files as well.
 from __future__ import annotations
 
 import io
+import logging
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,8 @@ from autograder.progress import progress_bar
 from autograder.site import guide, library
 from autograder.site.lesson import DOWNLOADS, PICTURES, LessonPage, lesson_page
 from course_lib import __version__
+
+logger = logging.getLogger(__name__)
 
 MATHJAX = "static/mathjax/es5/tex-svg-full.js"
 """In the package `mathjax`: one file that needs no other, and no fonts."""
@@ -53,28 +56,24 @@ def build_site(course: Course, folder: Path, workers: int = 1) -> list[str]:
         raise BadInput(f"no lessons in {course.solutions}: a website is built where a course is written")
     if folder.exists() and not (folder / OURS).exists() and any(folder.iterdir()):
         raise BadInput(f"{folder} holds something else; name an empty folder, or one that does not exist")
-    lessons = list(_lesson_pages(course, workers))
+    names, lessons = solution_lessons(course), []
+    with ThreadPoolExecutor(max_workers=workers) as pool, progress_bar(Console(stderr=True)) as progress:
+        bar = progress.add_task("lessons", total=len(names))
+        for page in pool.map(partial(lesson_page, course), names):
+            lessons.append(page)
+            progress.advance(bar)
+            progress.refresh()
     with tempfile.TemporaryDirectory(prefix="katze-site-") as workshop:
         source, extra, made = (Path(workshop) / name for name in ("source", "extra", "made"))
         _write_pages(course, lessons, source)
         _write_files(course, lessons, source, extra)
-        warnings = _sphinx(source, made, _settings(course, extra), workers)
+        logger.info("%d lessons have run; Sphinx makes pages of them", len(lessons))
+        warnings = _sphinx(source, made, _settings(extra), workers)
         (made / OURS).write_text("Made by katze site.\n")
         shutil.rmtree(folder, ignore_errors=True)
         folder.parent.mkdir(parents=True, exist_ok=True)
         shutil.copytree(made, folder, ignore=shutil.ignore_patterns(".buildinfo", "objects.inv"))
     return warnings
-
-
-def _lesson_pages(course: Course, workers: int) -> Iterator[LessonPage]:
-    """The pages of all lessons, with a bar that grows while lessons run."""
-    names = solution_lessons(course)
-    with ThreadPoolExecutor(max_workers=workers) as pool, progress_bar(Console(stderr=True)) as progress:
-        bar = progress.add_task("lessons", total=len(names))
-        for page in pool.map(lambda lesson: lesson_page(course, lesson), names):
-            progress.advance(bar)
-            progress.refresh()
-            yield page
 
 
 def _write_pages(course: Course, lessons: list[LessonPage], source: Path) -> None:
@@ -105,7 +104,7 @@ def _write_files(course: Course, lessons: list[LessonPage], source: Path, extra:
         shutil.copy(script, static / "mathjax.js")
 
 
-def _settings(course: Course, extra: Path) -> dict[str, Any]:
+def _settings(extra: Path) -> dict[str, Any]:
     """Sphinx's configuration."""
     return {
         "project": "Katze",

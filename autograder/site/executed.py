@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 import fcntl
 import hashlib
+import logging
 import os
 import sys
 import tempfile
@@ -31,6 +32,8 @@ from autograder.grading.digests.sources import files_of
 from course_lib import exercises
 from course_lib.ground.files import put_in_place
 from course_lib.learner.solutions import SOLVED
+
+logger = logging.getLogger(__name__)
 
 SECONDS_FOR_A_CELL = 600
 """Far beyond what a cell needs, on the busiest machine."""
@@ -94,6 +97,7 @@ def executed_solution(course: Course, lesson: str) -> NotebookNode:
 
 
 def _execute(lesson: str, notebook: NotebookNode, kept: Path) -> None:
+    logger.info("%s is run", lesson)
     with tempfile.TemporaryDirectory(prefix="katze-executed-") as folder:
         try:
             ran = execute_notebook(notebook, Path(folder), {**os.environ, "KATZE_WORK": folder, **SETTINGS})
