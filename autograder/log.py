@@ -15,7 +15,7 @@ from rich.text import Text
 
 from autograder.console import output_console
 from autograder.course.course import Course
-from autograder.course.kept.collected import Delivery, read_collected, told_of_late_ones
+from autograder.course.store.collected import Delivery, read_collected, told_of_late_ones
 from autograder.errors import BadInput
 from autograder.gradebook import store
 from autograder.gradebook.access import read_only

@@ -14,7 +14,7 @@ from rich.text import Text
 from sqlalchemy.orm import Session
 
 from autograder.course.course import Course
-from autograder.course.kept.collected import read_collected, told_of_late_ones
+from autograder.course.store.collected import read_collected, told_of_late_ones
 from autograder.delivery.history import read_returned
 from autograder.gradebook import store
 from autograder.gradebook.access import is_new, read_only

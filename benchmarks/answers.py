@@ -42,7 +42,7 @@ from typing import Any
 
 import torch
 
-from autograder.course.given import needed_of_notebook
+from autograder.course.notebook_definitions import needed_of_notebook
 from benchmarks.table import Row, report
 from course_lib import exercises
 from course_lib.checking import AnswerKey, Exercise, Verdict, check, judge, observe

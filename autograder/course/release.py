@@ -38,11 +38,11 @@ from traitlets.config.loader import Config
 
 from autograder.course.colab import BADGE, INSTALL, opening_cells
 from autograder.course.course import Course
-from autograder.course.evening import tell_times
 from autograder.course.folding import fold
-from autograder.course.given import answered_cells
-from autograder.course.kept.builds import NOT_ASSETS, REFERENCE_LIST, chosen_lessons, files_in
+from autograder.course.notebook_definitions import answered_cells
+from autograder.course.reading_time import tell_times
 from autograder.course.solved import is_reason, solved_pages
+from autograder.course.store.builds import NOT_ASSETS, REFERENCE_LIST, chosen_lessons, files_in
 from autograder.errors import BadInput
 from autograder.words import count
 from course_lib.checking.exercise import Exercise

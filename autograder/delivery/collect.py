@@ -1,7 +1,7 @@
 """`katze collect`: from what a platform delivers to `submitted/<student>/<lesson>/`. Begin here.
 
 `platforms/download.py` opens it, the platform's own file finds the submissions in it, `students.py` says whose they
-are, and `deliver.py` puts them where grading looks for them. `course/kept/collected.py` keeps where each came from.
+are, and `deliver.py` puts them where grading looks for them. `course/store/collected.py` keeps where each came from.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from autograder.course.course import Course
-from autograder.course.kept.collected import (
+from autograder.course.store.collected import (
     Collected,
     Delivery,
     OlderDelivery,

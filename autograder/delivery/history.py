@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from autograder.course.course import Course
-from autograder.course.kept.files import read_kept, write_kept
+from autograder.course.store.files import read_stored, write_stored
 
 
 @dataclass(frozen=True)
@@ -76,10 +76,10 @@ def read_returned(course: Course, lesson: str) -> Returned:
         BadInput: the file is damaged, or a newer Katze has written it.
     """
     advice = "remove it, and it is forgotten what was returned"
-    return Returned(lesson, read_kept(place(course, lesson), lambda _, facts: ReturnedPage(**facts), advice))
+    return Returned(lesson, read_stored(place(course, lesson), lambda _, facts: ReturnedPage(**facts), advice))
 
 
 def write_returned(course: Course, returned: Returned) -> None:
     """Write the record whole, or not at all."""
     students = {student: dataclasses.asdict(page) for student, page in returned.pages.items()}
-    write_kept(place(course, returned.lesson), returned.lesson, students)
+    write_stored(place(course, returned.lesson), returned.lesson, students)

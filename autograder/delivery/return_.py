@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.course.course import Course
-from autograder.course.kept.collected import Delivery, read_collected
+from autograder.course.store.collected import Delivery, read_collected
 from autograder.delivery.history import Returned, ReturnedPage, digest_of, page_of, read_returned, write_returned
 from autograder.delivery.worksheet import Filled, WorksheetRow, fill
 from autograder.errors import BadInput

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from autograder.box import ForkServer, Level, choose_level
 from autograder.course.course import Course
-from autograder.course.given import needed_of_notebook
+from autograder.course.notebook_definitions import needed_of_notebook
 from autograder.errors import BadInput, Unreadable
 from autograder.grading.digests.reach import held_by_lesson
 from autograder.grading.submission import grade_cells

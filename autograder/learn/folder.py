@@ -12,7 +12,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from autograder.course.course import Course
-from autograder.course.given import answered_cells
+from autograder.course.notebook_definitions import answered_cells
 from autograder.course.release import fresh_release
 from autograder.errors import BadInput
 from autograder.learn.newer import renewed

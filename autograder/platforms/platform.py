@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from typing import Literal
 
-from autograder.course.kept.collected import Delivery
+from autograder.course.store.collected import Delivery
 from autograder.intake.archives import File
 from autograder.platforms.download import Download
 

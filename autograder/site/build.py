@@ -20,7 +20,7 @@ from typing import Any
 from rich.console import Console
 
 from autograder.course.course import Course
-from autograder.course.kept.builds import solution_lessons
+from autograder.course.store.builds import solution_lessons
 from autograder.errors import BadInput
 from autograder.progress import progress_bar
 from autograder.site import guide, library

@@ -15,7 +15,7 @@ from rich.console import Console
 from torch import Generator, Tensor
 
 from autograder.certify import Certificate, certify, print_table
-from autograder.course.given import released_stubs
+from autograder.course.notebook_definitions import released_stubs
 from course_lib import exercises
 from course_lib.checking import CORE, Case, Exercise, Misconception, Pair
 

@@ -447,7 +447,7 @@ def test_what_a_disk_refuses_is_one_line(
     def refuse(*arguments: object) -> None:
         raise OSError(number, os.strerror(number), "/course/x.ipynb")
 
-    monkeypatch.setattr("autograder.course.kept.builds.chosen_lessons", refuse)
+    monkeypatch.setattr("autograder.course.store.builds.chosen_lessons", refuse)
     assert f"cannot write /course/x.ipynb: {said}" in refused(capsys, "release", "--course", str(course))
 
 

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from autograder.cli import main
 from autograder.course.course import Course
-from autograder.course.kept.collected import Collected, Delivery, OlderDelivery, write_collected
+from autograder.course.store.collected import Collected, Delivery, OlderDelivery, write_collected
 from autograder.errors import BadInput
 from autograder.grading import assignment
 from autograder.grading.batch import grade_lesson

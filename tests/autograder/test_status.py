@@ -11,7 +11,7 @@ import pytest
 
 from autograder.cli import main
 from autograder.course.course import Course
-from autograder.course.kept.collected import Collected, Delivery, write_collected
+from autograder.course.store.collected import Collected, Delivery, write_collected
 from autograder.delivery.history import Returned, ReturnedPage, digest_of, page_of, write_returned
 from autograder.gradebook.standings import standings
 from autograder.grading.batch import grade_lesson

@@ -11,8 +11,8 @@ import pytest
 from nbformat import NotebookNode
 
 from autograder.course.colab import BADGE, INSTALL
-from autograder.course.evening import without_times
 from autograder.course.folding import TITLE
+from autograder.course.reading_time import without_times
 from autograder.course.solved import is_reason
 from course_lib import exercises
 from course_lib.checking.notebook import IMPORTED_CHECK

@@ -29,7 +29,7 @@ def add(commands: Commands) -> None:
 def _run(options: argparse.Namespace) -> int:
     from autograder.certify import certify, print_table
     from autograder.course.course import Course
-    from autograder.course.given import released_stubs
+    from autograder.course.notebook_definitions import released_stubs
     from course_lib.exercises.catalogue import NO_EXERCISES, UnknownName
 
     course = Course.find(options.course)

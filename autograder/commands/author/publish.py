@@ -91,7 +91,7 @@ def _remarks(plan: Plan, recorded: list[Recorded]) -> Iterator[str]:
 
 
 def _check(course: Course, options: argparse.Namespace) -> int:
-    from autograder.course.given import released_stubs
+    from autograder.course.notebook_definitions import released_stubs
     from autograder.edition.leaks import find_leaks
     from autograder.edition.publish import closed_in, lessons_in
     from autograder.edition.verdicts import compare_lesson, summary

@@ -34,7 +34,7 @@ def add(commands: Commands) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     from autograder.course.course import Course
-    from autograder.course.kept.builds import changed_lessons, chosen_lessons, remember
+    from autograder.course.store.builds import changed_lessons, chosen_lessons, remember
 
     course = Course.find(options.course)
     if options.check:

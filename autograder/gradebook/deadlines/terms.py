@@ -20,8 +20,8 @@ from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
 from autograder.course.course import Course
-from autograder.course.kept.collected import read_collected
 from autograder.course.semester import SEMESTER_NAME, LessonTerms, utc
+from autograder.course.store.collected import read_collected
 from autograder.errors import BadInput
 from autograder.gradebook import models
 from autograder.gradebook.deadlines.lateness import Lateness, lateness_of

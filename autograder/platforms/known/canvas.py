@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from datetime import tzinfo
 
-from autograder.course.kept.collected import Delivery
+from autograder.course.store.collected import Delivery
 from autograder.intake.archives import File
 from autograder.platforms.download import Download
 from autograder.platforms.platform import Found, Platform

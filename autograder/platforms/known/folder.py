@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import tzinfo
 
-from autograder.course.kept.collected import Delivery
+from autograder.course.store.collected import Delivery
 from autograder.errors import BadInput
 from autograder.intake.archives import File
 from autograder.intake.handed_in import is_notebook, may_be_work

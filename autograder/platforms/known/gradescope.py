@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from autograder.course.kept.collected import Delivery
+from autograder.course.store.collected import Delivery
 from autograder.errors import BadInput
 from autograder.intake.archives import File, Refused
 from autograder.platforms.download import Download

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import tzinfo
 
-from autograder.course.kept.collected import Delivery
+from autograder.course.store.collected import Delivery
 from autograder.intake.archives import File
 from autograder.platforms.download import Download
 from autograder.platforms.platform import CONTROL, Found, Platform, newest_file

@@ -21,8 +21,8 @@ from nbgrader.api import Gradebook
 import course_lib
 from autograder.course.colab import BADGE, INSTALL
 from autograder.course.course import Course
-from autograder.course.kept.builds import changed_lessons, remember, solution_lessons
 from autograder.course.release import Role, check_release, release
+from autograder.course.store.builds import changed_lessons, remember, solution_lessons
 from autograder.errors import BadInput
 from course_lib import exercises
 from course_lib.checking import Case, Exercise

@@ -16,7 +16,7 @@ import torch
 
 from autograder import cli
 from autograder.course.course import Course
-from autograder.course.given import released_stubs
+from autograder.course.notebook_definitions import released_stubs
 from autograder.edition.recording import same_inputs, write_lesson
 from autograder.edition.verdicts import Compared, compare, compare_lesson, known_answers, summary
 from benchmarks.answers import ANSWERS, Block, answer, blocks

@@ -13,7 +13,7 @@ import yaml
 from rich.console import Console
 
 from autograder.course.course import Course
-from autograder.course.kept.collected import read_collected
+from autograder.course.store.collected import read_collected
 from autograder.delivery.collect import collect
 from autograder.delivery.report import print_collection
 from autograder.delivery.students import folder_name

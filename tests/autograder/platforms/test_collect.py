@@ -16,7 +16,7 @@ import pytest
 
 from autograder.cli import main
 from autograder.course.course import Course
-from autograder.course.kept.collected import read_collected
+from autograder.course.store.collected import read_collected
 from autograder.delivery.collect import Collection, collect
 from autograder.errors import BadInput
 from tests.autograder.platforms.downloads import (
@@ -656,7 +656,7 @@ from autograder.platforms import known
 known.__path__.append(sys.argv[1])
 from autograder.cli import main
 from autograder.course.course import Course
-from autograder.course.kept.collected import read_collected
+from autograder.course.store.collected import read_collected
 from autograder.delivery.worksheet import WorksheetRow, fill
 from autograder.platforms.registry import named
 from autograder.platforms.roster import read_roster

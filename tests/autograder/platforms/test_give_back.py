@@ -17,7 +17,7 @@ import pytest
 
 from autograder.cli import main
 from autograder.course.course import Course
-from autograder.course.kept.collected import Collected, Delivery, write_collected
+from autograder.course.store.collected import Collected, Delivery, write_collected
 from autograder.delivery.history import page_of, place, read_returned
 from tests.autograder.grading.test_by_hand import give
 from tests.autograder.small_class import BY_NAME, LESSON, MOST, answer, hand_in, make_course

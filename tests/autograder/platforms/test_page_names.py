@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from autograder.course.kept.collected import Delivery
+from autograder.course.store.collected import Delivery
 from autograder.platforms.platform import leads_out
 from autograder.platforms.registry import named as platform_named
 

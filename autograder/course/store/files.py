@@ -13,10 +13,10 @@ from course_lib.ground.files import put_in_place
 FORMAT = 1
 """Of such a file; one with a higher number was written by a newer Katze."""
 
-Kept = TypeVar("Kept")
+Stored = TypeVar("Stored")
 
 
-def read_kept(path: Path, read: Callable[[str, Mapping[str, Any]], Kept], advice: str) -> dict[str, Kept]:
+def read_stored(path: Path, read: Callable[[str, Mapping[str, Any]], Stored], advice: str) -> dict[str, Stored]:
     """What is kept about each student; nothing where there is no file.
 
     Args:
@@ -38,7 +38,7 @@ def read_kept(path: Path, read: Callable[[str, Mapping[str, Any]], Kept], advice
         raise BadInput(f"{path} cannot be read ({type(error).__name__}); {advice}") from error
 
 
-def write_kept(path: Path, lesson: str, students: Mapping[str, Mapping[str, Any]]) -> None:
+def write_stored(path: Path, lesson: str, students: Mapping[str, Mapping[str, Any]]) -> None:
     """Write what is kept about each student of a lesson, whole or not at all."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     content = {"format": FORMAT, "lesson": lesson, "students": dict(sorted(students.items()))}

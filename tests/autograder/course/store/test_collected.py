@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from autograder.course.course import Course
-from autograder.course.kept.collected import (
+from autograder.course.store.collected import (
     Collected,
     Delivery,
     OlderDelivery,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-from autograder.course.given import answered_cells, needed_of_notebook
+from autograder.course.notebook_definitions import answered_cells, needed_of_notebook
 
 NOTEBOOK = Path(__file__).parents[3] / "notebooks" / "08_subwords" / "08_subwords.ipynb"
 

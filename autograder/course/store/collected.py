@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from autograder.course.course import Course
-from autograder.course.kept.files import read_kept, write_kept
 from autograder.course.semester import SEMESTER_NAME
+from autograder.course.store.files import read_stored, write_stored
 from autograder.words import some
 
 
@@ -118,13 +118,13 @@ def read_collected(course: Course, lesson: str) -> Collected:
         BadInput: the file is damaged, or a newer Katze has written it.
     """
     path = record_of_collected(course, lesson)
-    return Collected(lesson, read_kept(path, _delivery, "remove it and collect again"))
+    return Collected(lesson, read_stored(path, _delivery, "remove it and collect again"))
 
 
 def write_collected(course: Course, collected: Collected) -> None:
     """Write the record whole, or not at all."""
     students = {student: _plain(one) for student, one in collected.students.items()}
-    write_kept(record_of_collected(course, collected.lesson), collected.lesson, students)
+    write_stored(record_of_collected(course, collected.lesson), collected.lesson, students)
 
 
 def _plain(one: Delivery) -> dict[str, Any]:

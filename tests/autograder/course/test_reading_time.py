@@ -9,8 +9,8 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 
-from autograder.course.evening import CODE_LINE, FORMULA, PICTURE, Minutes, minutes_of, tell_times, without_times
 from autograder.course.folding import FOLDED
+from autograder.course.reading_time import CODE_LINE, FORMULA, PICTURE, Minutes, minutes_of, tell_times, without_times
 from course_lib.exercises import LESSONS, SECONDS
 from tests.solutions.reading import ROOT
 
