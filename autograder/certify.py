@@ -318,6 +318,5 @@ def _verdicts(keys: Iterable[AnswerKey], answer: Callable[..., Value]) -> list[V
 
 
 def _told(verdict: Verdict) -> str:
-    """What the student would read first."""
     case = next(result for result in verdict.cases if not result.passed)
     return f"{case.case.name}: {case.message}"

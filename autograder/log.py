@@ -305,7 +305,6 @@ def _by_hand(entry: Mapping[str, Any]) -> str:
 
 
 def _print(console: Console, indent: int, *parts: tuple[str, str]) -> None:
-    """One paragraph."""
     text = Text()
     for words, style in parts:
         text.append(_printable(words), style)
@@ -318,5 +317,4 @@ def _printable(words: str) -> str:
 
 
 def _moment(text: str) -> str:
-    """A recorded time, for people."""
     return text.replace("T", " ").replace("+00:00", " UTC")

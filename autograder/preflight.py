@@ -215,7 +215,6 @@ def write_mended(found: Preflight, target: Path) -> None:
 
 
 def _found(file: Path, lesson: str, answers: AnswersIn) -> HandedIn:
-    """What grading would read of a file, or of all that is in a folder."""
     if not file.is_dir():
         return unpack(file.name, _content(file), lesson, answers)
     with contextlib.ExitStack() as resources:
@@ -296,7 +295,6 @@ def _remarks(content: bytes, submission: Submission, release: Release, meant: st
 
 
 def _answers(repaired: Repaired, release: Release, catalogue: Catalogue) -> list[Answer]:
-    """How each exercise's answer looks, in the order of the release."""
     cells = repaired.cells
     code = Code([cell.source if cell.runs else "" for cell in cells])
     found = []
@@ -317,7 +315,6 @@ def _answers(repaired: Repaired, release: Release, catalogue: Catalogue) -> list
 def _answer(
     name: str, exercise: Exercise | None, points: float, cells: Sequence[Cell], code: Code, place: int
 ) -> Answer:
-    """How the answer looks to an exercise whose check is the cell at `place`."""
     own = [cell for cell in cells if cell.exercise == name and cell.kind is CellKind.ANSWER]
     broken = next(filter(None, (syntax_error(cell.source) for cell in own)), "")
     if exercise is None:

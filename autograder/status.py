@@ -163,7 +163,6 @@ def _graded(course: Course) -> dict[str, _Graded]:
 
 
 def _records(course: Course, connection: Session, lesson: str) -> dict[str, Record]:
-    """The records of those who are in the gradebook, with what people give and what being late costs."""
     cells, listed = store.by_hand(connection, lesson), store.known_students(connection)
     records = [
         replace(record, by_hand=cells.get(student, ()))
@@ -257,7 +256,6 @@ _NUMBERS = {"collected", "graded", "to grade", "need you", "returned"}
 
 
 def _to_see_to(one: LessonStatus) -> list[str]:
-    """What needs a person, a sentence each."""
     lines = list(one.refused)
     if one.no_score:
         lines.append(f"no score: {some(one.no_score)}; `katze log STUDENT {one.lesson}` says why.")

@@ -298,7 +298,6 @@ class Box:
                 calls.answers(self._watch.rest)
 
     def _end_calls(self) -> None:
-        """End what calls callbacks, if anything does."""
         if self._calls is not None:
             calls, self._calls = self._calls, None
             self._called_seconds += calls.close()
@@ -307,7 +306,6 @@ class Box:
         return with_calls(self._handle.look(), self._calls, self._called_seconds)
 
     def _expected(self, frame: Frame, request: str) -> Frame:
-        """The frame, if it belongs to the request."""
         if frame.header.get("kind") == "failed":
             self._lose(Outcome.DIED, "the code has broken the process that ran it")
         if frame.header.get("id") != request:
@@ -315,7 +313,6 @@ class Box:
         return frame
 
     def _clock(self, limit: str) -> Clock:
-        """When to give up on a request: after as many seconds as this limit says."""
         return Clock.of(self._now, limit)
 
     def _send(self, data: bytes, clock: Clock) -> None:

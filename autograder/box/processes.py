@@ -88,7 +88,6 @@ def _clock(process: int) -> float:
 
 
 def _threads(process: int) -> Iterator[str]:
-    """The states of its threads."""
     with os.scandir(f"/proc/{process}/task") as tasks:
         for task in tasks:
             with contextlib.suppress(OSError):  # ended in the meantime

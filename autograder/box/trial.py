@@ -62,7 +62,6 @@ def _problem(fork_server: ForkServer, name: str, cell: str) -> str:
 
 
 def _said(box: Box, cell: str) -> str:
-    """How a cell failed; empty if it did not."""
     try:
         result = box.run_cell(cell)
     except BoxLost as ended:

@@ -126,7 +126,6 @@ def check_address(address: str, trusted: bool = False) -> None:
 
 
 def _is_here(host: str) -> bool:
-    """Whether only this machine can reach a host of this name."""
     with contextlib.suppress(ValueError):
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     return host == "localhost"

@@ -42,7 +42,6 @@ def answered_cells(notebook: Path, fresh: Path) -> list[str]:
 
 
 def _answer_cells(notebook: Mapping[str, Any]) -> dict[str, str]:
-    """The source of each cell that a student writes in, by its `grade_id`."""
     flags = [(cell, cell["metadata"].get("nbgrader", {})) for cell in notebook["cells"]]
     return {nbgrader["grade_id"]: _source(cell) for cell, nbgrader in flags if nbgrader.get("solution")}
 

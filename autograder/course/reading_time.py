@@ -138,7 +138,6 @@ def _about(minutes: float) -> int:
 
 
 def _long(minutes: float) -> str:
-    """Minutes as one says them, to the nearest five."""
     hours, rest = divmod(_about(minutes), 60)
     said = [f"{hours} hour{'s' if hours > 1 else ''}"] if hours else []
     return " ".join([*said, *([f"{rest} minutes"] if rest else [])])

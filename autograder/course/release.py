@@ -187,7 +187,6 @@ def fresh_release(course: Course, lesson: str) -> Iterator[Path]:
 
 
 def _build(course: Course, lessons: Iterable[str], workshop: Path, exercises: Collection[Exercise]) -> None:
-    """Build lessons into `workshop/source` and `workshop/release`."""
     for lesson in lessons:
         folder = course.solutions / lesson
         wanted = {exercise.id: exercise for exercise in exercises if exercise.lesson == lesson}
@@ -204,7 +203,6 @@ def _build(course: Course, lessons: Iterable[str], workshop: Path, exercises: Co
 
 
 def _write_solved(lesson: str, written: Sequence[NotebookNode], folder: Path, shown: bool) -> None:
-    """Write the pages of a lesson's solutions, where the course shows them."""
     folder.mkdir(exist_ok=True)
     for name, page in solved_pages(lesson, written):
         if shown:
@@ -362,7 +360,6 @@ def _points(points: object) -> str:
 
 
 def _cell_place(course: Course, lesson: str, grade_id: str) -> str:
-    """The line on which a graded cell of a lesson begins."""
     return _place(course.solutions / lesson / f"{lesson}.py", rf'# %%.*"{re.escape(grade_id)}"', course.root)
 
 

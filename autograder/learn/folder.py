@@ -115,7 +115,6 @@ def _renew(target: Path, kept: Path, notebook: Path) -> Path:
 
 
 def _free(path: Path) -> Path:
-    """The path, or a numbered one where there is such a file."""
     numbered = (path.with_name(f"{path.stem} ({number}){path.suffix}") for number in range(2, 1000))
     return path if not path.exists() else next(other for other in numbered if not other.exists())
 

@@ -134,8 +134,6 @@ def _ungraded_in_words(exercises: Sequence[ExerciseRecord]) -> str:
 
 @dataclass(frozen=True)
 class _Row:
-    """One line of the overview."""
-
     exercise: str
     state: str
     word: str
@@ -413,7 +411,6 @@ def _markdown(source: str, attachments: Mapping[str, Mapping[str, str]]) -> str:
 
 @lru_cache(maxsize=1024)
 def _inline(source: str) -> str:
-    """A heading's text, without the heading."""
     return re.sub(r"^<h\d>|</h\d>$", "", _plain_markdown(f"# {source}").strip())
 
 

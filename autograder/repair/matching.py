@@ -119,7 +119,6 @@ class Matching:
             self.claims[slot.grade_id].append(number)
 
     def _free(self, kind: str) -> list[int]:
-        """The submitted cells of a kind that no slot has yet."""
         claimed = {number for numbers in self.claims.values() for number in numbers}
         return [n for n, cell in enumerate(self.submission.cells) if n not in claimed and cell.kind == kind]
 
@@ -205,7 +204,6 @@ class Matching:
                 self.events["told"].append(slot.exercise)
 
     def _slot_of(self) -> dict[int, Slot]:
-        """The slot of each cell that has one."""
         return {number: self.by_grade_id[name] for name, numbers in self.claims.items() for number in numbers}
 
     def _next_to(self, slot: Slot) -> list[int]:

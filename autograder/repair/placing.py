@@ -236,7 +236,6 @@ def _from_release(slot: Slot, origin: str, position: int = 0, outputs: object = 
 
 
 def _ordinary(release: Release, index: int, origin: str) -> Cell:
-    """An ordinary cell of the release."""
     cell = release.notebook["cells"][index]
     return Cell(
         CellKind(cell["cell_type"]),

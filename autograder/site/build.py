@@ -77,7 +77,6 @@ def build_site(course: Course, folder: Path, workers: int = 1) -> list[str]:
 
 
 def _write_pages(course: Course, lessons: list[LessonPage], source: Path) -> None:
-    """Write the sources of all pages."""
     texts = {"glossary": guide.glossary_page(lessons), "instructors": guide.instructors_page(course)}
     texts = {name: text for name, text in texts.items() if text} | guide.documents(course)
     library_pages = library.library_pages()
@@ -105,7 +104,6 @@ def _write_files(course: Course, lessons: list[LessonPage], source: Path, extra:
 
 
 def _settings(extra: Path) -> dict[str, Any]:
-    """Sphinx's configuration."""
     return {
         "project": "Katze",
         "version": __version__,
@@ -140,7 +138,6 @@ def _settings(extra: Path) -> dict[str, Any]:
 
 
 def _sphinx(source: Path, made: Path, settings: dict[str, Any], workers: int) -> list[str]:
-    """Run Sphinx; returns its warnings."""
     from sphinx.application import Sphinx
     from sphinx.util.docutils import docutils_namespace
 

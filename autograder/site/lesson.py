@@ -95,7 +95,6 @@ def _to_documents(course: Course, text: str) -> str:
 
 
 def _buttons(to_colab: str, lesson: str) -> str:
-    """Where to work on the lesson: in Colab, by the link of the notebook's first cell, or in a copy of the notebook."""
     address = to_colab.rpartition("](")[2].rstrip(")")
     return (
         f'<p class="actions"><a href="{escape(address)}">Open in Colab</a> '

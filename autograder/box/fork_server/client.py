@@ -276,7 +276,6 @@ class ForkServer:
                         raise BoxUnavailable("the fork server does not start") from error
 
     def _last_words(self) -> str:
-        """The last line that a fresh process has written to stderr."""
         lines = (self._root / "log").read_text(errors="replace").strip().splitlines()
         return lines[-1] if lines else "it left no message"
 

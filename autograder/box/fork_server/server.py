@@ -282,13 +282,11 @@ class ForkServerProcess:
         self._clear(channel)
 
     def _clear(self, channel: int) -> None:
-        """End the boxes of a channel."""
         for process in [process for process, owner in self._boxes.items() if owner == channel]:
             self._end(process)
 
 
 def _children() -> list[int]:
-    """The processes whose parent this one is."""
     own, found = os.getpid(), []
     for entry in os.scandir("/proc"):
         if entry.name.isdigit():

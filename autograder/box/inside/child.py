@@ -269,7 +269,6 @@ def _reply(number: str, observation: Observation, arguments: Sequence[Value]) ->
 
 
 def _ask(wire: int, limits: Limits, question: bytes) -> Frame:
-    """Send a question of the box's own, and wait for the answer."""
     _write(wire, question)
     return _heard(wire, limits)
 

@@ -197,7 +197,6 @@ def _is_prepared(frame: types.FrameType | None) -> bool:
 
 
 def _names(caught: ast.expr | None) -> list[str]:
-    """The exceptions that a handler names; all of them where it names none."""
     if caught is None:
         return ["BaseException"]
     return [part.id for part in ast.walk(caught) if isinstance(part, ast.Name)]

@@ -137,7 +137,6 @@ class Recorder:
         return self._left >= 0
 
     def _spend_bundle(self, bundle: dict[str, Json]) -> bool:
-        """Whether there is room for a display."""
         nodes = bundle_nodes(bundle["data"], bundle["metadata"])
         if self._left >= 0 and nodes > self._nodes_left:
             self._left = -1

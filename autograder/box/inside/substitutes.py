@@ -134,7 +134,6 @@ def _start_no_programs(no_program: Notice) -> None:
 
 
 def _command(args: Any) -> str:
-    """A command as one would type it."""
     if isinstance(args, (list, tuple)):
         return shlex.join(str(os.fsdecode(arg) if isinstance(arg, (bytes, os.PathLike)) else arg) for arg in args)
     return os.fsdecode(args) if isinstance(args, (bytes, os.PathLike)) else str(args)

@@ -109,7 +109,6 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _heading(text: str) -> tuple[str, str]:
-    """A lesson, and the heading of its column."""
     lesson, equals, heading = text.partition("=")
     if not (lesson and equals and heading):
         raise argparse.ArgumentTypeError(f"{text!r} is not LESSON=NAME, such as 01_ols='Homework 1'")

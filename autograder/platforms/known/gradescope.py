@@ -112,7 +112,6 @@ def _submissions(folder: str, files: Mapping[str, File], facts: Mapping[str, Any
 
 
 def _listed(file: File) -> dict[str, Mapping[str, Any]]:
-    """What is said of each folder."""
     again = "export the submissions again"
     try:
         content = file.content(LIST_BYTES)

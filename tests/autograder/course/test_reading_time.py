@@ -1,6 +1,6 @@
 """The minutes of a lesson are all counted, and its middle is a heading near the middle.
 
-Tests `evening.py`.
+Tests `reading_time.py`.
 """
 
 from __future__ import annotations
