@@ -13,7 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import NoReturn, Self
+from typing import Any, NoReturn, Self
 
 from autograder.box.callbacks import CallbackProcess, with_calls
 from autograder.box.clocks import Clock, Spent, Stopwatch
@@ -172,25 +172,10 @@ class Box:
         self,
         name: str,
         case: Case,
-        *,
-        hidden: bool = True,
-        allowed: Allowance = NO_ALLOWANCE,
-        forbidden: Sequence[str] = (),
+        **options: Any,
     ) -> Observation:
-        """Call what the cells have defined as `name`; what it prints is dropped.
-
-        Args:
-            name: of a function or class.
-            case: what to call it with.
-            hidden: the inputs are secret, so that cells run later show nothing.
-            allowed: what it may use instead of the box's limits.
-            forbidden: names of torch's functions that break a rule when it calls them.
-
-        Raises:
-            BoxLost: the box is gone.
-            BoxUnavailable: the fork server is gone, and the box with it.
-        """
-        [observation] = self.observe_cases(name, [case], hidden=hidden, allowed=allowed, forbidden=forbidden)
+        """Like `observe_cases`, for one case."""
+        [observation] = self.observe_cases(name, [case], **options)
         return observation
 
     def observe_cases(
@@ -202,9 +187,17 @@ class Box:
         allowed: Allowance = NO_ALLOWANCE,
         forbidden: Sequence[str] = (),
     ) -> Iterator[Observation]:
-        """Like `observe`, for one case after another in one request: what a call costs is mostly waking up for it.
+        """Call what the cells have defined as `name` on one case after another; what it prints is dropped.
 
-        Ends with the first observation that is one of `ENDINGS`. Consume it to its end.
+        All are one request: what a call costs is mostly waking up for it. Ends with the first observation that is one
+        of `ENDINGS`. Consume it to its end.
+
+        Args:
+            name: of a function or class.
+            cases: what to call it with.
+            hidden: the inputs are secret, so that cells run later show nothing.
+            allowed: what it may use instead of the box's limits.
+            forbidden: names of torch's functions that break a rule when it calls them.
 
         Raises:
             BoxLost: the box is gone; the observations before came through.

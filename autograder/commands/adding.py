@@ -16,6 +16,7 @@ from autograder.commands.writing import writable
 
 if TYPE_CHECKING:
     from autograder.box import Level
+    from autograder.course.course import Course
 
 Run = Callable[[argparse.Namespace], int]
 """What a command does; returns its exit status (`statuses.py`)."""
@@ -122,6 +123,17 @@ class Commands:
         )
         self.known[name] = Command(made, self._group, summary, example, slow, page)
         return made
+
+
+def course_of(options: argparse.Namespace) -> Course:
+    """The course that a command is about.
+
+    Raises:
+        BadInput: there is none, or its settings cannot be used.
+    """
+    from autograder.course.course import Course
+
+    return Course.find(options.course)
 
 
 def add_lesson(parser: argparse.ArgumentParser) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from autograder.commands.adding import Commands, add_json
+from autograder.commands.adding import Commands, add_json, course_of
 from autograder.commands.statuses import DONE, FAILED
 from autograder.commands.writing import tell
 from autograder.console import output_console
@@ -12,7 +12,6 @@ from autograder.errors import BadInput
 
 
 def add(commands: Commands) -> None:
-    """Add `katze certify`."""
     certify = commands.add(
         "certify",
         _run,
@@ -28,11 +27,10 @@ def add(commands: Commands) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     from autograder.certify import certify, print_table
-    from autograder.course.course import Course
     from autograder.course.notebook_definitions import released_stubs
     from course_lib.exercises.catalogue import NO_EXERCISES, UnknownName
 
-    course = Course.find(options.course)
+    course = course_of(options)
     if not course.exercises.modules:
         raise BadInput(NO_EXERCISES)
     stubs = released_stubs(course.release_notebook(lesson) for lesson in course.lessons())

@@ -11,7 +11,6 @@ from autograder.errors import BadInput
 
 
 def add(commands: Commands) -> None:
-    """Add `katze exercises`."""
     listed = commands.add("exercises", _run, "list the exercises", "katze exercises --lesson 01_ols", course=False)
     listed.add_argument("--lesson", help="only those of this lesson")
     add_json(listed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from autograder.commands.adding import Commands, add_json, add_lesson
+from autograder.commands.adding import Commands, add_json, add_lesson, course_of
 from autograder.commands.statuses import DONE
 from autograder.commands.writing import make_folder, tell, writable
 from autograder.errors import BadInput
@@ -14,7 +14,6 @@ from autograder.words import count
 
 
 def add(commands: Commands) -> None:
-    """Add `katze gradescope`."""
     gradescope = commands.add(
         "gradescope",
         _run,
@@ -31,12 +30,11 @@ def add(commands: Commands) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from autograder.course.course import Course
     from autograder.hosts.gradescope.bundle import write_bundle
 
     if options.to == "-":
         raise BadInput("an archive cannot be printed; name a file with --to")
-    course, target = Course.find(options.course), Path(options.to)
+    course, target = course_of(options), Path(options.to)
     make_folder(target)
     bundled = write_bundle(course, options.lesson, target)
     lines = [

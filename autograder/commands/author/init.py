@@ -12,7 +12,6 @@ from autograder.commands.writing import tell
 
 
 def add(commands: Commands) -> None:
-    """Add `katze init`."""
     init = commands.add(
         "init",
         _run,

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from autograder.commands.adding import Commands, add_json
+from autograder.commands.adding import Commands, add_json, course_of
 from autograder.commands.statuses import DONE, FAILED
 from autograder.commands.writing import tell
 from autograder.errors import BadInput
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 
 def add(commands: Commands) -> None:
-    """Add `katze publish`."""
     publish = commands.add(
         "publish",
         _run,
@@ -51,10 +50,9 @@ def add(commands: Commands) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from autograder.course.course import Course
     from autograder.edition.publish import Place, plan_edition, publish
 
-    course = Course.find(options.course)
+    course = course_of(options)
     if options.check:
         return _check(course, options)
     if not options.lessons:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import argparse
 import sys
 
-from autograder.commands.adding import Commands, add_json
+from autograder.commands.adding import Commands, add_json, course_of
 from autograder.commands.statuses import DONE, FAILED
 from autograder.commands.writing import tell
 from autograder.words import count
 
 
 def add(commands: Commands) -> None:
-    """Add `katze release`."""
     release = commands.add(
         "release",
         _run,
@@ -33,10 +32,9 @@ def add(commands: Commands) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from autograder.course.course import Course
     from autograder.course.store.builds import changed_lessons, chosen_lessons, remember
 
-    course = Course.find(options.course)
+    course = course_of(options)
     if options.check:
         from autograder.course.release import check_release
 

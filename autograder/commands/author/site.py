@@ -6,14 +6,13 @@ import argparse
 import sys
 from pathlib import Path
 
-from autograder.commands.adding import Commands, add_json, add_workers
+from autograder.commands.adding import Commands, add_json, add_workers, course_of
 from autograder.commands.statuses import DONE
 from autograder.commands.writing import tell
 from autograder.errors import BadInput
 
 
 def add(commands: Commands) -> None:
-    """Add `katze site`."""
     site = commands.add(
         "site",
         _run,
@@ -27,14 +26,13 @@ def add(commands: Commands) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from autograder.course.course import Course
 
     try:
         from autograder.site.build import build_site
     except ModuleNotFoundError as missing:
         raise BadInput(f"{missing.name} is not installed; get it with: pip install 'katze[site]'") from None
     index, remarks = options.folder / "index.html", []
-    for line in build_site(Course.find(options.course), options.folder, options.workers):
+    for line in build_site(course_of(options), options.folder, options.workers):
         print(line, file=sys.stderr)
         remarks.append(line)
     tell(options, {"remarks": remarks, "written": [str(index)]}, [f"written: {index}"])

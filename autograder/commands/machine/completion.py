@@ -11,7 +11,6 @@ from autograder.commands.statuses import DONE
 
 
 def add(commands: Commands) -> None:
-    """Add `katze completion`."""
     completion = commands.add(
         "completion",
         _run,

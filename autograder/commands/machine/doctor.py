@@ -10,7 +10,6 @@ from autograder.commands.writing import tell
 
 
 def add(commands: Commands) -> None:
-    """Add `katze doctor`."""
     doctor = commands.add(
         "doctor",
         _run,

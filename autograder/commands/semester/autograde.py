@@ -6,12 +6,11 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from autograder.commands.adding import Commands, add_json, add_level, add_workers, weakest_level
+from autograder.commands.adding import Commands, add_json, add_level, add_workers, course_of, weakest_level
 from autograder.commands.semester.grade import conclude_run, tell_preview
 
 
 def add(commands: Commands) -> None:
-    """Add `katze autograde`."""
     autograde = commands.add(
         "autograde",
         _run,
@@ -37,12 +36,11 @@ def add(commands: Commands) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from autograder.course.course import Course
     from autograder.grading.plain.batch import grade_assignment
     from autograder.grading.plain.preview import preview_assignment
     from autograder.pages.terminal import print_class
 
-    course = Course.find(options.course)
+    course = course_of(options)
     wanted: dict[str, Any] = {
         "students": options.student,
         "min_level": weakest_level(options),

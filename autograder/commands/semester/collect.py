@@ -7,7 +7,7 @@ from datetime import tzinfo
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from autograder.commands.adding import Commands, add_json, known_lessons
+from autograder.commands.adding import Commands, add_json, course_of, known_lessons
 from autograder.commands.statuses import DONE, FAILED
 from autograder.commands.writing import tell
 from autograder.console import output_console
@@ -15,7 +15,6 @@ from autograder.platforms.registry import PLATFORMS
 
 
 def add(commands: Commands) -> None:
-    """Add `katze collect`."""
     collect = commands.add(
         "collect",
         _run,
@@ -58,11 +57,10 @@ def _zone(name: str) -> tzinfo:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from autograder.course.course import Course
     from autograder.delivery.collect import collect
     from autograder.delivery.report import print_collection
 
-    course = Course.find(options.course)
+    course = course_of(options)
     collection = collect(
         course,
         options.path,

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from autograder.commands.adding import Commands, add_json
+from autograder.commands.adding import Commands, add_json, course_of
 from autograder.commands.statuses import DONE
 from autograder.commands.writing import tell
 
 
 def add(commands: Commands) -> None:
-    """Add `katze copy-gradebook`."""
     copy = commands.add(
         "copy-gradebook",
         _run,
@@ -30,11 +29,10 @@ def add(commands: Commands) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     from autograder.course.address import address_from, without_password
-    from autograder.course.course import Course
     from autograder.gradebook.copying import copy_gradebook
     from autograder.words import count, some
 
-    course = Course.find(options.course)
+    course = course_of(options)
     target = address_from(course.root, options.address, "ADDRESS")
     copied = copy_gradebook(course.gradebook, target, dry_run=options.dry_run)
     db_url = without_password(options.address)

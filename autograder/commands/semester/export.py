@@ -6,13 +6,12 @@ import argparse
 import sys
 from pathlib import Path
 
-from autograder.commands.adding import Commands, add_json
+from autograder.commands.adding import Commands, add_json, course_of
 from autograder.commands.statuses import DONE, FAILED
 from autograder.commands.writing import writable, write_content, write_json
 
 
 def add(commands: Commands) -> None:
-    """Add `katze export`."""
     export = commands.add(
         "export",
         _run,
@@ -63,12 +62,11 @@ def add(commands: Commands) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from autograder.course.course import Course
     from autograder.gradebook.standings import standings
     from autograder.pages.export import export
     from autograder.platforms.roster import ROSTER_NAME, Roster, read_roster
 
-    course = Course.find(options.course)
+    course = course_of(options)
     own = course.root / ROSTER_NAME
     made = export(
         standings(course, options.lessons, withdrawn=True),

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import argparse
 
-from autograder.commands.adding import Commands, add_json, add_lesson
+from autograder.commands.adding import Commands, add_json, add_lesson, course_of
 from autograder.commands.statuses import DONE
 from autograder.commands.writing import tell
 from autograder.errors import BadInput
 
 
 def add(commands: Commands) -> None:
-    """Add `katze freeze`."""
     freeze = commands.add(
         "freeze",
         _run,
@@ -24,11 +23,10 @@ def add(commands: Commands) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from autograder.course.course import Course
     from autograder.gradebook.access import open_gradebook
     from autograder.gradebook.changes.frozen import freeze
 
-    course = Course.find(options.course)
+    course = course_of(options)
     with open_gradebook(course.gradebook, options.lesson) as book:
         if not freeze(book, options.lesson):
             course.release_notebook(options.lesson)  # a misspelt lesson is answered with those that there are

@@ -15,6 +15,7 @@ from autograder.commands.adding import (
     add_level,
     add_scheduler,
     add_workers,
+    course_of,
     weakest_level,
 )
 from autograder.commands.statuses import DONE, FAILED
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
 
 def add(commands: Commands) -> None:
-    """Add `katze grade`."""
     grade = commands.add(
         "grade",
         _run,
@@ -57,7 +57,6 @@ def add(commands: Commands) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     gc.disable()  # what is imported is not garbage, and looking for some takes a fifth of the time
-    from autograder.course.course import Course
     from autograder.grading.batch import grade_lesson
     from autograder.grading.preview import copied, preview_lesson
     from autograder.pages.preview import NOTHING_WRITTEN
@@ -67,7 +66,7 @@ def _run(options: argparse.Namespace) -> int:
 
     gc.freeze()
     gc.enable()
-    course = Course.find(options.course)
+    course = course_of(options)
     wanted: dict[str, Any] = {
         "students": options.student,
         "min_level": weakest_level(options),

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from autograder.commands.adding import Commands, add_json, add_lesson
+from autograder.commands.adding import Commands, add_json, add_lesson, course_of
 from autograder.commands.statuses import DONE
 from autograder.commands.writing import tell
 
 
 def add(commands: Commands) -> None:
-    """Add `katze log`."""
     log = commands.add(
         "log",
         _run,
@@ -24,9 +23,8 @@ def add(commands: Commands) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from autograder.course.course import Course
     from autograder.log import print_story, story_of
 
-    story = story_of(Course.find(options.course), options.student, options.lesson)
+    story = story_of(course_of(options), options.student, options.lesson)
     tell(options, story, lambda: print_story(story, every_case=options.every_case))
     return DONE

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from autograder.commands.adding import Commands, add_json, add_lesson
+from autograder.commands.adding import Commands, add_json, add_lesson, course_of
 from autograder.commands.statuses import DONE
 from autograder.commands.writing import writable, write_content, write_json
 
 
 def add(commands: Commands) -> None:
-    """Add `katze report`."""
     report = commands.add(
         "report",
         _run,
@@ -24,10 +23,9 @@ def add(commands: Commands) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from autograder.course.course import Course
     from autograder.pages.class_report import class_page, class_record
 
-    course, is_data_printed = Course.find(options.course), options.json == "-"
+    course, is_data_printed = course_of(options), options.json == "-"
     if not (options.file == "-" and is_data_printed):
         write_content(options.file, class_page(course, options.lesson).encode())
     if options.json:

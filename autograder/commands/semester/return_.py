@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from autograder.commands.adding import Commands, add_json, add_lesson
+from autograder.commands.adding import Commands, add_json, add_lesson, course_of
 from autograder.commands.statuses import DONE
 from autograder.commands.writing import make_folder, writable, write_json
 from autograder.console import output_console
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 
 def add(commands: Commands) -> None:
-    """Add `katze return`."""
     give_back = commands.add(
         "return",
         _run,
@@ -66,10 +65,9 @@ def add(commands: Commands) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from autograder.course.course import Course
     from autograder.delivery import return_
 
-    course = Course.find(options.course)
+    course = course_of(options)
     plan = return_.plan(course, options.lesson, options.platform, options.roster, options.changed)
     to = Path(options.to) if options.to else return_.default_place(course, plan)
     filled, sheet, written = None, None, []

@@ -9,7 +9,6 @@ from autograder.commands.adding import Commands, add_workers
 
 
 def add(commands: Commands) -> None:
-    """Add `katze demo`."""
     demo = commands.add(
         "demo",
         _run,

@@ -12,7 +12,6 @@ from autograder.words import count
 
 
 def add(commands: Commands) -> None:
-    """Add `katze learn`."""
     learn = commands.add(
         "learn",
         _run,

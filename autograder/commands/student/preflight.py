@@ -12,7 +12,6 @@ from autograder.console import output_console
 
 
 def add(commands: Commands) -> None:
-    """Add `katze preflight`."""
     preflight = commands.add(
         "preflight",
         _run,
