@@ -114,7 +114,7 @@ def _unknown(course: Course, student: str, lesson: str, known: Mapping[str, Reco
 def _collected(course: Course, lesson: str, student: str) -> Delivery | None:
     """Where the submission came from that lies there now, and which others do not count; None if nothing says so."""
     with contextlib.suppress(BadInput):
-        return read_collected(course, lesson).students.get(student)
+        return read_collected(course, lesson).get(student)
     return None
 
 

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from autograder.course.course import Course
 from autograder.course.store.collected import read_collected, told_of_late_ones
-from autograder.delivery.history import read_returned
+from autograder.delivery.history import changed_since, read_returned
 from autograder.gradebook import store
 from autograder.gradebook.access import is_new, read_only
 from autograder.gradebook.deadlines.terms import with_lateness
@@ -178,7 +178,7 @@ def _of_lesson(course: Course, lesson: str, graded: _Graded) -> LessonStatus:
     if not course.submitted.is_dir():
         return LessonStatus(lesson, released, due, is_plain=plain)
     records = graded.records
-    returned, deliveries = read_returned(course, lesson), read_collected(course, lesson).students
+    returned, deliveries = read_returned(course, lesson), read_collected(course, lesson)
     platforms = {one.platform for one in deliveries.values()}
     terms = course.semester.lesson(lesson)
     handed_in = dict(list_submissions(course.submitted, lesson))
@@ -213,8 +213,8 @@ def _of_lesson(course: Course, lesson: str, graded: _Graded) -> LessonStatus:
         ),
         withdrawn=tuple(sorted(withdrawn_from(course, lesson, records))),
         frozen=graded.frozen,
-        returned=len(returned.pages),
-        changed_since=tuple(returned.changed(course)),
+        returned=len(returned),
+        changed_since=tuple(changed_since(course, lesson)),
         back_to=next(iter(platforms)) if len(platforms) == 1 and platforms <= _TAKE_FEEDBACK else "",
         refused=tuple(refused_submissions(course.submitted, lesson).values()),
         not_looked_at=tuple(misplaced(course, lesson)),

@@ -16,7 +16,6 @@ from typing import Any, Literal
 
 from autograder.course.course import Course
 from autograder.course.store.collected import (
-    Collected,
     Delivery,
     OlderDelivery,
     read_collected,
@@ -342,7 +341,7 @@ class _Run:
             else:
                 together[student.folder].append((one, student))
         before = read_collected(self.course, lesson)
-        students = dict(before.students)
+        students = dict(before)
         try:
             for folder, attempts in sorted(together.items()):
                 told = [self._told(one, student) for one, student in attempts]
@@ -350,8 +349,8 @@ class _Run:
                 if taken is not None:
                     students[folder] = taken
         finally:
-            if not self.collection.dry_run and students != before.students:
-                write_collected(self.course, Collected(lesson, students))
+            if not self.collection.dry_run and students != before:
+                write_collected(self.course, lesson, students)
 
     def _told(self, found: Found, student: Submitter) -> Found:
         """A submission with what its platform's own table says of it: when it came, and whether it was late."""

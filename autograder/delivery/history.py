@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from autograder.course.course import Course
@@ -29,27 +28,6 @@ class ReturnedPage:
     comment: str = ""
 
 
-@dataclass(frozen=True)
-class Returned:
-    """What was given back of a lesson.
-
-    Attributes:
-        lesson: its name.
-        pages: by student.
-    """
-
-    lesson: str
-    pages: Mapping[str, ReturnedPage] = field(default_factory=dict)
-
-    def changed(self, course: Course) -> list[str]:
-        """The students whose page has changed since it was given back, or is gone."""
-        return [
-            student
-            for student, returned in sorted(self.pages.items())
-            if digest_of(page_of(course, self.lesson, student)) != returned.page
-        ]
-
-
 def page_of(course: Course, lesson: str, student: str) -> Path:
     """Where a student's feedback page is."""
     return course.feedback / student / lesson / f"{lesson}.html"
@@ -69,17 +47,25 @@ def place(course: Course, lesson: str) -> Path:
     return course.root / ".katze" / "returned" / f"{lesson}.json"
 
 
-def read_returned(course: Course, lesson: str) -> Returned:
-    """What was given back of a lesson; nothing where nothing was.
+def read_returned(course: Course, lesson: str) -> dict[str, ReturnedPage]:
+    """What was given back of a lesson, by student; nothing where nothing was.
 
     Raises:
         BadInput: the file is damaged, or a newer Katze has written it.
     """
     advice = "remove it, and it is forgotten what was returned"
-    return Returned(lesson, read_stored(place(course, lesson), lambda _, facts: ReturnedPage(**facts), advice))
+    return read_stored(place(course, lesson), lambda _, facts: ReturnedPage(**facts), advice)
 
 
-def write_returned(course: Course, returned: Returned) -> None:
+def write_returned(course: Course, lesson: str, pages: Mapping[str, ReturnedPage]) -> None:
     """Write the record whole, or not at all."""
-    students = {student: dataclasses.asdict(page) for student, page in returned.pages.items()}
-    write_stored(place(course, returned.lesson), returned.lesson, students)
+    write_stored(place(course, lesson), lesson, {student: asdict(page) for student, page in pages.items()})
+
+
+def changed_since(course: Course, lesson: str) -> list[str]:
+    """The students whose page has changed since it was given back, or is gone."""
+    return [
+        student
+        for student, returned in sorted(read_returned(course, lesson).items())
+        if digest_of(page_of(course, lesson, student)) != returned.page
+    ]

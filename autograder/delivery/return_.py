@@ -5,14 +5,13 @@ Only pages go back that are what was written and show the points as they stand. 
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import logging
 import os
 import re
 import zipfile
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from html import escape
@@ -21,7 +20,7 @@ from typing import Any
 
 from autograder.course.course import Course
 from autograder.course.store.collected import Delivery, read_collected
-from autograder.delivery.history import Returned, ReturnedPage, digest_of, page_of, read_returned, write_returned
+from autograder.delivery.history import ReturnedPage, digest_of, page_of, read_returned, write_returned
 from autograder.delivery.worksheet import Filled, WorksheetRow, fill
 from autograder.errors import BadInput
 from autograder.gradebook.record import Record
@@ -111,7 +110,7 @@ def plan(
         )
     target = named(platform)
     records = standings(course, [lesson])[lesson]
-    deliveries, returned = read_collected(course, lesson).students, read_returned(course, lesson)
+    deliveries, returned = read_collected(course, lesson), read_returned(course, lesson)
     people, remarks = _people(course, roster)
     outdated = set(outdated_pages(course, lesson, records))
     left_out: dict[str, list[str]] = defaultdict(list)
@@ -174,11 +173,11 @@ def _page(
     name: str,
     delivery: Delivery,
     person: Person | None,
-    returned: Returned,
+    returned: Mapping[str, ReturnedPage],
 ) -> Page:
     path = page_of(course, record.lesson, record.student)
     digest = digest_of(path)
-    before = returned.pages.get(record.student)
+    before = returned.get(record.student)
     is_new = before is None or before.platform != platform.name
     state = NEW if is_new else SAME if before and before.page == digest else CHANGED
     assert record.total is not None
@@ -276,14 +275,13 @@ def _read(page: Page) -> bytes:
 
 def remember(course: Course, plan: GoingBack, filled: Filled | None = None) -> None:
     """Record that these pages have gone back."""
-    before, now = read_returned(course, plan.lesson), datetime.now(UTC).isoformat(timespec="seconds")
-    pages = dict(before.pages)
+    pages, now = read_returned(course, plan.lesson), datetime.now(UTC).isoformat(timespec="seconds")
     for page in plan.pages:
         earlier = pages[page.student].comment if page.student in pages else ""
         written = filled is not None and page.student in filled.comments
         comment = _sha256(page.comment) if written else earlier
         pages[page.student] = ReturnedPage(plan.platform.name, page.digest, now, comment)
-    write_returned(course, dataclasses.replace(before, pages=pages))
+    write_returned(course, plan.lesson, pages)
 
 
 def _sha256(text: str) -> str:

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from autograder.cli import main
 from autograder.course.course import Course
-from autograder.course.store.collected import Collected, Delivery, OlderDelivery, write_collected
+from autograder.course.store.collected import Delivery, OlderDelivery, write_collected
 from autograder.errors import BadInput
 from autograder.grading import assignment
 from autograder.grading.batch import grade_lesson
@@ -182,7 +182,7 @@ def test_it_tells_where_a_submission_came_from_and_which_others_do_not_count(cou
     assert "collected" not in printed(course, "zoe")
     others = (OlderDelivery("zoe_1_2_\x1b[31mx.ipynb", "2026-11-19T10:00:00+00:00"), OlderDelivery("", kept=".katze/y"))
     zoe = Delivery("zoe", "canvas", "s.zip", ("zoe_1_3_x-1.ipynb",), id="zoe+1", others=others)
-    write_collected(course, Collected(LESSON, {"zoe": zoe}))
+    write_collected(course, LESSON, {"zoe": zoe})
     told = printed(course, "zoe")
     assert "collected      zoe_1_3_x-1.ipynb, from canvas (s.zip)" in told
     assert "the folder zoe stands for zoe+1" in told

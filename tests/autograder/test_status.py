@@ -11,8 +11,8 @@ import pytest
 
 from autograder.cli import main
 from autograder.course.course import Course
-from autograder.course.store.collected import Collected, Delivery, write_collected
-from autograder.delivery.history import Returned, ReturnedPage, digest_of, page_of, write_returned
+from autograder.course.store.collected import Delivery, write_collected
+from autograder.delivery.history import ReturnedPage, digest_of, page_of, write_returned
 from autograder.gradebook.standings import standings
 from autograder.grading.batch import grade_lesson
 from autograder.status import LessonStatus, status_of
@@ -110,7 +110,7 @@ def test_pages_given_back_are_counted_and_those_that_have_changed_since_are_name
     course = Course.find(shutil.copytree(graded_class.root, tmp_path / "class"))
     page = ReturnedPage("folder", digest_of(page_of(course, LESSON, "ben")), "2026-11-20T18:00:00+00:00")
     stale = ReturnedPage("folder", "0" * 64, "2026-11-20T18:00:00+00:00")
-    write_returned(course, Returned(LESSON, {"ben": page, "hana_slides_numbers": stale}))
+    write_returned(course, LESSON, {"ben": page, "hana_slides_numbers": stale})
     assert (of(course).returned, of(course).changed_since) == (2, ("hana_slides_numbers",))
 
 
@@ -143,7 +143,7 @@ def test_one_that_a_platform_calls_late_is_named_until_somebody_says_how_late(du
     }
     came |= {"dov": replace(came["cem"], student="dov")}
     came |= {"eve": Delivery("eve", "canvas", "s.zip", ("e_3_4_x.ipynb",), late=False)}
-    write_collected(due, Collected(LESSON, came))
+    write_collected(due, LESSON, came)
     assert of(due).marked_late == ()  # nothing is due
     course = small_gradebook.set_terms(due, small_gradebook.LINEAR_TERMS)
     assert of(course).marked_late == ("cem", "dov")

@@ -93,50 +93,28 @@ def told_of_late_ones(lesson: str, students: Sequence[str]) -> list[str]:
     ]
 
 
-@dataclass(frozen=True)
-class Collected:
-    """What was collected for a lesson.
-
-    Attributes:
-        lesson: its name.
-        students: by the folder's name in `submitted/`.
-    """
-
-    lesson: str
-    students: Mapping[str, Delivery] = field(default_factory=dict)
-
-
 def record_of_collected(course: Course, lesson: str) -> Path:
     """The record's file; it need not exist."""
     return course.root / ".katze" / "collected" / f"{lesson}.json"
 
 
-def read_collected(course: Course, lesson: str) -> Collected:
-    """What was collected for a lesson; nothing where nothing was.
+def read_collected(course: Course, lesson: str) -> dict[str, Delivery]:
+    """What was collected for a lesson, by the folder's name in `submitted/`; nothing where nothing was.
 
     Raises:
         BadInput: the file is damaged, or a newer Katze has written it.
     """
-    path = record_of_collected(course, lesson)
-    return Collected(lesson, read_stored(path, _delivery, "remove it and collect again"))
+    return read_stored(record_of_collected(course, lesson), _delivery, "remove it and collect again")
 
 
-def write_collected(course: Course, collected: Collected) -> None:
+def write_collected(course: Course, lesson: str, students: Mapping[str, Delivery]) -> None:
     """Write the record whole, or not at all."""
-    students = {student: _plain(one) for student, one in collected.students.items()}
-    write_stored(record_of_collected(course, collected.lesson), collected.lesson, students)
-
-
-def _plain(one: Delivery) -> dict[str, Any]:
-    facts = dataclasses.asdict(one)
-    del facts["student"]
-    return facts
+    plain = {student: dataclasses.asdict(one) for student, one in students.items()}
+    for facts in plain.values():
+        del facts["student"]
+    write_stored(record_of_collected(course, lesson), lesson, plain)
 
 
 def _delivery(student: str, facts: Mapping[str, Any]) -> Delivery:
-    known = {
-        **facts,
-        "names": tuple(facts["names"]),
-        "others": tuple(OlderDelivery(**other) for other in facts["others"]),
-    }
-    return Delivery(student=student, **known)
+    others = tuple(OlderDelivery(**other) for other in facts["others"])
+    return Delivery(student=student, **{**facts, "names": tuple(facts["names"]), "others": others})

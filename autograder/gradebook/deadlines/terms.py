@@ -99,7 +99,7 @@ def with_lateness(course: Course, session: Session, lesson: str, records: Iterab
 def _marks(course: Course, lesson: str) -> dict[str, bool | None]:
     """Whom the platform calls late, or in time, as far as what was collected is on record."""
     with contextlib.suppress(BadInput):  # a damaged record is told by those who need it
-        return {student: one.late for student, one in read_collected(course, lesson).students.items()}
+        return {student: one.late for student, one in read_collected(course, lesson).items()}
     return {}
 
 

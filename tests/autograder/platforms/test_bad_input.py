@@ -200,7 +200,7 @@ def test_an_id_of_any_kind_has_a_folder_of_its_own_that_grading_accepts(
     check_student_id(row.student)
     assert [student for student, _ in list_submissions(course.submitted, LESSON)] == [row.student]
     assert refused_submissions(course.submitted, LESSON) == {}
-    kept = read_collected(course, LESSON).students[row.student]
+    kept = read_collected(course, LESSON)[row.student]
     assert (kept.id or kept.student) == name.strip()  # there is a way back
     assert folder_name(name.strip()) == row.student
 

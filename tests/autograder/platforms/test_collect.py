@@ -98,7 +98,7 @@ def test_moodle(course: Course, tmp_path: Path) -> None:
         f"Ben Müller/{LESSON}/{NAME}": B,
     }
     assert collection.remarks[0].startswith("No roster: students are known by their names; with --roster")
-    ada = read_collected(course, LESSON).students["Ada Lovelace"]
+    ada = read_collected(course, LESSON)["Ada Lovelace"]
     assert ada.names[0] == f"Ada Lovelace_4567_assignsubmission_file/{NAME}"
     assert (ada.number, ada.name, ada.platform, ada.source) == ("4567", "Ada Lovelace", "moodle", "d.zip")
 
@@ -117,7 +117,7 @@ def test_moodle_without_folders_and_with_its_worksheet(course: Course, tmp_path:
     place = course.submitted / "ada@uni.example" / LESSON
     assert (place / NAME).read_bytes() == A
     assert (place / "timestamp.txt").read_text() == "2020-11-20 16:50:00.000000 UTC"
-    kept = read_collected(course, LESSON).students
+    kept = read_collected(course, LESSON)
     assert kept["ada@uni.example"].late is True
     assert kept["ben@uni.example"].handed_in == "2020-11-20T08:05:00+00:00"
 
@@ -129,7 +129,7 @@ def test_moodle_in_german(course: Course, tmp_path: Path) -> None:
     )
     roster = put(tmp_path / "Bewertungen.csv", sheet.encode("utf-8-sig"))
     collect(course, put(tmp_path / "d.zip", zipped(dict([*MOODLE.items()][:1]))), rosters=[roster], zone=UTC)
-    ada = read_collected(course, LESSON).students["ada@uni.example"]
+    ada = read_collected(course, LESSON)["ada@uni.example"]
     assert (ada.handed_in, ada.late) == ("2020-12-04T17:50:00+00:00", True)
 
 
@@ -142,7 +142,7 @@ def test_canvas(course: Course, tmp_path: Path) -> None:
     collection = collect(course, put(tmp_path / "submissions.zip", zipped(CANVAS)))
     assert collection.platform == "canvas"
     assert handed_in(course) == {f"123/{LESSON}/01_attention-1.ipynb": A, f"124/{LESSON}/{NAME}": B}
-    ada = read_collected(course, LESSON).students["123"]
+    ada = read_collected(course, LESSON)["123"]
     assert (ada.names, ada.number, ada.late) == (("lovelaceada_LATE_123_9001_01_attention-1.ipynb",), "123", True)
 
 
@@ -176,7 +176,7 @@ def test_gradescope(course: Course, tmp_path: Path) -> None:
     assert results(collection) == {"ada": "collected", "0815": "collected", "cy@uni.example": "collected"}
     assert handed_in(course)[f"0815/{LESSON}/{NAME}"] == A  # a group: each has it
     assert handed_in(course)[f"0815/{LESSON}/timestamp.txt"] == b"2020-11-20 16:50:00.938335 UTC"
-    ada = read_collected(course, LESSON).students["ada"]
+    ada = read_collected(course, LESSON)["ada"]
     assert (ada.attempt, ada.extra["submission"], ada.email) == (2, "55", "ada@uni.example")
 
 
@@ -215,7 +215,7 @@ def test_the_exchange_of_nbgrader(course: Course, tmp_path: Path) -> None:
     assert written[f"{ada.student}/{LESSON}/{NAME}"] == B
     assert written[f"{ada.student}/{LESSON}/timestamp.txt"] == times[1].encode()
     assert written[f"{ada.student}/{LESSON}/submission_secret.txt"] == b"s"
-    assert read_collected(course, LESSON).students[ada.student].id == "a+da"
+    assert read_collected(course, LESSON)[ada.student].id == "a+da"
     assert collection.remarks == ["1 submission to ps1 left out: it is no lesson of this course."]
 
 
@@ -327,7 +327,7 @@ def test_archives_in_an_archive(course: Course, tmp_path: Path) -> None:
     collection = collect(course, put(tmp_path / "all.zip", zipped(both)))
     assert (collection.platform, results(collection)) == ("canvas", {"123": "collected", "124": "collected"})
     assert set(collection.refused) == {"damaged.zip"}
-    assert read_collected(course, LESSON).students["123"].names == (f"section 1.zip/{ada}",)
+    assert read_collected(course, LESSON)["123"].names == (f"section 1.zip/{ada}",)
 
 
 UNKNOWN = {
@@ -482,7 +482,7 @@ def test_a_second_attempt_replaces_the_first_which_is_kept_and_named(course: Cou
     [row] = collect(course, second).rows
     assert (row.result, [one.result for one in dry.rows]) == ("replaced", ["replaced"])
     assert handed_in(course) == {f"1/{LESSON}/{LESSON}-1.ipynb": B}
-    [older] = read_collected(course, LESSON).students["1"].others
+    [older] = read_collected(course, LESSON)["1"].others
     assert older.name == f"ada_1_10_{NAME}"
     assert (course.root / older.kept / NAME).read_bytes() == A
     assert row.said == (f"what was there is in {older.kept}",)
@@ -494,7 +494,7 @@ def test_a_second_attempt_replaces_the_first_which_is_kept_and_named(course: Cou
 def test_what_was_put_there_by_hand_is_kept(course: Course, tmp_path: Path) -> None:
     put(course.submitted / "1" / LESSON / "mine.ipynb", C)
     [row] = collect(course, put(tmp_path / "1.zip", zipped({f"ada_1_10_{NAME}": A}))).rows
-    [older] = read_collected(course, LESSON).students["1"].others
+    [older] = read_collected(course, LESSON)["1"].others
     assert (row.result, (course.root / older.kept / "mine.ipynb").read_bytes()) == ("replaced", C)
 
 
@@ -525,7 +525,7 @@ def test_when_it_came_is_told_later_and_nothing_else_changes(course: Course, tmp
     [again] = collect(course, download).rows  # without the worksheet, which knew more
     assert (again.result, again.handed_in) == ("unchanged", "2020-11-20T17:50:00+00:00")
     assert handed_in(course)[f"ada/{LESSON}/timestamp.txt"] == b"2020-11-20 17:50:00.000000 UTC"
-    assert read_collected(course, LESSON).students["ada"].handed_in == again.handed_in
+    assert read_collected(course, LESSON)["ada"].handed_in == again.handed_in
 
 
 def test_a_time_that_the_instructor_has_written_stays_until_something_else_comes(
@@ -662,7 +662,7 @@ from autograder.platforms.registry import named
 from autograder.platforms.roster import read_roster
 course = Course.find(Path(sys.argv[2]))
 status = main(["collect", sys.argv[3], "--roster", sys.argv[4], "--course", str(course.root), "--json"])
-[delivery] = read_collected(course, "01_attention").students.values()
+[delivery] = read_collected(course, "01_attention").values()
 print(status, delivery.student, delivery.platform, named("campus").page_name(delivery, "01_attention"))
 row = WorksheetRow("ada", "7", frozenset({"ada"}), "", 3, 4)
 print(fill(Path(sys.argv[4]), named("campus"), [row]).content)

@@ -11,7 +11,6 @@ import pytest
 
 from autograder.course.course import Course
 from autograder.course.store.collected import (
-    Collected,
     Delivery,
     OlderDelivery,
     read_collected,
@@ -46,9 +45,9 @@ ADA = Delivery(
 
 
 def test_what_was_written_is_read(course: Course) -> None:
-    assert read_collected(course, LESSON) == Collected(LESSON)
-    kept = Collected(LESSON, {ADA.student: ADA, "ben": Delivery("ben", "folder", "week 1", ("ben/x.ipynb",))})
-    write_collected(course, kept)
+    assert read_collected(course, LESSON) == {}
+    kept = {ADA.student: ADA, "ben": Delivery("ben", "folder", "week 1", ("ben/x.ipynb",))}
+    write_collected(course, LESSON, kept)
     assert read_collected(course, LESSON) == kept
     assert [path.name for path in record_of_collected(course, LESSON).parent.iterdir()] == [f"{LESSON}.json"]
 

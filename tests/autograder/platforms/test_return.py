@@ -1,6 +1,6 @@
 """A graded class given back: to each platform under its own names, once, and only what is as it stands.
 
-Tests `returned.py` as well.
+Tests `history.py` as well.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import pytest
 
 from autograder.cli import main
 from autograder.course.course import Course
-from autograder.course.store.collected import Collected, Delivery, write_collected
-from autograder.delivery.history import page_of, place, read_returned
+from autograder.course.store.collected import Delivery, write_collected
+from autograder.delivery.history import changed_since, page_of, place, read_returned
 from tests.autograder.grading.test_by_hand import give
 from tests.autograder.small_class import BY_NAME, LESSON, MOST, answer, hand_in, make_course
 
@@ -55,7 +55,7 @@ def graded(processes: None, tmp_path_factory: pytest.TempPathFactory) -> Course:
     assert main(["grade", LESSON, "--course", str(course.root), "--workers", "2"]) == 0
     give(course, "ada", manual_score=1.5, comment='=Say "why"\n<b>first</b>.')
     assert main(["grade", LESSON, "--course", str(course.root)]) == 0
-    write_collected(course, Collected(LESSON, {one.student: one for one in DELIVERIES}))
+    write_collected(course, LESSON, {one.student: one for one in DELIVERIES})
     return course
 
 
@@ -143,9 +143,9 @@ def test_what_was_returned_is_known_and_what_has_changed_since(
     again = ("--to", str(tmp_path / "back.zip"), "--worksheet", str(tmp_path / "Grades.csv"), "--changed", "--json")
     give_back(course, "moodle", *again[:-1])
     returned = read_returned(course, LESSON)
-    assert sorted(returned.pages) == ["ada", "ben"]
-    assert returned.changed(course) == []
-    assert returned.pages["ada"].page == hashlib.sha256(page_of(course, LESSON, "ada").read_bytes()).hexdigest()
+    assert sorted(returned) == ["ada", "ben"]
+    assert changed_since(course, LESSON) == []
+    assert returned["ada"].page == hashlib.sha256(page_of(course, LESSON, "ada").read_bytes()).hexdigest()
     (tmp_path / "Grades.csv").write_bytes((tmp_path / "back-worksheet.csv").read_bytes())
 
     give(course, "ada", manual_score=2.0, comment="Better.")
@@ -154,12 +154,12 @@ def test_what_was_returned_is_known_and_what_has_changed_since(
     give_back(course, "moodle", "--dry-run")
     assert "does not show the points as they stand" in capsys.readouterr().err
     assert main(["grade", LESSON, "--course", str(course.root)]) == 0
-    assert returned.changed(course) == ["ada"]
+    assert changed_since(course, LESSON) == ["ada"]
     capsys.readouterr()
     assert states(course, capsys, *again) == {"ada": "changed"}
     rows = list(csv.DictReader((tmp_path / "back-worksheet.csv").open(newline="")))
     assert (rows[0]["Grade"], rows[0]["Feedback comments"]) == ("2", "<p>attention.why_scale: Better.</p>")
-    assert read_returned(course, LESSON).changed(course) == []
+    assert changed_since(course, LESSON) == []
 
 
 def states(course: Course, capsys: pytest.CaptureFixture[str], *options: str) -> dict[str, str]:
