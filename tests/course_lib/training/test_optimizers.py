@@ -31,10 +31,9 @@ def names(model: nn.Module, optimizer: torch.optim.Optimizer) -> set[str]:
 def test_muon_moves_the_matrices_of_the_blocks_and_adamw_the_rest() -> None:
     model = gpt()
     muon, adamw = make_optimizers("muon", model, **SETTINGS).each
-    assert {name.split(".", 2)[2] for name in names(model, muon)} == {
-        *("self_attention.W_qkv.weight", "self_attention.W_o.weight"),
-        *("feed_forward.W_1.weight", "feed_forward.W_2.weight"),
-    }
+    attention, feed_forward = {"self_attention.W_qkv", "self_attention.W_o"}, {"feed_forward.W_1", "feed_forward.W_2"}
+    matrices = {f"{layer}.weight" for layer in attention | feed_forward}
+    assert {name.split(".", 2)[2] for name in names(model, muon)} == matrices
     assert names(model, adamw) == dict(model.named_parameters()).keys() - names(model, muon)
     assert {"embedding.weight", "positions.encoding", "norm.bias"} <= names(model, adamw)
 
