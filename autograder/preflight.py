@@ -143,7 +143,10 @@ def preflight(file: Path, lesson: str | None = None, release: Path | None = None
     catalogue = catalogue_at_hand(Path.cwd(), file.resolve().parent)
     if not catalogue.modules:
         raise BadInput(NO_EXERCISES)
-    files = _released_files(file, release)
+    try:
+        files = {release.stem: release} if release else released_notebooks(Path.cwd(), file.resolve().parent)
+    except BadInput as problem:
+        raise BadInput(f"{problem}; name the one you were given with --release FILE.ipynb") from None
     released = {name: _loaded(path) for name, path in files.items()}
 
     def answers(content: bytes) -> Mapping[str, str] | None:
@@ -238,16 +241,6 @@ def _content(file: Path) -> bytes:
         return file.read_bytes()
     except OSError as error:
         raise BadInput(f"cannot read {file}: {error.strerror}") from error
-
-
-def _released_files(file: Path, release: Path | None) -> dict[str, Path]:
-    """The released notebooks that can be found, by lesson."""
-    if release is not None:
-        return {release.stem: release}
-    try:
-        return released_notebooks(Path.cwd(), file.resolve().parent)
-    except BadInput as problem:
-        raise BadInput(f"{problem}; name the one you were given with --release FILE.ipynb") from None
 
 
 def _loaded(path: Path) -> Release:

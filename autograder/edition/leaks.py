@@ -42,7 +42,14 @@ def find_leaks(
     """
     found = []
     given = {shape for notebook in released.values() for code in _code_in(notebook) for shape in _shapes(code)}
-    shapes = {shape: place for shape, place in _shapes_in(folder).items() if shape not in given}
+    shapes = {
+        shape: path.relative_to(folder).as_posix()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+        for code in _code_in(path)
+        for shape in _shapes(code)
+        if shape not in given
+    }
     for lesson in released:
         secret = {} if lesson in closed else _secret_shapes(catalogue, lesson)
         found += [f"{place} holds {secret[shape]}" for shape, place in shapes.items() if shape in secret]
@@ -50,17 +57,6 @@ def find_leaks(
     solved = folder / "course_lib" / "learner" / "solved"
     found += [f"{path.relative_to(folder)} is a solution" for path in sorted(solved.rglob("*")) if path.is_file()]
     return found
-
-
-def _shapes_in(folder: Path) -> dict[str, str]:
-    """The shapes of all functions in a folder's Python files and notebooks, each with a file that holds it."""
-    return {
-        shape: path.relative_to(folder).as_posix()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-        for code in _code_in(path)
-        for shape in _shapes(code)
-    }
 
 
 def _code_in(path: Path) -> Iterator[ast.AST]:

@@ -170,32 +170,22 @@ def publish(course: Course, folder: Path, plan: Plan, place: Place) -> list[Reco
             "files": [*files, MANIFEST],
         }
         (built / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
-        for name in manifest["files"]:
-            _put(built / name, folder / name)
+        for name in manifest["files"]:  # what has not changed keeps its date
+            source, target = built / name, folder / name
+            if not (target.is_file() and target.read_bytes() == source.read_bytes()):
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(source, target)
         for name in set(earlier) - set(manifest["files"]):
             (folder / name).unlink(missing_ok=True)
     return recorded
 
 
-def lessons_in(folder: Path) -> list[str]:
-    """The lessons of the edition in a folder.
+def manifest_of(folder: Path) -> dict[str, list[str]]:
+    """What the edition in a folder has: its "lessons", those of them that are "closed", and its "files".
 
     Raises:
         BadInput: there is none.
     """
-    return list(_manifest(folder)["lessons"])
-
-
-def closed_in(folder: Path) -> list[str]:
-    """Those of its lessons whose answers may be read.
-
-    Raises:
-        BadInput: there is no edition in the folder.
-    """
-    return list(_manifest(folder)["closed"])
-
-
-def _manifest(folder: Path) -> dict[str, list[str]]:
     try:
         found = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         return {name: [str(one) for one in found[name]] for name in ("lessons", "closed", "files")}
@@ -211,15 +201,8 @@ def _earlier_files(folder: Path) -> list[str]:
         return []
     if not (folder / MANIFEST).is_file():
         raise BadInput(f"{folder} holds something else than a class edition; name a new folder")
-    inside = [name for name in _manifest(folder)["files"] if ".." not in Path(name).parts]
+    inside = [name for name in manifest_of(folder)["files"] if ".." not in Path(name).parts]
     return [name for name in inside if not Path(name).is_absolute()]
-
-
-def _put(source: Path, target: Path) -> None:
-    """Copy a file where that changes something, so that an unchanged one keeps its date."""
-    if not (target.is_file() and target.read_bytes() == source.read_bytes()):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(source, target)
 
 
 def _build(course: Course, target: Path, plan: Plan, place: Place) -> list[Recorded]:
@@ -239,7 +222,8 @@ def _build(course: Course, target: Path, plan: Plan, place: Place) -> list[Recor
     else:
         modules = {lesson: course.exercises.modules[lesson] for lesson in plan.lessons}
         (target / CONFIG_NAME).write_text(_CONFIG.format(setting=SETTING, modules=modules), encoding="utf-8")
-        (target / "README.md").write_text(_own_readme(course, plan), encoding="utf-8")
+        begin = "Work in this folder, where the checks find what they compare with. Katze has to be installed."
+        (target / "README.md").write_text(_readme(course, plan, begin), encoding="utf-8")
     return recorded
 
 
@@ -249,7 +233,9 @@ def _write_library(course: Course, target: Path, plan: Plan, place: Place) -> No
     write_absent(plan.withheld, target / "course_lib")
     for name in ("__init__.py", "catalogue.py"):
         shutil.copyfile(ROOT / "exercises" / name, target / "course_lib" / "exercises" / name)
-    (target / "README.md").write_text(_readme(course, plan, place), encoding="utf-8")
+    get = f"git clone https://github.com/{place.repository}\ncd {place.repository.partition('/')[2]}\n"
+    begin = _INSTALL.format(get=get if place.repository else "")
+    (target / "README.md").write_text(_readme(course, plan, begin), encoding="utf-8")
     (target / "pyproject.toml").write_text(_pyproject(plan), encoding="utf-8")
     if (course.root / "LICENSE").is_file():
         shutil.copyfile(course.root / "LICENSE", target / "LICENSE")
@@ -306,53 +292,33 @@ c.CourseDirectory.release_directory = "notebooks"
 '''
 
 
-def _own_readme(course: Course, plan: Plan) -> str:
-    return f"""# {course.course_id.capitalize() or "The course"}: the lessons of this class
-
-{_listed(course, plan)}
-
-Work in this folder, where the checks find what they compare with. Katze has to be installed.
-
-{_told_of_checks(course, plan)}"""
-
-
-def _listed(course: Course, plan: Plan) -> str:
-    return "\n".join(
+def _readme(course: Course, plan: Plan, begin: str) -> str:
+    listed = "\n".join(
         f"- [{lesson.partition('_')[0]} {course.exercises.title(lesson)}](notebooks/{lesson}/{lesson}.ipynb)"
         for lesson in plan.lessons
     )
-
-
-def _told_of_checks(course: Course, plan: Plan) -> str:
     first = course.exercises.of_lesson(plan.lessons[0])[0]
-    return f"""In a notebook, `check("{first.id}")` says whether an answer is right and, where it is
+    return f"""# {course.course_id.capitalize() or "The course"}: the lessons of this class
+
+{listed}
+
+{begin}
+
+In a notebook, `check("{first.id}")` says whether an answer is right and, where it is
 a known mistake, which one. `hint(...)` opens one more hint with each call, and `progress()` shows how far you are. This
 edition knows what answers should return and not how it is computed. So `solution(...)` shows none, and what it cannot
 judge it leaves to the grading, and says so.
 """
 
 
-def _readme(course: Course, plan: Plan, place: Place) -> str:
-    get = (
-        f"git clone https://github.com/{place.repository}\ncd {place.repository.partition('/')[2]}\n"
-        if place.repository
-        else ""
-    )
-    title = course.course_id.capitalize() or "The course"
-    return f"""# {title}: the lessons of this class
-
-{_listed(course, plan)}
-
-Python 3.11 or later is needed. Get the course, its library and Jupyter, and open a lesson:
+_INSTALL = """Python 3.11 or later is needed. Get the course, its library and Jupyter, and open a lesson:
 
 ```bash
 {get}pip install .
 jupyter lab notebooks
 ```
 
-After `pip install .` has been run again, restart the notebooks' kernels.
-
-{_told_of_checks(course, plan)}"""
+After `pip install .` has been run again, restart the notebooks' kernels."""
 
 
 def _pyproject(plan: Plan) -> str:

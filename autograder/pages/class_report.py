@@ -210,18 +210,13 @@ def _facts(scored: Sequence[Record], results: Sequence[Record]) -> list[tuple[st
     if scored:
         shares = [100 * _share(one) for one in scored]
         facts += [("median", f"{statistics.median(shares):.0f} %"), ("mean", f"{statistics.fmean(shares):.0f} %")]
-    waiting = sum(len(one.waiting) for one in results)
-    ungraded, changed = sum(len(one.ungraded) for one in results), sum(len(one.changed) for one in results)
-    late = sum(one.lateness.is_late for one in results)
-    if late:
-        facts.append(("handed in late", str(late)))
-    if ungraded:
-        facts.append(("exercises that could not be graded", str(ungraded)))
-    if waiting:
-        facts.append(("written answers wait for a person", str(waiting)))
-    if changed:
-        facts.append(("answers changed since they were read", str(changed)))
-    return facts
+    counted = {
+        "handed in late": sum(one.lateness.is_late for one in results),
+        "exercises that could not be graded": sum(len(one.ungraded) for one in results),
+        "written answers wait for a person": sum(len(one.waiting) for one in results),
+        "answers changed since they were read": sum(len(one.changed) for one in results),
+    }
+    return [*facts, *((name, str(number)) for name, number in counted.items() if number)]
 
 
 def _bars(shares: Iterable[float]) -> list[tuple[str, int, float]]:
@@ -244,9 +239,12 @@ def _exercise_row(exercise: str, scored: Sequence[Record], catalogue: Catalogue)
     points = [one.points or 0.0 for _, one in judged]
     rest = [(submission.points or 0.0) - (one.points or 0.0) for submission, one in judged]
     most = max((one.max_points for _, one in judged), default=0)
+    title = ""
+    with contextlib.suppress(UnknownName):
+        title = catalogue.find(exercise).title
     return ExerciseRow(
         exercise,
-        _title(exercise, catalogue),
+        title,
         most,
         sum(one.outcome is Outcome.PASSED for _, one in judged),
         len(judged),
@@ -278,12 +276,6 @@ def _mistakes(exercise: str, results: Iterable[ExerciseRecord], catalogue: Catal
         )
         for (outcome, misconception), students in most_frequent
     ]
-
-
-def _title(exercise: str, catalogue: Catalogue) -> str:
-    with contextlib.suppress(UnknownName):
-        return catalogue.find(exercise).title
-    return ""
 
 
 def message_of(exercise: str, misconception: str | None, catalogue: Catalogue) -> str:

@@ -55,7 +55,8 @@ def render_feedback(
         title: the lesson's title, where the notebook does not say it.
         questions: the cells of the lesson's written answers, where there is no notebook that has them.
     """
-    verdicts, styles = _without_styles(verdict_html_by_exercise)
+    styles = dict.fromkeys(style for html in verdict_html_by_exercise.values() for style in _STYLE.findall(html))
+    verdicts = {exercise: _STYLE.sub("", html) for exercise, html in verdict_html_by_exercise.items()}
     cells = notebook["cells"] if notebook else []
     given = {cell.cell: cell for cell in record.by_hand}
     written = [cell for cell in (questions if notebook is None else cells) if _is_written(cell)]
@@ -73,7 +74,7 @@ def render_feedback(
         title=lesson_title({"cells": [cell for cell in cells if _is_lesson(cell)]}) or title or record.lesson,
         css=Markup(feedback_css()),
         scripts=_allowed_scripts("".join(blocks)),
-        verdict_styles=[Markup(style) for style in styles],
+        verdict_styles=list(map(Markup, styles)),
         points=None if total is None else f"{total:g}",
         max_points=f"{most:g}",
         max_word="point" if most == 1 else "points",
@@ -232,12 +233,6 @@ def headings(source: str) -> list[tuple[int, str]]:
     """The headings in a text, outside its blocks of code: their levels, and what they say."""
     found = [_HEADING.match(line) for line in _FENCED.sub("", source).split("\n")]
     return [(len(heading["level"]), heading["text"]) for heading in found if heading is not None]
-
-
-def _without_styles(verdicts: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
-    """The verdicts without their style sheets, and each different sheet once."""
-    styles = dict.fromkeys(style for html in verdicts.values() for style in _STYLE.findall(html))
-    return {exercise: _STYLE.sub("", html) for exercise, html in verdicts.items()}, list(styles)
 
 
 # --- cells

@@ -150,6 +150,12 @@ class Person:
     handed_in: Mapping[str, datetime] = field(default_factory=dict)
     late: Mapping[str, bool] = field(default_factory=dict)
 
+    def with_more(self, more: Person) -> Person:
+        """The same student, with what another table says as well."""
+        numbers, handed_in = {**more.numbers, **self.numbers}, {**self.handed_in, **more.handed_in}
+        name, email = self.name or more.name, self.email or more.email
+        return Person(self.id, name, email, numbers, handed_in, {**self.late, **more.late})
+
 
 class Roster:
     """The students of a course, found by whatever a platform says about them."""
@@ -168,7 +174,7 @@ class Roster:
         for people in tables:
             known = [(person, self.people.get(person.id) or self._same(person)) for person in people]
             for person, same in known:
-                self._add(_merged(same, person) if same else person)
+                self._add(same.with_more(person) if same else person)
 
     def _add(self, person: Person) -> None:
         self.people[person.id] = person
@@ -218,17 +224,6 @@ def name_keys(name: str) -> set[str]:
     plain = "".join(c for c in unicodedata.normalize("NFKD", name) if not unicodedata.combining(c)).casefold()
     words = re.findall(r"[^\W_]+", plain)
     return {"".join(words[start:] + words[:start]) for start in range(len(words))}
-
-
-def _merged(known: Person, more: Person) -> Person:
-    return Person(
-        known.id,
-        known.name or more.name,
-        known.email or more.email,
-        {**more.numbers, **known.numbers},
-        {**known.handed_in, **more.handed_in},
-        {**known.late, **more.late},
-    )
 
 
 @dataclass(frozen=True)

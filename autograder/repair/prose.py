@@ -53,12 +53,10 @@ def is_prose(cell: SubmittedCell, words: str) -> bool:
 def may_answer(cell: SubmittedCell, words: str) -> bool:
     """Whether a cell next to a question may answer it, in these words or by a picture."""
     few = _REMARK if cell.kind == "code" else 1
-    return count_words(words) >= few or _PICTURE.search(words) is not None or _shows_picture(cell.outputs)
-
-
-def _shows_picture(outputs: object) -> bool:
-    shown = [one.get("data") for one in outputs if isinstance(one, dict)] if isinstance(outputs, list) else []
-    return any(kind.startswith("image/") for data in shown if isinstance(data, dict) for kind in data)
+    outputs = cell.outputs if isinstance(cell.outputs, list) else []
+    shown = [data for one in outputs if isinstance(one, dict) and isinstance(data := one.get("data"), dict)]
+    has_picture = any(kind.startswith("image/") for data in shown for kind in data)
+    return count_words(words) >= few or _PICTURE.search(words) is not None or has_picture
 
 
 def begins(words: str) -> str:

@@ -165,13 +165,13 @@ def _mend(_app: object, _page: str, _template: str, context: dict[str, Any], _tr
     """For Sphinx, before a page is written: what its HTML and the theme's lack for those who listen to a page."""
     captions = context.get("furo_navigation_tree", "")
     context["furo_navigation_tree"] = captions.replace('role="heading"', 'role="heading" aria-level="2"')
-    context["body"] = _PARAMETERS.sub(_as_spans, context.get("body", ""))
 
+    def as_spans(parameters: re.Match[str]) -> str:
+        """The parameters of a signature, a line each: as a list, they would be one of explanations without terms."""
+        lines = parameters[1].replace("<dd>", '<span class="parameter">').replace("</dd>", "</span>")
+        return f'<span class="parameters">{lines}</span>'
 
-def _as_spans(parameters: re.Match[str]) -> str:
-    """The parameters of a signature, a line each: as a list, they would be one of explanations without terms."""
-    lines = parameters[1].replace("<dd>", '<span class="parameter">').replace("</dd>", "</span>")
-    return f'<span class="parameters">{lines}</span>'
+    context["body"] = _PARAMETERS.sub(as_spans, context.get("body", ""))
 
 
 _PARAMETERS = re.compile(r"<dl>\s*((?:<dd>(?:(?!<dd>|<dl>).)*</dd>\s*)+)</dl>", re.S)

@@ -91,15 +91,16 @@ def _remarks(plan: Plan, recorded: list[Recorded]) -> Iterator[str]:
 def _check(course: Course, options: argparse.Namespace) -> int:
     from autograder.course.notebook_definitions import released_stubs
     from autograder.edition.leaks import find_leaks
-    from autograder.edition.publish import closed_in, lessons_in
+    from autograder.edition.publish import manifest_of
     from autograder.edition.verdicts import compare_lesson, summary
 
     folder: Path = options.folder
-    lessons = lessons_in(folder)
+    edition = manifest_of(folder)
+    lessons = edition["lessons"]
     released = {lesson: course.release_notebook(lesson) for lesson in lessons}
     stubs = released_stubs(released.values())
     compared = [one for lesson in lessons for one in compare_lesson(folder, course.exercises, lesson, stubs)]
-    leaks = find_leaks(folder, course.exercises, released, secrets.randbits(64), closed_in(folder))
+    leaks = find_leaks(folder, course.exercises, released, secrets.randbits(64), edition["closed"])
     told = {"lessons": lessons, "verdicts": summary(compared), "findings": leaks, "written": []}
     searched = f"searched for answers, solutions and hidden cases: {count(len(leaks), 'finding')}"
     tell(options, told, [*summary(compared), *leaks, searched])

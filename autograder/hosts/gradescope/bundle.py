@@ -98,7 +98,8 @@ def _contents(assignment: Assignment) -> Iterator[tuple[str, bytes]]:
     here = Path(__file__).parent
     yield from ((name, (here / name).read_bytes()) for name in SCRIPTS)
     yield "python", f"python{sys.version_info.major}.{sys.version_info.minor}\n".encode()
-    yield "requirements.txt", "".join(f"{pin}\n" for pin in _pins()).encode()
+    needed = sorted(closure(["katze"], package_folders()) - {"katze"})  # in the versions here; a course may add to them
+    yield "requirements.txt", "".join(f"{pinned(name)}\n" for name in needed).encode()
     for package in (course_lib, autograder):
         root = Path(str(package.__file__)).parent
         for path in sorted(root.rglob("*")):
@@ -111,11 +112,6 @@ def _contents(assignment: Assignment) -> Iterator[tuple[str, bytes]]:
     yield f"course/{CONFIG_NAME}", _config(assignment).encode()
     yield f"course/{SEMESTER_NAME}", _terms(assignment).encode()
     yield "course/.katze/secret", hmac.digest(course.secret(), f"gradescope {lesson}".encode(), hashlib.sha256)
-
-
-def _pins() -> Iterator[str]:
-    """The packages that Katze needs, with the versions that are installed here. A course may add to them."""
-    yield from map(pinned, sorted(closure(["katze"], package_folders()) - {"katze"}))
 
 
 def _config(assignment: Assignment) -> str:

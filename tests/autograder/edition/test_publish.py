@@ -21,7 +21,7 @@ from autograder import cli
 from autograder.course.course import Course
 from autograder.edition.leaks import find_leaks
 from autograder.edition.library import imported_by, kept_modules
-from autograder.edition.publish import Place, Plan, closed_in, lessons_in, plan_edition, publish
+from autograder.edition.publish import Place, Plan, manifest_of, plan_edition, publish
 from autograder.edition.recording import Recorded
 from autograder.errors import BadInput
 from course_lib import exercises
@@ -105,8 +105,8 @@ class TestWhatGoesIn:
 
 class TestTheFolder:
     def test_what_it_says_of_itself(self, edition: Path) -> None:
-        assert lessons_in(edition) == [LESSON]
-        assert closed_in(edition) == []
+        assert manifest_of(edition)["lessons"] == [LESSON]
+        assert manifest_of(edition)["closed"] == []
         files = {path.relative_to(edition).as_posix() for path in edition.rglob("*") if path.is_file()}
         assert files == set(json.loads((edition / "edition.json").read_text())["files"])
         assert f"notebooks/{LESSON}/{LESSON}.ipynb" in (edition / "README.md").read_text()
@@ -165,7 +165,7 @@ class TestTheFolder:
         with pytest.raises(BadInput, match="is a file"):
             publish(course, tmp_path / "thesis.tex", plan, NOWHERE)
         with pytest.raises(BadInput, match="no class edition"):
-            lessons_in(tmp_path)
+            manifest_of(tmp_path)
         assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 
 
@@ -329,7 +329,7 @@ def test_the_command_tells_what_is_in_it(tmp_path: Path, capsys: pytest.CaptureF
     assert "(--withhold 08)" in told
     assert "(--withhold 03)" not in told
     assert "of step 2 calls are known; others are checked in the full course only" in told
-    assert closed_in(folder) == [LESSON]
+    assert manifest_of(folder)["closed"] == [LESSON]
     assert cli.main(["publish", str(folder), *at]) == 2
     assert "--lessons 00 01" in capsys.readouterr().err
 

@@ -162,8 +162,8 @@ def test_what_came_of_it_in_lines() -> None:
 def test_the_command_compares_and_searches(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("autograder.edition.publish.lessons_in", lambda folder: ["01_attention"])
-    monkeypatch.setattr("autograder.edition.publish.closed_in", lambda folder: [])
+    edition = {"lessons": ["01_attention"], "closed": []}
+    monkeypatch.setattr("autograder.edition.publish.manifest_of", lambda folder: edition)
     scale = small()
     monkeypatch.setattr(Catalogue, "of_lesson", lambda catalogue, lesson: [scale])
     package = tmp_path / "course_lib" / "exercises" / "attention"
