@@ -150,14 +150,14 @@ class Encoder:
             raise TooLarge(f"more than {MAX_TENSORS} tensors")
         if not fits(tensor.shape):
             raise TooLarge(f"a tensor of the shape {tuple(tensor.shape)}")
-        order = _memory_order(tensor)
+        order = memory_order(tensor)
         # The writer refuses tensors that share memory, so each is a copy.
         self.tensors.append(tensor.detach().permute(order).clone(memory_format=torch.contiguous_format))
         number = len(self.tensors) - 1
         return {"tensor": number} if order == sorted(order) else {"tensor": number, "order": order}
 
 
-def _memory_order(tensor: Tensor) -> list[int]:
+def memory_order(tensor: Tensor) -> list[int]:
     """The dimensions, outermost in memory first: what `permute` must be given to make the tensor contiguous."""
     if tensor.is_contiguous():
         return list(range(tensor.dim()))

@@ -199,14 +199,10 @@ def _build(course: Course, lessons: Iterable[str], workshop: Path, exercises: Co
         _generate_assignment(course, lesson, workshop)
         _check_release_notebook(lesson, workshop / "release" / lesson / f"{lesson}.ipynb", wanted)
         logger.info("%s built, with %d exercises", lesson, len(wanted))
-        _write_solved(lesson, written, workshop / "solved", course.shows_solutions)
-
-
-def _write_solved(lesson: str, written: Sequence[NotebookNode], folder: Path, shown: bool) -> None:
-    folder.mkdir(exist_ok=True)
-    for name, page in solved_pages(lesson, written):
-        if shown:
-            (folder / name).write_text(page, encoding="utf-8")
+        (workshop / "solved").mkdir(exist_ok=True)
+        for name, page in solved_pages(lesson, written):
+            if course.shows_solutions:
+                (workshop / "solved" / name).write_text(page, encoding="utf-8")
 
 
 def _write_references(exercises: Iterable[Exercise], folder: Path) -> None:
@@ -343,10 +339,11 @@ def _check_agreement(course: Course, lesson: str, notebook: NotebookNode, wanted
 def _check_check(course: Course, lesson: str, cell: NotebookNode, exercise: Exercise) -> None:
     flags = cell.metadata.nbgrader
     if flags.get("points") != exercise.points:
+        source = course.solutions / lesson / f"{lesson}.py"
+        cell_place = _place(source, rf'# %%.*"{re.escape(flags.grade_id)}"', course.root)
         raise BadInput(
             f"{lesson}: {flags.grade_id} gives {_points(flags.get('points'))}, but the exercise has "
-            f"{count(exercise.points, 'point')}; mend {_cell_place(course, lesson, flags.grade_id)}, or "
-            f"{_exercise_place(course, exercise)}"
+            f"{count(exercise.points, 'point')}; mend {cell_place}, or {_exercise_place(course, exercise)}"
         )
     calls = _checked_ids(lesson, cell)
     if not calls or set(calls) != {exercise.id}:
@@ -357,10 +354,6 @@ def _points(points: object) -> str:
     if points is None:
         return "no points"
     return count(points, "point") if isinstance(points, (int, float)) else f"{points!r} points"
-
-
-def _cell_place(course: Course, lesson: str, grade_id: str) -> str:
-    return _place(course.solutions / lesson / f"{lesson}.py", rf'# %%.*"{re.escape(grade_id)}"', course.root)
 
 
 def _exercise_place(course: Course, exercise: Exercise) -> str:

@@ -30,7 +30,7 @@ from autograder.grading.digests import fingerprints
 from autograder.platforms.platform import Platform, leads_out
 from autograder.platforms.registry import PLATFORMS, named
 from autograder.platforms.roster import ROSTER_NAME, Person, Roster, read_roster
-from autograder.words import printable, some
+from autograder.words import some
 from course_lib.ground.files import put_in_place
 
 logger = logging.getLogger(__name__)
@@ -304,8 +304,3 @@ def worksheet_place(zip_path: Path, worksheet: Path) -> Path:
     if path.exists() and os.path.samefile(path, worksheet):
         raise BadInput(f"{worksheet} is where the filled worksheet goes; move it, or choose another --to")
     return path
-
-
-def shown_name(page: Page) -> str:
-    """A page's name for a terminal."""
-    return printable(page.name)

@@ -13,6 +13,7 @@ import nbformat
 from IPython.core.inputtransformer2 import TransformerManager
 
 import course_lib
+from autograder.box.confinement.packages import normalised
 from autograder.box.library import find_modules, imports_of, permitted
 
 ROOT = Path(course_lib.__file__).parent
@@ -105,11 +106,8 @@ def needed_packages(modules: Iterable[str], always: Iterable[str]) -> list[str]:
     found = find_modules(ROOT)
     roots = {name.partition(".")[0] for module in modules for name in imports_of(found[module], module).ever}
     distributed: Mapping[str, list[str]] = packages_distributions()
-    wanted = {_plain(package) for root in roots for package in distributed.get(root, [])} | set(map(_plain, always))
-    asked = (line for line in requires("katze") or [] if ";" not in line)  # what follows is of an extra, or a system's
-    return sorted(line for line in asked if _plain(re.split(r"[^\w.-]", line)[0]) in wanted)
-
-
-def _plain(package: str) -> str:
-    """A package's name as pip compares it."""
-    return re.sub(r"[-_.]+", "-", package).lower()
+    wanted = {normalised(package) for root in roots for package in distributed.get(root, [])} | set(
+        map(normalised, always)
+    )
+    asked = (line for line in requires("katze") or [] if ";" not in line)  # behind it is an extra's, or a system's
+    return sorted(line for line in asked if normalised(re.split(r"[^\w.-]", line)[0]) in wanted)

@@ -17,6 +17,7 @@ import torch
 from safetensors.torch import save
 from torch import Tensor
 
+from autograder.box.protocol import memory_order
 from autograder.errors import BadInput
 from course_lib.checking.answer_key import AnswerKey, CalledCases
 from course_lib.checking.arrays import Array
@@ -243,14 +244,13 @@ class _Pack:
 
     def _tensor(self, tensor: Tensor) -> Json:
         """A tensor's number; where its dimensions lie in another order in memory, with that order."""
-        dims = list(range(tensor.dim()))
-        order = dims if tensor.is_contiguous() else sorted(dims, key=tensor.stride, reverse=True)
+        order = memory_order(tensor)
         stored = tensor.detach().permute(order).clone(memory_format=torch.contiguous_format)
         content = stored.reshape(-1).view(torch.uint8).numpy().tobytes()
         digest = hashlib.sha256(f"{stored.dtype} {tuple(stored.shape)} ".encode() + content).hexdigest()
         number = self.digests.setdefault(digest, str(len(self.digests)))
         self.tensors.setdefault(number, stored)
-        return {"tensor": int(number)} if order == dims else {"tensor": int(number), "order": order}
+        return {"tensor": int(number)} if order == sorted(order) else {"tensor": int(number), "order": order}
 
 
 class _Trace:

@@ -138,9 +138,5 @@ def _read(path: Path) -> NotebookNode:
 
 def _copy_all(source: Path, target: Path, but: str = "") -> None:
     """Copy a lesson's files, hidden ones and one of a given name left out."""
-    target.mkdir(parents=True, exist_ok=True)
-    for path in source.rglob("*"):
-        place = path.relative_to(source)
-        if path.is_file() and path.name != but and not any(part.startswith(".") for part in place.parts):
-            (target / place).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, target / place)
+    left_out = shutil.ignore_patterns(".*", but)
+    shutil.copytree(source, target, ignore=left_out, copy_function=shutil.copyfile, dirs_exist_ok=True)

@@ -48,16 +48,13 @@ def glossary_page(lessons: Iterable[LessonPage]) -> str:
     for page in lessons:
         for term, said in page.glossary:
             place = f": {said} [{page.title}](lessons/{page.lesson}.ipynb)"
-            explained.setdefault(_capitalised(term), []).append(place)
+            # lessons that begin it with a small letter and with a capital mean the same
+            heading = re.sub(r"^(\**)([a-z])(?=[a-z])", lambda begin: begin[1] + begin[2].upper(), term)
+            explained.setdefault(heading, []).append(place)
     lines = ["# Glossary\n", "What the lessons call things, and where each is met.\n"]
     for term in sorted(explained, key=lambda term: re.sub(r"[^\w ]", "", term).lower()):
         lines += [term, *explained[term], ""]
     return "\n".join(lines)
-
-
-def _capitalised(term: str) -> str:
-    """A term as a heading, so that lessons which begin it with a small letter and a capital mean the same one."""
-    return re.sub(r"^(\**)([a-z])(?=[a-z])", lambda begin: begin[1] + begin[2].upper(), term)
 
 
 def instructors_page(course: Course) -> str:

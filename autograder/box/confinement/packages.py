@@ -12,13 +12,13 @@ def closure(names: Iterable[str], folders: Sequence[str]) -> set[str]:
     """These packages and all that they need, by normalised names, as far as they are installed; no extras' needs."""
     installed = _installed(tuple(folders))
     found: set[str] = set()
-    waiting = [_normalised(name) for name in names]
+    waiting = [normalised(name) for name in names]
     while waiting:
         name = waiting.pop()
         if name in installed and name not in found:
             found.add(name)
             needed = (text for text in installed[name].requires or [] if "extra ==" not in text)
-            waiting += [_normalised(re.split(r"[^A-Za-z0-9._-]", text, maxsplit=1)[0]) for text in needed]
+            waiting += [normalised(re.split(r"[^A-Za-z0-9._-]", text, maxsplit=1)[0]) for text in needed]
     return found
 
 
@@ -28,11 +28,12 @@ def pinned(name: str) -> str:
     return f"{name}=={public}"
 
 
-def _normalised(name: str) -> str:
+def normalised(name: str) -> str:
+    """A package's name as pip compares it."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
 @functools.cache
 def _installed(folders: tuple[str, ...]) -> dict[str, importlib.metadata.Distribution]:
     packages = list(importlib.metadata.distributions(path=list(folders)))
-    return {_normalised(package.name): package for package in reversed(packages)}  # the first folder's counts
+    return {normalised(package.name): package for package in reversed(packages)}  # the first folder's counts

@@ -14,7 +14,7 @@ from autograder.commands.writing import make_folder, writable, write_json
 from autograder.console import output_console
 from autograder.errors import BadInput
 from autograder.platforms.registry import PLATFORMS
-from autograder.words import count
+from autograder.words import count, printable
 
 if TYPE_CHECKING:
     from autograder.delivery.return_ import GoingBack
@@ -115,7 +115,7 @@ def _print(plan: GoingBack, is_dry: bool) -> None:
     """A row for each page, where nothing is written; else how many there are."""
     from rich.table import Table
 
-    from autograder.delivery.return_ import SAME, shown_name
+    from autograder.delivery.return_ import SAME
 
     console = output_console()
     if is_dry and plan.pages:
@@ -124,7 +124,7 @@ def _print(plan: GoingBack, is_dry: bool) -> None:
             table.add_column(heading, justify="right" if heading == "points" else "left", overflow="fold")
         for page in plan.pages:
             points = f"{page.points:g} / {page.most:g}"
-            table.add_row(page.student, points, "yes" if page.comment else "", page.state, shown_name(page))
+            table.add_row(page.student, points, "yes" if page.comment else "", page.state, printable(page.name))
         console.print(table, highlight=False, markup=False)
     if not plan.pages:
         console.print(f"nothing to give back to {plan.platform}", highlight=False, markup=False)
