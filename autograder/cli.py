@@ -49,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if "_ARGCOMPLETE" in os.environ:  # a shell asks, by `katze completion`
         argcomplete.autocomplete(parser)
     typed = sys.argv[1:] if arguments is None else arguments
-    mistyped = _told_if_unknown(typed, commands)
+    mistyped = _unknown_command(typed, commands)
     if mistyped:
         print(mistyped, file=sys.stderr)
         return MISUSED
@@ -83,7 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return status
 
 
-def _told_if_unknown(arguments: Sequence[str], commands: Commands) -> str:
+def _unknown_command(arguments: Sequence[str], commands: Commands) -> str:
     """That there is no such command, with the one that was probably meant; empty where there is, or none was named."""
     named = next((word for word in arguments if not word.startswith("-")), None)
     if named is None or named in commands.known:

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from autograder.console import output_console
 from autograder.course.course import Course
-from autograder.course.store.collected import Delivery, read_collected, told_of_late_ones
+from autograder.course.store.collected import Delivery, read_collected, remarks_on_late
 from autograder.errors import BadInput
 from autograder.gradebook import store
 from autograder.gradebook.access import read_only
@@ -24,7 +24,7 @@ from autograder.gradebook.record import CaseRecord, Change, ExerciseRecord, Reco
 from autograder.gradebook.standings import withdrawn_from
 from autograder.grading.submission import SLOTS
 from autograder.pages.class_report import message_of
-from autograder.pages.deadlines import told_to_student
+from autograder.pages.deadlines import deadline_for_student
 from autograder.pages.terminal import colour_of, standing_in_words
 from autograder.words import count
 from course_lib.checking import Outcome
@@ -63,7 +63,7 @@ def story_of(course: Course, student: str, lesson: str) -> dict[str, Any]:
             "due": late.due.isoformat() if late.due else None,
             "seconds_late": late.seconds,
             "late_penalty": late.penalty,
-            "deadline": told_to_student(record),
+            "deadline": deadline_for_student(record),
             "deadline_is_written": late.is_written,
             "is_withdrawn": bool(withdrawn_from(course, lesson, [student])),
             "is_late_without_time": bool(collected and collected.is_late_without_time) and not late.handed_in,
@@ -203,7 +203,7 @@ def _print_facts(tale: Mapping[str, Any], console: Console) -> None:
             grid.add_row(Text(name, "dim"), Text(_printable(fact)))
     deadline = [*tale["deadline"]]
     if tale["is_late_without_time"]:
-        deadline += told_of_late_ones(tale["lesson"], [tale["student"]])
+        deadline += remarks_on_late(tale["lesson"], [tale["student"]])
     if not tale["deadline_is_written"]:
         deadline.append(f"This is not on the feedback page yet: run `katze grade {tale['lesson']}`.")
     for name, lines in (

@@ -34,7 +34,7 @@ from course_lib.checking import Exercise, Verdict
 from course_lib.checking.render import case_message, heading, lead
 from course_lib.checking.rules import Code, defines, definition
 from course_lib.exercises.catalogue import NO_EXERCISES, Catalogue, UnknownName
-from course_lib.learner.at_hand import catalogue_at_hand
+from course_lib.learner.current_catalogue import current_catalogue
 
 READY, LOOK, UNREADABLE = 0, 1, 2
 
@@ -140,7 +140,7 @@ def preflight(file: Path, lesson: str | None = None, release: Path | None = None
         BadInput: the file or the release cannot be opened, or are the same, or there is no box to run it in.
         Unreadable: the notebook could not be graded.
     """
-    catalogue = catalogue_at_hand(Path.cwd(), file.resolve().parent)
+    catalogue = current_catalogue(Path.cwd(), file.resolve().parent)
     if not catalogue.modules:
         raise BadInput(NO_EXERCISES)
     try:

@@ -14,7 +14,7 @@ from rich.text import Text
 from sqlalchemy.orm import Session
 
 from autograder.course.course import Course
-from autograder.course.store.collected import read_collected, told_of_late_ones
+from autograder.course.store.collected import read_collected, remarks_on_late
 from autograder.delivery.history import changed_since, read_returned
 from autograder.gradebook import store
 from autograder.gradebook.access import is_new, read_only
@@ -274,7 +274,7 @@ def _to_see_to(one: LessonStatus) -> list[str]:
     if one.stale:
         brings = f"`{one.grading}` brings them up to date, and grades nothing for it"
         lines.append(f"penalties or pages are not up to date for {some(one.stale)}; {brings}.")
-    lines += [line.removeprefix(f"{one.lesson}: ") for line in told_of_late_ones(one.lesson, one.marked_late)]
+    lines += [line.removeprefix(f"{one.lesson}: ") for line in remarks_on_late(one.lesson, one.marked_late)]
     if one.withdrawn:
         exported = "`katze export` leaves them out, and with --withdrawn does not"
         lines.append(f"{count(len(one.withdrawn), 'submission')} withdrawn: {some(one.withdrawn)}; {exported}.")

@@ -141,7 +141,7 @@ def _local(workers: int) -> Iterator[Any]:
         security = Security.temporary()
     except ImportError as error:
         raise BadInput(_NEEDED) from error
-    with _deaf_to_interrupts():
+    with _ignoring_interrupts():
         cluster = LocalCluster(
             n_workers=workers,
             threads_per_worker=1,
@@ -157,7 +157,7 @@ def _local(workers: int) -> Iterator[Any]:
 
 
 @contextlib.contextmanager
-def _deaf_to_interrupts() -> Iterator[None]:
+def _ignoring_interrupts() -> Iterator[None]:
     """Let the processes that are started meanwhile not hear Ctrl-C, which a terminal sends to all of a command's."""
     if threading.current_thread() is not threading.main_thread():
         yield

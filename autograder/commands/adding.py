@@ -144,9 +144,9 @@ def add_lesson(parser: argparse.ArgumentParser) -> None:
 
 def known_lessons() -> list[str]:
     """The lessons of the course that the shell is in, for completion: its settings are not run."""
-    from course_lib.learner.at_hand import catalogue_at_hand
+    from course_lib.learner.current_catalogue import current_catalogue
 
-    return list(catalogue_at_hand(Path.cwd()).modules)
+    return list(current_catalogue(Path.cwd()).modules)
 
 
 def known_exercises() -> list[str]:

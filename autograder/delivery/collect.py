@@ -19,10 +19,10 @@ from autograder.course.store.collected import (
     Delivery,
     OlderDelivery,
     read_collected,
-    told_of_late_ones,
+    remarks_on_late,
     write_collected,
 )
-from autograder.delivery.deliver import Delivering, Staged, delivering
+from autograder.delivery.deliver import Deliverer, Staged, deliverer
 from autograder.delivery.students import Submitter, student_of
 from autograder.errors import BadInput
 from autograder.intake.archives import Refused
@@ -147,7 +147,7 @@ def collect(
         collection = Collection(download.name, origin.name, refused=download.refused, dry_run=dry_run)
         collection.remarks += [remark for one in listed for remark in one.remarks]
         by_lesson = _by_lesson(found, lesson, course, path, origin, collection)
-        with delivering(course, dry_run) as delivery:
+        with deliverer(course, dry_run) as delivery:
             roster = Roster(one.people for one in listed)
             if not roster.people and origin.without_roster:
                 collection.remarks.append(f"No roster: {origin.without_roster} (docs/collecting.md).")
@@ -169,7 +169,7 @@ def _late_ones(rows: Sequence[Row], course: Course) -> Iterator[str]:
         if row.late and not row.handed_in and row.student not in course.semester.lesson(row.lesson).handed_in:
             by_lesson[row.lesson].append(row.student)
     for lesson, students in sorted(by_lesson.items()):
-        yield from told_of_late_ones(lesson, sorted(filter(None, students)))
+        yield from remarks_on_late(lesson, sorted(filter(None, students)))
 
 
 # What it is --------------------------------------------------------------------------------------------------
@@ -326,7 +326,7 @@ class _Run:
     platform: Platform
     roster: Roster
     zone: tzinfo | None
-    delivery: Delivering
+    delivery: Deliverer
     collection: Collection
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
 

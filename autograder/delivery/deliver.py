@@ -77,11 +77,11 @@ class Staged:
         return "time" if timestamps.NAME in after else "same"  # what somebody knows of the time stays known
 
 
-class Delivering:
+class Deliverer:
     """Takes submissions into a course, one after another; nobody else does so at the same time."""
 
     def __init__(self, course: Course, staging: Path) -> None:
-        """What `delivering` makes.
+        """What `deliverer` makes.
 
         Args:
             course: where to.
@@ -170,7 +170,7 @@ class Delivering:
 
 
 @contextlib.contextmanager
-def delivering(course: Course, dry_run: bool) -> Iterator[Delivering]:
+def deliverer(course: Course, dry_run: bool) -> Iterator[Deliverer]:
     """Take submissions into a course, for as long as the block runs.
 
     Args:
@@ -190,7 +190,7 @@ def delivering(course: Course, dry_run: bool) -> Iterator[Delivering]:
                 shutil.rmtree(left, ignore_errors=True)
             staging = Path(tempfile.mkdtemp(prefix=_BEING_MADE, dir=course.submitted))
             resources.callback(shutil.rmtree, staging, ignore_errors=True)
-        yield Delivering(course, staging)
+        yield Deliverer(course, staging)
 
 
 def timestamp(moment: datetime) -> str:

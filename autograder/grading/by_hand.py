@@ -21,7 +21,7 @@ from autograder.gradebook.store import read_frozen
 from autograder.grading.assignment import Assignment
 from autograder.grading.plan import written_files
 from autograder.grading.publish import rewrite_feedback
-from autograder.pages.deadlines import told_of_kept, told_to_student
+from autograder.pages.deadlines import deadline_for_student, remarks_on_frozen
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def bring_to_pages(assignment: Assignment, book: GradebookSession, students: Col
     records = _complete_records(assignment, book, students)
     with book.begin() as connection:
         odd = terms.warnings_about_students(assignment.course, connection, assignment.lesson)
-        notices = (*odd, *told_of_kept(assignment.lesson, records.values()))
+        notices = (*odd, *remarks_on_frozen(assignment.lesson, records.values()))
         if not assignment.feedback:
             return ByHand(records, notices=notices)
         written = store.pages(connection, assignment.lesson)
@@ -165,7 +165,7 @@ def _digest(record: Record) -> str:
     ]
     given += [(one.exercise, one.points, one.max_points, one.ruling) for one in record.exercises if one.ruling]
     given += record.rulings
-    told = told_to_student(record)
+    told = deadline_for_student(record)
     return (_sha256(given) if given else "") + (f":{_sha256(told)}" if told else "")
 
 

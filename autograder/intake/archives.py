@@ -100,7 +100,7 @@ class File:
         if self.size > limit:
             held, most = size(self.size, decimal=True), size(limit, decimal=True)
             raise OverLimit(f"it holds {held}, more than the limit of {most}")
-        with told_plainly(), self.open() as file:
+        with damage_refused(), self.open() as file:
             yield from _limited(file, limit)
 
     def content(self, limit: int | None = None) -> bytes:
@@ -109,7 +109,7 @@ class File:
 
     def begins(self) -> bytes:
         """Its first bytes, by which archives are known; see `pieces`."""
-        with told_plainly(), self.open() as file:
+        with damage_refused(), self.open() as file:
             return file.read(512)
 
 
@@ -164,7 +164,7 @@ class Unpacking:
         start = _start(file)
         for magic, decompressor in _DECOMPRESSORS.items():
             if start.startswith(magic):
-                with told_plainly():
+                with damage_refused():
                     return self._held(_limited(decompressor(file), self.most_bytes))
         return file
 
@@ -179,7 +179,7 @@ class Unpacking:
             Refused: it is damaged, or holds too many files.
         """
         start = _start(archive)
-        with told_plainly():
+        with damage_refused():
             if _is_zip(start):
                 return list(self._zipped(archive, refused))
             return list(self._tarred(archive, refused)) if _is_tar(start) else None
@@ -232,7 +232,7 @@ class Unpacking:
 
 
 @contextlib.contextmanager
-def told_plainly() -> Iterator[None]:
+def damage_refused() -> Iterator[None]:
     """Whatever a damaged or hostile file makes its reader raise becomes a refusal."""
     try:
         yield
@@ -260,7 +260,7 @@ def _is_tar(start: bytes) -> bool:
 
 
 def _start(file: IO[bytes]) -> bytes:
-    with told_plainly():
+    with damage_refused():
         file.seek(0)
         start = file.read(512)
         file.seek(0)

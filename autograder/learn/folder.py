@@ -53,10 +53,7 @@ def copy_lessons(released: Mapping[str, Path], folder: Path) -> Copied:
             raise BadInput(f"{folder} holds the released notebooks; name a folder of your own, such as `work`")
         if (folder / lesson).is_file():
             raise BadInput(f"{folder / lesson} is a file; remove it, or name another folder")
-    if folder.is_file():
-        raise BadInput(f"{folder} is a file; name a folder")
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / PROGRESS).touch()
+    make_folder(folder)
     new, changed, foreign = [], {}, []
     for lesson, notebook in released.items():
         target, kept = folder / lesson / notebook.name, folder / KEPT / notebook.name
@@ -71,6 +68,18 @@ def copy_lessons(released: Mapping[str, Path], folder: Path) -> Copied:
         kept.parent.mkdir(exist_ok=True)
         shutil.copyfile(notebook, kept)
     return Copied(tuple(new), changed, tuple(foreign))
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder to work in, where it is not there, with the file that all its lessons keep their progress in.
+
+    Raises:
+        BadInput: it is a file.
+    """
+    if folder.is_file():
+        raise BadInput(f"{folder} is a file; name a folder")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / PROGRESS).touch()
 
 
 def move_answers(course: Course, lesson: str, folder: Path) -> Path:

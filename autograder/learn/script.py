@@ -12,9 +12,8 @@ import jupytext
 import nbformat
 
 from autograder.course.colab import BADGE, INSTALL
-from autograder.errors import BadInput
 from autograder.intake.scripts import HEAD
-from course_lib.learner.folder import PROGRESS
+from autograder.learn.folder import make_folder
 
 _CHECK = re.compile(r"^(check\(.*\))$", re.MULTILINE)
 
@@ -29,10 +28,7 @@ def write_scripts(released: Mapping[str, Path], folder: Path) -> Iterator[str]:
     Raises:
         BadInput: the folder is a file.
     """
-    if folder.is_file():
-        raise BadInput(f"{folder} is a file; name a folder")
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / PROGRESS).touch()  # else progress would be kept elsewhere than that of the notebooks
+    make_folder(folder)
     targets = [folder / f"{lesson}.py" for lesson in released]
     for notebook, target in zip(released.values(), targets, strict=True):
         yield f"{target}{'' if write_script(notebook, target) else ' is there already, and stays as it is'}"

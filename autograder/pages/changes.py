@@ -10,7 +10,7 @@ from autograder.gradebook.record import Record
 from autograder.words import count, some
 
 
-def told_of_changes(lesson: str, results: Sequence[Record]) -> Iterator[str]:
+def remarks_on_changes(lesson: str, results: Sequence[Record]) -> Iterator[str]:
     """Sentences for an instructor, about one lesson."""
     yield from (
         f"{lesson}: {decided}." for decided in dict.fromkeys(one for result in results for one in result.decided)

@@ -21,8 +21,8 @@ from markupsafe import Markup
 from autograder.course.course import Course
 from autograder.gradebook.record import ExerciseRecord, Record
 from autograder.gradebook.standings import most_points, standings
-from autograder.pages.changes import told_of_changes
-from autograder.pages.deadlines import late_in_brief, moment_in_words, share_in_words, told_to_instructor
+from autograder.pages.changes import remarks_on_changes
+from autograder.pages.deadlines import late_in_brief, moment_in_words, remarks_on_deadlines, share_in_words
 from autograder.pages.feedback import feedback_css, lesson_title, template
 from autograder.words import count, some
 from course_lib.checking import Outcome
@@ -194,7 +194,7 @@ def _remarks(all_results: Sequence[Record]) -> list[str]:
     counting = [one for one in all_results if not one.is_withdrawn]
     share = share_in_words(all_results[0], "each student's")
     said = [f"{lesson}: {share}"] if share else []
-    said += [*told_of_changes(lesson, counting), *told_to_instructor(lesson, counting)]
+    said += [*remarks_on_changes(lesson, counting), *remarks_on_deadlines(lesson, counting)]
     if gone:
         said.append(f"{lesson}: withdrawn, since the submission is no longer there, and not counted: {some(gone)}.")
     return said

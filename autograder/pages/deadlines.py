@@ -20,7 +20,7 @@ def moment_in_words(moment: datetime) -> str:
     return f"{moment:%A}, {moment.day} {moment:%B %Y, %H:%M}{seconds} ({moment.tzname()})"
 
 
-def told_to_student(record: Record) -> list[str]:
+def deadline_for_student(record: Record) -> list[str]:
     """What a student reads about the deadline: when it was due, handed in, how late, and what that cost; and how the
     lesson counts in the total.
     """
@@ -86,7 +86,7 @@ def late_in_brief(record: Record) -> str:
     return ", ".join(parts)
 
 
-def told_to_instructor(lesson: str, results: Sequence[Record]) -> Iterator[str]:
+def remarks_on_deadlines(lesson: str, results: Sequence[Record]) -> Iterator[str]:
     """What the points of a lesson don't say about its deadline; a sentence each.
 
     Args:
@@ -103,7 +103,7 @@ def told_to_instructor(lesson: str, results: Sequence[Record]) -> Iterator[str]:
     if lost:
         points = count(sum(one.lateness.penalty for one in lost), "point")
         yield f"{lesson}: {points} taken off for being late: {some([one.student for one in lost])}."
-    yield from told_of_kept(lesson, results)
+    yield from remarks_on_frozen(lesson, results)
     stale = [one.student for one in results if not one.lateness.is_written]
     if stale:
         yield (
@@ -112,7 +112,7 @@ def told_to_instructor(lesson: str, results: Sequence[Record]) -> Iterator[str]:
         )
 
 
-def told_of_kept(lesson: str, results: Iterable[Record]) -> Iterator[str]:
+def remarks_on_frozen(lesson: str, results: Iterable[Record]) -> Iterator[str]:
     """For whom a deadline has changed in vain, since the lesson is frozen; nothing where for nobody."""
     kept = [one.student for one in results if one.lateness.is_kept]
     if kept:

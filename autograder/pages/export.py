@@ -19,9 +19,9 @@ from autograder.course.semester import Semester
 from autograder.errors import BadInput
 from autograder.gradebook.record import Record
 from autograder.gradebook.standings import most_points
-from autograder.pages.changes import told_of_changes
-from autograder.pages.deadlines import told_to_instructor
-from autograder.pages.totals import Total, told_of_totals, totals_of
+from autograder.pages.changes import remarks_on_changes
+from autograder.pages.deadlines import remarks_on_deadlines
+from autograder.pages.totals import Total, remarks_on_totals, totals_of
 from autograder.platforms.registry import PLATFORMS
 from autograder.platforms.roster import CsvTable, Person, Roster, kind_of, number_in, read_table
 from autograder.words import some
@@ -118,7 +118,7 @@ def export(
         columns = [totals.get(student, Total(None)) for student in students]  # a row may be nobody's
         _fill(table, total_heading, [None if one.percent is None else f"{one.percent:.2f}" for one in columns])
         _fill(table, f"{total_heading} remarks", [one.told or None for one in columns])
-        remarks += told_of_totals(total_heading, standing, semester, totals.values())
+        remarks += remarks_on_totals(total_heading, standing, semester, totals.values())
     if roster is None:
         table.headings = [_plain(heading) for heading in table.headings]
         table.rows = [[_plain(student), *cells] for student, *cells in table.rows]
@@ -181,7 +181,7 @@ def _remarks(lesson: str, results: Sequence[Record]) -> list[str]:
     waiting = sum(bool(one.waiting) for one in results)
     if waiting:
         said.append(f"{lesson}: {waiting} with a written answer that has not been read yet; its points are missing.")
-    return [*said, *told_of_changes(lesson, results), *told_to_instructor(lesson, results)]
+    return [*said, *remarks_on_changes(lesson, results), *remarks_on_deadlines(lesson, results)]
 
 
 def _withdrawn(lesson: str, results: Sequence[Record], exported: bool) -> list[str]:

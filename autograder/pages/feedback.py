@@ -24,7 +24,7 @@ from pygments.lexers import PythonLexer
 
 from autograder.gradebook.record import ExerciseRecord, HandGrade, Record
 from autograder.intake import sanitise
-from autograder.pages.deadlines import told_to_student
+from autograder.pages.deadlines import deadline_for_student
 from autograder.words import count
 from course_lib.checking.observation import Outcome
 from course_lib.checking.render import HEADINGS, with_code
@@ -83,7 +83,7 @@ def render_feedback(
         ungraded=_ungraded_in_words(record.ungraded),
         given=_given_in_words(record.by_hand),
         graded=record.points is not None,
-        deadline=told_to_student(record),
+        deadline=deadline_for_student(record),
         rulings=record.rulings,
         repairs=record.repairs,
         problem=record.problem,

@@ -91,7 +91,7 @@ def _share(record: Record | None, terms: LessonTerms, student: str, now: datetim
     return record.total / record.most, ", ".join(missing)
 
 
-def told_of_totals(heading: str, lessons: Iterable[str], semester: Semester, totals: Iterable[Total]) -> list[str]:
+def remarks_on_totals(heading: str, lessons: Iterable[str], semester: Semester, totals: Iterable[Total]) -> list[str]:
     """How a column of totals came about, a sentence each.
 
     Args:

@@ -254,9 +254,9 @@ def new_kernel(exercise: Exercise) -> Verdict:
 
 def _is_blank(exercise: Exercise, namespace: Mapping[str, Value]) -> bool:
     """Whether a notebook holds nothing of an exercise's lesson, neither an answer nor what its cells import."""
-    from course_lib.learner.at_hand import catalogue_at_hand
+    from course_lib.learner.current_catalogue import current_catalogue
 
-    catalogue = catalogue_at_hand()
+    catalogue = current_catalogue()
     if running_shell() is None or exercise.lesson not in catalogue.modules:
         return False
     answers = {each.name for each in catalogue.of_lesson(exercise.lesson)}

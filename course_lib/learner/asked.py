@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from course_lib.checking.last_run import running_shell
 from course_lib.exercises.catalogue import UnknownName, UnusableExercises
-from course_lib.learner.at_hand import catalogue_at_hand
+from course_lib.learner.current_catalogue import current_catalogue
 
 if TYPE_CHECKING:
     from course_lib.checking.exercise import Exercise
@@ -24,7 +24,7 @@ def asked_for(name: object, call: str) -> Exercise | None:
     wanted = name if isinstance(name, str) else str(getattr(name, "__name__", ""))
     if wanted:
         try:
-            return catalogue_at_hand().find(wanted)
+            return current_catalogue().find(wanted)
         except UnknownName as unknown:
             print(f"{NOTHING[call]}: {unknown if unknown.near else _explained(wanted, unknown)}")
             return None
@@ -44,19 +44,19 @@ NOTHING = {
 """What has come of a call for which there is no exercise."""
 
 
-def lesson_at_hand() -> str:
+def current_lesson() -> str:
     """The lesson of the notebook or script that this runs in, by its folder or name; else the one last worked in."""
     from course_lib.learner.progress_map import progress_map
 
     places = [Path.cwd().name] if running_shell() is not None else []
     script = getattr(sys.modules["__main__"], "__file__", None)
     places += [Path(script).stem] if script else []
-    return next((place for place in places if place in catalogue_at_hand().modules), progress_map().detailed.lesson)
+    return next((place for place in places if place in current_catalogue().modules), progress_map().detailed.lesson)
 
 
 def _explained(wanted: str, unknown: UnknownName) -> str:
     """What to say about a name that is like no other."""
-    if "." in wanted and catalogue_at_hand().folder is None:
+    if "." in wanted and current_catalogue().folder is None:
         return (
             f"no exercise {wanted!r} is known here. Is it from another course? Then keep the notebook in the folder "
             "that you got it in: there is what its checks need"
@@ -65,14 +65,14 @@ def _explained(wanted: str, unknown: UnknownName) -> str:
 
 
 def _of_this_lesson() -> str:
-    listed = ", ".join(exercise.id for exercise in catalogue_at_hand().of_lesson(lesson_at_hand()))
+    listed = ", ".join(exercise.id for exercise in current_catalogue().of_lesson(current_lesson()))
     return f"This lesson has {listed}."
 
 
 def _which(call: str) -> str:
     from course_lib.learner.progress_map import progress_map
 
-    shown = progress_map(lesson_at_hand()).detailed
+    shown = progress_map(current_lesson()).detailed
     exercise = shown.next or shown.exercises[0]
     return (
         f"{NOTHING[call]}: name the exercise, as it stands below its heading. "

@@ -54,9 +54,9 @@ def _references(missing: list[str], names: Names) -> Names:
     """The references of those that are answers, in one lesson where several have an exercise of this name."""
     if not missing:
         return {}
-    from course_lib.learner.at_hand import catalogue_at_hand
+    from course_lib.learner.current_catalogue import current_catalogue
 
-    catalogue = catalogue_at_hand()
+    catalogue = current_catalogue()
     lessons = [catalogue.of_lesson(lesson) for lesson in catalogue.modules]
     asked = [lesson for lesson in lessons if {exercise.name for exercise in lesson} & set(missing)]
     here = max(asked, key=lambda lesson: sum(exercise.name in names for exercise in lesson), default=[])

@@ -9,7 +9,7 @@ from course_lib.checking.exercise import Exercise
 from course_lib.checking.last_run import running_shell
 from course_lib.checking.observation import Outcome
 from course_lib.checking.verdict import Verdict
-from course_lib.learner.at_hand import catalogue_at_hand
+from course_lib.learner.current_catalogue import current_catalogue
 from course_lib.learner.kept_answers import keep_answer
 from course_lib.learner.progress_file import History, ProgressFile, progress_file
 from course_lib.learner.progress_map import lesson_progress
@@ -54,7 +54,7 @@ def _closing(verdict: Verdict, kept: ProgressFile) -> Iterator[str]:
         yield f"{_to_run('case', verdict.exercise)}: it hands you these inputs, and what should come out."
     if attempted and history.failures >= _STUCK:
         yield from _offered(verdict.exercise, history)
-    if verdict.exercise.lesson in catalogue_at_hand().modules:
+    if verdict.exercise.lesson in current_catalogue().modules:
         yield lesson_progress(verdict.exercise.lesson, histories, kept.path.parent).sentence()
     yield from kept.news()
 

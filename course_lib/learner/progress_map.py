@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from course_lib.checking.render import STYLE
-from course_lib.learner.at_hand import catalogue_at_hand
+from course_lib.learner.current_catalogue import current_catalogue
 from course_lib.learner.progress_file import History, ProgressFile, progress_file
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class LessonProgress:
     @property
     def written(self) -> int:
         """How many tasks more it has that a person reads."""
-        return len(catalogue_at_hand().written_in(self.lesson))
+        return len(current_catalogue().written_in(self.lesson))
 
     @property
     def next(self) -> Exercise | None:
@@ -164,7 +164,7 @@ def progress_map(lesson: str | None = None, kept: ProgressFile | None = None, pa
     Raises:
         LookupError: there is no such lesson.
     """
-    catalogue = catalogue_at_hand()
+    catalogue = current_catalogue()
     if lesson is not None:
         catalogue.of_lesson(lesson)
     kept = kept or progress_file()
@@ -176,7 +176,7 @@ def progress_map(lesson: str | None = None, kept: ProgressFile | None = None, pa
 
 def title_of(lesson: str) -> str:
     """A lesson's number, where it has one, and what it is called: "07 GPT"."""
-    number, title = lesson.partition("_")[0], catalogue_at_hand().title(lesson)
+    number, title = lesson.partition("_")[0], current_catalogue().title(lesson)
     return f"{number} {title}" if number.isdigit() else title
 
 
@@ -193,7 +193,7 @@ def lesson_progress(
     """
     notebook = folder / lesson / f"{lesson}.ipynb"
     link = Path(os.path.relpath(notebook, page)).as_posix() if notebook.is_file() else None
-    return LessonProgress(lesson, tuple(catalogue_at_hand().of_lesson(lesson)), histories, link)
+    return LessonProgress(lesson, tuple(current_catalogue().of_lesson(lesson)), histories, link)
 
 
 def _named(lessons: tuple[LessonProgress, ...], name: str) -> LessonProgress:

@@ -19,9 +19,9 @@ def add(commands: Commands) -> None:
 def _run(options: argparse.Namespace) -> int:
     from autograder.pages.terminal import exercise_records, print_exercises
     from course_lib.exercises.catalogue import NO_EXERCISES
-    from course_lib.learner.at_hand import catalogue_at_hand
+    from course_lib.learner.current_catalogue import current_catalogue
 
-    catalogue = catalogue_at_hand()
+    catalogue = current_catalogue()
     if not catalogue.modules:
         raise BadInput(NO_EXERCISES)
     records = exercise_records(catalogue, options.lesson)

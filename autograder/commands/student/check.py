@@ -28,9 +28,9 @@ def add(commands: Commands) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     from autograder.grading.single import check_file
-    from course_lib.learner.at_hand import catalogue_at_hand
+    from course_lib.learner.current_catalogue import current_catalogue
 
     level = weakest_level(options)
-    verdict, level = check_file(catalogue_at_hand(), options.exercise, options.file, options.visible_only, level)
+    verdict, level = check_file(current_catalogue(), options.exercise, options.file, options.visible_only, level)
     tell(options, {**verdict.record(), "level": level.name}, [verdict.text()])
     return DONE if verdict.passed else FAILED

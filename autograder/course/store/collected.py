@@ -80,7 +80,7 @@ class Delivery:
         return bool(self.late) and not self.handed_in
 
 
-def told_of_late_ones(lesson: str, students: Sequence[str]) -> list[str]:
+def remarks_on_late(lesson: str, students: Sequence[str]) -> list[str]:
     """That a platform calls these late and does not say when they came, and what follows; nothing where it is nobody.
 
     How late something is cannot be told from that, so it costs nothing until somebody says when it came.

@@ -41,7 +41,7 @@ from autograder.grading.plain.submission import PlainFinished, PlainGrader
 from autograder.grading.plan import Plan
 from autograder.grading.workers import error_in_words, share_out
 from autograder.intake.submission import refused_submissions
-from autograder.pages.deadlines import told_to_student
+from autograder.pages.deadlines import deadline_for_student
 from autograder.progress import progress_bar
 from course_lib.checking import Outcome
 
@@ -291,7 +291,7 @@ def _digest(record: Record) -> str:
         for cell in record.by_hand
         if cell.is_given or cell.comment
     ]
-    late = told_to_student(record)
+    late = deadline_for_student(record)
     return hashlib.sha256(json.dumps([given, late]).encode()).hexdigest() if given or late else ""
 
 

@@ -15,7 +15,7 @@ import pytest
 from autograder.course.colab import opening_cells
 from autograder.course.course import Course
 from autograder.errors import BadInput
-from course_lib.learner.at_hand import catalogue_at_hand
+from course_lib.learner.current_catalogue import current_catalogue
 
 CONFIG = 'c = get_config()\nc.Katze.repository = "someone/their-course"\n'
 
@@ -267,5 +267,5 @@ def test_only_the_course_of_the_library_has_its_exercises(
         (tmp_path / name).touch()
     (tmp_path / "nbgrader_config.py").write_text(f"c = get_config()\n{settings}")
     assert bool(Course.find(tmp_path).exercises.modules) == has
-    assert bool(catalogue_at_hand(tmp_path).modules) == has
-    assert catalogue_at_hand(tmp_path / "a" / "b" / "01_attention").modules
+    assert bool(current_catalogue(tmp_path).modules) == has
+    assert current_catalogue(tmp_path / "a" / "b" / "01_attention").modules

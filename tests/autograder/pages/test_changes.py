@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from autograder.gradebook.changes.rulings import Ruling, ruled
 from autograder.gradebook.record import Conditions, ExerciseRecord, HandGrade, Record
-from autograder.pages.changes import told_of_changes
+from autograder.pages.changes import remarks_on_changes
 from course_lib.checking import Outcome
 
 
@@ -19,13 +19,13 @@ def given(points: float, shared: tuple[float, float] | None) -> HandGrade:
 
 
 def test_nothing_is_told_where_nothing_has_changed() -> None:
-    assert list(told_of_changes("01_toy", [record("ada", given(2.0, None)), record("ben")])) == []
+    assert list(remarks_on_changes("01_toy", [record("ada", given(2.0, None)), record("ben")])) == []
 
 
 def test_decisions_are_told_once_and_shares_with_both_numbers() -> None:
     rulings = {"toy.scale": Ruling(extra_credit=True, never_lower=True), "toy.why": Ruling(full_credit=True)}
     results = [ruled(record(name, given(3.0, (1.0, 1.0))), rulings) for name in ("ada", "ben")]
-    assert list(told_of_changes("01_toy", results)) == [
+    assert list(remarks_on_changes("01_toy", results)) == [
         "01_toy: toy.scale: extra credit, never lower.",
         "01_toy: toy.why: full credit for everyone.",
         "01_toy: what 2 students got by hand for toy-why-written, out of 1, counts in the same share of 3.",

@@ -11,7 +11,7 @@ from autograder.course.semester import Late, LessonTerms
 from autograder.gradebook.deadlines.lateness import Lateness, lateness_of
 from autograder.gradebook.record import Record
 from autograder.pages.class_report import render_class
-from autograder.pages.deadlines import late_in_brief, moment_in_words, told_to_instructor, told_to_student
+from autograder.pages.deadlines import deadline_for_student, late_in_brief, moment_in_words, remarks_on_deadlines
 from autograder.pages.feedback import render_feedback
 from course_lib.checking import Outcome
 from course_lib.exercises import COURSE
@@ -34,7 +34,7 @@ def submission(
 
 
 def told(one: Record) -> str:
-    return " ".join(told_to_student(one))
+    return " ".join(deadline_for_student(one))
 
 
 def test_a_time_is_told_on_its_own_clock() -> None:
@@ -86,22 +86,22 @@ def test_a_table_has_it_in_brief() -> None:
         one = replace(one, lateness=replace(one.lateness, marked_late=mark))
         assert late_in_brief(one) == brief
         assert read in told(one)
-        assert any("nobody knows when" in line for line in told_to_instructor(LESSON, [one])) is (brief[:4] == "late")
+        assert any("nobody knows when" in line for line in remarks_on_deadlines(LESSON, [one])) is (brief[:4] == "late")
 
 
 def test_the_instructor_is_told_of_what_is_unknown_lost_and_not_written() -> None:
     stale = submission("cem", 3600)
     stale = replace(stale, lateness=replace(stale.lateness, is_written=False))
-    assert [*told_to_instructor(LESSON, [submission("ada"), submission("ben", None), stale])] == [
+    assert [*remarks_on_deadlines(LESSON, [submission("ada"), submission("ben", None), stale])] == [
         "01_attention: nobody knows when it was handed in, so it counts as in time: ben. "
         "[lessons.01_attention.handed_in] in course.toml says when.",
         "01_attention: 2 points taken off for being late: cem.",
         "01_attention: deadlines or points have changed since the feedback pages and nbgrader's tables were written, "
         "for cem: run `katze grade 01_attention`, which grades nothing for it.",
     ]
-    assert [*told_to_instructor(LESSON, [submission("ada")])] == []
+    assert [*remarks_on_deadlines(LESSON, [submission("ada")])] == []
     kept = replace(submission("dov"), lateness=replace(stale.lateness, is_kept=True, is_written=True, penalty=0))
-    assert [*told_to_instructor(LESSON, [kept])] == [
+    assert [*remarks_on_deadlines(LESSON, [kept])] == [
         "01_attention: its deadline in course.toml has changed, but the lesson is frozen, so nothing does for dov; run "
         "`katze thaw 01_attention` first."
     ]

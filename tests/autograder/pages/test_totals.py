@@ -10,7 +10,7 @@ import pytest
 from autograder.course.semester import Late, LessonTerms, Semester
 from autograder.gradebook.deadlines.lateness import Lateness
 from autograder.gradebook.record import HandGrade, Record
-from autograder.pages.totals import Total, told_of_totals, totals_of
+from autograder.pages.totals import Total, remarks_on_totals, totals_of
 from course_lib.checking import Outcome
 from tests.autograder.records import exercise_record, record
 
@@ -89,7 +89,7 @@ def test_extra_credit_lifts_a_total_above_a_hundred() -> None:
 
 def test_how_it_came_about_is_told() -> None:
     semester = replace(HEAVY, drop_lowest=1)
-    assert told_of_totals(
+    assert remarks_on_totals(
         "total", [FIRST, SECOND], semester, [Total(50), Total(1, "02_masking: not handed in, 0")]
     ) == [
         "total: percent of the points of 01_attention (weight 2), 02_masking (weight 1).",

@@ -1,6 +1,6 @@
 """Collecting a class, from each platform.
 
-Tests `canvas.py`, `delivering.py`, `folders.py`, `found.py`, `gradescope.py`, `mail.py`, `moodle.py`, `students.py`
+Tests `canvas.py`, `deliver.py`, `folders.py`, `found.py`, `gradescope.py`, `mail.py`, `moodle.py`, `students.py`
 and `told.py` as well.
 """
 
@@ -559,10 +559,10 @@ def test_a_clock_that_is_ahead_is_not_believed(course: Course, tmp_path: Path) -
 
 
 def test_nobody_else_collects_at_the_same_time(course: Course, tmp_path: Path) -> None:
-    from autograder.delivery.deliver import delivering
+    from autograder.delivery.deliver import deliverer
 
     download = put(tmp_path / "s.zip", zipped(CANVAS))
-    with delivering(course, dry_run=False), pytest.raises(BadInput, match="another `katze collect`"):
+    with deliverer(course, dry_run=False), pytest.raises(BadInput, match="another `katze collect`"):
         collect(course, download)
 
 

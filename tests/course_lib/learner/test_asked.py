@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from course_lib.checking import case, check, hint, solution
-from course_lib.learner.asked import asked_for, lesson_at_hand
+from course_lib.learner.asked import asked_for, current_lesson
 from course_lib.learner.progress_file import progress_file
 
 
@@ -70,7 +70,7 @@ def test_who_names_nothing_is_told_what_to_name(call: Callable[[], object], caps
     assert f'{call.__name__}("words_in_a_bag.' in told
 
 
-def test_the_lesson_at_hand_is_the_one_last_worked_in() -> None:
-    assert lesson_at_hand() == "00_words_in_a_bag"
+def test_the_current_lesson_is_the_one_last_worked_in() -> None:
+    assert current_lesson() == "00_words_in_a_bag"
     progress_file().note_hint("gpt.lm_loss", "idea")
-    assert lesson_at_hand() == "07_gpt"
+    assert current_lesson() == "07_gpt"

@@ -9,7 +9,7 @@ from course_lib.exercises import COURSE, exercises_of
 from course_lib.exercises.catalogue import CONFIG_NAME, Catalogue
 
 
-def catalogue_at_hand(*places: Path) -> Catalogue:
+def current_catalogue(*places: Path) -> Catalogue:
     """The exercises of the nearest course: of the folder from here upwards that has an `nbgrader_config.py`.
 
     Where there is none, and in a folder that is called like a lesson of it, they are those of `course_lib.exercises`.

@@ -8,7 +8,7 @@ import pytest
 
 from course_lib.checking import check
 from course_lib.exercises import COURSE, NOTHING
-from course_lib.learner.at_hand import catalogue_at_hand
+from course_lib.learner.current_catalogue import current_catalogue
 from tests.course_lib.exercises.test_catalogue import course
 
 
@@ -21,11 +21,11 @@ def deep(tmp_path: Path) -> Path:
 
 def test_the_nearest_course_is_meant(deep: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(deep)
-    assert catalogue_at_hand() is COURSE
+    assert current_catalogue() is COURSE
     found = course(tmp_path, 'EXERCISES = (exercise("ols.slope"),)')
-    assert catalogue_at_hand() == found == catalogue_at_hand(Path("/"), deep)
+    assert current_catalogue() == found == current_catalogue(Path("/"), deep)
     (deep / "nbgrader_config.py").write_text("c = get_config()")  # a course of its own, which names none
-    assert catalogue_at_hand() is NOTHING
+    assert current_catalogue() is NOTHING
 
 
 def test_a_notebook_s_check_is_the_course_s(deep: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
