@@ -108,14 +108,8 @@ class Course:
     @classmethod
     def _load(cls, root: Path, config: Config) -> Course:
         folders = {
-            step: root / _setting(config, "CourseDirectory", f"{step}_directory", default)
-            for step, default in [
-                ("source", "source"),
-                ("release", "release"),
-                ("submitted", "submitted"),
-                ("autograded", "autograded"),
-                ("feedback", "feedback"),
-            ]
+            step: root / _setting(config, "CourseDirectory", f"{step}_directory", step)
+            for step in ("source", "release", "submitted", "autograded", "feedback")
         }
         limits, exercise_limits = limits_from(config)
         exercises = exercises_from(root / CONFIG_NAME, config)
@@ -163,7 +157,7 @@ class Course:
 
     def lessons(self) -> list[str]:
         """The released lessons, in order: the folders of `release` that hold a notebook of their own name."""
-        return _released(self.release)
+        return sorted(path.parent.name for path in self.release.glob("*/*.ipynb") if path.stem == path.parent.name)
 
     def assignments(self) -> list[str]:
         """What has been released, in order, lesson or not: the folders of `release` that hold any notebook."""
@@ -225,10 +219,6 @@ class Course:
 
 def _assignments(release: Path) -> list[str]:
     return sorted({path.parent.name for path in release.glob("*/*.ipynb")})
-
-
-def _released(release: Path) -> list[str]:
-    return sorted(path.parent.name for path in release.glob("*/*.ipynb") if path.stem == path.parent.name)
 
 
 def _setting(config: Config, section: str, name: str, default: str) -> str:

@@ -128,6 +128,10 @@ class ExerciseTerms:
     tolerance: Tolerance | None = None
 
 
+FLAGS = ("drop", "full_credit", "extra_credit", "never_lower")
+"""What of it is true or false."""
+
+
 @dataclass(frozen=True)
 class Semester:
     """Everything that `course.toml` sets.
@@ -237,12 +241,12 @@ def _lesson(where: str, settings: Any, default: Late) -> LessonTerms:
 
 
 def _exercise(name: str, settings: Any, root: Path) -> ExerciseTerms:
-    where, flags = f'exercises."{name}"', ("drop", "full_credit", "extra_credit", "never_lower")
+    where = f'exercises."{name}"'
     for inner, value in _table(where, settings).items():
         if isinstance(value, dict) and "." not in name and inner != "tolerance":  # TOML takes the dot for its own
             raise _fault(f"exercises.{name}.{inner}", f'needs quotes around the id: [exercises."{name}.{inner}"]')
-    _check_names(where, settings, (*flags, "accept", "tolerance"), "setting")
-    for flag in flags:
+    _check_names(where, settings, (*FLAGS, "accept", "tolerance"), "setting")
+    for flag in FLAGS:
         if not isinstance(settings.get(flag, False), bool):
             raise _fault(f"{where}.{flag}", f"must be true or false, not {settings[flag]!r}")
     for other in ("full_credit", "extra_credit"):
@@ -255,7 +259,7 @@ def _exercise(name: str, settings: Any, root: Path) -> ExerciseTerms:
         _check_answer(f"{where}.accept", answer, root)
     tolerance = _tolerance(f"{where}.tolerance", settings["tolerance"]) if "tolerance" in settings else None
     return ExerciseTerms(
-        **{flag: settings.get(flag, False) for flag in flags}, accept=tuple(accept), tolerance=tolerance
+        **{flag: settings.get(flag, False) for flag in FLAGS}, accept=tuple(accept), tolerance=tolerance
     )
 
 

@@ -29,7 +29,7 @@ from autograder.box.confinement.grants import package_folders
 from autograder.box.confinement.packages import closure, pinned
 from autograder.course.course import Course
 from autograder.course.own_exercises import files_of_own
-from autograder.course.semester import SEMESTER_NAME
+from autograder.course.semester import FLAGS, SEMESTER_NAME
 from autograder.grading.assignment import Assignment
 from autograder.hosts.gradescope.results import points_by_hand
 from course_lib.exercises.catalogue import CONFIG_NAME
@@ -136,8 +136,7 @@ def _terms(assignment: Assignment) -> str:
     for name, ruling in assignment.rulings.items():
         terms = assignment.course.semester.exercise(name)
         lines.append(f"[exercises.{json.dumps(name)}]")
-        flags = ("drop", "full_credit", "extra_credit", "never_lower")
-        lines += [f"{flag} = true" for flag in flags if getattr(terms, flag)]
+        lines += [f"{flag} = true" for flag in FLAGS if getattr(terms, flag)]
         if ruling.accept:
             lines.append(f"accept = {json.dumps(list(ruling.accept))}")
         if terms.tolerance is not None:
