@@ -23,6 +23,7 @@ from torch import Tensor, nn
 from course_lib.blocks import BlockOutput, DecoderBlock, EncoderBlock, Parts
 from course_lib.caching import Placement, TextCache
 from course_lib.configurations import BERTConfig, GPTConfig, TransformerConfig
+from course_lib.decoding.continuation import Continuation
 from course_lib.decoding.generates import Generates
 from course_lib.ground.outputs import BERTOutput, Reader
 from course_lib.ground.refusals import require_batch, require_ids, require_mask
@@ -34,6 +35,7 @@ from course_lib.published.gpt2 import GPT2
 from course_lib.published.llama import LLAMAS
 from course_lib.published.marian import MARIAN
 from course_lib.published.own import OWN_BERT, OWN_GPT, OWN_TRANSFORMER
+from course_lib.writing import CompiledTranslation, CompiledWriting, PastContext, Translation, Writing, end_with
 
 __all__ = [
     "BERT",
@@ -187,6 +189,41 @@ class Transformer(Generates, FromPretrained, nn.Module):
             self.config.block, len(self.decoder), len(encoded.states), capacity, encoded.states, memory
         )
 
+    def begin(
+        self,
+        source: Int[Tensor, "batch source"],
+        new_words: int,
+        *,
+        mask: Bool[Tensor, "batch source"] | None = None,
+        cached: bool = True,
+        compiled: bool = False,
+        past_context: bool = False,
+        end_ids: tuple[int, ...] | None = None,
+    ) -> Continuation:
+        """Translations of at most `new_words` tokens, to be written.
+
+        Args:
+            source: ids, padded after their tokens.
+            new_words: the most tokens to write.
+            mask: True at the source's tokens, False at padding; None to find the padding by its id.
+            cached: keep keys and values.
+            compiled: in steps that torch compiles.
+            past_context: changes nothing: there is no longest text.
+            end_ids: what ends a translation; None for the configuration's.
+
+        Raises:
+            TypeError, ValueError: no ids, no tokens, or ids outside the vocabulary.
+        """
+        padding_id = self.config.padding_id
+        if mask is not None:  # it becomes padding, which is what the encoder looks at
+            if bool((mask & (source == padding_id)).any()):
+                raise ValueError(f"attention_mask must be 0 wherever input_ids is padding, {padding_id}")
+            source = source.masked_fill(~mask, padding_id)
+        text = (
+            CompiledTranslation(self, source, new_words) if compiled else Translation(self, source, new_words, cached)
+        )
+        return end_with(text, end_ids, self.config.target_vocabulary)
+
     def _embed(
         self, ids: Int[Tensor, "batch words"], embedding: nn.Embedding, placed: Placement
     ) -> Float[Tensor, "batch words d_model"]:
@@ -311,6 +348,37 @@ class GPT(Generates, FromPretrained, nn.Module):
         if capacity > self.config.context:
             raise ValueError(f"{capacity} words are more than the context of {self.config.context}")
         return TextCache.empty(self.config.block, len(self.blocks), batch, capacity, self.embedding.weight)
+
+    def begin(
+        self,
+        prompt: Int[Tensor, "batch words"],
+        new_words: int,
+        *,
+        mask: Bool[Tensor, "batch words"] | None = None,
+        cached: bool = True,
+        compiled: bool = False,
+        past_context: bool = False,
+        end_ids: tuple[int, ...] | None = None,
+    ) -> Continuation:
+        """Texts that go on after their prompts by at most `new_words` tokens, to be written.
+
+        Args:
+            prompt: ids, padded on either side.
+            new_words: the most tokens to write.
+            mask: True at the prompts' tokens, False at padding; None to find the padding by its id.
+            cached: keep keys and values.
+            compiled: in steps that torch compiles, within the context.
+            past_context: go on past the context, each token predicted from the last `context` ones.
+            end_ids: what ends a text; None for the configuration's.
+
+        Raises:
+            TypeError, ValueError: no ids, no tokens, ids outside the vocabulary, or no room within the context.
+        """
+        if compiled:
+            text: Continuation = CompiledWriting(self, prompt, new_words, mask)
+        else:
+            text = (PastContext if past_context else Writing)(self, prompt, new_words, cached, mask)
+        return end_with(text, end_ids, self.config.vocabulary)
 
 
 class BERT(FromPretrained, Reader):

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from course_lib.attention import attention
-from course_lib.decoding.continuation import Continuation, Next, continuation
+from course_lib.decoding.continuation import Continuation, Next
 from course_lib.ground.outputs import BERTOutput, Reader
 from course_lib.ground.refusals import (
     require_at_least,
@@ -177,6 +177,14 @@ class RecurrentLanguageModel(nn.Module):
         states, last = self.recurrence(x, state) if state is not None else read_sequences(self.recurrence, x, mask)
         return self.output(self.dropout(states)), last
 
+    def begin(self, prompt: Int[Tensor, "batch words"], new_words: int, *, cached: bool = True) -> Continuation:
+        """Texts that go on after their prompts; a state is all that is kept, `cached` or not.
+
+        Raises:
+            TypeError, ValueError: no ids, or outside the vocabulary.
+        """
+        return _RecurrentWriting(self, prompt, new_words)
+
 
 @dataclass(frozen=True)
 class RecurrentSeq2SeqConfig:
@@ -308,6 +316,14 @@ class RecurrentSeq2Seq(nn.Module):
         states, alpha = self._look_back(states, encoded)
         return RecurrentDecoded(self.output(self.dropout(states)), state, alpha)
 
+    def begin(self, source: Int[Tensor, "batch source"], new_words: int, *, cached: bool = True) -> Continuation:
+        """Translations to be written; a state is all that is kept, `cached` or not.
+
+        Raises:
+            TypeError, ValueError: no ids, or outside the vocabulary.
+        """
+        return _RecurrentTranslation(self, source, new_words)
+
     def _look_back(self, states: Tensor, encoded: RecurrentEncoded) -> tuple[Tensor, Tensor | None]:
         if self.combine is None:
             return states, None
@@ -331,26 +347,17 @@ class _RecurrentTranslation(Continuation):
         encoded = model.encode(source)
         self._states, self._mask = encoded.states, encoded.mask
         self._state = encoded.summary.transpose(0, 1)  # [batch, layers, d_model]
-        self.batch, self.device = len(source), source.device
+        self.batch, self.given = len(source), torch.full_like(source[:, :1], model.config.start_id)
         self.end_ids, self.padding_id = (model.config.end_id,), model.config.padding_id
-        self.first = (model.config.start_id,)
 
     def start(self) -> Next:
-        return self.read(torch.full((self.batch,), self._model.config.start_id, device=self.device))
+        return self.read(self.given.flatten())
 
     def read(self, words: Int[Tensor, " batch"]) -> Next:
         state = self._state.transpose(0, 1).contiguous()
         decoded = self._model.decode(words.unsqueeze(1), RecurrentEncoded(state, self._states, self._mask))
         self._state = decoded.state.transpose(0, 1)
-        alpha = () if decoded.alpha is None else (decoded.alpha[:, -1].unsqueeze(1),)  # as if of one head
-        return Next(decoded.logits[:, -1], cross_alpha=alpha)
-
-
-@continuation.register
-def _recurrent_translation(
-    model: RecurrentSeq2Seq, inputs: Tensor, new_words: int, *, cached: bool = True, weights: bool = False
-) -> Continuation:
-    return _RecurrentTranslation(model, inputs, new_words)
+        return Next(decoded.logits[:, -1])
 
 
 class _RecurrentWriting(Continuation):
@@ -362,12 +369,11 @@ class _RecurrentWriting(Continuation):
         require_at_least(1, max_length=new_words)
         require_ids(prompt, model.config.vocabulary, "the prompt", wait=True)
         self._model, self._prompt = model, prompt
-        self.batch, self.device = len(prompt), prompt.device
-        self.first = tuple(prompt[0].tolist())
+        self.batch, self.given = len(prompt), prompt
         config = model.config
         self.end_ids = () if config.end_id is None else (config.end_id,)
         self.padding_id = config.padding_id if config.padding_id is not None else config.end_id or 0
-        self._mask = None if config.padding_id is None else prompt != config.padding_id
+        self._mask = self.given_mask = None if config.padding_id is None else prompt != config.padding_id
 
     def start(self) -> Next:
         return Next(at_last_word(self._read(self._prompt, mask=self._mask), self._mask))
@@ -380,10 +386,3 @@ class _RecurrentWriting(Continuation):
         logits, last = self._model.read(ids, mask, state)
         self._state = last.transpose(0, 1)  # [batch, layers, d_model]
         return logits
-
-
-@continuation.register
-def _recurrent_writing(
-    model: RecurrentLanguageModel, inputs: Tensor, new_words: int, *, cached: bool = True, weights: bool = False
-) -> Continuation:
-    return _RecurrentWriting(model, inputs, new_words)

@@ -51,7 +51,7 @@ class Generates:
             TypeError: there is no such setting; ids or a mask of another kind.
             ValueError: a setting out of its range, settings that exclude each other, or inputs that the model refuses.
         """
-        # Only when called: decoding comes after the models, since it has to know them.
+        # Only when called: lesson 06 withholds what this needs, and has models all the same.
         try:
             from course_lib.decoding.generation import generate
         except ModuleNotFoundError as error:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import singledispatch
-
 import torch
 from jaxtyping import Bool, Int
 from torch import Tensor, nn
 
 from course_lib.decoding.beam import BeamSearch, search
-from course_lib.decoding.compiled import CompiledTranslation, CompiledWriting
-from course_lib.decoding.continuation import Continuation, continuation, prompt_continuation, prompt_mask
+from course_lib.decoding.continuation import Continuation, continuation
 from course_lib.decoding.generates import Streamer
 from course_lib.decoding.greedy import Choice, Listener, decoding, most_probable, write_on
 from course_lib.decoding.rules import (
@@ -26,8 +22,7 @@ from course_lib.decoding.rules import (
 )
 from course_lib.decoding.sampling import Draw
 from course_lib.decoding.settings import LogitsProcessor, Settings
-from course_lib.ground.refusals import require_ids, require_known
-from course_lib.models import GPT, Transformer
+from course_lib.ground.refusals import require_batch
 
 
 def generate(
@@ -45,16 +40,16 @@ def generate(
         input_ids = input_ids.repeat_interleave(copies, dim=0)
         attention_mask = None if attention_mask is None else attention_mask.repeat_interleave(copies, dim=0)
     with decoding(model):
-        opened = _open(model, input_ids, attention_mask, settings)
-        rules, longest = _rules(opened, settings), settings.max_new_tokens
+        text = _begin(model, input_ids, attention_mask, settings)
+        rules, longest, given = _rules(text, settings), settings.max_new_tokens, text.given
         if beams > 1:
             how = BeamSearch(beams, settings.length_penalty, settings.length_formula, settings.early_stopping)
-            words = search(opened.text, how, longest, rules).words[:, :copies].flatten(0, 1)
-            opened.read = opened.read.repeat_interleave(copies, dim=0)
+            words = search(text, how, longest, rules).words[:, :copies].flatten(0, 1)
+            given = given.repeat_interleave(copies, dim=0)
         else:
-            words = write_on(opened.text, _choice(settings), longest, rules, _listener(streamer, opened.read))
-        opened.text.close()
-        written = torch.cat([opened.read, words], dim=1)
+            words = write_on(text, _choice(settings), longest, rules, _listener(streamer, given))
+        text.close()
+        written = torch.cat([given, words], dim=1)
     if streamer is not None:
         streamer.end()
     return written.clone()  # outside of inference mode, so that one may train with it
@@ -68,9 +63,22 @@ def _choice(settings: Settings) -> Choice:
     return Draw(temperature, settings.top_k, settings.top_p, settings.min_p, settings.generator)
 
 
-def _rules(opened: _Opened, settings: Settings) -> Rules:
+def _begin(model: nn.Module, input_ids: Tensor, attention_mask: Tensor | None, settings: Settings) -> Continuation:
+    """The texts, nothing of which is written yet."""
+    require_batch(input_ids, "input_ids")
+    ends = settings.eos_token_id
+    return continuation(
+        *(model, input_ids, settings.max_new_tokens),
+        mask=_as_boolean(attention_mask, input_ids),
+        cached=settings.use_cache,
+        compiled=settings.compiled,
+        past_context=settings.past_context,
+        end_ids=ends if ends is None else (ends,) if isinstance(ends, int) else tuple(ends),
+    )
+
+
+def _rules(text: Continuation, settings: Settings) -> Rules:
     """What every text obeys, in the order of the `transformers` library."""
-    text, read = opened.text, opened.read
     processors: list[Processor] = []
     require_penalty(settings.repetition_penalty)
     if settings.repetition_penalty != 1.0:
@@ -78,10 +86,10 @@ def _rules(opened: _Opened, settings: Settings) -> Rules:
     if settings.no_repeat_ngram_size:
         processors.append(no_repeated_ngram(settings.no_repeat_ngram_size))
     if settings.min_new_tokens and text.end_ids:
-        processors.append(no_end_before(read.shape[1] + settings.min_new_tokens, text.end_ids))
+        processors.append(no_end_before(text.given.shape[1] + settings.min_new_tokens, text.end_ids))
     processors += [_with_ids(own) for own in settings.processors]
     stop = {"stop": stop_rule(settings.stop_strings, settings.tokenizer)} if settings.stop_strings else {}
-    return Rules(score_change(read, opened.mask, processors), **stop)
+    return Rules(score_change(text.given, text.given_mask, processors), **stop)
 
 
 def _with_ids(processor: LogitsProcessor) -> Processor:
@@ -95,74 +103,6 @@ def _listener(streamer: Streamer | None, read: Int[Tensor, "batch words"]) -> Li
         return None
     streamer.put(read.cpu())
     return streamer.put
-
-
-# --- What the models begin with --------------------------------------------------------------------------------
-
-
-@dataclass
-class _Opened:
-    """Texts that can be written.
-
-    Attributes:
-        text: to go on with.
-        read: what stands before the first new word: the prompts, or <s>.
-        mask: True at the words of `read`; None where all are.
-    """
-
-    text: Continuation
-    read: Int[Tensor, "batch words"]
-    mask: Bool[Tensor, "batch words"] | None = None
-
-
-@singledispatch
-def _open(model: nn.Module, input_ids: Tensor, attention_mask: Tensor | None, settings: Settings) -> _Opened:
-    raise TypeError(f"only GPT and Transformer generate, not a {type(model).__name__}; try decoding.greedy.write")
-
-
-@_open.register
-def _open_prompts(model: GPT, input_ids: Tensor, attention_mask: Tensor | None, settings: Settings) -> _Opened:
-    config = model.config
-    require_ids(input_ids, config.vocabulary, "input_ids", wait=True)
-    mask = _as_boolean(attention_mask, input_ids)
-    new_words = settings.max_new_tokens
-    if settings.compiled:
-        text: Continuation = CompiledWriting(model, input_ids, new_words, mask)
-    else:
-        cached, past_context = settings.use_cache, settings.past_context
-        text = prompt_continuation(model, input_ids, new_words, cached=cached, mask=mask, past_context=past_context)
-    _end_with(text, settings, config.vocabulary)
-    return _Opened(text, input_ids, prompt_mask(input_ids, config) if mask is None else mask)
-
-
-@_open.register
-def _open_sources(model: Transformer, input_ids: Tensor, attention_mask: Tensor | None, settings: Settings) -> _Opened:
-    """The mask becomes padding, which is what the encoder looks at."""
-    config = model.config
-    require_ids(input_ids, config.source_vocabulary, "input_ids", wait=True)
-    mask = _as_boolean(attention_mask, input_ids)
-    source = input_ids
-    if mask is not None:
-        if bool((mask & (input_ids == config.padding_id)).any()):
-            raise ValueError(f"attention_mask must be 0 wherever input_ids is padding, {config.padding_id}")
-        source = input_ids.masked_fill(~mask, config.padding_id)
-    new_words = settings.max_new_tokens
-    if settings.compiled:
-        text: Continuation = CompiledTranslation(model, source, new_words)
-    else:
-        text = continuation(model, source, new_words, cached=settings.use_cache)
-    _end_with(text, settings, config.target_vocabulary)
-    return _Opened(text, torch.full_like(source[:, :1], config.start_id))
-
-
-def _end_with(text: Continuation, settings: Settings, vocabulary: int) -> None:
-    """Texts end where the settings say, if they say it."""
-    ends = settings.eos_token_id
-    if ends is None:
-        return
-    text.end_ids = (ends,) if isinstance(ends, int) else tuple(ends)
-    for end in text.end_ids:
-        require_known(vocabulary, eos_token_id=end)
 
 
 def _as_boolean(attention_mask: Tensor | None, ids: Tensor) -> Bool[Tensor, "batch words"] | None:

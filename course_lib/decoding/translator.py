@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import torch
 
 from course_lib.decoding.beam import beam_search
 from course_lib.decoding.greedy import greedy_decode
 from course_lib.ground.refusals import require_at_least, require_texts
-from course_lib.models import Transformer
 from course_lib.text.batches import pad
 from course_lib.text.texts import SentencePair
 from course_lib.text.tokenization import Vocabulary
+
+if TYPE_CHECKING:
+    from course_lib.models import Transformer
 
 
 @dataclass(frozen=True)

@@ -219,11 +219,6 @@ class TestSeq2Seq:
         with pytest.raises(ValueError, match="max_length must be at least 1, not 0"):
             greedy_decode(make(), SOURCE if make is seq2seq else IDS, max_length=0)
 
-    def test_the_decoder_shows_its_attention(self) -> None:
-        (alpha,) = continuation(seq2seq(), SOURCE, 3, weights=True).start().cross_alpha
-        assert alpha.shape == (2, 1, 4)
-        assert continuation(seq2seq(attention=False), SOURCE, 3, weights=True).start().cross_alpha == ()
-
     @pytest.mark.parametrize("attention", [True, False])
     def test_learns_by_the_common_loop(self, attention: bool) -> None:
         """To write three words backwards."""

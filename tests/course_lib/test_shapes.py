@@ -18,7 +18,7 @@ HERE = Path("tests/course_lib")
 ABSTRACT = {"course_lib.decoding.continuation.Continuation.read", "course_lib.objectives.heads.Head.logits"}
 """What only subclasses do."""
 
-COMPILED = "course_lib.decoding.compiled."
+COMPILED = "course_lib.writing.Compiled"
 """What checks a shape cannot be compiled."""
 
 

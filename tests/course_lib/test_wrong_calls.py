@@ -188,7 +188,7 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
     (lambda: gpt.generate(IDS), TypeError, "missing 1 required positional argument: 'max_new_tokens'"),
     (lambda: gpt.generate([[4, 5]], max_new_tokens=2), TypeError, "input_ids must be a tensor .* not a list"),  # type: ignore[arg-type]
     (lambda: gpt.generate(IDS, max_new_tokens=0), ValueError, "max_new_tokens must be at least 1, not 0"),
-    (lambda: gpt.generate(IDS + 9, max_new_tokens=2), ValueError, "input_ids must be from 0 to 10"),
+    (lambda: gpt.generate(IDS + 9, max_new_tokens=2), ValueError, "the prompt must be from 0 to 10"),
     (lambda: gpt.generate(IDS, HALVES, max_new_tokens=2), TypeError, "attention_mask must be 1 .or True. at words"),
     (lambda: gpt.generate(IDS, 2 * IDS, max_new_tokens=2), ValueError, "must be 1 at words and 0 at padding, and has"),
     (lambda: gpt.generate(IDS, MASK[:, :2], max_new_tokens=2), ValueError, r"must be \[1, 3\] as input_ids are"),

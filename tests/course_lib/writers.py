@@ -7,7 +7,7 @@ from typing import TypeVar
 import torch
 from torch import Tensor, nn
 
-from course_lib.decoding.continuation import Continuation, Next, continuation
+from course_lib.decoding.continuation import Continuation, Next
 from course_lib.models import GPT, GPTConfig, Transformer, TransformerConfig
 
 END = 2
@@ -54,11 +54,14 @@ class Tree(nn.Module):
         generator = torch.Generator().manual_seed(1000 * self.seed + number)
         return 2.0 * torch.randn(self.vocabulary, generator=generator)
 
+    def begin(self, inputs: Tensor, new_words: int, *, cached: bool = True) -> Continuation:
+        return _Climb(self, inputs)
+
 
 class _Climb(Continuation):
     def __init__(self, tree: Tree, inputs: Tensor) -> None:
-        self.tree, self.batch, self.device = tree, len(inputs), inputs.device
-        self.end_ids, self.padding_id, self.first = (END,), 0, ()
+        self.tree, self.batch, self.given = tree, len(inputs), inputs
+        self.end_ids, self.padding_id = (END,), 0
         self.begun = [[int(row[0])] for row in inputs]
 
     def start(self) -> Next:
@@ -75,11 +78,6 @@ class _Climb(Continuation):
 
     def select(self, rows: Tensor) -> None:
         self.begun = [self.begun[row] for row in rows.tolist()]
-
-
-@continuation.register
-def _climb(model: Tree, inputs: Tensor, new_words: int, *, cached: bool = True, weights: bool = False) -> Continuation:
-    return _Climb(model, inputs)
 
 
 class Letters:
