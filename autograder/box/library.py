@@ -112,6 +112,10 @@ def permitted(modules: dict[str, Path], withheld: Iterable[str]) -> set[str]:
         banned |= more
 
 
+_BLOCKS = ("body", "handlers", "cases", "orelse", "finalbody")
+"""Where a statement holds others."""
+
+
 @dataclass(frozen=True)
 class Imports:
     """The names of the modules that a module imports.
@@ -135,7 +139,7 @@ def imports_of(path: Path, name: str) -> Imports:
     """
     package = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
     tree = ast.parse(path.read_bytes())
-    at_once, ever = _executed(tree.body), ast.walk(tree)
+    at_once, ever = statements(tree.body, ever=False), statements(tree.body)
     return Imports(frozenset(_imported(at_once, package)), frozenset(_imported(ever, package)))
 
 
@@ -153,16 +157,22 @@ def _imported(nodes: Iterable[ast.AST], package: list[str]) -> Iterator[str]:
             yield from (f"{base}.{alias.name}" for alias in node.names)
 
 
-def _executed(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """The statements that an import runs: bodies of functions and `if TYPE_CHECKING` wait, all others count."""
+def statements(body: Iterable[ast.AST], *, ever: bool = True) -> Iterator[ast.AST]:
+    """The statements of a module, without what is in their expressions: that is most of a tree, and holds no statement.
+
+    Args:
+        body: of the module.
+        ever: all of them; else those that an import runs, so that bodies of functions and `if TYPE_CHECKING` wait.
+    """
     for node in body:
         yield node
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-            continue
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-            yield from _executed(node.orelse)
-            continue
-        yield from _executed(ast.iter_child_nodes(node))
+        blocks: tuple[str, ...] = _BLOCKS
+        if not ever and isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            blocks = ()
+        elif not ever and isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            blocks = ("orelse",)
+        for block in blocks:
+            yield from statements(getattr(node, block, ()), ever=ever)
 
 
 def _parents(name: str) -> Iterator[str]:

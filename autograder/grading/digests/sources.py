@@ -15,7 +15,7 @@ from typing import Any
 
 import course_lib
 from autograder.box.confinement.grants import PACKAGES
-from autograder.box.library import imports_of
+from autograder.box.library import imports_of, statements
 from course_lib.checking import Exercise
 
 READ_APART = frozenset(
@@ -94,10 +94,11 @@ def _said(source: str) -> str:
         tree = ast.parse(source)
     except (SyntaxError, ValueError):
         return source
-    for node in ast.walk(tree):
-        if isinstance(node, _DOCUMENTED):
-            node.body = list(_without_words(node.body)) or [ast.Pass()]
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+    for documented in (tree, *statements(tree.body)):
+        if isinstance(documented, _DOCUMENTED):
+            documented.body = list(_without_words(documented.body)) or [ast.Pass()]
+    for node in ast.walk(tree) if "Exercise" in source or "Misconception" in source else ():
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             if node.func.id == "Exercise":
                 node.keywords = [one for one in node.keywords if one.arg not in READ_APART]
             elif node.func.id == "Misconception":  # its message is compared by itself

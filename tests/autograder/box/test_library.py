@@ -88,12 +88,30 @@ def test_relative_imports_count_from_the_package(tmp_path: Path) -> None:
     assert {"a.b.d", "a.e", "a.e.f", "a.b.g.h"} <= imports_of(path, "a.b.c").at_once
 
 
-def test_what_is_imported_when_something_is_called_is_known_apart(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("code", "at_once"),
+    [
+        ("def f():\n    import e", set()),
+        ("async def f():\n    async with g() as h:\n        import e", set()),
+        ("class C:\n    def f(self):\n        import e", set()),
+        ("if TYPE_CHECKING:\n    import e", set()),
+        ("class C:\n    import e", {"e"}),
+        ("if typing.TYPE_CHECKING:\n    pass\nelse:\n    import e", {"e"}),
+        ("try:\n    pass\nexcept ImportError:\n    import e", {"e"}),
+        ("try:\n    pass\nexcept* ImportError:\n    pass\nelse:\n    import e", {"e"}),
+        ("try:\n    pass\nfinally:\n    import e", {"e"}),
+        ("for a in b:\n    pass\nelse:\n    import e", {"e"}),
+        ("while a:\n    with b:\n        import e", {"e"}),
+        ("match a:\n    case 1:\n        import e", {"e"}),
+        ("a = (lambda: 1) if b else [c for c in f]; import e", {"e"}),
+    ],
+)
+def test_what_is_imported_when_something_is_called_is_known_apart(tmp_path: Path, code: str, at_once: set[str]) -> None:
     path = tmp_path / "c.py"
-    path.write_text("import d\ndef f():\n    from e import g")
+    path.write_text(f"import d\n{code}")
     imports = imports_of(path, "c")
-    assert imports.at_once == {"d"}
-    assert imports.ever == {"d", "e", "e.g"}
+    assert imports.at_once == {"d"} | at_once
+    assert imports.ever == {"d", "e"}
 
 
 def test_the_copy_holds_python_files_only_and_nothing_withheld(tmp_path: Path) -> None:
