@@ -158,7 +158,7 @@ class Transformer(Generates, FromPretrained, nn.Module):
                 model's.
         """
         require_batch(target, "target")
-        if len(target) != len(encoded.states):
+        if target.shape[0] != encoded.states.shape[0]:
             raise ValueError(f"{len(target)} targets need as many sources, not {len(encoded.states)}")
         placed = _placed(target, None, cache, self.decoder)
         x = self._embed(target, self.target_embedding, placed)

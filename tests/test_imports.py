@@ -50,7 +50,7 @@ def module_name(path: Path) -> str:
 def imports(code: str, *, top_level: bool = False) -> Iterator[str]:
     """The absolute names that code imports; `from a import b` gives "a.b", which may be a module or a name in one.
 
-    With `top_level`, only what runs on import: not what stands in a function or is for type checkers.
+    With `top_level`, only what runs on import: not what stands in a function. What is for type checkers runs nowhere.
     """
     nodes: list[ast.AST] = [ast.parse(code)]
     while nodes:
@@ -60,13 +60,15 @@ def imports(code: str, *, top_level: bool = False) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, "imports are absolute, so that they can be read without their file"
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
-        elif not (top_level and runs_later(node)):
+        elif not (is_for_type_checkers(node) or (top_level and runs_later(node))):
             nodes.extend(ast.iter_child_nodes(node))
 
 
+def is_for_type_checkers(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+
+
 def runs_later(node: ast.AST) -> bool:
-    if isinstance(node, ast.If):
-        return isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
     return isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
 
 
@@ -116,7 +118,7 @@ def withheld(lesson: str) -> set[str]:
 def test_imports_are_found_wherever_they_stand() -> None:
     code = "import a.b as c\ndef f():\n    from d import e, g\nclass H:\n    from i import j\nif 1:\n    import k\n"
     code += "if TYPE_CHECKING:\n    import l\n"
-    assert set(imports(code)) == {"a.b", "d.e", "d.g", "i.j", "k", "l"}
+    assert set(imports(code)) == {"a.b", "d.e", "d.g", "i.j", "k"}
     assert set(imports(code, top_level=True)) == {"a.b", "i.j", "k"}
     names = ["course_lib.show.pictures.bars", "course_lib.text.texts.SentencePair", "course_lib.bags.look_up", "torch"]
     assert rooms(names) == {"show", "text.texts", "bags"}
@@ -129,9 +131,15 @@ def test_no_modules_import_each_other_in_a_circle(package: str) -> None:
     assert list(TopologicalSorter(arrows).static_order())
 
 
-def used(code: str, modules: Collection[str]) -> set[str]:
+def test_the_floors_import_each_other_in_no_circle_when_they_are_called_either() -> None:
+    code = {f"course_lib.{floor}": source(floor) for floor in FLOORS}
+    arrows = {name: used(text, code, top_level=False) - {name} for name, text in code.items()}
+    assert list(TopologicalSorter(arrows).static_order())
+
+
+def used(code: str, modules: Collection[str], *, top_level: bool = True) -> set[str]:
     """The modules among `modules` that code imports when it runs; of a name in one, the module."""
-    names = set(imports(code, top_level=True))
+    names = set(imports(code, top_level=top_level))
     return {name for name in names | {name.rpartition(".")[0] for name in names - set(modules)} if name in modules}
 
 

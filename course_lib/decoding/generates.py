@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 from jaxtyping import Bool, Int
 from torch import Tensor, nn
 
-from course_lib.decoding.settings import Settings
-
-
-class Streamer(Protocol):
-    """Whoever wants the tokens while they are written, such as the `transformers` library's `TextStreamer`."""
-
-    def put(self, value: Tensor) -> Any:
-        """Take what was read, [batch, tokens], then each step's tokens, [batch], on the CPU."""
-
-    def end(self) -> Any:
-        """Nothing more will come."""
+from course_lib.decoding.settings import Settings, Streamer
 
 
 class Generates:

@@ -8,7 +8,6 @@ from torch import Tensor, nn
 
 from course_lib.decoding.beam import BeamSearch, search
 from course_lib.decoding.continuation import Continuation, continuation
-from course_lib.decoding.generates import Streamer
 from course_lib.decoding.greedy import Choice, Listener, decoding, most_probable, write_on
 from course_lib.decoding.rules import (
     Processor,
@@ -21,7 +20,7 @@ from course_lib.decoding.rules import (
     stop_rule,
 )
 from course_lib.decoding.sampling import Draw
-from course_lib.decoding.settings import LogitsProcessor, Settings
+from course_lib.decoding.settings import LogitsProcessor, Settings, Streamer
 from course_lib.ground.refusals import require_batch
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from torch import Generator, Tensor
 
@@ -25,6 +25,16 @@ class Tokenizer(Protocol):
 
     def decode(self, ids: list[int], /) -> str:
         """The text of these ids."""
+
+
+class Streamer(Protocol):
+    """Whoever wants the tokens while they are written, such as the `transformers` library's `TextStreamer`."""
+
+    def put(self, value: Tensor) -> Any:
+        """Take what was read, [batch, tokens], then each step's tokens, [batch], on the CPU."""
+
+    def end(self) -> Any:
+        """Nothing more will come."""
 
 
 @dataclass(frozen=True)

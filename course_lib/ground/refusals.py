@@ -168,7 +168,10 @@ def require_ids(ids: Int[Tensor, "batch words"], vocabulary: int, name: str, *, 
     require_batch(ids, name)
     if ids.is_meta or torch.compiler.is_compiling() or not (wait or ids.device.type == "cpu"):
         return
-    least, most = torch.stack(ids.aminmax()).tolist()  # one wait for the device, not two
+    try:
+        least, most = torch.stack(ids.aminmax()).tolist()  # one wait for the device, not two
+    except RuntimeError:  # within torch.func.vmap there is no number to look at
+        return
     if least < 0 or most >= vocabulary:
         wrong = least if least < 0 else most
         raise ValueError(f"{name} must be from 0 to {vocabulary - 1}, the vocabulary's last, but there is a {wrong}")

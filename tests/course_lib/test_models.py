@@ -354,3 +354,34 @@ def test_queries_keys_and_values_are_drawn_as_wide_as_torchs() -> None:
         assert attention.W_o.weight.abs().max().item() == pytest.approx((6 / (2 * d_model)) ** 0.5, rel=0.01)
     W_1 = cast(EncoderBlock, model.encoder[0]).feed_forward.W_1
     assert W_1.weight.abs().max().item() == pytest.approx((6 / (d_model + d_hidden)) ** 0.5, rel=0.01)
+
+
+MODELS: dict[str, tuple[nn.Module, int]] = {
+    "Transformer": (Transformer(TransformerConfig(11, 11, 8, 2, 12, 1, 1, dropout=0.0)), 2),
+    "GPT": (GPT(GPTConfig(11, 8, 8, 2, 1, 12, dropout=0.0)), 1),
+    "Llama": (GPT(GPTConfig.llama(11, 8, 2, 1, 12, 16, key_value_heads=1)), 1),
+    "BERT": (BERT(BERTConfig(11, 8, 8, 2, 1, 12, dropout=0.0, attention_dropout=0.0)), 1),
+}
+
+
+@pytest.mark.parametrize(("model", "inputs"), MODELS.values(), ids=MODELS)
+class TestInTorchsOwnTools:
+    def test_exported_with_a_batch_of_any_size(self, model: nn.Module, inputs: int) -> None:
+        ids = torch.randint(1, 11, (7, 5), generator=torch.Generator().manual_seed(0))
+        shapes = ({0: torch.export.Dim("batch", min=2, max=64)},) * inputs
+        exported = torch.export.export(model.eval(), (ids[:3],) * inputs, dynamic_shapes=shapes).module()
+        for found, expected in zip(*(tuple(read(*(ids,) * inputs)) for read in (exported, model)), strict=True):
+            assert_close(found, expected)
+
+    def test_gradients_of_each_example_by_itself(self, model: nn.Module, inputs: int) -> None:
+        ids = torch.randint(1, 11, (3, 5), generator=torch.Generator().manual_seed(0))
+
+        def loss(parameters: dict[str, Tensor], row: Tensor) -> Tensor:
+            read = torch.func.functional_call(model, parameters, (row.unsqueeze(0),) * inputs)
+            return (read[0] if isinstance(read, tuple) else read).square().sum()
+
+        parameters = dict(model.named_parameters())
+        together = torch.func.vmap(torch.func.grad(loss), in_dims=(None, 0))(parameters, ids)
+        for row in range(3):
+            for name, gradient in torch.func.grad(loss)(parameters, ids[row]).items():
+                assert_close(together[name][row], gradient, rtol=1e-4, atol=1e-5)
