@@ -8,7 +8,6 @@ its process; a notebook from `katze learn` until a kernel of its server has answ
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import signal
@@ -18,6 +17,7 @@ import sys
 import tempfile
 import time
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
@@ -25,7 +25,7 @@ from jupyter_client.blocking.client import BlockingKernelClient
 from nbclient import NotebookClient
 from nbformat import NotebookNode
 
-from benchmarks.table import Row, report
+from benchmarks.table import Row, arguments, report
 from tests.solutions.executing import printed
 from tests.solutions.filling import filled
 
@@ -119,23 +119,22 @@ def _asked(path: str, data: bytes | None = None) -> bytes:
 
 def main() -> None:
     """Measure and report."""
-    parser = argparse.ArgumentParser(description="How long a learner waits.")
+    parser = arguments(__doc__)
     parser.add_argument("--rounds", type=int, default=5, help="how often each is done (default: 5)")
-    parser.add_argument("--json", type=Path, help="write the figures there")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        os.environ["KATZE_WORK"] = str(folder / "progress")
-        figures = [
-            ("a check in a notebook", checks_in_a_notebook(options.rounds, folder), 0.15),
-            ("katze check in a terminal", checks_in_a_terminal(options.rounds, folder), 4),
-            ("katze learn to a notebook with a kernel", notebooks_opened(options.rounds, folder), 10),
-        ]
-    rows = [
-        Row.of(f"{what}, median", statistics.median(taken), most, "s", more=False, goal=1)
-        for what, taken, most in figures
-    ]
-    report("How long a learner waits", rows, options.json)
+    with tempfile.TemporaryDirectory() as folder:
+        report("How long a learner waits", _measured(options.rounds, Path(folder)), options.json)
+
+
+def _measured(rounds: int, folder: Path) -> Iterator[Row]:
+    os.environ["KATZE_WORK"] = str(folder / "progress")
+    for what, taken, most in (
+        ("a check in a notebook", checks_in_a_notebook, 0.15),
+        ("katze check in a terminal", checks_in_a_terminal, 4),
+        ("katze learn to a notebook with a kernel", notebooks_opened, 10),
+    ):
+        seconds = statistics.median(taken(rounds, folder))
+        yield Row.of(f"{what}, median", seconds, most, "s", more=False, goal=1)
 
 
 if __name__ == "__main__":

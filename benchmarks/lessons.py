@@ -8,15 +8,15 @@ network. A lesson may take two minutes, and all of them fifteen.
 
 from __future__ import annotations
 
-import argparse
 import os
-import resource
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from autograder.course.course import Course
 from autograder.site.executed import SETTINGS, execute_notebook, read_solution
-from benchmarks.table import Row, report
+from benchmarks.grading.commands import processor_seconds
+from benchmarks.table import Row, arguments, report
 from course_lib import exercises
 
 ONE, ALL = 120.0, 900.0
@@ -25,27 +25,24 @@ ONE, ALL = 120.0, 900.0
 
 def main() -> None:
     """Run the lessons one after another."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments(__doc__)
     parser.add_argument("lessons", nargs="*", metavar="LESSON")
-    parser.add_argument("--json", type=Path)
-    arguments = parser.parse_args()
-    course, taken = Course.find(Path(__file__).parent), {}
-    for lesson in arguments.lessons or exercises.LESSONS:
+    options = parser.parse_args()
+    report("processor time of a lesson's notebook", _measured(options.lessons), options.json)
+
+
+def _measured(lessons: list[str]) -> Iterator[Row]:
+    course, total = Course.find(Path(__file__).parent), 0.0
+    for lesson in lessons or exercises.LESSONS:
         with tempfile.TemporaryDirectory(prefix="katze-lesson-") as folder:
-            before = _computed()
+            before = processor_seconds()
             environment = {**os.environ, "KATZE_WORK": folder, **SETTINGS}
             execute_notebook(read_solution(course, lesson), Path(folder), environment)
-            taken[lesson] = _computed() - before
-    rows = [Row.of(lesson, seconds, ONE, "s", more=False, goal=1.0) for lesson, seconds in taken.items()]
-    if not arguments.lessons:
-        rows.append(Row.of("all lessons", sum(taken.values()), ALL, "s", more=False, goal=1.0))
-    report("processor time of a lesson's notebook", rows, arguments.json)
-
-
-def _computed() -> float:
-    """Processor seconds of all processes that have ended below this one."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+            taken = processor_seconds() - before
+        total += taken
+        yield Row.of(lesson, taken, ONE, "s", more=False, goal=1.0)
+    if not lessons:
+        yield Row.of("all lessons", total, ALL, "s", more=False, goal=1.0)
 
 
 if __name__ == "__main__":

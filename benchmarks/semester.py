@@ -1,4 +1,4 @@
-"""A class from Canvas's zip to returned feedback and a filled gradebook file: `python -m benchmarks.semester --help`.
+"""A class from Canvas's zip to returned feedback and a filled gradebook file.
 
     python -m benchmarks.semester [--students 300] [--workers 2] [--json FILE]
 
@@ -10,9 +10,7 @@ more.
 
 from __future__ import annotations
 
-import argparse
 import csv
-import sys
 import tempfile
 import zipfile
 from collections.abc import Iterator
@@ -20,9 +18,9 @@ from pathlib import Path
 
 from autograder.box import choose_level
 from autograder.course.course import Course
-from benchmarks.grading.commands import OURS, Watched, watched
+from benchmarks.grading.commands import OURS, Cost, run
 from benchmarks.grading.courses import LESSON, make_course, ordinary, submission
-from benchmarks.table import Row, report
+from benchmarks.table import Row, arguments, report
 
 MINUTES = 10.0
 """In which a class of 300 should be done on two cores."""
@@ -34,39 +32,32 @@ _DOWNLOAD, _GRADES, _BACK, _FILLED = "submissions.zip", "canvas.csv", "back.zip"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.semester",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = arguments(__doc__)
     parser.add_argument("--students", type=int, default=300, help="of the class (default: %(default)s)")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--json", type=Path, metavar="FILE")
     options = parser.parse_args()
+    title = f"{options.students} students, {options.workers} workers, boxes at {choose_level().name}"
     with tempfile.TemporaryDirectory(prefix="katze-benchmark-") as name:
         third = _semester(Path(name) / "third", options.students // 3, options.workers, options.seed)
         whole = _semester(Path(name) / "class", options.students, options.workers, options.seed)
-    rows = list(_rows(third, whole, options.students))
-    report(
-        f"{options.students} students, {options.workers} workers, boxes at {choose_level().name}", rows, options.json
-    )
+    report(title, _rows(third, whole, options.students), options.json)
 
 
-def _rows(third: dict[str, Watched], whole: dict[str, Watched], students: int) -> Iterator[Row]:
-    for step, run in whole.items():
-        yield Row.of(f"{step}, from start to end", run.wall, None, "s", more=False)
-        yield Row.of(f"{step}, processor time", run.processor, None, "s", more=False)
-        peak, smaller = max(run.memory), max(third[step].memory)
+def _rows(third: dict[str, Cost], whole: dict[str, Cost], students: int) -> Iterator[Row]:
+    for step, cost in whole.items():
+        yield Row.of(f"{step}, from start to end", cost.wall, None, "s", more=False)
+        yield Row.of(f"{step}, processor time", cost.processor, None, "s", more=False)
+        peak, smaller = max(cost.memory), max(third[step].memory)
         yield Row.of(f"{step}, memory at its peak, against {students // 3}", peak, smaller, "MB", more=False, goal=0.9)
-    total = sum(run.wall for run in whole.values()) / 60
+    total = sum(cost.wall for cost in whole.values()) / 60
     yield Row.of(f"all of it, {students} students", total, MINUTES, "min", more=False, goal=1.0)
     yield Row.of(
-        "all of it, processor time", sum(run.processor for run in whole.values()) / 60, None, "min", more=False
+        "all of it, processor time", sum(cost.processor for cost in whole.values()) / 60, None, "min", more=False
     )
 
 
-def _semester(folder: Path, students: int, workers: int, seed: int) -> dict[str, Watched]:
+def _semester(folder: Path, students: int, workers: int, seed: int) -> dict[str, Cost]:
     """What each step takes, by its name.
 
     Raises:
@@ -82,14 +73,8 @@ def _semester(folder: Path, students: int, workers: int, seed: int) -> dict[str,
         "export": ("export", "--roster", _GRADES, *columns, "--scale", "--to", _FILLED),
     }
     taken = {}
-    for name, arguments in steps.items():
-        taken[name] = watched(OURS, folder, "katze", *arguments)
-        print(
-            f"{students} students, {name}: {taken[name].wall:.1f} s, {taken[name].processor:.1f} s of processor time, "
-            f"at most {max(taken[name].memory):.0f} MB",
-            file=sys.stderr,
-            flush=True,
-        )
+    for name, typed in steps.items():
+        taken[name] = run(OURS, folder, "katze", *typed)
     _require_all(folder, students)
     return taken
 

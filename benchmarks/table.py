@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -78,17 +79,25 @@ class Row:
         ]
 
 
-def report(title: str, rows: Sequence[Row], json_file: Path | None) -> None:
-    """Print the rows, and write them where a file is named."""
-    from rich.console import Console  # a machine that only trains may lack it
-    from rich.table import Table
+def arguments(description: str | None) -> argparse.ArgumentParser:
+    """The command line that every benchmark begins with."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there as well")
+    return parser
 
-    table = Table(title=title, title_justify="left")
-    for heading in HEADINGS:
-        in_words = heading in ("measured", "unit")
-        table.add_column(heading, justify="left" if in_words else "right", no_wrap=not in_words)
+
+def report(title: str, rows: Iterable[Row], json_file: Path | None) -> None:
+    """Print each row as soon as it is measured, and write all so far where a file is named."""
+    print(f"{title}\n\n{line(HEADINGS)}\n{line(['---'] * len(HEADINGS))}", flush=True)
+    found = []
     for row in rows:
-        table.add_row(*row.cells())
-    Console(width=max(Console().width, 110)).print(table)
-    if json_file:
-        json_file.write_text(json.dumps([asdict(row) for row in rows], indent=2) + "\n", encoding="utf-8")
+        found.append(asdict(row))
+        print(line(row.cells()), flush=True)
+        if json_file:
+            json_file.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+
+
+def line(cells: Iterable[str]) -> str:
+    """A line of a table in Markdown, which reads well in a terminal, too."""
+    first, *others = cells
+    return "| " + " | ".join([first.ljust(64), *(cell.rjust(7) for cell in others)]) + " |"

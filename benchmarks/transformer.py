@@ -1,21 +1,18 @@
 """How fast the models compute, side by side with the libraries a user would pick instead, in one run.
 
-    python -m benchmarks.transformer [--only NAME] [--text multi30k] [--threads N] [--rounds N] [--json FILE]
-
-On a processor; `benchmarks.gpu` makes the same comparisons on a GPU.
+    python -m benchmarks.transformer [--only NAME] [--device cuda] [--threads N] [--rounds N] [--json FILE]
 
 - decoding: 200 new tokens by greedy decoding with a cache, at the course's size (d=128, 3 layers) and at d=384 with 6
   layers, for 1 and for 32 texts at once: against `generate` of `transformers` on a GPT-2 of the same size; for one text
   also against our own path without a cache, and against the limit, the bytes of the weights over measured bandwidth.
 - compiled: the same for one text, at d=384, and on a GPU at GPT-2's size in bf16 with CUDA graphs: against the model as
-  it was, `generate` with a static cache, a loop written as gpt-fast's is, and the limit.
+  it was, `generate` with a static cache, and the limit.
 - modern: the block as it is since Llama, at d=384 with 6 layers and 2 heads of keys for 6 of queries, against Llama of
   `transformers` of the same size: reading 8 texts of 128 tokens, writing, and a training step as below.
 - step: one training step (forward, backward, AdamW) on the same tensors: the encoder-decoder at d=256 with 3+3 layers
   against `nn.Transformer`; GPT at d=384 with 6 layers and 256 tokens against GPT-2 of `transformers` and a model
   written as nanoGPT is; on a GPU the last one also compiled and in bf16, with 64 texts.
 - memory: the most memory that such a step takes, model and optimizer included.
-- throughput, toy: how fast they learn to translate, as `benchmarks.transformer_training` says.
 
 All alternate, in single precision where nothing else is said, and with the same fused optimizer. Figures are medians;
 beside them are the best of the rounds, and their spread: what lies between the quartiles, as a share of the median.
@@ -25,7 +22,6 @@ others keep busy, the processor's time is counted, in one thread, and not the ti
 
 from __future__ import annotations
 
-import argparse
 import gc
 import logging
 import os
@@ -45,9 +41,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM
 
-from benchmarks.table import Row, report
-from benchmarks.transformer_peers import FastDecoder, NanoGPT, TorchTranslator
-from benchmarks.transformer_training import throughput, toy
+from benchmarks.table import Row, arguments, report
+from benchmarks.transformer_peers import NanoGPT, TorchTranslator
 from course_lib.decoding.greedy import greedy_decode
 from course_lib.models import GPT, GPTConfig, Transformer, TransformerConfig
 
@@ -158,14 +153,12 @@ class Setup:
         device: where to compute.
         rounds: how many count.
         clock: the time that passed, or the processor's.
-        text: which pairs the throughput is measured on.
         sizes: of what is compared.
     """
 
     device: torch.device
     rounds: int = ROUNDS
     clock: Callable[[], float] = time.perf_counter
-    text: str = "toy"
     sizes: Sizes = Sizes()
 
     def times(self, *runs: Run, rounds: int | None = None) -> list[Times]:
@@ -187,10 +180,6 @@ class Setup:
     def on_gpu(self) -> bool:
         return self.device.type == "cuda"
 
-    def compile(self, model: nn.Module, *, graphs: bool = False) -> None:
-        """Compile a model in place."""
-        model.compile(mode="reduce-overhead" if graphs and self.on_gpu else None)
-
     def prompt(self, texts: int, vocabulary: int) -> Tensor:
         return torch.randint(vocabulary, (texts, self.sizes.prompt), device=self.device)
 
@@ -211,22 +200,14 @@ def compiled(setup: Setup) -> Iterator[Row]:
     dtype = torch.bfloat16 if setup.on_gpu else torch.float32
     ours, theirs = decoders(sizes, setup, dtype)
     written, prompt = setup.sizes.written, setup.prompt(1, sizes.vocabulary)
-    length = setup.sizes.prompt + written
-    fast = FastDecoder(
-        NanoGPT(sizes.vocabulary, length, sizes.d_model, sizes.heads, sizes.layers).to(setup.device, dtype).eval(),
-        length,
-    )
-    setup.compile(fast, graphs=True)
-    mine, slow, others, loop = setup.times(
+    mine, slow, others = setup.times(
         lambda: ours.generate(prompt, max_new_tokens=written, compiled=True),
         lambda: greedy_decode(ours, prompt, written),
         lambda: generate(theirs, prompt, written, cache_implementation="static"),
-        lambda: fast.write(prompt, written),
     )
     name = f"compiled decoding, d={sizes.d_model}, {str(dtype).removeprefix('torch.')}"
     yield mine.row(f"{name}: not compiled", slow, "tokens/s", work=written)
     yield mine.row(f"{name}: transformers, static cache", others, "tokens/s", work=written, goal=1.5)
-    yield mine.row(f"{name}: a loop as in gpt-fast", loop, "tokens/s", work=written)
     yield limit_row(name, ours, mine, setup)
 
 
@@ -328,7 +309,7 @@ def training_step(name: str, setup: Setup, *, compiled: bool = False) -> Run:
         expected = torch.randint(65, shape, generator=generator)
     model = model.to(setup.device).train()
     if compiled:
-        setup.compile(model)
+        model.compile()
     within = partial(torch.autocast, setup.device.type, torch.bfloat16) if compiled else nullcontext
     return stepping(model, [x.to(setup.device) for x in inputs], expected.to(setup.device), within)
 
@@ -459,29 +440,26 @@ PARTS: dict[str, Callable[[Setup], Iterator[Row]]] = {
     "modern": modern,
     "step": step,
     "memory": memory,
-    "throughput": lambda setup: iter(throughput(setup.text, setup.rounds, str(setup.device), setup.clock)),
-    "toy": lambda setup: iter(toy(max(1, setup.rounds // 3), setup.clock)),
 }
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments(__doc__)
     parser.add_argument("--only", choices=PARTS)
-    parser.add_argument("--text", choices=["toy", "multi30k"], default="toy", help="what the throughput is measured on")
+    parser.add_argument("--device", type=torch.device, default=torch.device("cpu"))
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     parser.add_argument("--rounds", type=int, default=ROUNDS)
-    parser.add_argument("--json", type=Path)
-    arguments = parser.parse_args()
-    shared = os.getloadavg()[0] > SHARED
-    threads = 1 if shared else arguments.threads
+    options = parser.parse_args()
+    shared = options.device.type == "cpu" and os.getloadavg()[0] > SHARED
+    threads = 1 if shared else options.threads
     torch.set_num_threads(threads)
     logging.getLogger("transformers").setLevel(logging.ERROR)
-    parts = [PARTS[arguments.only]] if arguments.only else PARTS.values()
+    parts = [PARTS[options.only]] if options.only else PARTS.values()
     clock = time.process_time if shared else time.perf_counter
-    setup = Setup(torch.device("cpu"), arguments.rounds, clock, arguments.text)
-    rows = [row for part in parts for row in part(setup)]
+    setup = Setup(options.device, options.rounds, clock)
+    rows = (row for part in parts for row in part(setup))
     counted = "the processor's time, for others use it too" if shared else "the time that passed"
-    report(f"The models on a processor, threads: {threads}, counted: {counted}", rows, arguments.json)
+    report(f"The models on {options.device}, threads: {threads}, counted: {counted}", rows, options.json)
 
 
 if __name__ == "__main__":

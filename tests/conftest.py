@@ -2,8 +2,8 @@
 leaves anything in the home of whoever runs it. What draws its own examples has no deadline: no test depends on time.
 
 How much is run follows from the fixtures that a test uses. `pytest` runs all but what asks for `thorough`; with
-`--thorough` that runs, too. With `--quick` a test that asks for no `processes` runs on its first inputs, and may start
-none.
+`--thorough` that runs, too. With `--quick` a test that asks for no `processes`, and is not `slow`, runs on its first
+inputs, and may start none.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ OUTSIDE = {"os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.system", "s
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     how_much = parser.getgroup("how much is run")
-    how_much.addoption("--quick", action="store_true", help="no processes, and the first inputs of each test")
+    how_much.addoption("--quick", action="store_true", help="no processes, nothing slow, each test's first input")
     how_much.addoption("--thorough", action="store_true", help="everything, in every lesson")
 
 
@@ -63,7 +63,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             return True
         function = item.nodeid.partition("[")[0]
         seen[function] += 1
-        return "processes" not in used and seen[function] <= QUICK_INPUTS
+        return not {"processes", "slow"} & {*used} and seen[function] <= QUICK_INPUTS
 
     wanted = {item: is_wanted(item) for item in items}
     config.hook.pytest_deselected(items=[item for item in items if not wanted[item]])
@@ -78,6 +78,11 @@ def thorough() -> None:
 @pytest.fixture(scope="session")
 def processes() -> None:
     """What a test asks for that starts processes or speaks to one: boxes, kernels, commands, a browser, a database."""
+
+
+@pytest.fixture(scope="session")
+def slow() -> None:
+    """What a test asks for that computes for seconds, such as one in which a model learns."""
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -131,14 +131,28 @@ def grade_cells(
         open_box: opens a fresh box of a kind.
         key_for: gives the answer key of an exercise.
         limits: of the boxes; `submission_seconds` holds for all boxes together.
-        skip_demos: leave out cells tagged `demo`, except those that may define a name that is missing later.
+        skip_demos: leave out cells tagged `demo`, except those that may define a name that is missing later. Where they
+            run and a limit is hit, answers are judged without them as well, and keep the better verdict.
         allowances: what single exercises may use instead, by their ids.
     """
     script = Script(cells, limits, allowances, catalogue)
-    replay = Replay(script, Budget(open_box, limits.submission_seconds), key_for, Demos(cells, skip_demos))
+    graded, stopped = _grade(script, open_box, key_for, skip_demos)
+    if stopped and not skip_demos:  # a demo may have used up what an answer needed: no point is lost for that
+        without, _ = _grade(script, open_box, key_for, skip_demos=True)
+        for name, verdict in without.verdicts.items():
+            if (verdict.points or 0.0) > (graded.verdicts[name].points or 0.0):
+                graded.verdicts[name] = verdict
+    return graded
+
+
+def _grade(script: Script, open_box: OpenBox, key_for: KeyFor, skip_demos: bool) -> tuple[Graded, bool]:
+    """What grading gives, and whether a limit stopped anything."""
+    budget = Budget(open_box, script.limits.submission_seconds)
+    replay = Replay(script, budget, key_for, Demos(script.cells, skip_demos))
     replay.run_all()
     disturbing = _retry_without_disturbing(replay) if replay.disturbed else {}
-    return _graded(replay, disturbing)
+    stopped = any(answer.stopped for answer in replay.answers.values())
+    return _graded(replay, disturbing), stopped or bool(replay.log.lost) or budget.seconds_left <= 0
 
 
 def _retry_without_disturbing(replay: Replay) -> dict[int, str]:

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import statistics
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from autograder.box import Box, ForkServer, Level, choose_level
+from autograder.box import Box, BoxLost, ForkServer, choose_level
 from autograder.course.course import Course
 from autograder.gradebook.record import Conditions, Record
-from autograder.gradebook.writer import GradebookWriter
 from autograder.grading.submission import AnswerKeys, Graded, grade_cells
 from autograder.intake.submission import read_submission
-from autograder.limits import Limits
 from autograder.pages.feedback import render_feedback
-from autograder.repair import CellKind, Release, Repaired, answers_in, repair
+from autograder.repair import Release, Repaired, answers_in, repair
 from benchmarks.grading.courses import LESSON
 from benchmarks.table import Row
 from course_lib import exercises
@@ -94,47 +91,25 @@ def where_the_time_goes(course: Course) -> Iterator[Row]:
     """The parts of grading one submission in one process, at the machine's level; medians in milliseconds."""
     released = Release.load(course.release_notebook(LESSON))
     keys, clock = AnswerKeys(course.secret()), Clock()
-    with (
-        ForkServer(withheld(), choose_level()) as fork_server,
-        GradebookWriter(course.root / "gradebook.db", course.course_id) as gradebook,
-    ):
-        gradebook.ensure_assignment(LESSON, released.notebook)
+    with ForkServer(withheld(), choose_level()) as fork_server:
         for folder in folders(course):
             clock.begin()
-            _grade_timed(folder, released, fork_server, keys, gradebook, clock)
+            with clock.time("read and repair"):
+                repaired = _repaired(folder, released)
+            inside, start = clock.total(), time.perf_counter()
+            graded = _graded(repaired, fork_server, keys, folder.name, clock)
+            clock.add("compare and diagnose", time.perf_counter() - start - (clock.total() - inside))
+            with clock.time("write the pages"):
+                notebook = repaired.notebook(graded.outputs)
+                record = Record(folder.name, LESSON, "", "", "", 0, Conditions("", "", {}, {}), (), repaired.repairs)
+                render_feedback(notebook, record, {name: one.html() for name, one in graded.verdicts.items()})
     for kind in clock.seconds:
-        yield Row.of(f"  one submission: {kind}", clock.median(kind), None, "ms", more=False)
+        yield Row.of(f"one submission: {kind}", clock.median(kind), None, "ms", more=False)
 
 
 def _repaired(folder: Path, released: Release) -> Repaired:
     answers = answers_in(released, LESSON, exercises.COURSE)
     return repair(read_submission(folder / LESSON, LESSON, answers), released)
-
-
-def _grade_timed(
-    folder: Path, released: Release, fork_server: ForkServer, keys: AnswerKeys, gradebook: GradebookWriter, clock: Clock
-) -> None:
-    """Grade one submission as a worker does, by the clock."""
-    student = folder.parent.name if folder.name == LESSON else folder.name
-    with clock.time("read and repair"):
-        repaired = _repaired(folder, released)
-    inside, start = clock.total(), time.perf_counter()
-    graded = _graded(repaired, fork_server, keys, student, clock)
-    clock.add("compare and diagnose", time.perf_counter() - start - (clock.total() - inside))
-    with clock.time("write the notebook"):
-        notebook = repaired.notebook(graded.outputs)
-        json.dumps(notebook, indent=1)
-    record = Record(student, LESSON, "", "", "", 0, Conditions("", "", {}, {}), (), repaired.repairs)
-    with clock.time("write the feedback page"):
-        html = {name: verdict.html() for name, verdict in graded.verdicts.items()}
-        render_feedback(notebook, record, html)
-    scores = {
-        str(cell.nbgrader["grade_id"]): graded.verdicts[cell.exercise].points
-        for cell in repaired.cells
-        if cell.kind is CellKind.CHECK and cell.exercise
-    }
-    with clock.time("write the gradebook"):
-        gradebook.record(student, LESSON, notebook, scores)
 
 
 def _graded(repaired: Repaired, fork_server: ForkServer, keys: AnswerKeys, student: str, clock: Clock) -> Graded:
@@ -151,35 +126,6 @@ def _graded(repaired: Repaired, fork_server: ForkServer, keys: AnswerKeys, stude
     )
 
 
-def levels_to_compare() -> list[Level]:
-    """L0, L2 and what this machine offers above it."""
-    best = choose_level()
-    return [level for level in Level if level in (Level.L0, Level.L2) or Level.L2 < level <= best]
-
-
-def cost_of_levels(course: Course) -> Iterator[Row]:
-    """What each level adds to the one before, per submission: the same ones graded at each in turn; medians."""
-    released = Release.load(course.release_notebook(LESSON))
-    keys, levels = AnswerKeys(course.secret()), levels_to_compare()
-    took: dict[Level, list[float]] = {level: [] for level in levels}
-    fork_servers = {level: ForkServer(withheld(), level, Limits()) for level in levels}
-    try:
-        for folder in [*folders(course)[:2], *folders(course)]:  # the first two warm up
-            repaired = _repaired(folder, released)
-            for level in levels:
-                start = time.perf_counter()
-                _graded(repaired, fork_servers[level], keys, folder.name, Clock())
-                took[level].append(time.perf_counter() - start)
-    finally:
-        for fork_server in fork_servers.values():
-            fork_server.close()
-    for weaker, stronger in zip(levels, levels[1:], strict=False):
-        more = [b - a for a, b in zip(took[weaker][2:], took[stronger][2:], strict=True)]
-        added, most = 1000 * statistics.median(more), 20.0
-        name = f"cost of {stronger.name} over {weaker.name}"
-        yield Row(name, added, most, "ms/submission", None, None, added < most)  # no ratio: it may be below nothing
-
-
 def memory_of_a_box(course: Course) -> Iterator[Row]:
     """What a box that has run and answered an ordinary submission holds that no other process does; the median."""
     released = Release.load(course.release_notebook(LESSON))
@@ -187,7 +133,7 @@ def memory_of_a_box(course: Course) -> Iterator[Row]:
     with ForkServer(withheld(), choose_level()) as fork_server:
         for folder in folders(course):
             cells = _repaired(folder, released).cells
-            with fork_server.open_box() as box:
+            with suppress(BoxLost), fork_server.open_box() as box:  # one that runs out of time holds nothing any more
                 for cell in cells:
                     if cell.runs:
                         box.run_cell(cell.source)
@@ -205,26 +151,3 @@ def _private_megabytes(process: int) -> float:
             if line.startswith(wanted):
                 kilobytes += int(line.split()[1])
     return kilobytes / 1000
-
-
-def cells_alone(course: Course) -> Iterator[float]:
-    """For each submission, the processor time of its cells themselves, in seconds, in a warm box.
-
-    Less than a box's own processor time, which has answering in it; the wall-clock time inside the box bounds it.
-    """
-    released = Release.load(course.release_notebook(LESSON))
-    with ForkServer(withheld(), choose_level()) as fork_server:
-        for folder in folders(course):
-            cells = _repaired(folder, released).cells
-            with fork_server.open_box() as box:
-                spent = 0.0
-                for cell in cells:
-                    if cell.runs:
-                        before = _processor_seconds(box.process)
-                        inside = box.run_cell(cell.source).seconds
-                        spent += min(inside, _processor_seconds(box.process) - before)
-                yield spent
-
-
-def _processor_seconds(process: int) -> float:
-    return int(Path(f"/proc/{process}/schedstat").read_text().split()[0]) / 1e9

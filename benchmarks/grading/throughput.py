@@ -1,95 +1,47 @@
-"""Ours next to nbgrader and Otter: submissions per minute, and processor time for each."""
+"""Ours next to nbgrader: submissions per minute, and processor time for each."""
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.grading import peers
-from benchmarks.grading.commands import OURS, Cost, cost
+from benchmarks.grading.commands import OURS, run
 from benchmarks.grading.courses import KINDS, LESSON, make_course, ordinary
-from benchmarks.grading.phases import cells_alone
+from benchmarks.grading.peer import nbgrader_cost
 from benchmarks.table import Row
 
 
-@dataclass
-class Costs:
-    """What each round of one contest took, by program."""
-
-    by_program: dict[str, list[Cost]] = field(default_factory=dict)
-
-    def add(self, program: str, spent: Cost) -> None:
-        self.by_program.setdefault(program, []).append(spent)
-
-    def rate(self, program: str) -> float:
-        """The median of the submissions graded in a minute."""
-        return statistics.median(spent.per_minute for spent in self.by_program[program])
-
-    def processor(self, program: str) -> float:
-        """The median of the processor time of a submission, in seconds."""
-        return statistics.median(spent.processor_each for spent in self.by_program[program])
-
-
 def throughput(
-    folder: Path, environments: dict[str, Path], submissions: int, rounds: int, workers: int, seed: int
+    folder: Path, nbgrader: Path, submissions: int, rounds: int, workers: int, seed: int, *, demos: bool
 ) -> Iterator[Row]:
-    """All contests, a round of each in turn.
+    """Both grade in turn, by a command each; medians.
 
     Args:
         folder: an empty folder to work in.
-        environments: where the peers' programs are, by name.
-        submissions: how many ours grades; a peer gets one of each kind, since it grades one after another.
-        rounds: of each contest.
+        nbgrader: where the peer's programs are.
+        submissions: how many ours grades; the peer gets one of each kind, since it grades one after another.
+        rounds: of both.
         workers: of ours.
         seed: of the submissions.
+        demos: whether both run the cells that only draw or measure, too.
     """
-    plain, full = Costs(), Costs()
+    rates: dict[str, list[float]] = {"ours": [], "nbgrader": []}
+    costs: dict[str, list[float]] = {"ours": [], "nbgrader": []}
     for turn in range(rounds):
-        place = folder / f"round-{turn}"
-        share = ordinary(len(KINDS), seed + turn)
-        course = make_course(place / "nbgrader", share, keep_demos=False)
-        plain.add("nbgrader", peers.nbgrader_cost(environments["nbgrader"], course, share))
-        plain.add("ours", _ours(place / "ours", submissions, seed, workers, demos=False))
-        plain.add("otter", peers.otter_cost(environments["otter"], course, share, place / "otter"))
-        course = make_course(place / "nbgrader-full", share, keep_demos=True)
-        full.add("nbgrader", peers.nbgrader_cost(environments["nbgrader"], course, share))
-        full.add("ours", _ours(place / "ours-full", submissions, seed, workers, demos=True))
-        print(f"round {turn + 1}: {_said(plain)}; every cell run: {_said(full)}", flush=True)
-    yield from _rows(plain, "demo cells left out", {"nbgrader": 30.0, "otter": 60.0})
-    yield from _rows(full, "every cell run", {"nbgrader": 10.0})
-    yield _share_of_the_limit(folder / "limit", full.rate("ours"), workers, seed)
-
-
-def _ours(folder: Path, submissions: int, seed: int, workers: int, *, demos: bool) -> Cost:
-    students = ordinary(submissions, seed)
-    course = make_course(folder, students, keep_demos=demos)
-    command = ["katze", "grade", LESSON, "--workers", str(workers), "--no-feedback"]
-    return cost(submissions, OURS, course.root, [*command, *(["--all-cells"] if demos else [])])
-
-
-def _said(costs: Costs) -> str:
-    return ", ".join(f"{name} {runs[-1].per_minute:.1f} a minute" for name, runs in costs.by_program.items())
-
-
-def _rows(costs: Costs, what: str, goals: dict[str, float]) -> Iterator[Row]:
-    for peer, goal in goals.items():
-        name = f"throughput, {what}, against {peer}"
-        yield Row.of(name, costs.rate("ours"), costs.rate(peer), "submissions/minute", more=True, goal=goal)
-        name = f"processor time, {what}, against {peer}"
-        yield Row.of(name, costs.processor("ours"), costs.processor(peer), "s/submission", more=False)
-
-
-def _share_of_the_limit(folder: Path, rate: float, workers: int, seed: int) -> Row:
-    """What we reach of the rate at which the cells alone, run by nobody's machinery, would keep the cores busy."""
-    course = make_course(folder, ordinary(len(KINDS), seed), keep_demos=True)
-    seconds = statistics.mean(cells_alone(course))
-    limit = workers * 60 / seconds
-    return Row.of("share of the limit, every cell run", rate, limit, "submissions/minute", more=True, goal=0.7)
-
-
-def in_words(rows: Sequence[Row]) -> str:
-    """Which goals were missed, in a line."""
-    missed = [row.name for row in rows if row.met is False]
-    return f"missed: {'; '.join(missed)}" if missed else "every goal with a figure was reached"
+        share, students = ordinary(len(KINDS), seed + turn), ordinary(submissions, seed)
+        course = make_course(folder / f"{turn}-nbgrader", share, keep_demos=demos)
+        mine = make_course(folder / f"{turn}-ours", students, keep_demos=demos)
+        options = ["--workers", str(workers), "--no-feedback", *(["--all-cells"] if demos else [])]
+        for who, count, spent in (
+            ("nbgrader", len(share), nbgrader_cost(nbgrader, course, share)),
+            ("ours", len(students), run(OURS, mine.root, "katze", "grade", LESSON, *options)),
+        ):
+            rates[who].append(60 * count / spent.wall)
+            costs[who].append(spent.processor / count)
+    name = "every cell run" if demos else "demo cells left out"
+    goal = 10.0 if demos else 40.0
+    rate, cost = ({who: statistics.median(found) for who, found in each.items()} for each in (rates, costs))
+    unit = "submissions/minute"
+    yield Row.of(f"throughput, {name}", rate["ours"], rate["nbgrader"], unit, more=True, goal=goal)
+    yield Row.of(f"processor time, {name}", cost["ours"], cost["nbgrader"], "s/submission", more=False)

@@ -28,9 +28,8 @@ from autograder.grading.recording import Finished
 from autograder.grading.submission import AnswerKeys
 from autograder.grading.workers import hand_out
 from benchmarks.grading.courses import LESSON, make_course, ordinary
-from benchmarks.scale.cores import two_beside_one
 from benchmarks.scale.idle import REPLY_BYTES, IdleWorker, peak_memory
-from benchmarks.table import Row, report
+from benchmarks.table import Row, arguments, report
 
 NOTEBOOK_BYTES = 100_000
 """About what a submission to lesson 01 has."""
@@ -40,24 +39,25 @@ SCHEDULING_MS = 5.0
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments(__doc__)
     parser.add_argument("--only", nargs="+", choices=("scheduling", "class"), default=["scheduling", "class"])
     parser.add_argument("--submissions", nargs="+", type=int, default=[100, 1000, 10_000])
     parser.add_argument("--workers", nargs="+", type=int, default=[1, 2, 4])
     parser.add_argument("--students", type=int, default=100, help="of the class")
     parser.add_argument("--rounds", type=int, default=1, help="of the class, in turn")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--json", type=Path)
     options = parser.parse_args()
-    rows: list[Row] = []
+    report("Grading on a cluster of processes of this machine", _measured(options), options.json)
+
+
+def _measured(options: argparse.Namespace) -> Iterator[Row]:
     if "scheduling" in options.only:
         for workers in options.workers:
-            rows += _scheduling(options.submissions, workers, empty=True)
-            rows += _scheduling(options.submissions, workers, empty=False)
+            yield from _scheduling(options.submissions, workers, empty=True)
+            yield from _scheduling(options.submissions, workers, empty=False)
     if "class" in options.only:
         with tempfile.TemporaryDirectory() as folder:
-            rows += _class(Path(folder), options.students, options.rounds, options.seed)
-    report("Grading on a cluster of processes of this machine", rows, options.json)
+            yield from _class(Path(folder), options.students, options.rounds, options.seed)
 
 
 # --- scheduling
@@ -170,7 +170,6 @@ def _class(folder: Path, students: int, rounds: int, seed: int) -> Iterator[Row]
         for name, (workers, hire) in ways.items():
             grade_lesson(course, LESSON, workers=workers, force=True, hire=_timing(hire, rates[name], costs[name]))
     found = {name: statistics.median(each) for name, each in rates.items()}
-    yield Row.of("two processes that share nothing, beside one", two_beside_one(5), 1.0, "times", more=True)
     unit = "submissions/minute"
     yield Row.of("--workers 1", found["--workers 1"], None, unit, more=True)
     yield Row.of("--workers 2 beside --workers 1", found["--workers 2"], found["--workers 1"], unit, more=True)

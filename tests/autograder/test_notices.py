@@ -76,49 +76,46 @@ def exercise(name: str, source: str = "") -> list[Cell]:
     return [Cell(CellKind.ANSWER, source or RIGHT[name], name), Cell(CellKind.CHECK, "", name)]
 
 
+ENDED, KEPT = "cell 3 ended its box: ", "; the other exercises keep their points."
+MEMORY = "it needed more memory than the 256 MB that it may use"
+
+
 @pytest.mark.parametrize(
-    ("source", "notice"),
+    ("source", "notice", "remark"),
     [
-        ("while True: pass", f"Stopped in cell 3: {COMPUTED}; the other exercises keep their points."),
-        ("import time; time.sleep(99)", f"Stopped in cell 3: {WAITED}; the other exercises keep their points."),
-        ("x = bytearray(1 << 30)", "Cell 3: it needed more memory than the 256 MB that it may use."),
+        ("while True: pass", f"Stopped in cell 3: {COMPUTED}{KEPT}", f"{ENDED}{COMPUTED} (cell_seconds)"),
+        ("import time; time.sleep(99)", f"Stopped in cell 3: {WAITED}{KEPT}", f"{ENDED}{WAITED} (cell_seconds)"),
+        ("x = bytearray(1 << 30)", f"Cell 3: {MEMORY}.", f"cell 3: {MEMORY} (memory_bytes)"),
         (
             "i = 0\nwhile True:\n    open(str(i), 'wb').write(b'x' * (4 << 20)); i += 1",
-            "Stopped in cell 3: it wrote more than 20 MB to disk; the other exercises keep their points.",
+            f"Stopped in cell 3: it wrote more than 20 MB to disk{KEPT}",
+            f"{ENDED}it wrote more than 20 MB to disk (folder_bytes)",
         ),
         (
             "import time\nfor i in range(100): open(str(i), 'w').close()\ntime.sleep(2)",
-            "Stopped in cell 3: it made more than 50 files; the other exercises keep their points.",
+            f"Stopped in cell 3: it made more than 50 files{KEPT}",
+            f"{ENDED}it made more than 50 files (files)",
         ),
-        (THREADS, "Stopped in cell 3: it started more than 20 threads; the other exercises keep their points."),
+        (
+            THREADS,
+            f"Stopped in cell 3: it started more than 20 threads{KEPT}",
+            f"{ENDED}it started more than 20 threads (threads)",
+        ),
         (
             "import os; os._exit(3)",
-            f"Stopped in cell 3: {PYTHON_ENDED}; the other exercises keep their points.",
+            f"Stopped in cell 3: {PYTHON_ENDED}{KEPT}",
+            f"{ENDED}its process ended with exit status 3",
         ),
     ],
     ids=["computes", "waits", "memory", "disk", "files", "threads", "exit"],
 )
-def test_a_limit_is_told_with_the_cell_and_costs_nothing_else(
-    fork_server: ForkServer, source: str, notice: str
+def test_a_limit_is_told_with_the_cell_and_costs_nothing_else_and_the_instructor_reads_its_setting(
+    fork_server: ForkServer, source: str, notice: str, remark: str
 ) -> None:
     graded = grade(fork_server, *exercise(SCORES), code(source), *exercise(SCALE))
     assert graded.notices == {2: notice}
+    assert graded.remarks == [remark]
     assert {name: verdict.points for name, verdict in graded.verdicts.items()} == {SCORES: 2, SCALE: 1}
-
-
-@pytest.mark.parametrize(
-    ("source", "remark"),
-    [
-        ("while True: pass", f"cell 3 ended its box: {COMPUTED} (cell_seconds)"),
-        ("import time; time.sleep(99)", f"cell 3 ended its box: {WAITED} (cell_seconds)"),
-        ("import os; os._exit(3)", "cell 3 ended its box: its process ended with exit status 3"),
-        ("x = bytearray(1 << 30)", "cell 3: it needed more memory than the 256 MB that it may use (memory_bytes)"),
-        (THREADS, "cell 3 ended its box: it started more than 20 threads (threads)"),
-    ],
-    ids=["computes", "waits", "exit", "memory", "threads"],
-)
-def test_the_instructor_reads_which_setting_it_was(fork_server: ForkServer, source: str, remark: str) -> None:
-    assert grade(fork_server, *exercise(SCORES), code(source), *exercise(SCALE)).remarks == [remark]
 
 
 def test_the_instructor_reads_which_setting_stopped_an_answer(fork_server: ForkServer) -> None:

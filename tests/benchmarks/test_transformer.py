@@ -10,7 +10,8 @@ from torch.testing import assert_close
 
 from benchmarks import transformer as benchmark
 from benchmarks.transformer import TINY, Times
-from benchmarks.transformer_peers import FastDecoder, NanoGPT
+from benchmarks.transformer_peers import TorchTranslator
+from course_lib.models import TransformerConfig
 
 SETUP = benchmark.Setup(torch.device("cpu"), rounds=1, sizes=TINY)
 
@@ -54,21 +55,6 @@ def test_all_write_as_many_words() -> None:
     assert all(row.ours > 0 and row.peer for row in rows)
 
 
-def test_the_loop_as_in_gpt_fast_writes_what_the_model_says() -> None:
-    torch.manual_seed(0)
-    model = NanoGPT(50, 8, 12, 2, 2).eval()
-    for parameter in model.parameters():
-        torch.nn.init.normal_(parameter, std=0.5)
-    prompt = torch.tensor([[7, 8, 9]])
-    words = prompt
-    for _ in range(5):
-        words = torch.cat([words, model(words)[:, -1:].argmax(-1)], dim=1)
-    decoder = FastDecoder(model, 8)
-    decoder.write(torch.tensor([[1, 2]]), 6)  # what it has kept of one text is not in the next
-    assert_close(decoder.write(prompt, 5), words[:, 3:])
-    assert len(set(words[0].tolist())) > 3
-
-
 @pytest.mark.usefixtures("processes")
 @pytest.mark.parametrize("name", ["Transformer", "nn.Transformer", "GPT", "GPT-2", "nanoGPT", "modern", "Llama"])
 def test_a_step_trains_every_parameter(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,4 +78,14 @@ def test_a_step_trains_every_parameter(name: str, monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.usefixtures("processes")
 def test_every_part_can_be_asked_for() -> None:
-    assert list(benchmark.PARTS) == ["decoding", "compiled", "modern", "step", "memory", "throughput", "toy"]
+    assert list(benchmark.PARTS) == ["decoding", "compiled", "modern", "step", "memory"]
+
+
+def test_the_translator_of_torch_sees_no_padding_and_no_later_word() -> None:
+    sizes = TransformerConfig(12, 12, d_model=16, heads=2, d_hidden=32, encoder_layers=1, decoder_layers=1)
+    model = TorchTranslator(sizes).train(False)
+    model.transformer.encoder.enable_nested_tensor = False
+    source, target = torch.tensor([[5, 6]]), torch.tensor([[1, 7, 8]])
+    logits = model(source, target)
+    assert_close(model(torch.tensor([[5, 6, 0]]), target), logits, rtol=1e-4, atol=1e-5)
+    assert_close(model(source, torch.tensor([[1, 7, 9]]))[:, :2], logits[:, :2], rtol=1e-4, atol=1e-5)

@@ -44,7 +44,7 @@ def plan(course: Course) -> Plan:
 
 
 @pytest.fixture(scope="module")
-def edition(course: Course, plan: Plan, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def edition(slow: None, course: Course, plan: Plan, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("published") / "class"
     publish(course, folder, plan, Place("somebody/class", "autumn"))
     return folder

@@ -45,6 +45,7 @@ class DictionaryBox:
     def run_cell(self, source: str, allowed: Allowance) -> CellResult:
         self.allowed.append(allowed)
         self.log.append(source)
+        self.share += sum(float(word) for word in source.split("# takes ")[1:])
         try:
             exec(source, self.names)
         except Hang:
@@ -300,6 +301,34 @@ def test_all_cells_run_where_that_is_asked_for() -> None:
     log: list[str] = []
     grade([code("shown = 1", "demo"), *answer(SCORES, RIGHT_SCORES)], log, skip_demos=False)
     assert "shown = 1" in log
+
+
+@pytest.mark.parametrize(
+    "demos",
+    [
+        ["raise Hang  # takes 10"],
+        ["raise Hang  # takes 60"],
+        ["raise Hang  # takes 10"] * 7,
+        ["shown = 1  # takes 30", "shown = 2  # takes 40"],
+        ["helper = 1\nraise Hang  # takes 70"],
+    ],
+    ids=["one limit", "all the time there is", "seven limits", "within its limit", "defines as well"],
+)
+def test_a_demo_that_takes_too_long_costs_no_point(demos: list[str]) -> None:
+    cells = [
+        *answer(SCALE, RIGHT_SCALE),
+        *(code(demo, "demo") for demo in demos),
+        *answer(SCORES, RIGHT_SCORES),
+        *answer("attention.weights", "def attention_weights(scaled):\n    return scaled"),
+    ]
+    log: list[str] = []
+    graded = grade(cells, log, skip_demos=False)
+    assert {name: verdict.points for name, verdict in graded.verdicts.items()} == {
+        SCALE: 1,
+        SCORES: 2,
+        "attention.weights": 0,
+    }
+    assert demos[0] in log
 
 
 def test_many_cells_that_end_their_box_still_leave_the_answers() -> None:

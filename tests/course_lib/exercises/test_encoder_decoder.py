@@ -341,6 +341,7 @@ def test_a_mask_of_its_own_does_not_pass() -> None:
     assert verdict("encoder_decoder.decoder_block", _OwnCausalMask).outcome is Outcome.WRONG
 
 
+@pytest.mark.usefixtures("slow")
 def test_dropping_wrongly_costs_the_dropout_alone() -> None:
     exercise_id = "encoder_decoder.decoder_block"
     for name in ("dropout_left_out", "arguments_swapped", "sum_dropped", "attention_weights_dropped"):

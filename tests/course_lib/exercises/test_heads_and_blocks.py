@@ -259,10 +259,12 @@ class TestParts:
         assert found.outcome is Outcome.RAISED
         assert found.points == 4
 
+    @pytest.mark.usefixtures("slow")
     def test_without_dropout_a_block_is_right_in_evaluation_alone(self) -> None:
         for name in ("dropout_left_out", "sum_dropped", "dropped_after_the_norm", "input_dropped", "hidden_dropped"):
             assert verdict(BLOCK, mistake(BLOCK, name)).points == 3
 
+    @pytest.mark.usefixtures("slow")
     @pytest.mark.parametrize("more", ["read", "heads joined", "read by the network", "alpha"])
     def test_dropping_more_than_what_is_added_costs_the_dropout(self, more: str) -> None:
         class Block(PlainEncoderBlock):

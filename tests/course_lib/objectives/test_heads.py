@@ -294,6 +294,7 @@ def parts() -> ToyTask:
     return tasks.roles()
 
 
+@pytest.mark.usefixtures("slow")
 class TestLearning:
     """Held-out accuracies, measured beside each assertion as: this model, the most frequent answer."""
 

@@ -1,0 +1,62 @@
+"""What we are measured against: plain nbgrader, from its own package in an environment of its own."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from nbgrader.api import Gradebook
+
+from autograder.course.course import Course
+from autograder.demo.student import Group
+from benchmarks.grading.commands import Cost, run
+from benchmarks.grading.courses import LESSON, ROOT, Students
+from course_lib import exercises
+
+NBGRADER = "nbgrader==0.9.6"
+"""What pip installs: the version that the figures in the README are for."""
+
+_COURSE_NEEDS = ("ipykernel", "torch", "matplotlib", "jaxtyping", "ipywidgets", "pillow")
+"""What the lessons need to run, in the version that is installed here."""
+
+
+def environment(folder: Path) -> Path:
+    """Make its environment, if it is not there yet; its folder of programs.
+
+    It sees this repository, so that the notebooks find `course_lib`, and nothing of the environment this runs in.
+
+    Raises:
+        RuntimeError: pip could not install it.
+    """
+    programs, done = folder / "bin", folder / "installed"
+    wanted = " ".join([NBGRADER, *_COURSE_NEEDS, str(ROOT)])
+    if done.exists() and done.read_text() == wanted:
+        return programs
+    print(f"installing {NBGRADER} in {folder} (some minutes, once)", flush=True)
+    shutil.rmtree(folder, ignore_errors=True)
+    subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
+    constraints = ["--constraint", str(ROOT / "constraints.txt")]
+    run(programs, folder, "pip", "install", "--quiet", *constraints, NBGRADER, *_COURSE_NEEDS)
+    [packages] = folder.glob("lib/python*/site-packages")
+    (packages / "katze.pth").write_text(f"{ROOT}\n")
+    done.write_text(wanted)
+    return programs
+
+
+def nbgrader_cost(programs: Path, course: Course, students: Students) -> Cost:
+    """Plain `nbgrader autograde` of all submissions of a course.
+
+    Raises:
+        RuntimeError: it failed, or gave a right submission less than full marks.
+    """
+    run(programs, course.root, "nbgrader", "generate_assignment", LESSON, "--force", "--create")
+    spent = run(programs, course.root, "nbgrader", "autograde", LESSON)
+    wanted = float(sum(exercise.points for exercise in exercises.of_lesson(LESSON)))
+    with Gradebook(f"sqlite:///{course.root / 'gradebook.db'}") as gradebook:
+        for name, student in students.items():
+            score = gradebook.find_submission(LESSON, name).score
+            if student.group is Group.RIGHT and score < wanted:
+                raise RuntimeError(f"nbgrader gave {name} {score:g} of {wanted:g} points: it has not done its work")
+    return spent
