@@ -143,6 +143,7 @@ class TestLanguageModel:
             model.output.bias[3] = 100.0
         assert greedy_decode(model, IDS, max_length=5).tolist() == [[3], [3]]
 
+    @pytest.mark.usefixtures("slow")
     def test_learns_by_the_common_loop(self) -> None:
         text = torch.tensor([4, 5, 4, 6, 7] * 40)  # what follows a 4 depends on the word before it
         model = RecurrentLanguageModel(RecurrentConfig(8, 16, dropout=0.0))
@@ -219,6 +220,7 @@ class TestSeq2Seq:
         with pytest.raises(ValueError, match="max_length must be at least 1, not 0"):
             greedy_decode(make(), SOURCE if make is seq2seq else IDS, max_length=0)
 
+    @pytest.mark.usefixtures("slow")
     @pytest.mark.parametrize("attention", [True, False])
     def test_learns_by_the_common_loop(self, attention: bool) -> None:
         """To write three words backwards."""

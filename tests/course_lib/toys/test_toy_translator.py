@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
 
 from course_lib.toys.toy_translator import train_toy_translator
@@ -28,6 +29,7 @@ def test_the_number_of_threads_comes_back() -> None:
         torch.set_num_threads(before)
 
 
+@pytest.mark.usefixtures("slow")
 def test_it_learns_to_translate_what_it_has_never_seen() -> None:
     result = train_toy_translator(seed=3)
     assert result.matches >= 0.99 * result.held_out

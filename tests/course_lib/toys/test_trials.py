@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import pytest
 import torch
 from torch import nn
 
@@ -29,6 +30,7 @@ def pairs_of_characters() -> nn.Module:
     return nn.Embedding(2, 2)
 
 
+@pytest.mark.usefixtures("slow")
 def test_a_trial_learns_and_is_the_same_again() -> None:
     text = CharacterText.of("ab" * 1000)
     untrained = held_out_loss(nn.Sequential(nn.Embedding(2, 2)), text.held_out)
