@@ -29,7 +29,6 @@ from autograder.course.course import Course
 from autograder.errors import BadInput
 from autograder.grading.digests.reach import Library, mentioned
 from autograder.grading.digests.sources import files_of
-from course_lib import exercises
 from course_lib.ground.files import put_in_place
 from course_lib.learner.solutions import SOLVED
 
@@ -122,10 +121,10 @@ def _digest(course: Course, lesson: str, notebook: NotebookNode) -> str:
 
 def reached_files(course: Course, lesson: str, notebook: NotebookNode) -> set[Path]:
     """The files of the library that a lesson's cells can reach, those of its exercises, and all data of the library."""
-    root, registry = Path(course_lib.__file__).parent, Path(exercises.__file__).parent
+    root = Path(course_lib.__file__).parent
     library = Library(withheld=())
     named = mentioned(cell.source for cell in notebook.cells if cell.cell_type == "code")
-    found = {library.modules[name] for name in library.reached(named)} | {*registry.glob("*.py")}
+    found = {library.modules[name] for name in library.reached(named)} | {*(root / "exercises").glob("*.py")}
     if lesson in course.exercises.modules:
         found = found.union(*map(files_of, course.exercises.of_lesson(lesson)))
     others = {path for path in root.rglob("*") if path.is_file() and path.suffix not in {".py", ".pyc"}}

@@ -39,4 +39,4 @@ def test_only_the_settings_and_a_clusters_worker_know_which_course_is_ours() -> 
         r"^\s*from course_lib(?:\.exercises)? import .*\b(?:exercises|exercises_of|COURSE|LESSONS)\b", re.M
     )
     asking = {path for path in OUTSIDE if asked.search(path.read_text(encoding="utf-8"))}
-    assert {path.parts[-2:] for path in asking} == {("course", "settings.py"), ("cluster", "visiting.py")}
+    assert {path.parts[-2:] for path in asking} == {("course", "settings.py"), ("cluster", "lesson_on_worker.py")}
