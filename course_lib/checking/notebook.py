@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from course_lib.checking.answer_key import AnswerKey
 from course_lib.checking.exercise import Case, Exercise, Value
@@ -89,7 +89,37 @@ def _checked(exercise: Exercise, answer: Callable[..., Value] | None, hidden: bo
     return _verdict(exercise, namespace.get(exercise.name), cells, hidden), cells
 
 
-def case(exercise_id: str = "", answer: Callable[..., Value] | None = None) -> FailingCase | None:
+class NoCase:
+    """What `case` returns where there is nothing to hand out, for cells that go on with it as before.
+
+    Args:
+        why: the sentence that `case` has printed.
+    """
+
+    def __init__(self, why: str) -> None:
+        self._why = why
+
+    def __repr__(self) -> str:
+        return self._why
+
+    def _ipython_display_(self) -> None:
+        """Show nothing: the sentence is printed."""
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("_"):  # asked of any value that is shown
+            raise AttributeError(name)
+        raise NoCaseHere(f"There is no {name}: {self._why[0].lower()}{self._why[1:]} Delete this cell, or go on.")
+
+
+class NoCaseHere(LookupError):
+    """A cell goes on with a case that was not handed out."""
+
+    def _render_traceback_(self) -> list[str]:
+        """What a notebook shows: the sentence, without the lines of the library."""
+        return [str(self)]
+
+
+def case(exercise_id: str = "", answer: Callable[..., Value] | None = None) -> FailingCase | NoCase:
     """The case that a check shows, to look into it: what goes in (`args`), and what should come out (`expected`).
 
     Args:
@@ -97,24 +127,29 @@ def case(exercise_id: str = "", answer: Callable[..., Value] | None = None) -> F
         answer: the function or class; by default, what the notebook defines under the exercise's name.
 
     Returns:
-        The case, which shows how to go on when it is the last value of a cell. None where nothing fails, where there is
-        no answer yet, for a prediction, and inside the grader's box; a printed sentence says which.
+        The case, which shows how to go on when it is the last value of a cell. Where nothing fails, where there is no
+        answer yet, for a prediction, and inside the grader's box, a printed sentence says so, and what is returned says
+        it again where a cell goes on with it.
     """
     if find_spec("course_lib.exercises") is None:
-        print("No case is handed out here.")
-        return None
+        return _no_case("No case is handed out while this is graded.")
     from course_lib.exercises.catalogue import UnusableExercises
     from course_lib.learner.asked import NOTHING, asked_for
     from course_lib.learner.failing import failing_case
 
     exercise = asked_for(exercise_id, "case")
     if exercise is None:
-        return None
+        return NoCase(f"{NOTHING['case']}.")
     try:
-        return failing_case(_checked(exercise, answer, hidden=False)[0])
+        found = failing_case(_checked(exercise, answer, hidden=False)[0])
     except UnusableExercises as problem:
-        print(f"{NOTHING['case']}, which is not your fault: {problem}.")
-        return None
+        return _no_case(f"{NOTHING['case']}, which is not your fault: {problem}.")
+    return _no_case(found) if isinstance(found, str) else found
+
+
+def _no_case(why: str) -> NoCase:
+    print(why)
+    return NoCase(why)
 
 
 def hint(exercise_id: str = "") -> HelpPanel | None:

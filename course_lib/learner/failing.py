@@ -50,21 +50,15 @@ class FailingCase:
         return self.panel.html()
 
 
-def failing_case(verdict: Verdict) -> FailingCase | None:
-    """The case that a verdict shows.
-
-    Returns:
-        None where there is none to hand out, which a printed sentence says.
-    """
+def failing_case(verdict: Verdict) -> FailingCase | str:
+    """The case that a verdict shows; a sentence where there is none to hand out."""
     exercise, shown = verdict.exercise, verdict.shown
     if shown is None or verdict.outcome is Outcome.NOT_ATTEMPTED:
         right = f"No case fails: {exercise.name} is right in all that are shown."
-        print(right if verdict.passed else lead(verdict))
-        return None
+        return right if verdict.passed else lead(verdict)
     case = shown.case
     if case.secret:
-        print(f"No case is handed out: {exercise.id} is a prediction, and no check gives away what comes out.")
-        return None
+        return f"No case is handed out: {exercise.id} is a prediction, and no check gives away what comes out."
     return FailingCase(
         name=case.name,
         args=fresh(case.args),

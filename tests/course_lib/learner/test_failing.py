@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from course_lib import exercises
 from course_lib.checking import Case, Exercise, case, check, judge, observe
 from course_lib.checking.answer_key import AnswerKey
+from course_lib.checking.notebook import NoCase
 from course_lib.learner.failing import FailingCase, failing_case
 from course_lib.learner.progress_file import progress_file
 from tests.course_lib.checking.samples import DOUBLE, SCALE
@@ -28,7 +29,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def handed(exercise: Exercise, answer: object) -> FailingCase:
     verdict = judge(AnswerKey(exercise), lambda one: observe(answer, one))  # type: ignore[arg-type]
     found = failing_case(verdict)
-    assert found is not None
+    assert not isinstance(found, str)
     return found
 
 
@@ -48,13 +49,13 @@ def test_a_call_can_be_made_again() -> None:
 
     name = "masking.combined_mask"
     found = case(name, mask)
-    assert found is not None
+    assert isinstance(found, FailingCase)
     causal, padding = found.args
     assert torch.equal(found.expected, causal & padding.unsqueeze(-2))
     assert repr([mask(causal.clone(), padding), found.expected]) == cell_of(found, combined_mask=mask)
     causal.zero_()
     other = case(name, mask)
-    assert other is not None
+    assert isinstance(other, FailingCase)
     assert bool(other.args[0].any())
     assert found.name in check(name, mask).text()  # type: ignore[union-attr]
     assert progress_file().of(name).failures == 1  # the one check
@@ -89,7 +90,7 @@ def test_arrays_keywords_and_callbacks_are_what_an_answer_gets() -> None:
     assert type(found.kwargs["x"]) is type(found.expected) is numpy.ndarray
     assert "[2., 2., 2.]" in cell_of(found, double=lambda x: x)
     greedy = case("decoding.greedy", lambda step, start_id, end_id, max_length: torch.tensor([0]))
-    assert greedy is not None
+    assert isinstance(greedy, FailingCase)
     assert greedy.args[0](torch.tensor([greedy.args[1]])).ndim == 1
     refused = handed(with_cases(DOUBLE, Case("any", (None,), refused="TypeError")), lambda x: 2)
     assert refused.expected is None
@@ -117,5 +118,9 @@ def is_stub(causal: Tensor, padding: Tensor) -> Tensor:
 def test_where_there_is_none_a_sentence_says_why(
     name: str, answer: Callable[..., Any] | None, told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert case(name, answer) is None
+    nothing = case(name, answer)
+    assert isinstance(nothing, NoCase)
     assert told in capsys.readouterr().out
+    for left_over in ("args", "kwargs", "expected"):
+        with pytest.raises(LookupError, match=f"There is no {left_over}: "):
+            getattr(nothing, left_over)

@@ -292,11 +292,15 @@ def test_checks_are_left_to_the_grader(box: Box) -> None:
     "call", ["case('attention.scores')", "hint('attention.scores')", "solution('attention.scores')", "progress()"]
 )
 def test_what_helps_a_learner_says_one_line_and_does_nothing(box: Box, call: str) -> None:
-    result = box.run_cell(f"from course_lib.checking import case, hint, progress, solution\n{call} is None")
+    result = box.run_cell(f"from course_lib.checking import case, hint, progress, solution\n{call}")
     assert result.ok
-    said, shown = result.outputs
+    (said,) = result.outputs
     assert said["text"].count("\n") == 1
-    assert shown["data"]["text/plain"] == "True"
+
+
+def test_a_cell_that_goes_on_with_a_case_says_that_there_is_none(box: Box) -> None:
+    result = box.run_cell("from course_lib.checking import case\nprint(len(case('attention.scores').args))")
+    assert "There is no args: no case is handed out while this is graded." in str(result.outputs)
 
 
 def test_the_libraries_shows_work(box: Box) -> None:
