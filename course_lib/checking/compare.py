@@ -238,8 +238,20 @@ def gradients_difference(
     tolerance: Tolerance = OF_DTYPE,
 ) -> Difference | None:
     """Like `difference`, for the gradients only."""
-    gradients = zip(gradient_names(case, parameters), expected.gradients, actual.gradients, strict=True)
+    gradients = list(zip(gradient_names(case, parameters), expected.gradients, actual.gradients, strict=True))
     strict = Strictness(tolerance=tolerance)
+    if cut_off := [name for name, wanted, got in gradients if got is None and wanted is not None]:
+        reached = [name for name, _, got in gradients if got is not None]
+        apart = f", while {_listed(reached)} get{'s' * (len(reached) == 1)} one" if reached else ""
+        it = "it" if len(cut_off) == 1 else "them"
+        return Difference(
+            Kind.GRADIENT,
+            f"No gradient reaches {_listed(cut_off)}{apart}: somewhere on the way from {it} to the result the "
+            "computation leaves torch (torch.no_grad(), .detach(), .data, .item(), numpy, torch.tensor(...)). The "
+            "model could not learn.",
+            expected="a gradient",
+            actual="none",
+        )
     return _first(_gradient_difference(name, wanted, got, strict) for name, wanted, got in gradients)
 
 
@@ -521,16 +533,8 @@ def wrong_entries(expected: Tensor, actual: Tensor, strict: Strictness) -> Tenso
 def _gradient_difference(
     name: str, expected: Tensor | None, actual: Tensor | None, strict: Strictness
 ) -> Difference | None:
-    if expected is None and actual is None:
-        return None
     if actual is None:
-        return Difference(
-            Kind.GRADIENT,
-            f"No gradient reaches {name}: somewhere on the way from it to the result the computation leaves "
-            "torch (torch.no_grad(), .detach(), .data, .item(), numpy, torch.tensor(...)). The model could not learn.",
-            expected="a gradient",
-            actual="none",
-        )
+        return None  # as expected: `gradients_difference` has told of those that are missing
     if expected is None:
         expected = torch.zeros_like(actual)
     found = _tensor_difference(expected, actual, f"the gradient of {name}", strict)
@@ -549,6 +553,10 @@ _NOT_FINITE = (
     " The values are right. Usually some step on the way then is not finite where its result is not used, as behind "
     "torch.where or nan_to_num, and has a gradient of NaN: put something harmless in before that step."
 )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 def _inside(key: Key, found: Difference | None) -> Difference | None:

@@ -73,9 +73,15 @@ def diagnose(
         return probes[0]
 
     alone, pairs = key.exercise.misconceptions, () if one_mistake else key.exercise.pairs
+    enough: set[str] = set()  # what explains all that is shown by itself: of a second mistake nothing is seen there
     # Without its gradients an answer may be one of two at once; only if none of those fits do gradients not count.
     for mistakes, detached in ((alone, False), (pairs, False), (alone, True)):
-        suspects = [mistake for mistake in mistakes if shown.all_explained(mistake, core_only, detached)]
+        suspects = [
+            mistake
+            for mistake in mistakes
+            if not enough & set(mistake.id.split("+")) and shown.all_explained(mistake, core_only, detached)
+        ]
+        enough |= {mistake.id for mistake in suspects if mistakes is alone and not detached}
         found = [mistake for mistake in suspects if confirmed().all_explained(mistake, core_only, detached)]
         if len(found) > 1:  # the other parts may tell them apart
             found = [mistake for mistake in found if shown.all_explained(mistake, False, detached)] or found

@@ -44,6 +44,7 @@ def reason(exercise: Exercise, results: Results) -> str:
 def _reasons(exercise: Exercise, once: Results) -> Iterator[str]:
     failures = [result for result in once if not result.passed]
     yield _constant(once)
+    yield _kept(exercise, once)
     yield _where(exercise, once)
     yield _nearly(failures)
     yield _besides(exercise, failures)
@@ -89,6 +90,27 @@ def _same(one: Value, other: Value) -> bool:
     if isinstance(one, Tensor) and one.is_floating_point() and one.dtype not in RELATIVE_TOLERANCE:
         return True  # of a dtype that nothing can be said about
     return value_difference(one, other, "the result") is None
+
+
+def _kept(exercise: Exercise, once: Results) -> str:
+    """Where every case that fails has a size that came before, and none that passes: what is kept under a size shows.
+
+    A size that the statement names, or all of them together.
+    """
+    sizes = [named_sizes(exercise, result.case) for result in once]
+    failed = [result.case for result in once if not result.passed]
+    if len(once) - len(failed) < _CALLS or any(result.outcome in _NOT_JUDGED for result in once):
+        return ""
+    for dimension in (*(name for name in sizes[0] if name != LEADING), ""):
+        keys = [found.get(dimension) if dimension else tuple(sorted(found.items())) for found in sizes]
+        before = [key in keys[:number] for number, key in enumerate(keys)]
+        if failed and before == [not result.passed for result in once] and (len(failed) >= _EACH or not dimension):
+            alike = f"{dimension} is as large as" if dimension else "all sizes are those"
+            return (
+                f"Wrong in {_cases(failed)} in which {alike} {'in' if dimension else 'of'} an earlier one, right in "
+                "all others: does the answer keep something from an earlier call, under its size?"
+            )
+    return ""
 
 
 def _where(exercise: Exercise, once: Results) -> str:
@@ -180,8 +202,8 @@ def _nearly(failures: Results) -> str:
         return ""
     if least >= _SINGLE and all(_is_double(result.expected.value) for result in failures):
         return (
-            f"The numbers agree to about {least} digits: something is computed in single precision where the inputs "
-            "are in double."
+            f"The numbers agree to about {least} digits: is something computed in single precision where the inputs "
+            "are in double, or is a small number left where 0 belongs?"
         )
     return (
         f"The numbers are nearly right, to about {least} digits: is something rounded, in half precision, cut off, or "

@@ -65,7 +65,8 @@ def _of_tensors(case: Case, expected: Tensor, actual: Tensor, parameters: Sequen
     for place, argument in enumerate(case.args):
         if not isinstance(argument, Tensor) or argument.dtype != actual.dtype:
             continue
-        if _is_telling(argument) and alike(argument, actual):
+        right = argument.numel() == expected.numel() and alike(argument.flatten(), expected.flatten())
+        if not right and _is_telling(argument) and alike(argument, actual):
             yield f"What came back equals {argument_name(place, parameters)}, as it went in."
     if expected.shape != actual.shape:
         yield from _of_shapes(expected, actual, alike)

@@ -206,6 +206,27 @@ def test_a_missing_gradient_and_a_change_in_place_are_named_by_argument() -> Non
     assert "the gradient of x" in wrong.message
 
 
+@pytest.mark.parametrize(
+    ("cut", "told"),
+    [
+        ("a", "reaches a, while b and c get one: somewhere on the way from it "),
+        ("ab", "reaches a and b, while c gets one: somewhere on the way from them "),
+        ("abc", "reaches a, b and c: somewhere on the way from them "),
+    ],
+)
+def test_what_a_gradient_reaches_tells_where_it_is_cut_off(cut: str, told: str) -> None:
+    case = Case("three", tuple(torch.ones(3) for _ in "abc"), gradients=(0, 1, 2))
+
+    def total(*given: Tensor) -> Tensor:
+        a, b, c = (x.detach() if name in cut else x for name, x in zip("abc", given, strict=True))
+        return a + 2 * b + 3 * c
+
+    right = observe(lambda a, b, c: a + 2 * b + 3 * c, case)
+    found = difference(case, right, observe(total, case), ["a", "b", "c"])
+    assert found is not None
+    assert told in found.message
+
+
 def half_without_gradient(x: Tensor) -> Tensor:
     with torch.no_grad():
         half = x.clone()

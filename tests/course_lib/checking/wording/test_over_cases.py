@@ -204,6 +204,31 @@ def test_a_module_that_keeps_something_of_its_calls_is_found() -> None:
     assert told(Scale, replace(SCALE, misconceptions=())).startswith("The module gives another result for the same")
 
 
+SIZES = ((2, 3), (4, 5), (3, 5), (5, 5), (2, 7), (6, 4), (2, 3))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "key", "reason"),
+    [
+        (SIZES[:6], lambda x: x.shape[1], "Wrong in both cases in which words is as large as in an earlier one, right"),
+        (SIZES, lambda x: x.shape, "Wrong in the one case in which all sizes are those of an earlier one, right in"),
+        (SIZES[:5], lambda x: len(x), "Wrong in one case only, “(2, 7)”, and right in the 4 others."),
+        (SIZES[:6], lambda x: x, ""),
+    ],
+)
+def test_what_is_kept_under_a_size_is_told_where_only_cases_of_that_size_fail(
+    sizes: tuple[tuple[int, int], ...], key: Callable[[Tensor], Any], reason: str
+) -> None:
+    kept: dict[Any, Tensor] = {}
+    cases = [Case(str(size), (torch.rand(size), None)) for size in sizes]
+    found = told(
+        lambda x, mask: kept.setdefault(key(x), x.sum(dim=-1)),
+        replace(SUM, cases=lambda g, h: cases, parts={"values": 3}),
+    )
+    assert found.startswith(reason)
+    assert bool(found) == bool(reason)
+
+
 def test_nothing_is_said_about_a_prediction() -> None:
     secret = replace(SUM, cases=lambda generator, hidden: (replace(c, secret=True) for c in _cases(generator, hidden)))
     assert told(lambda x, mask: x.sum(dim=-1), secret) == "" == told(lambda x, mask: 0.5, secret)
