@@ -44,6 +44,10 @@ def wrong_ways(key: AnswerKey) -> Iterator[WrongWay]:
     if any(_has(seen.value, lambda tensor: tensor.ndim > 0) for seen in key.expected):
         yield WrongWay("squeezed", partial(_made, exercise, partial(_changed, Tensor.squeeze)))
         yield WrongWay("squeezed at the end", partial(_made, exercise, partial(_changed, _squeezed_at_the_end)))
+    largest = max((tensor.ndim for seen in key.expected for tensor in _tensors(seen.value)), default=0)
+    for dim in range(largest - 1 if largest > 2 else 0):
+        squeezed = partial(_squeezed_where_largest, largest, dim)
+        yield WrongWay(f"dimension {dim} of {largest} squeezed", partial(_made, exercise, partial(_changed, squeezed)))
     if any(_has(seen.value, Tensor.is_floating_point) for seen in key.expected):
         yield WrongWay("detached", partial(_made, exercise, partial(_changed, Tensor.detach)))
     if numbers:
@@ -62,6 +66,8 @@ def wrong_ways(key: AnswerKey) -> Iterator[WrongWay]:
     if any(_float_inputs([v for v in case.args if isinstance(v, Tensor)]) for case in key.cases):
         yield WrongWay("cut to the first argument's size", partial(_made, exercise, _cut))
     yield WrongWay("the first result forever", partial(_kept, exercise))
+    if any(passed):
+        yield WrongWay("the first result for these sizes", partial(_kept, exercise, by_sizes=True))
     for calls in range(1, len(key.visible)):
         yield WrongWay(f"right for {calls} calls", partial(_worn_out, exercise, calls))
 
@@ -90,6 +96,11 @@ def _changed(
 
 def _squeezed_at_the_end(result: Tensor) -> Tensor:
     return result.squeeze(-1) if result.ndim else result
+
+
+def _squeezed_where_largest(dimensions: int, dim: int, result: Tensor) -> Tensor:
+    """What is right for one sequence and for one batch, and not for a batch of one in several heads, or of one head."""
+    return result.squeeze(dim) if result.ndim == dimensions else result
 
 
 def _in_single_precision(result: Tensor) -> Tensor:
@@ -161,13 +172,15 @@ def _worn_out(exercise: Exercise, calls: int) -> Answer:
     return _made(exercise, around)
 
 
-def _kept(exercise: Exercise) -> Answer:
-    results: list[Value] = []
+def _kept(exercise: Exercise, by_sizes: bool = False) -> Answer:
+    results: dict[Any, Value] = {}
 
     def around(call: Answer, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-        if not results:
-            results.append(call(*args, **kwargs))
-        return results[0]
+        tensors = _tensors([*args, *kwargs.values()]) if by_sizes else []
+        sizes = tuple((tensor.shape, tensor.dtype) for tensor in tensors)
+        if sizes not in results:
+            results[sizes] = call(*args, **kwargs)
+        return results[sizes]
 
     return _made(exercise, around)
 

@@ -249,7 +249,8 @@ def _use(module: nn.Module, args: Sequence[Value], other: Callable[[Tensor], Ten
         module(*(other(value) if isinstance(value, Tensor) else fresh(value) for value in args))
 
 
-def _turned_around(value: Tensor) -> Tensor:
+def turned_around(value: Tensor) -> Tensor:
+    """The same numbers in the opposite order, along every dimension."""
     return value.detach().flip(tuple(range(value.ndim)))
 
 
@@ -259,7 +260,7 @@ def _shortened(value: Tensor) -> Tensor:
     return (first[:, :-1] if first.ndim > 1 and first.shape[1] > 1 else first).clone()
 
 
-_OTHERWISE = (_turned_around, _shortened)
+_OTHERWISE = (turned_around, _shortened)
 """What a module is called with before: other contents of the same shapes, and other shapes."""
 
 

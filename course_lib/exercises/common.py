@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Generator, Tensor, nn
 
-from course_lib.checking.exercise import CaseMaker, Misconception, Value
+from course_lib.checking.exercise import Case, CaseMaker, Misconception, Value
+from course_lib.checking.observation import turned_around
 
 SIZES = (2, 3, 5, 6, 7)
 """Sizes to draw from."""
@@ -16,6 +17,13 @@ SIZES = (2, 3, 5, 6, 7)
 
 ALMOST_EVERYTHING = 1 - 1e-12
 """A share to drop that leaves nothing to chance. With 1 itself, dropout written by the formula would divide by 0."""
+
+
+LITTLE_LEFT = (
+    "Your answer fills forbidden scores with a number that is hardly low enough, such as -10 or -20: exp(-10) is "
+    "0.00005 and not 0, so forbidden keys keep a little weight. Fill with -inf, or torch.finfo(scaled.dtype).min."
+)
+"""The message on a fill of -10 or -20, in masking and in the heads."""
 
 
 def as_it_is(x: Tensor) -> Tensor:
@@ -86,7 +94,7 @@ def kinds(generator: Generator) -> Iterator[Kind]:
     """One sequence, the smallest batch, batches, double precision, and an unusual layout in memory."""
     few, several = sizes(generator, 2)
     yield Kind("one sequence", generator)
-    yield Kind(SMALLEST, generator, (1,), ones=True)
+    yield Kind(SMALLEST, generator, (1, 1), ones=True)
     yield Kind("a batch of several heads", generator, (few, 2))
     yield Kind("a batch in double precision", generator, (several,), dtype=torch.float64)
     yield Kind("a batch, transposed in memory", generator, (2,), transposed=True)
@@ -95,9 +103,9 @@ def kinds(generator: Generator) -> Iterator[Kind]:
 def unbatched_kinds(generator: Generator) -> Iterator[Kind]:
     """Like `kinds`, for what has no leading dimensions."""
     yield Kind("one sequence", generator)
+    yield Kind("transposed in memory", generator, transposed=True)
     yield Kind(SMALLEST, generator, ones=True)
     yield Kind("double precision", generator, dtype=torch.float64)
-    yield Kind("transposed in memory", generator, transposed=True)
 
 
 SMALLEST = "every size is 1"
@@ -107,6 +115,29 @@ SMALLEST = "every size is 1"
 def predicted(cases: CaseMaker) -> CaseMaker:
     """These cases of a prediction: no check gives away what was to be predicted."""
     return lambda generator, hidden: (replace(case, secret=True) for case in cases(generator, hidden))
+
+
+def and_turned_around(cases: CaseMaker) -> CaseMaker:
+    """These cases, and the first visible one with other numbers of the same sizes: its own in the opposite order.
+
+    It shows whatever an answer keeps under the sizes of its arguments.
+    """
+
+    def make(generator: Generator, hidden: bool) -> Iterator[Case]:
+        made = list(cases(generator, hidden))
+        yield from made
+        if not hidden:
+            yield replace(made[0], name=f"{made[0].name}, turned around", args=_turned_around(made[0].args))
+
+    return make
+
+
+def _turned_around(value: Value) -> Value:
+    if isinstance(value, Tensor):
+        return turned_around(value) if value.is_floating_point() else value
+    if isinstance(value, dict):
+        return {name: _turned_around(item) for name, item in value.items()}
+    return type(value)(map(_turned_around, value)) if isinstance(value, (list, tuple)) else value
 
 
 def sizes(generator: Generator, count: int) -> list[int]:

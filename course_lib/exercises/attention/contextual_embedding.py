@@ -13,7 +13,7 @@ from torch import Generator, Tensor
 from course_lib import attention
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.attention.shared import LESSON, WITHHELD
-from course_lib.exercises.common import as_it_is, integer, sizes, unbatched_kinds
+from course_lib.exercises.common import and_turned_around, as_it_is, integer, sizes, unbatched_kinds
 from course_lib.exercises.worked_examples import A
 
 
@@ -77,7 +77,7 @@ EXERCISE = Exercise(
     section="One word in its context",
     source="S3, from dot products to normalised weights",
     reference=attention.contextual_embedding,
-    cases=_context_cases,
+    cases=and_turned_around(_context_cases),
     correct=CORRECT,
     steps=("weights",),
     hints=(

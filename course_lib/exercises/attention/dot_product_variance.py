@@ -21,8 +21,9 @@ def _variance_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case(f"{A.name}: its keys with themselves", (A.k, A.k))
     for kind in unbatched_kinds(generator):
-        samples, d_head = kind.sizes(2)
-        samples = max(samples, 2)  # a single number has no variance
+        if not kind.transposed:  # which has the sizes of the one before it
+            samples, d_head = kind.sizes(2)
+            samples = max(samples, 2)  # a single number has no variance
         yield Case(kind.name, (kind.normal(samples, d_head) + 0.5, kind.normal(samples, d_head) + 0.5))
     many, d_head = 100 + integer(generator, 0, 100), integer(generator, 8, 16)
     q, k = torch.randn(2, many, d_head, generator=generator)

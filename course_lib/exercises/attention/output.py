@@ -12,7 +12,7 @@ from torch import Generator, Tensor
 from course_lib import attention
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.attention.shared import LESSON, WITHHELD, all_alike
-from course_lib.exercises.common import as_it_is, kinds
+from course_lib.exercises.common import and_turned_around, as_it_is, kinds
 from course_lib.exercises.worked_examples import A
 
 
@@ -77,7 +77,7 @@ EXERCISE = Exercise(
     section="Output",
     source="S2, Attention: Working Example",
     reference=attention.weighted_values,
-    cases=_output_cases,
+    cases=and_turned_around(_output_cases),
     correct=CORRECT,
     hints=(
         Hint(

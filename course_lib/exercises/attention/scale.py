@@ -12,7 +12,7 @@ from torch import Generator, Tensor
 from course_lib import attention
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.attention.shared import LESSON, WITHHELD, root_of_d_head, wrong_divisors
-from course_lib.exercises.common import as_it_is, kinds
+from course_lib.exercises.common import and_turned_around, as_it_is, kinds
 from course_lib.exercises.worked_examples import A
 
 
@@ -66,7 +66,7 @@ EXERCISE = Exercise(
     section="Scaling",
     source="S2, Attention: Working Example; Vaswani et al. (2017), section 3.2.1",
     reference=attention.scale_scores,
-    cases=_scale_cases,
+    cases=and_turned_around(_scale_cases),
     correct=CORRECT,
     hints=(
         Hint(

@@ -22,7 +22,7 @@ from course_lib.exercises.attention.shared import (
     wrong_divisors,
     wrong_transposes,
 )
-from course_lib.exercises.common import as_it_is, kinds
+from course_lib.exercises.common import and_turned_around, as_it_is, kinds
 from course_lib.exercises.worked_examples import A
 
 
@@ -143,7 +143,7 @@ EXERCISE = Exercise(
     section="Scaled dot-product attention",
     source="Vaswani et al. (2017), section 3.2.1; S2, Scaled Dot-Product",
     reference=attention.scaled_dot_product_attention,
-    cases=_attention_cases,
+    cases=and_turned_around(_attention_cases),
     correct=CORRECT,
     steps=("scores", "scaled", "alpha"),
     hints=(

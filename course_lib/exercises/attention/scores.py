@@ -19,7 +19,7 @@ from course_lib.exercises.attention.shared import (
     turned_keys,
     wrong_transposes,
 )
-from course_lib.exercises.common import as_it_is, kinds
+from course_lib.exercises.common import and_turned_around, as_it_is, kinds
 from course_lib.exercises.worked_examples import A
 
 
@@ -30,8 +30,6 @@ def _scores_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         queries, keys, d_head = kind.sizes(3)
         q, k = kind.normal(queries, d_head), kind.normal(keys, d_head)
         yield Case(kind.name, (q, k), gradients=() if kind.leading else (0, 1))
-        if not kind.leading:
-            yield Case("other numbers of the same sizes", (kind.normal(queries, d_head), kind.normal(keys, d_head)))
     kind = all_alike(generator)
     (n,) = kind.leading
     yield Case(kind.name, (kind.normal(n, n), kind.normal(n, n)))
@@ -88,7 +86,7 @@ EXERCISE = Exercise(
     section="Scores",
     source="S2, Attention: Working Example",
     reference=attention.dot_product_scores,
-    cases=_scores_cases,
+    cases=and_turned_around(_scores_cases),
     correct=CORRECT,
     hints=(
         Hint(

@@ -12,7 +12,7 @@ from course_lib import attention
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import JACOBIAN
 from course_lib.exercises.attention.shared import LESSON, WITHHELD
-from course_lib.exercises.common import as_it_is, integer, kinds, sizes
+from course_lib.exercises.common import and_turned_around, as_it_is, integer, kinds, sizes
 from course_lib.exercises.worked_examples import A
 
 
@@ -102,7 +102,7 @@ EXERCISE = Exercise(
     section="The gradient of softmax",
     source="S2, large values and the gradients of the softmax",
     reference=attention.softmax_jacobian,
-    cases=_jacobian_cases,
+    cases=and_turned_around(_jacobian_cases),
     correct=CORRECT,
     steps=("alpha",),
     hints=(

@@ -12,7 +12,7 @@ from course_lib import attention
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import SOFTMAX
 from course_lib.exercises.attention.shared import LESSON, WITHHELD
-from course_lib.exercises.common import integer, kinds, sizes
+from course_lib.exercises.common import and_turned_around, integer, kinds, sizes
 from course_lib.exercises.worked_examples import A
 
 
@@ -108,7 +108,7 @@ EXERCISE = Exercise(
     section="Weights",
     source="S2, Attention: Working Example; S3, normalised attention weights",
     reference=attention.attention_weights,
-    cases=_weights_cases,
+    cases=and_turned_around(_weights_cases),
     parts={CORE: 2, "large scores": 1},
     correct=CORRECT,
     hints=(

@@ -12,7 +12,7 @@ from torch import Generator, Tensor
 
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.bert.shared import LESSON, WITHHELD
-from course_lib.exercises.common import integer
+from course_lib.exercises.common import and_turned_around, integer
 from course_lib.objectives import heads
 
 
@@ -159,7 +159,7 @@ EXERCISE = Exercise(
     section="A span of the text",
     source="S1, question answering; Devlin et al. (2019), section 4.2",
     reference=heads.best_spans,
-    cases=_span_cases,
+    cases=and_turned_around(_span_cases),
     parts={CORE: 3, "longest span": 1},
     correct=CORRECT,
     steps=("scores", "possible"),

@@ -13,7 +13,7 @@ from torch import Generator, Tensor
 
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.bert.shared import CLS, LESSON, MASK, SEP, WITHHELD
-from course_lib.exercises.common import alike, integer
+from course_lib.exercises.common import alike, and_turned_around, integer
 from course_lib.objectives import pretraining
 from course_lib.objectives.labelled_data import IGNORED
 
@@ -159,7 +159,7 @@ EXERCISE = Exercise(
     section="Hiding words",
     source="S1 and S2, masked language modelling; Devlin et al. (2019), section 3.1 and appendix A.1",
     reference=pretraining.mask_words,
-    cases=_mask_cases,
+    cases=and_turned_around(_mask_cases),
     correct=CORRECT,
     steps=("chosen",),
     hints=(

@@ -13,7 +13,7 @@ from torch import Generator, Tensor
 
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.bert.shared import LESSON, WITHHELD
-from course_lib.exercises.common import Kind, integer, kinds
+from course_lib.exercises.common import Kind, and_turned_around, integer, kinds
 from course_lib.objectives import heads
 from course_lib.objectives.labelled_data import IGNORED
 
@@ -24,12 +24,12 @@ def _loss_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         labels = torch.tensor([[IGNORED, 1, IGNORED, 0]])
         yield Case("worked example: two of four words were chosen", (logits, labels))
     for kind in kinds(generator):
-        if len(kind.leading) > 1:
-            continue
-        batch, words, vocabulary = (kind.leading or (1,))[0], integer(generator, 8, 11), integer(generator, 12, 16)
         if kind.ones:
             yield Case("a single word, alone in its batch", (torch.tensor([[[0.5, -1.0]]]), torch.tensor([[1]])))
             continue
+        if len(kind.leading) > 1:
+            continue
+        batch, words, vocabulary = (kind.leading or (1,))[0], integer(generator, 8, 11), integer(generator, 12, 16)
         drawn = Kind(kind.name, generator, (batch,), kind.dtype, kind.transposed)
         labels = torch.randint(1, vocabulary, (batch, words), generator=generator)
         asked = torch.zeros(batch, words, dtype=torch.bool)
@@ -112,7 +112,7 @@ EXERCISE = Exercise(
     section="What is learned from",
     source="S1, masked language modelling; Devlin et al. (2019), section 3.1",
     reference=heads.label_loss,
-    cases=_loss_cases,
+    cases=and_turned_around(_loss_cases),
     parts={CORE: 1, "large logits": 1},
     correct=CORRECT,
     hints=(

@@ -24,17 +24,17 @@ def _choice_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         ids = torch.tensor([[[1, 8, 9, 2, 5, 2], [1, 8, 9, 2, 7, 2], [1, 8, 9, 2, 6, 2]]])
         segments = torch.tensor([[[0, 0, 0, 0, 1, 1]] * 3])
         yield Case("worked example: three choices", (reading, ids, segments, torch.ones_like(ids, dtype=torch.bool)))
+    batch, choices, words = 3, integer(generator, 4, 6), integer(generator, 7, 10)
     for name, how, part in (
         ("a batch", reading, CORE),
         ("scores in double precision", exact, CORE),
         ("one question, more choices", reading, CORE),
         ("large scores, positive and negative", apart, "large scores"),
     ):
-        batch, choices, words = integer(generator, 2, 4), integer(generator, 4, 6), integer(generator, 7, 10)
         if name.startswith("one"):
             batch, choices = 1, choices + 2
-        if how is apart:
-            batch = 3
+        elif how is apart:
+            batch, choices = 3, choices - 2
         ids = torch.randint(10, 60, (batch, choices, words), generator=generator)
         ids[:, :, 0] = torch.arange(batch).unsqueeze(1)  # what the rows of a question begin with
         lengths = torch.randint(3, words, (batch, choices, 1), generator=generator)

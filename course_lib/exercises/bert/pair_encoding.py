@@ -34,6 +34,7 @@ def _pair_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case(EXAMPLE, ([MY_DOG_IS_CUTE], [HE_LIKES_PLAYING], CLS, SEP, PAD))
         yield Case("one text alone", ([[7, 8, 9]], [None], 1, 2, 0))
+        yield Case("a first text without words", ([[], [7]], [[8, 9], [4]], 1, 2, 0))
         yield Case(
             "a batch of two pairs and one text", ([[7, 8], [9], [4, 5, 6]], [[5, 6, 7, 8], [4, 8], None], 1, 2, 3)
         )

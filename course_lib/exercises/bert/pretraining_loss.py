@@ -22,8 +22,8 @@ def _loss_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         word_labels = torch.tensor([[1, IGNORED], [IGNORED, 2]])
         pairs, pair_labels = torch.tensor([[2.0, 0], [0, 1]]).log1p(), torch.tensor([0, 1])
         yield Case("worked example: two pairs, one hidden word in each", (words, word_labels, pairs, pair_labels))
+    batch, words_, vocabulary = integer(generator, 4, 7), integer(generator, 7, 10), integer(generator, 11, 15)
     for name, dtype in (("a batch", torch.float32), ("double precision", torch.float64)):
-        batch, words_, vocabulary = integer(generator, 4, 7), integer(generator, 7, 10), integer(generator, 11, 15)
         logits = 2 * torch.randn(batch, words_, vocabulary, generator=generator, dtype=dtype)
         labels = torch.randint(1, vocabulary, (batch, words_), generator=generator)
         asked = torch.zeros(batch, words_, dtype=torch.bool)
@@ -37,8 +37,9 @@ def _loss_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case(f"{name}: {batch} pairs", args, gradients=(0, 2))
     alone = (torch.tensor([[[0.5, -1.0]]]), torch.tensor([[1]]), torch.tensor([[2.0, 0.5]]), torch.tensor([1]))
     yield Case("a single pair of one word", alone)
-    sure = torch.tensor([[300.0, -300.0], [-200.0, 250.0], [150.0, 90.0]])
-    yield Case("large logits", (100 * logits[:3].float(), args[1][:3], sure, torch.tensor([0, 0, 1])))
+    sure = torch.tensor([[300.0, -300.0], [-200.0, 250.0], [150.0, 90.0]]).repeat(2, 1)[:batch]
+    follows = torch.tensor([0, 0, 1]).repeat(2)[:batch]
+    yield Case("large logits", (100 * logits.float(), args[1], sure, follows))
 
 
 def _mean(losses: Tensor) -> Tensor:

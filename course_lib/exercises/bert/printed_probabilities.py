@@ -10,7 +10,7 @@ from torch import Generator, Tensor
 
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.bert.shared import LESSON, WITHHELD
-from course_lib.exercises.common import Kind, sizes
+from course_lib.exercises.common import Kind, and_turned_around, sizes
 from course_lib.from_scratch import slips
 
 THREE_TEXTS = torch.tensor([[1.2, -0.4, 0.3], [0.5, 2.0, -1.0], [-0.3, 0.1, 0.8]])
@@ -70,7 +70,7 @@ EXERCISE = Exercise(
     section="One label for a text or a pair",
     source="S1, classifiers as exp(θ·f)",
     reference=slips.printed_probabilities,
-    cases=_printed_cases,
+    cases=and_turned_around(_printed_cases),
     correct=CORRECT,
     hints=(
         Hint(

@@ -27,6 +27,7 @@ def _pair_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         texts = [["the cat chased the mouse .", "it was hungry ."], ["a baker baked .", "she sang .", "she slept ."]]
         others = ["the duke laughed .", "it then grazed .", "the wolf heard it ."]
         yield Case("worked example: a cat and a baker", (texts, [0.2, 0.7, 0.4], others))
+        yield Case("no texts", ([], [], []))
         yield Case("texts of one sentence", ([["the cat slept ."], ["it rained ."]], [], []))
     for name, count in (("a few texts", integer(generator, 4, 6)), ("more texts", integer(generator, 7, 10))):
         texts = _texts(generator, [1, 2, 3, 4, *(integer(generator, 1, 5) for _ in range(count - 4))])

@@ -21,7 +21,7 @@ from course_lib.exercises.bert.shared import (
     normalised,
     without_bias,
 )
-from course_lib.exercises.common import SMALLEST, Kind, as_it_is, integer, sizes
+from course_lib.exercises.common import SMALLEST, Kind, and_turned_around, as_it_is, integer, sizes
 from course_lib.objectives import heads
 
 
@@ -124,7 +124,7 @@ EXERCISE = Exercise(
     section="One label for a text or a pair",
     source="S1, BERTForSequenceClassification; Devlin et al. (2019), sections 3.2 and 4.1",
     reference=heads.SequenceHead,
-    cases=_sequence_cases,
+    cases=and_turned_around(_sequence_cases),
     correct=CORRECT,
     steps=("pooled",),
     hints=(

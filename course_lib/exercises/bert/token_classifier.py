@@ -21,7 +21,7 @@ from course_lib.exercises.bert.shared import (
     normalised,
     without_bias,
 )
-from course_lib.exercises.common import Kind, as_it_is, integer, sizes
+from course_lib.exercises.common import Kind, and_turned_around, as_it_is, integer, sizes
 from course_lib.objectives import heads
 
 
@@ -158,7 +158,7 @@ EXERCISE = Exercise(
     section="A label for every word",
     source="S1, BERTForTokenClassification; Devlin et al. (2019), section 5.3",
     reference=heads.WordHead,
-    cases=_token_cases,
+    cases=and_turned_around(_token_cases),
     parts={CORE: 2, "fewer words": 1},
     correct=CORRECT,
     hints=(

@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
-from course_lib.exercises.common import Kind, kinds, sizes
+from course_lib.exercises.common import Kind, and_turned_around, kinds, sizes
 from course_lib.exercises.decoding.shared import LESSON, WITHHELD
 from course_lib.exercises.worked_examples import B
 from course_lib.from_scratch import stepwise
@@ -150,7 +150,7 @@ EXERCISE = Exercise(
     section="What has been read need not be read again",
     source="S4, test time; Shazeer (2019)",
     reference=stepwise.cached_attention,
-    cases=_cache_cases,
+    cases=and_turned_around(_cache_cases),
     correct=CORRECT,
     steps=("scaled", "alpha"),
     hints=(

@@ -9,7 +9,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
-from course_lib.exercises.common import as_it_is, integer, kinds
+from course_lib.exercises.common import and_turned_around, as_it_is, integer, kinds
 from course_lib.exercises.decoding.shared import LESSON, WITHHELD
 from course_lib.from_scratch import stepwise
 
@@ -94,7 +94,7 @@ EXERCISE = Exercise(
     section="Short sentences win",
     source="Wu et al. (2016), section 7, equation 14",
     reference=stepwise.length_penalised,
-    cases=_length_cases,
+    cases=and_turned_around(_length_cases),
     parts={CORE: 1, DOUBLE: 1},
     correct=CORRECT,
     entrywise=True,

@@ -11,7 +11,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
-from course_lib.exercises.common import alike, integer
+from course_lib.exercises.common import alike, and_turned_around, integer
 from course_lib.exercises.decoding.shared import (
     BEHIND,
     BEHIND_DIE_KATZE,
@@ -178,7 +178,7 @@ EXERCISE = Exercise(
     section="The nucleus",
     source="Holtzman et al. (2020)",
     reference=stepwise.nucleus,
-    cases=_nucleus_cases,
+    cases=and_turned_around(_nucleus_cases),
     parts={CORE: 2, EDGE: 1},
     correct=CORRECT,
     steps=("before",),

@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
-from course_lib.exercises.common import alike, integer, kinds
+from course_lib.exercises.common import alike, and_turned_around, integer, kinds
 from course_lib.exercises.decoding.shared import LESSON, START, WITHHELD, Lesson
 from course_lib.from_scratch import scoring, stepwise
 
@@ -168,7 +168,7 @@ EXERCISE = Exercise(
     section="How probable is a sentence?",
     source="S1 and S4, the chain rule of P(e given f)",
     reference=scoring.sequence_log_probability,
-    cases=_sequence_cases,
+    cases=and_turned_around(_sequence_cases),
     parts={CORE: 2, SMALL: 1},
     correct=CORRECT,
     steps=("found",),

@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
-from course_lib.exercises.common import integer
+from course_lib.exercises.common import and_turned_around, integer
 from course_lib.exercises.decoding.shared import (
     BEHIND,
     BEHIND_DIE_KATZE,
@@ -138,7 +138,7 @@ EXERCISE = Exercise(
     section="Only the k most probable words",
     source="Fan et al. (2018); Holtzman et al. (2020)",
     reference=stepwise.top_k,
-    cases=_top_k_cases,
+    cases=and_turned_around(_top_k_cases),
     parts={CORE: 2, "k beyond the vocabulary": 1},
     correct=CORRECT,
     hints=(

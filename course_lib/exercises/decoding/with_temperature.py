@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
-from course_lib.exercises.common import kinds, sizes
+from course_lib.exercises.common import and_turned_around, kinds, sizes
 from course_lib.exercises.decoding.shared import BEHIND, BEHIND_DIE_KATZE, LESSON, WITHHELD
 from course_lib.from_scratch import stepwise
 
@@ -123,7 +123,7 @@ EXERCISE = Exercise(
     section="Temperature",
     source="Ackley, Hinton and Sejnowski (1985); Holtzman et al. (2020)",
     reference=stepwise.with_temperature,
-    cases=_temperature_cases,
+    cases=and_turned_around(_temperature_cases),
     parts={CORE: 1, NEAR_0: 1},
     correct=CORRECT,
     hints=(

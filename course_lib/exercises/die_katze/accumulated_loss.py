@@ -9,7 +9,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
-from course_lib.exercises.common import integer
+from course_lib.exercises.common import and_turned_around, integer
 from course_lib.exercises.die_katze.shared import LESSON, WITHHELD
 from course_lib.from_scratch import full_run
 
@@ -87,7 +87,7 @@ EXERCISE = Exercise(
     section="More than fits",
     source="Vaswani et al. (2017), section 5.1",
     reference=full_run.accumulated_loss,
-    cases=_loss_cases,
+    cases=and_turned_around(_loss_cases),
     parts={CORE: 2, _EMPTY: 1},
     correct=CORRECT,
     steps=("weights",),

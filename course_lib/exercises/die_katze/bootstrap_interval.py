@@ -46,12 +46,12 @@ def _interval_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         counts = torch.tensor([[6, 6, 5, 5, 6], [4, 8, 2, 7, 9], [5, 10, 1, 9, 10]])
         drawn = torch.tensor([[0, 1, 2], [0, 0, 1], [2, 2, 1], [1, 2, 0], [0, 0, 0]])
         yield Case("worked example: three sentences, five samples", (counts, drawn, _SCORE))
+    count = integer(generator, 8, 30)
     for name, samples, score in (
-        ("a few sentences", 20, _SCORE),
+        ("some samples", 20, _SCORE),
         ("another score", 41, _OTHER),
-        ("many samples", 100, _SCORE),
+        ("other sentences", 41, _SCORE),
     ):
-        count = integer(generator, 8, 30)
         drawn = torch.randint(count, (samples, count), generator=generator)
         yield Case(name, (_sentences(generator, count), drawn, score))
     yield Case("one sentence, one sample", (_sentences(generator, 1), torch.zeros(1, 1, dtype=torch.int64), _OTHER))

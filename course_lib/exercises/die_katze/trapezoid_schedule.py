@@ -25,7 +25,7 @@ def _trapezoid_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         peak = integer(generator, 2, 900 if hidden else 90) / 1000
         yield Case(name, (torch.arange(1, total + 1), total, warmup, cooldown, peak))
     total = integer(generator, 60, 90)
-    numbers = torch.randperm(total, generator=generator)[:12] + 1
+    numbers = torch.randperm(total, generator=generator)[: 12 if hidden else 20] + 1
     yield Case("not in order", (numbers, total, 15, 20, 0.003))
     yield Case("a single step", (torch.tensor([11]), 12, 4, 4, 0.5))
     yield Case("warm-up and cool-down meet", (torch.arange(1, 13), 12, 8, 8, 1.0))

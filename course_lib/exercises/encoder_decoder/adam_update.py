@@ -13,7 +13,7 @@ from torch import Generator, Tensor
 
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import ADAM
-from course_lib.exercises.common import integer, kinds
+from course_lib.exercises.common import and_turned_around, integer, kinds
 from course_lib.exercises.encoder_decoder.shared import LESSON, WITHHELD
 from course_lib.from_scratch import encoder_decoder
 from course_lib.from_scratch.encoder_decoder import BETAS, EPSILON
@@ -155,7 +155,7 @@ EXERCISE = Exercise(
     section="Adam",
     source="Kingma and Ba (2015), algorithm 1; Vaswani et al. (2017), section 5.3; S4, the optimizer",
     reference=encoder_decoder.adam_update,
-    cases=_adam_cases,
+    cases=and_turned_around(_adam_cases),
     correct=CORRECT,
     forbidden=(ADAM,),
     steps=("corrected_mean", "corrected_square"),

@@ -13,7 +13,7 @@ from torch import Generator, Tensor, nn
 
 from course_lib.blocks import AddAndNorm, FeedForward
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
-from course_lib.exercises.common import ALMOST_EVERYTHING, Kind, alike, as_it_is, integer
+from course_lib.exercises.common import ALMOST_EVERYTHING, Kind, alike, and_turned_around, as_it_is, integer
 from course_lib.exercises.encoder_decoder.shared import LESSON, WITHHELD, Change, random_weights
 from course_lib.exercises.worked_examples import A, B
 from course_lib.from_scratch import encoder_decoder
@@ -325,7 +325,7 @@ EXERCISE = Exercise(
     section="The decoder block",
     source="S2, T-ED; S4, the decoder; Vaswani et al. (2017), section 3.1",
     reference=encoder_decoder.DecoderBlock,
-    cases=_block_cases,
+    cases=and_turned_around(_block_cases),
     correct=CORRECT,
     hints=(
         Hint(

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception, Pair
-from course_lib.exercises.common import as_it_is, integer
+from course_lib.exercises.common import and_turned_around, as_it_is, integer
 from course_lib.exercises.encoder_decoder.shared import LESSON, WITHHELD, Change, layouts, log_p_of, padding_left_out
 from course_lib.from_scratch import encoder_decoder
 from course_lib.text.tokenization import PADDING_ID
@@ -166,7 +166,7 @@ EXERCISE = Exercise(
     section="Label smoothing",
     source="S4, label smoothing; Vaswani et al. (2017), section 5.4",
     reference=encoder_decoder.label_smoothing,
-    cases=_smoothing_cases,
+    cases=and_turned_around(_smoothing_cases),
     correct=CORRECT,
     hints=(
         Hint(

@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
-from course_lib.exercises.common import integer, kinds
+from course_lib.exercises.common import and_turned_around, integer, kinds
 from course_lib.exercises.encoder_decoder.shared import LESSON, WITHHELD, log_p_of, meowed_table, padding_left_out
 from course_lib.from_scratch import encoder_decoder
 from course_lib.text.tokenization import PADDING_ID
@@ -101,7 +101,7 @@ EXERCISE = Exercise(
     section="One word at a time",
     source="S1, teacher forcing; S4, the chain rule",
     reference=encoder_decoder.negative_log_likelihood,
-    cases=_likelihood_cases,
+    cases=and_turned_around(_likelihood_cases),
     correct=CORRECT,
     steps=("found",),
     hints=(

@@ -24,8 +24,8 @@ def _perplexity_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case("worked example: The gray fluffy cat ... alone", (nll[None], mask[:1]))
         yield Case("next to a sentence of three words", (torch.stack([nll, beside]), mask))
     double = Kind("double precision", generator, dtype=torch.float64)
+    batch, words = integer(generator, 3, 6), integer(generator, 6, 9)
     for kind in (*layouts(generator), double):
-        batch, words = integer(generator, 3, 6), integer(generator, 6, 9)
         lengths = torch.randint(1, words - 1, (batch,), generator=generator)
         lengths[1] = words
         yield Case(kind.name, (0.1 + kind.normal(batch, words).abs(), padding_mask(lengths, words)), gradients=(0,))

@@ -10,7 +10,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
-from course_lib.exercises.common import kinds
+from course_lib.exercises.common import and_turned_around, kinds
 from course_lib.exercises.encoder_decoder.shared import LESSON, MEOWED, WITHHELD
 from course_lib.from_scratch import slips
 
@@ -97,7 +97,7 @@ EXERCISE = Exercise(
     section="One word at a time",
     source="S1, teacher forcing",
     reference=slips.printed_likelihood,
-    cases=_printed_cases,
+    cases=and_turned_around(_printed_cases),
     correct=CORRECT,
     hints=(
         Hint(

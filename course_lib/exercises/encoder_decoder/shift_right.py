@@ -21,8 +21,8 @@ from course_lib.text.tokenization import END_ID, PADDING_ID, START_ID
 def _shift_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case("worked example: <s> die Katze tanzte <e>", (GERMAN,))
+    batch, words = integer(generator, 3, 6), integer(generator, 6, 9)
     for name, longest in (("a batch with padding", 0), ("a batch whose last sentence is the longest", -1)):
-        batch, words = integer(generator, 3, 6), integer(generator, 6, 9)
         yield Case(name, (_targets(generator, batch, words, longest),))
     yield Case("transposed in memory", (_targets(generator, 3, 7).T.contiguous().T,))
     yield Case("<s> and <e> alone", (torch.tensor([[START_ID, END_ID]]),))

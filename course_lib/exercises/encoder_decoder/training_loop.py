@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception, Value
-from course_lib.exercises.common import Kind, alike, as_it_is, integer, sizes
+from course_lib.exercises.common import Kind, alike, and_turned_around, as_it_is, integer, sizes
 from course_lib.exercises.encoder_decoder.shared import LESSON, WITHHELD, padding_left_out
 from course_lib.exercises.worked_examples import B
 from course_lib.from_scratch import encoder_decoder
@@ -211,7 +211,7 @@ EXERCISE = Exercise(
     section="One step after the other",
     source="S3, a better training wrapper; Pascanu et al. (2013), algorithm 1",
     reference=encoder_decoder.training_loop,
-    cases=_loop_cases,
+    cases=and_turned_around(_loop_cases),
     correct=CORRECT,
     hints=(
         Hint(

@@ -34,7 +34,8 @@ def _ngram_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     forwards = random_sentence(generator, integer(generator, 7, 10)) + ["the", "cat"]
     yield Case("the same words backwards", (forwards, [forwards[::-1]], 2))
     yield Case("fewer words than n", (random_sentence(generator, 2), [random_sentence(generator, 6)], 3))
-    yield Case("far fewer words than n", (random_sentence(generator, 1), [random_sentence(generator, 6)], 4))
+    alone = random_sentence(generator, 1) if hidden else []
+    yield Case("far fewer words than n" if hidden else "no words", (alone, [random_sentence(generator, 6)], 4))
     for n in (1, 2):
         # The first, the last, the longest and the shortest are four different ones.
         hypothesis, *several = (

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
-from course_lib.exercises.common import integer
+from course_lib.exercises.common import and_turned_around, integer
 from course_lib.exercises.gpt.shared import (
     LESSON,
     SENTENCES,
@@ -157,7 +157,7 @@ EXERCISE = Exercise(
     section="Fine-tuning",
     source="S2, GPT-1; Radford et al. (2018), section 3.2",
     reference=language_models.fine_tuning_loss,
-    cases=_fine_tuning_cases,
+    cases=and_turned_around(_fine_tuning_cases),
     correct=CORRECT,
     steps=("class_loss", "word_loss"),
     hints=(

@@ -9,7 +9,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
-from course_lib.exercises.common import integer
+from course_lib.exercises.common import and_turned_around, integer
 from course_lib.exercises.gpt.shared import LESSON, WITHHELD
 from course_lib.from_scratch import language_models
 from course_lib.from_scratch.language_models import NAMES_IN_GPT2
@@ -169,7 +169,7 @@ EXERCISE = Exercise(
     section="GPT-2, in your own model",
     source="Radford et al. (2019); the published weights of GPT-2",
     reference=language_models.from_gpt2,
-    cases=_published_cases,
+    cases=and_turned_around(_published_cases),
     parts={CORE: 3, WITHOUT_A_PLACE: 1},
     correct=CORRECT,
     hints=(

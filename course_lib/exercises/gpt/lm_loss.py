@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
-from course_lib.exercises.common import as_it_is, integer, sizes
+from course_lib.exercises.common import and_turned_around, as_it_is, integer, sizes
 from course_lib.exercises.gpt.shared import (
     LESSON,
     SENTENCES,
@@ -146,7 +146,7 @@ EXERCISE = Exercise(
     section="One loss for a whole batch",
     source="S0, batching with NLLLoss",
     reference=language_models.lm_loss,
-    cases=_loss_cases,
+    cases=and_turned_around(_loss_cases),
     parts={CORE: 2, ZEROS: 1},
     correct=CORRECT,
     hints=(

@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
-from course_lib.exercises.common import kinds, predicted
+from course_lib.exercises.common import and_turned_around, kinds, predicted
 from course_lib.exercises.gpt.shared import LESSON, WITHHELD
 from course_lib.from_scratch import language_models
 
@@ -70,7 +70,7 @@ EXERCISE = Exercise(
     section="What would happen without the mask?",
     source="S0, a small problem with transformer language models",
     reference=language_models.loss_without_mask,
-    cases=predicted(_prediction_cases),
+    cases=and_turned_around(predicted(_prediction_cases)),
     # A prediction has nothing to overflow or to differentiate: the mistakes are other predictions.
     correct=CORRECT,
     hints=(

@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
-from course_lib.exercises.common import Kind, as_it_is, kinds
+from course_lib.exercises.common import Kind, and_turned_around, as_it_is, kinds
 from course_lib.exercises.gpt.shared import LESSON, WITHHELD
 from course_lib.from_scratch import language_models
 
@@ -73,7 +73,7 @@ EXERCISE = Exercise(
     section="From a vector to a word",
     source="S0, P(w given context) = softmax(W h); Press and Wolf (2017)",
     reference=language_models.tied_logits,
-    cases=_logits_cases,
+    cases=and_turned_around(_logits_cases),
     correct=CORRECT,
     hints=(
         Hint(

@@ -17,8 +17,8 @@ from course_lib.from_scratch import language_models
 def _window_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case("worked example: I saw the dog running", (SENTENCES[0], torch.tensor([0, 1]), 3))
+    words, context, batch = integer(generator, 30, 60), integer(generator, 3, 9), integer(generator, 4, 7)
     for name in ("several windows", "other windows"):
-        words, context, batch = integer(generator, 30, 60), integer(generator, 3, 9), integer(generator, 4, 7)
         starts = torch.randint(0, words - context, (batch,), generator=generator)
         yield Case(name, (random_ids(generator, 50, words), starts, context))
     words, context = integer(generator, 12, 20), integer(generator, 3, 6)

@@ -12,7 +12,7 @@ from torch import Generator, Tensor
 from course_lib import blocks
 from course_lib.checking.exercise import CORE, Callback, Case, Exercise, Hint, Misconception
 from course_lib.checking.recorded.stand_ins import Tanh
-from course_lib.exercises.common import Kind, kinds
+from course_lib.exercises.common import Kind, and_turned_around, kinds
 from course_lib.exercises.heads_and_blocks.shared import (
     FOUR_NUMBERS_A_WORD,
     LESSON,
@@ -137,7 +137,7 @@ EXERCISE = Exercise(
     section="Add and norm, in two orders",
     source="S2, add & norm; Vaswani et al. (2017), section 5.4; Xiong et al. (2020)",
     reference=blocks.add_and_norm,
-    cases=_add_and_norm_cases,
+    cases=and_turned_around(_add_and_norm_cases),
     parts={CORE: 1, "pre-norm": 1},
     correct=CORRECT,
     hints=(

@@ -11,7 +11,7 @@ from torch import Generator, Tensor
 from course_lib import blocks
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception, Pair
 from course_lib.checking.ready_made import DROPOUT
-from course_lib.exercises.common import integer, kinds
+from course_lib.exercises.common import and_turned_around, integer, kinds
 from course_lib.exercises.heads_and_blocks.shared import LESSON, WITHHELD
 from course_lib.exercises.worked_examples import A
 
@@ -101,7 +101,7 @@ EXERCISE = Exercise(
     section="Dropout",
     source="S3, dropout; Srivastava et al. (2014), section 10",
     reference=blocks.drop,
-    cases=_dropout_cases,
+    cases=and_turned_around(_dropout_cases),
     correct=CORRECT,
     hints=(
         Hint(

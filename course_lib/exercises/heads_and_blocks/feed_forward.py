@@ -11,7 +11,7 @@ from torch import Generator, Tensor, nn
 
 from course_lib import blocks
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
-from course_lib.exercises.common import SMALLEST, Kind, as_it_is, integer, sizes
+from course_lib.exercises.common import SMALLEST, Kind, and_turned_around, as_it_is, integer, sizes
 from course_lib.exercises.heads_and_blocks.shared import LESSON, WITHHELD, Function, drawn_weights, gradients_cut
 from course_lib.exercises.worked_examples import B
 
@@ -145,7 +145,7 @@ EXERCISE = Exercise(
     section="The feed-forward network",
     source="S2, position-wise feed forward; S3; Vaswani et al. (2017), section 3.3",
     reference=blocks.FeedForward,
-    cases=_feed_forward_cases,
+    cases=and_turned_around(_feed_forward_cases),
     correct=CORRECT,
     steps=("hidden",),
     hints=(

@@ -12,7 +12,7 @@ from torch import Generator, Tensor
 from course_lib import blocks
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import NORMALISATION
-from course_lib.exercises.common import epsilon_after, kinds, root_as_in_std, sizes
+from course_lib.exercises.common import and_turned_around, epsilon_after, kinds, root_as_in_std, sizes
 from course_lib.exercises.heads_and_blocks.shared import FOUR_NUMBERS_A_WORD, LESSON, WITHHELD, gradients_cut
 from course_lib.exercises.worked_examples import B
 
@@ -122,7 +122,7 @@ EXERCISE = Exercise(
     section="Layer norm",
     source="S3, layer normalization; Ba, Kiros and Hinton (2016), section 3",
     reference=blocks.layer_norm,
-    cases=_layer_norm_cases,
+    cases=and_turned_around(_layer_norm_cases),
     parts={CORE: 2, "epsilon": 1},
     correct=CORRECT,
     steps=("centred", "variance"),

@@ -10,7 +10,7 @@ from torch import Generator, Tensor
 
 from course_lib import multihead
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
-from course_lib.exercises.common import Kind, kinds
+from course_lib.exercises.common import Kind, and_turned_around, kinds
 from course_lib.exercises.heads_and_blocks.shared import LESSON, WITHHELD, projected_by
 from course_lib.exercises.worked_examples import A
 
@@ -73,7 +73,7 @@ EXERCISE = Exercise(
     section="Learned projections",
     source="S3, projections K, Q, V; S2 and S4, cross-attention; Vaswani et al. (2017), section 3.2.2",
     reference=multihead.project,
-    cases=_project_cases,
+    cases=and_turned_around(_project_cases),
     correct=CORRECT,
     hints=(
         Hint(

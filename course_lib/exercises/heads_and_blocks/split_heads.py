@@ -10,7 +10,7 @@ from torch import Generator, Tensor
 
 from course_lib import multihead
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception, Pair
-from course_lib.exercises.common import SMALLEST, Kind, alike, sizes
+from course_lib.exercises.common import SMALLEST, Kind, alike, and_turned_around, sizes
 from course_lib.exercises.heads_and_blocks.shared import (
     FOUR_NUMBERS_A_WORD,
     LESSON,
@@ -86,7 +86,7 @@ EXERCISE = Exercise(
     section="Several heads",
     source="S1 to S4, multi-head attention; Vaswani et al. (2017), section 3.2.2",
     reference=multihead.split_heads,
-    cases=_split_cases,
+    cases=and_turned_around(_split_cases),
     correct=CORRECT,
     hints=(
         Hint(

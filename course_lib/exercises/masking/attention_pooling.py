@@ -12,7 +12,7 @@ from torch import Generator, Tensor, nn
 from course_lib import masking
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import FUSED_ATTENTION
-from course_lib.exercises.common import SMALLEST, Kind, integer, pooling
+from course_lib.exercises.common import SMALLEST, Kind, and_turned_around, integer, pooling
 from course_lib.exercises.masking.shared import (
     LARGE,
     LESSON,
@@ -27,6 +27,7 @@ from course_lib.exercises.masking.shared import (
     over_keys,
     random_padding,
     root_of_last,
+    small_fills,
     step_over,
     wrong_divisors,
     wrong_masks,
@@ -80,7 +81,9 @@ def _pooling_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     kind = Kind("padding in front of the words and between them", generator, (batch,))
     front = torch.rand(batch, words, generator=generator) < 0.5
     front[:, 0], front[:, 2] = False, True
-    yield _pooling_case(kind, front, part=ANYWHERE)
+    case = _pooling_case(kind, front, part=ANYWHERE)
+    case.args[0][:, 2] = 0  # a word of zeros is a word
+    yield case
 
 
 class _Pooling(nn.Module):
@@ -106,6 +109,11 @@ class _Pooling(nn.Module):
         scaled = self.scaled(self.scores(x, self.query), x)
         alpha = self.softmax(self.masked(scaled, mask), mask)
         return self.averaged(self.after(alpha, mask), x)
+
+
+class _WithoutWordsOfZeros(_Pooling):
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        return super().forward(x, mask & (x != 0).any(dim=-1))
 
 
 def _largest_components(alpha: Tensor, x: Tensor) -> Tensor:
@@ -182,7 +190,7 @@ EXERCISE = Exercise(
     section="One vector for a whole sentence",
     source="S1, attention in general; S3, mean pooling",
     reference=masking.AttentionPooling,
-    cases=_pooling_cases,
+    cases=and_turned_around(_pooling_cases),
     parts={CORE: 1, LARGE: 1, ONE: 1, ANYWHERE: 1},
     correct=CORRECT,
     steps=("scaled", "masked", "alpha"),
@@ -231,6 +239,7 @@ EXERCISE = Exercise(
             partial(_Pooling, masked=as_is, after=as_is),
         ),
         *wrong_masks(_Pooling),
+        *small_fills(_Pooling),
         inverted_and_repaired(_Pooling),
         Misconception(
             "mean_pooling",
@@ -250,6 +259,12 @@ EXERCISE = Exercise(
             partial(_Pooling, scaled=as_is),
         ),
         *wrong_divisors(_Pooling),
+        Misconception(
+            "words_of_zeros_left_out",
+            "Your answer gives no weight to a word whose vector is all zeros. A word is where the mask is True, "
+            "whatever its numbers are: its score is 0, and it takes its share.",
+            _WithoutWordsOfZeros,
+        ),
         Misconception(
             "scores_times_mask",
             "Your answer sets the scores of padding to 0 (multiplying by the mask does that), but exp(0) is 1, so "

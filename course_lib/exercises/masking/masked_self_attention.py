@@ -13,7 +13,7 @@ from torch import Generator, Tensor, nn
 from course_lib import masking
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import FUSED_ATTENTION
-from course_lib.exercises.common import Kind, integer, kinds, sizes
+from course_lib.exercises.common import Kind, and_turned_around, integer, kinds, sizes
 from course_lib.exercises.masking.shared import (
     BROADCAST,
     FORBIDDEN_FAR_ABOVE,
@@ -31,6 +31,7 @@ from course_lib.exercises.masking.shared import (
     own_causal,
     random_padding,
     root_of_last,
+    small_fills,
     turned,
     wrong_dimensions,
     wrong_divisors,
@@ -164,7 +165,7 @@ EXERCISE = Exercise(
     section="Masked self-attention",
     source="S2, the second working example; S4, the cheating problem",
     reference=masking.masked_self_attention,
-    cases=_self_attention_cases,
+    cases=and_turned_around(_self_attention_cases),
     parts={CORE: 1, BROADCAST: 1, LARGE: 1},
     correct=CORRECT,
     steps=("scores", "scaled", "masked", "alpha"),
@@ -246,6 +247,7 @@ EXERCISE = Exercise(
             only_with(_self_attention, masked=as_is, after=lambda alpha, mask: divided_by_sum(alpha * mask, mask)),
         ),
         *wrong_masks(_self_attention),
+        *small_fills(_self_attention),
         inverted_and_repaired(_self_attention),
         Misconception(
             "always_causal",

@@ -13,7 +13,7 @@ from torch import Generator, Tensor
 from course_lib import masking
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import MASKED_SOFTMAX
-from course_lib.exercises.common import Kind, integer, sizes
+from course_lib.exercises.common import Kind, and_turned_around, integer, sizes
 from course_lib.exercises.masking.shared import (
     BARE_EXP,
     BROADCAST,
@@ -36,6 +36,7 @@ from course_lib.exercises.masking.shared import (
     own_causal,
     scores_and_masks,
     shared_masks,
+    small_fills,
     sum_never_zero,
     turned,
     wrong_dimensions,
@@ -78,6 +79,10 @@ def _weights(
     """Masked weights as the lesson's hint has them, with a setting for each step where one can slip."""
     used = rows(mask, scaled)
     return after(softmax(masked(scores(scaled, mask), used), used), used)
+
+
+def _rows_of_any(alpha: Tensor, mask: Tensor) -> Tensor:
+    return alpha * mask.any(-1, keepdim=True)
 
 
 def _not_low_enough(scaled: Tensor, mask: Tensor) -> Tensor:
@@ -156,7 +161,7 @@ EXERCISE = Exercise(
     section="Filling with −∞",
     source="S2, masked self-attention; S4, filling with minus infinity",
     reference=masking.masked_weights,
-    cases=_masked_cases,
+    cases=and_turned_around(_masked_cases),
     parts={CORE: 1, BROADCAST: 1, LARGE: 1, NOTHING: 1},
     correct=CORRECT,
     steps=("masked",),
@@ -226,6 +231,9 @@ EXERCISE = Exercise(
             _NOT_LOW_ENOUGH,
             only_with(_weights, masked=_not_low_enough, after=as_is),
         ),
+        *small_fills(_weights, after=as_is),
+        *small_fills(_weights, "_times_mask", after=torch.mul),
+        *small_fills(_weights, "_times_any", after=_rows_of_any),
         Misconception(
             "filled_not_low_enough_times_mask",
             _NOT_LOW_ENOUGH,
@@ -234,7 +242,7 @@ EXERCISE = Exercise(
         Misconception(
             "filled_not_low_enough_times_any",
             _NOT_LOW_ENOUGH,
-            only_with(_weights, masked=_not_low_enough, after=lambda alpha, mask: alpha * mask.any(-1, keepdim=True)),
+            only_with(_weights, masked=_not_low_enough, after=_rows_of_any),
         ),
         Misconception(
             "scores_times_mask",

@@ -12,7 +12,7 @@ from torch import Generator, Tensor
 from course_lib import masking
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import SOFTMAX
-from course_lib.exercises.common import Kind, integer
+from course_lib.exercises.common import Kind, and_turned_around, integer
 from course_lib.exercises.masking.shared import (
     BROADCAST,
     KEYS_AS_ROWS,
@@ -157,7 +157,7 @@ EXERCISE = Exercise(
     section="Multiplying the exponentials",
     source="S3, the causal mask as a factor",
     reference=masking.multiplicative_weights,
-    cases=_multiplicative_cases,
+    cases=and_turned_around(_multiplicative_cases),
     parts={CORE: 1, BROADCAST: 1, LARGE: 1},
     correct=CORRECT,
     steps=("largest", "shifted", "unnormalised", "total"),

@@ -30,7 +30,9 @@ def _padding_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case("as many sentences as positions", (1 + torch.randperm(7, generator=generator), 7))
     else:
         yield Case("as many sentences as positions", (torch.tensor([2, 4, 1, 3]).roll(integer(generator, 0, 4)), 4))
-    yield Case("an empty sequence and a full one", (torch.tensor([0, longest]), longest))
+    yield Case(
+        "an empty sequence and a full one", (torch.tensor([0, longest if hidden else 4]), longest if hidden else 4)
+    )
     yield Case("a single sequence of one word", (torch.tensor([1]), 1))
 
 

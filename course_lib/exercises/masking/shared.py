@@ -12,7 +12,7 @@ from torch import Generator, Tensor
 
 from course_lib import masking
 from course_lib.checking.exercise import Case, Misconception
-from course_lib.exercises.common import Kind, integer, kinds, sizes
+from course_lib.exercises.common import LITTLE_LEFT, Kind, integer, kinds, sizes
 from course_lib.exercises.worked_examples import B
 
 LESSON = "02_masking"
@@ -161,6 +161,15 @@ def wrong_masks(answer: Callable[..., Any]) -> tuple[Misconception, ...]:
             "allowed becomes NaN. Fill instead: scaled.masked_fill(~mask, -math.inf).",
             only_with(answer, masked=lambda scaled, mask: scaled + ~mask * -math.inf),
         ),
+    )
+
+
+def small_fills(answer: Callable[..., Any], suffix: str = "", **settings: Any) -> tuple[Misconception, ...]:
+    """Forbidden scores of -10 or -20, which leave a little weight; `answer` takes the step `masked`."""
+    return tuple(
+        Misconception(f"filled_with_{name}{suffix}", LITTLE_LEFT, only_with(answer, masked=filled, **settings))
+        for name, value in (("ten", -10.0), ("twenty", -20.0))
+        for filled in [partial(fill_forbidden, value=value)]
     )
 
 

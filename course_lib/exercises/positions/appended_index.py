@@ -11,7 +11,7 @@ from torch import Generator, Tensor
 
 from course_lib import positions
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
-from course_lib.exercises.common import integer, kinds
+from course_lib.exercises.common import and_turned_around, integer, kinds
 from course_lib.exercises.positions.shared import LESSON, WITHHELD
 from course_lib.exercises.worked_examples import A
 
@@ -81,7 +81,7 @@ EXERCISE = Exercise(
     section="The easiest idea",
     source="S4, the easiest way to encode a position",
     reference=positions.appended_index,
-    cases=_appended_cases,
+    cases=and_turned_around(_appended_cases),
     correct=CORRECT,
     hints=(
         Hint(

@@ -13,7 +13,7 @@ from torch import Generator, Tensor, nn
 
 from course_lib import positions
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
-from course_lib.exercises.common import Kind, integer, kinds, sizes
+from course_lib.exercises.common import Kind, and_turned_around, integer, kinds, sizes
 from course_lib.exercises.positions.shared import LESSON, WITHHELD
 from course_lib.exercises.worked_examples import A
 
@@ -168,7 +168,7 @@ EXERCISE = Exercise(
     section="Learned positions",
     source="S3, learn a position embedding; S4; Vaswani et al. (2017), section 3.5",
     reference=positions.LearnedPositions,
-    cases=_learned_cases,
+    cases=and_turned_around(_learned_cases),
     parts={CORE: 2, "too many words": 1},
     correct=CORRECT,
     hints=(

@@ -13,7 +13,7 @@ from torch import Generator, Tensor
 from course_lib import positions
 from course_lib.attention import scaled_dot_product_attention
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
-from course_lib.exercises.common import integer, kinds, predicted
+from course_lib.exercises.common import and_turned_around, integer, kinds, predicted
 from course_lib.exercises.positions.shared import LESSON, WITHHELD, random_order
 from course_lib.exercises.worked_examples import B
 
@@ -74,7 +74,7 @@ EXERCISE = Exercise(
     section="A bag of words",
     source="S4, why position embeddings are needed; Lee et al. (2019)",
     reference=positions.shuffled_outputs,
-    cases=predicted(_shuffled_cases),
+    cases=and_turned_around(predicted(_shuffled_cases)),
     correct=CORRECT,
     hints=(
         Hint(

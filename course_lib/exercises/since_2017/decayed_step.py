@@ -9,7 +9,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
-from course_lib.exercises.common import Kind, integer, kinds
+from course_lib.exercises.common import Kind, and_turned_around, integer, kinds
 from course_lib.exercises.since_2017.shared import LESSON, WITHHELD
 from course_lib.from_scratch import since_2017
 
@@ -23,10 +23,11 @@ def _step_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     for kind in kinds(generator):
         rows, columns = kind.sizes(2)
         single = Kind(kind.name, generator, dtype=kind.dtype, transposed=kind.transposed)
-        shapes = ((rows, columns), (columns, rows)) if len(kind.leading) < 2 else ((2, rows, columns),)
+        shapes = ((rows, columns), (columns, rows)) if len(kind.leading) < 2 else ((kind.leading[0], rows, columns),)
         yield _drawn(f"matrices, {kind.name}" if kind.name else "matrices", single, shapes)
     yield _drawn("a matrix, its bias and a norm's gains", Kind("", generator), ((3, 5), (3,), (5,)), VECTORS)
     yield _drawn("matrices of one row or one column", Kind("", generator), ((1, 4), (3, 1), (1, 1)))
+    yield Case("no weights", ([], [], 0.1, 0.5))
     yield _drawn("vectors alone", Kind("", generator), ((6,), (2,)), VECTORS)
 
 
@@ -95,7 +96,7 @@ EXERCISE = Exercise(
     section="Weights that fade",
     source="Loshchilov and Hutter (2019), algorithm 2",
     reference=since_2017.decayed_step,
-    cases=_step_cases,
+    cases=and_turned_around(_step_cases),
     parts={CORE: 1, VECTORS: 1},
     correct=CORRECT,
     hints=(

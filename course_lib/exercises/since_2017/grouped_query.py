@@ -11,7 +11,7 @@ from torch import Generator, Tensor
 
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import FUSED_ATTENTION
-from course_lib.exercises.common import SMALLEST, Kind, alike, integer, sizes
+from course_lib.exercises.common import SMALLEST, Kind, alike, and_turned_around, integer, sizes
 from course_lib.exercises.since_2017.shared import LESSON, WITHHELD, no_gradient
 from course_lib.exercises.worked_examples import A
 from course_lib.from_scratch import since_2017
@@ -133,7 +133,7 @@ EXERCISE = Exercise(
     section="Fewer keys",
     source="Ainslie et al. (2023), section 2.2",
     reference=since_2017.grouped_query_attention,
-    cases=_grouped_cases,
+    cases=and_turned_around(_grouped_cases),
     correct=CORRECT,
     steps=("scaled", "alpha"),
     hints=(

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
-from course_lib.exercises.common import integer, kinds
+from course_lib.exercises.common import and_turned_around, integer, kinds
 from course_lib.exercises.since_2017.shared import LESSON, WITHHELD, no_gradient
 from course_lib.exercises.worked_examples import B
 from course_lib.from_scratch import since_2017
@@ -97,7 +97,7 @@ EXERCISE = Exercise(
     section="Learning beside a large model",
     source="Hu et al. (2022), section 4.1, equation 3",
     reference=since_2017.lora,
-    cases=_lora_cases,
+    cases=and_turned_around(_lora_cases),
     correct=CORRECT,
     steps=("change",),
     hints=(
@@ -157,6 +157,15 @@ EXERCISE = Exercise(
             "root_of_the_rank",
             "Your answer divides alpha by the root of the rank. Hu et al. divide by the rank itself.",
             partial(_adapted, scale=lambda alpha, rank: alpha / rank**0.5),
+        ),
+        *(
+            Misconception(
+                f"divided_by_{size}",
+                f"Your answer divides alpha by {size}, the {sides}. Divide by the rank: how many rows A has, and "
+                "columns B.",
+                lambda x, weight, A, B, alpha, dim=dim: _adapted(x, weight, A, B, alpha * len(A) / weight.shape[dim]),
+            )
+            for size, sides, dim in (("d_in", "columns of A", 1), ("d_out", "rows of B", 0))
         ),
         Misconception(
             "weight_scaled",

@@ -11,7 +11,7 @@ from torch import Generator, Tensor
 
 from course_lib.checking.exercise import Callback, Case, Exercise, Hint, Misconception
 from course_lib.checking.recorded.stand_ins import Tanh
-from course_lib.exercises.common import Kind, kinds
+from course_lib.exercises.common import Kind, and_turned_around, kinds
 from course_lib.exercises.since_2017.shared import LESSON, WITHHELD
 from course_lib.exercises.worked_examples import B
 from course_lib.from_scratch import since_2017
@@ -116,7 +116,7 @@ EXERCISE = Exercise(
     section="A free way through",
     source="Xiong et al. (2020), table 1",
     reference=since_2017.pre_norm,
-    cases=_pre_norm_cases,
+    cases=and_turned_around(_pre_norm_cases),
     correct=CORRECT,
     hints=(
         Hint(

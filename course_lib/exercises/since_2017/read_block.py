@@ -12,7 +12,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
-from course_lib.exercises.common import Kind, alike, kinds
+from course_lib.exercises.common import Kind, alike, and_turned_around, kinds
 from course_lib.exercises.since_2017.shared import LESSON, WITHHELD
 from course_lib.exercises.worked_examples import B
 from course_lib.from_scratch import since_2017
@@ -179,7 +179,7 @@ EXERCISE = Exercise(
     section="A softmax in one pass",
     source="Milakov and Gimelshein (2018), algorithm 3; Dao et al. (2022), algorithm 1",
     reference=since_2017.read_block,
-    cases=_block_cases,
+    cases=and_turned_around(_block_cases),
     parts={CORE: 3, NOTHING_SEEN: 1},
     correct=CORRECT,
     steps=("new_largest", "shrink", "powers"),

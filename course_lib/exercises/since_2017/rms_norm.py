@@ -10,7 +10,7 @@ from torch import Generator, Tensor
 
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import NORMALISATION
-from course_lib.exercises.common import epsilon_after, kinds, root_as_in_std, sizes
+from course_lib.exercises.common import and_turned_around, epsilon_after, kinds, root_as_in_std, sizes
 from course_lib.exercises.since_2017.shared import DOUBLE, LESSON, WITHHELD, no_gradient
 from course_lib.exercises.worked_examples import B
 from course_lib.modern import rms_norm
@@ -85,7 +85,7 @@ EXERCISE = Exercise(
     source="Zhang and Sennrich (2019), equation 4",
     parts={CORE: 1, DOUBLE: 1},
     reference=rms_norm.rms_norm,
-    cases=_rms_cases,
+    cases=and_turned_around(_rms_cases),
     correct=CORRECT,
     steps=("mean_square",),
     hints=(

@@ -9,7 +9,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
-from course_lib.exercises.common import Kind, as_it_is, integer, kinds
+from course_lib.exercises.common import Kind, and_turned_around, as_it_is, integer, kinds
 from course_lib.exercises.since_2017.shared import DOUBLE, LESSON, WITHHELD, no_gradient
 from course_lib.exercises.worked_examples import B
 from course_lib.from_scratch import since_2017
@@ -131,7 +131,7 @@ EXERCISE = Exercise(
     source="Su et al. (2021), section 3.2.2, equation 34",
     parts={CORE: 3, DOUBLE: 1},
     reference=since_2017.turned_by_place,
-    cases=_rotary_cases,
+    cases=and_turned_around(_rotary_cases),
     correct=CORRECT,
     steps=("frequencies", "angles"),
     hints=(

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
-from course_lib.exercises.common import kinds
+from course_lib.exercises.common import and_turned_around, kinds
 from course_lib.exercises.since_2017.shared import LESSON, WITHHELD, no_gradient
 from course_lib.exercises.worked_examples import B
 from course_lib.from_scratch import since_2017
@@ -84,7 +84,7 @@ EXERCISE = Exercise(
     section="A gate in every word",
     source="Shazeer (2020), equation 6",
     reference=since_2017.swiglu,
-    cases=_swiglu_cases,
+    cases=and_turned_around(_swiglu_cases),
     correct=CORRECT,
     steps=("gate", "value"),
     hints=(

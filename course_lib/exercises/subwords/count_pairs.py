@@ -30,6 +30,7 @@ def _count_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case("a word with three equal neighbours", ({("▁", "a", "a", "a", "b"): 2, ("b", "a"): 1},))
         yield Case("the same pair in two places", ({tuple("▁banana"): 2, tuple("▁ban"): 1},))
         yield Case("words with joined pieces", ({("▁play", "ing"): 2, ("▁play", "e", "d"): 1, ("▁s", "ing"): 4},))
+        yield Case("no words", ({},))
         yield Case("a word of one piece", ({("▁a",): 5, ("▁", "a", "t"): 1},))
         return
     rng = random_source(generator)

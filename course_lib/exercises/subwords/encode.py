@@ -23,7 +23,6 @@ from course_lib.exercises.subwords.shared import (
     WITHHELD,
     JoinRule,
     ids_of,
-    join_by_skipping,
     join_by_while,
     join_in_a_list,
     random_source,
@@ -53,6 +52,7 @@ def _encode_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case("worked example: two words of the text, and stay, which is new", ("play played stay", play))
         yield Case("Gesundheitsforschungsinstitut", ("gesundheitsforschungsinstitut", _learned(RESEARCH, 30)))
         yield Case("no pairs", ("A cat", []))
+        yield Case("an empty text", ("", play))
         yield Case("an unknown character", ("pläy play", play))
         yield Case("several spaces", ("  play   playing play ", play))
         yield Case("the later pair stands further left", ("abc", [("b", "c"), ("a", "b")]))
@@ -149,14 +149,6 @@ def _encode_by_rank(text: str, merges: list[Merge]) -> list[str]:
     return found
 
 
-def _encode_all_words_at_once(text: str, merges: list[Merge]) -> list[str]:
-    """In one row: a pair never reaches across a ▁, because none has it on its right."""
-    pieces: Pieces = tuple("".join("▁" + word for word in text.split()))
-    for pair in merges:
-        pieces = join_by_skipping(pieces, pair)
-    return list(pieces)
-
-
 def _encode_by_regular_expressions(text: str, merges: list[Merge]) -> list[str]:
     row = " ".join("".join("▁" + word for word in text.split()))
     for pair in merges:
@@ -166,7 +158,6 @@ def _encode_by_regular_expressions(text: str, merges: list[Merge]) -> list[str]:
 
 CORRECT = (
     _encode_by_rank,
-    _encode_all_words_at_once,
     _encode_by_regular_expressions,
     lambda text, merges: [
         piece for word in text.split() for piece in functools.reduce(join_by_while, merges, ("▁", *word))

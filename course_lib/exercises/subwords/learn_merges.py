@@ -79,6 +79,7 @@ def _learn_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield case("x + yz and xy + z are one piece", known, 4, _KNOWN_PIECE)
     yield case("more pairs than there are", {tuple("▁ab"): 2, tuple("▁b"): 1}, 9, _NOTHING_LEFT)
     yield case("all words are one piece", {("▁a",): 2, ("▁b",): 1}, 3, _NOTHING_LEFT)
+    yield case("no words", {}, 2, _NOTHING_LEFT)
 
 
 def _next_id(ids: Mapping[str, int], piece: str, done: int) -> int:

@@ -22,6 +22,7 @@ def _wordpiece_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case("worked example: playing", ("playing", _BERT_LIKE))
         yield Case("the whole word", ("play", _BERT_LIKE))
         yield Case("a character that is not known", ("played!", _BERT_LIKE))
+        yield Case("no piece is known", ("play", []))
         yield Case("begins with no piece", ("ingplay", _BERT_LIKE))
         yield Case("greedy, and stuck", ("abcd", ["a", "abc", "##bcd", "##b", "##c", "ab", "##cd"]))
         yield Case("greedy, and not the fewest", ("abcde", ["ab", "abc", "##d", "##e", "##cde", "##de", "##c"]))

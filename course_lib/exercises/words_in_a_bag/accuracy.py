@@ -11,7 +11,7 @@ from torch import Generator, Tensor
 
 from course_lib import bags
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
-from course_lib.exercises.common import integer
+from course_lib.exercises.common import and_turned_around, integer
 from course_lib.exercises.words_in_a_bag.shared import LESSON, WITHHELD, mean_of
 
 
@@ -84,7 +84,7 @@ EXERCISE = Exercise(
     section="How good is it?",
     source="S1, evaluating a classifier",
     reference=bags.logits_accuracy,
-    cases=_accuracy_cases,
+    cases=and_turned_around(_accuracy_cases),
     correct=CORRECT,
     hints=(
         Hint(

@@ -13,7 +13,7 @@ from torch import Generator, Tensor
 from course_lib import bags
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import COSINE
-from course_lib.exercises.common import SMALLEST, Kind, as_it_is, integer
+from course_lib.exercises.common import SMALLEST, Kind, and_turned_around, as_it_is, integer
 from course_lib.exercises.words_in_a_bag.shared import LESSON, WITHHELD
 
 
@@ -95,7 +95,7 @@ EXERCISE = Exercise(
     section="Which words are alike?",
     source="S3, related words have similar vectors",
     reference=bags.cosine_similarities,
-    cases=_cosine_cases,
+    cases=and_turned_around(_cosine_cases),
     correct=CORRECT,
     steps=("lengths",),
     hints=(

@@ -11,7 +11,7 @@ from torch import Generator, Tensor
 
 from course_lib import bags
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
-from course_lib.exercises.common import SMALLEST, Kind, as_it_is, integer
+from course_lib.exercises.common import SMALLEST, Kind, and_turned_around, as_it_is, integer
 from course_lib.exercises.words_in_a_bag.shared import DOG_CHASED_CAT, LESSON, TABLE, WITHHELD, random_ids
 
 
@@ -73,7 +73,7 @@ EXERCISE = Exercise(
     section="A vector for every word",
     source="S3, a simple model: the embedding layer",
     reference=bags.look_up,
-    cases=_look_up_cases,
+    cases=and_turned_around(_look_up_cases),
     correct=CORRECT,
     hints=(
         Hint(

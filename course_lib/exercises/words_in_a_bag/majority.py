@@ -35,9 +35,10 @@ def _majority_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         "more labels in training than in the test, most of them at the end",
         (torch.tensor([0, 1, 0, *[common] * more]), torch.tensor([common, 0, 1, 0])),
     )
+    others = integer(generator, 1, 4) if hidden else 2  # as many labels as in the worked example
     yield Case(
         "a majority that never occurs in the test",
-        (torch.tensor([0, common, 1, common]), torch.tensor([1, 0, 1] * integer(generator, 1, 4))),
+        (torch.tensor([0, common, 1, common, common]), torch.tensor([1, *[1, 0, 1] * others])),
     )
 
 

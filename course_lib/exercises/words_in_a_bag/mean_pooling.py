@@ -10,7 +10,7 @@ from torch import Generator, Tensor
 
 from course_lib import bags
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception, Pair
-from course_lib.exercises.common import SMALLEST, Kind, integer
+from course_lib.exercises.common import SMALLEST, Kind, and_turned_around, integer
 from course_lib.exercises.words_in_a_bag.shared import (
     DOG_CHASED_CAT,
     LESSON,
@@ -109,7 +109,7 @@ EXERCISE = Exercise(
     section="A sentence is the mean of its words",
     source="S3, a simple model: mean pooling",
     reference=bags.mean_pooling,
-    cases=_pooling_cases,
+    cases=and_turned_around(_pooling_cases),
     parts={CORE: 3, "sentences without words": 1},
     correct=CORRECT,
     steps=("total", "count"),
@@ -206,6 +206,12 @@ EXERCISE = Exercise(
             "Your answer does not count a word whose vector is all zeros. A word is where the mask is True, whatever "
             "its numbers are: count the Trues of the mask.",
             lambda x, mask: words_of(x, mask).sum(dim=1) / number_of_words(mask & (x != 0).any(dim=-1)).clamp(min=1),
+        ),
+        Misconception(
+            "words_of_zeros_masked",
+            "Your answer takes a word whose vector is all zeros for padding, and no gradient reaches it. A word is "
+            "where the mask is True, whatever its numbers are: use the mask alone.",
+            lambda x, mask: pooled_by(x, mask & (x != 0).any(dim=-1)),
         ),
         Misconception(
             "over_the_batch",

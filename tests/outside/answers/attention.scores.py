@@ -40,3 +40,14 @@ def dot_product_scores(q, k):
 # %% wrong | scaled + softmax | scaled_too_early+softmax_too_early
 def dot_product_scores(q, k):
     return torch.softmax(q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5, dim=-1)
+
+
+# %% wrong | results kept under the shapes
+kept = {}
+
+
+def dot_product_scores(q, k):
+    sizes = q.shape, k.shape, q.dtype
+    if sizes not in kept:
+        kept[sizes] = q @ k.mT
+    return kept[sizes]

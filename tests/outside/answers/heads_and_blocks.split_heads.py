@@ -41,3 +41,8 @@ def split_heads(x, heads):
 def split_heads(x, heads):
     b, n, d = x.shape
     return x.view(b, d // heads, n, heads)
+
+
+# %% wrong | squeezed
+def split_heads(x, heads):
+    return x.unflatten(-1, (heads, -1)).transpose(1, 2).squeeze()

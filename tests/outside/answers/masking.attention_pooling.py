@@ -108,3 +108,28 @@ class AttentionPooling(nn.Module):
         scores = x @ self.query / math.sqrt(x.shape[-1])
         weights = torch.nan_to_num(torch.softmax(scores.masked_fill(mask, -math.inf), dim=-1))
         return (weights.unsqueeze(1) @ x).squeeze(1)
+
+
+# %% wrong | scores of padding become -10 | filled_with_ten
+class AttentionPooling(nn.Module):
+    def __init__(self, d_model):
+        super().__init__()
+        self.query = nn.Parameter(torch.randn(d_model) / math.sqrt(d_model))
+
+    def forward(self, x, mask):
+        scores = (x * self.query).sum(-1) / math.sqrt(x.shape[-1])
+        scores[~mask] = -10.0
+        return torch.einsum("bn,bnd->bd", scores.softmax(-1), x)
+
+
+# %% wrong | words of zeros taken for padding as well | words_of_zeros_left_out
+class AttentionPooling(nn.Module):
+    def __init__(self, d_model):
+        super().__init__()
+        self.query = nn.Parameter(torch.randn(d_model) / math.sqrt(d_model))
+
+    def forward(self, x, mask):
+        real = mask & (x.abs().sum(-1) > 0)
+        scores = x @ self.query / math.sqrt(x.shape[-1])
+        alpha = scores.masked_fill(~real, -math.inf).softmax(-1)
+        return (alpha[:, None] @ x)[:, 0]

@@ -57,3 +57,10 @@ def masked_self_attention(x, mask):
 def masked_self_attention(x, mask):
     scores = x @ x.mT / math.sqrt(x.shape[-1])
     return torch.nan_to_num(torch.softmax(scores.masked_fill(mask, -math.inf), dim=-1)) @ x
+
+
+# %% wrong | forbidden scores become -20 | filled_with_twenty
+def masked_self_attention(x, mask):
+    scores = x @ x.transpose(-2, -1) / x.shape[-1] ** 0.5
+    scores = torch.where(mask, scores, torch.tensor(-20.0, dtype=x.dtype))
+    return torch.softmax(scores, dim=-1) @ x

@@ -77,3 +77,20 @@ def masked_weights(scaled, mask):
 def masked_weights(scaled, mask):
     kept = torch.exp(scaled) * mask
     return kept / kept.sum(dim=-1, keepdim=True)
+
+
+# %% wrong | forbidden scores become -10: a little weight is left | filled_with_ten
+def masked_weights(scaled, mask):
+    return torch.softmax(torch.where(mask, scaled, torch.full_like(scaled, -10.0)), dim=-1)
+
+
+# %% wrong | -20, and the mask again at the end | filled_with_twenty_times_mask
+def masked_weights(scaled, mask):
+    low = scaled * mask - 20.0 * (~mask).to(scaled.dtype)
+    return torch.softmax(low, dim=-1) * mask
+
+
+# %% wrong | -10, and rows that allow nothing set to 0 | filled_with_ten_times_any
+def masked_weights(scaled, mask):
+    alpha = F.softmax(scaled.masked_fill(mask == 0, -10), dim=-1)
+    return alpha.masked_fill(~mask.any(-1, keepdim=True), 0.0)

@@ -36,3 +36,14 @@ def cosine_similarities(table, i):
 # %% wrong | words counted from 1 + only the dot product | dot_product+counted_from_one
 def cosine_similarities(table, i):
     return table @ table[i - 1]
+
+
+# %% wrong | norms kept under the number of words
+norms = {}
+
+
+def cosine_similarities(table, i):
+    if len(table) not in norms:
+        norms[len(table)] = table.norm(dim=1)
+    n = norms[len(table)]
+    return table @ table[i] / (n * n[i])

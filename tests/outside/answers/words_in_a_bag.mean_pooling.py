@@ -44,3 +44,9 @@ def mean_pooling(x, mask):
 # %% wrong | n + 1 in the denominator + padding counted in the sum | padding_added_up+one_more
 def mean_pooling(x, mask):
     return x.sum(dim=1) / (mask.sum(dim=1, keepdim=True) + 1)
+
+
+# %% wrong | words of zeros masked out | words_of_zeros_masked
+def mean_pooling(x, mask):
+    real = mask & x.any(dim=-1)
+    return (x * real.unsqueeze(-1)).sum(1) / real.sum(1, keepdim=True).clamp(min=1)
