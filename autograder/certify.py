@@ -33,6 +33,7 @@ from course_lib.checking import (
     observe,
 )
 from course_lib.checking.compare import floating_dtypes, result_difference
+from course_lib.checking.edits import EditDoesNotFit, Edited
 from course_lib.checking.exercise import Value
 from course_lib.checking.judge import observe_cases
 from course_lib.checking.steps import steps_of
@@ -188,8 +189,21 @@ def _make_up(exercise: Exercise) -> Iterator[str]:
             f"has {len(exercise.misconceptions)} misconceptions; at least {MIN_MISCONCEPTIONS} are needed, or a reason "
             "in `few_mistakes`"
         )
+    for misconception in exercise.misconceptions:
+        if isinstance(misconception.answer, Edited):
+            yield from _edit_failures(exercise, misconception.id, misconception.answer)
     ids = [misconception.id for misconception in exercise.misconceptions]
     yield from (f"has two misconceptions called {name}" for name in sorted(set(ids)) if ids.count(name) > 1)
+
+
+def _edit_failures(exercise: Exercise, name: str, edited: Edited) -> Iterator[str]:
+    """What is wrong with a mistake that is an edit: of what is not known to be right, or one that does not fit."""
+    if edited.right not in (exercise.reference, *exercise.correct):
+        yield f"the misconception {name} edits {edited.right.__name__}: add that to the right answers"
+    try:
+        compile(edited.source, f"<{name}>", "exec")
+    except (EditDoesNotFit, SyntaxError) as problem:
+        yield f"the misconception {name}: {problem}"
 
 
 def _case_failures(exercise: Exercise, seeds: Sequence[int]) -> Iterator[str]:

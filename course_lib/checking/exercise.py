@@ -19,6 +19,7 @@ import torch
 from torch import Tensor
 
 from course_lib.checking.arrays import give_arrays, keep_arrays
+from course_lib.checking.edits import Edited
 from course_lib.checking.ready_made import ReadyMade
 
 Value = Any
@@ -183,8 +184,8 @@ def generator_of(seed: int) -> torch.Generator:
 class Misconception:
     """A known mistake: a wrong answer, and the sentence that its author should read.
 
-    Two mistakes of an exercise can be made at once where both are settings of one function: their answers are then
-    `partial(function, setting=...)`, with different settings (see `Exercise.pairs`).
+    Two mistakes of an exercise can be made at once where both are edits of one right answer (`Edited`), in different
+    places, or settings of one function: then their answers are `partial(function, setting=...)` (see `Exercise.pairs`).
 
     Attributes:
         id: a short name in snake_case, public from its first release.
@@ -344,7 +345,12 @@ class Exercise:
         known = {mistake.id: mistake for mistake in self.misconceptions}
         listed = [_both(known[pair.first], known[pair.second], pair.answer) for pair in self.listed_pairs]
         settings = (_both_settings(first, second) for first, second in combinations(self.misconceptions, 2))
-        return (*listed, *(pair for pair in settings if pair is not None))
+        alone = [set(one.answer.edits) for one in self.misconceptions if isinstance(one.answer, Edited)]
+        made = (pair for pair in settings if pair is not None)
+        return (
+            *listed,
+            *(pair for pair in made if not (isinstance(pair.answer, Edited) and set(pair.answer.edits) in alone)),
+        )
 
     def mistake(self, name: str) -> Misconception | None:
         """The known mistake, or pair of mistakes, of this id; None where there is none."""
@@ -386,7 +392,12 @@ def _both(first: Misconception, second: Misconception, answer: Callable[..., Val
 def _both_settings(first: Misconception, second: Misconception) -> Misconception | None:
     """Both mistakes at once, where they are different settings of one function; None elsewhere."""
     one, other = first.answer, second.answer
-    if first.alone or second.alone or not isinstance(one, partial) or not isinstance(other, partial):
+    if first.alone or second.alone:
+        return None
+    if isinstance(one, Edited):
+        both = one.together_with(other)
+        return None if both is None else _both(first, second, both)
+    if not isinstance(one, partial) or not isinstance(other, partial):
         return None
     if one.func is not other.func or one.keywords.keys() & other.keywords.keys():
         return None

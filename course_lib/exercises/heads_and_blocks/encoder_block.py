@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -13,21 +13,19 @@ import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
 from course_lib import blocks
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import (
     ENCODER_LAYERS,
 )
-from course_lib.exercises.common import ALMOST_EVERYTHING, Kind, as_it_is, integer
+from course_lib.exercises.common import ALMOST_EVERYTHING, Kind, and_turned_around, integer
 from course_lib.exercises.heads_and_blocks.shared import (
     FOUR_NUMBERS_A_WORD,
     LESSON,
     ORDERS,
     WITHHELD,
-    Function,
     drawn_weights,
-    in_add_and_norm,
     misplaced_dropouts,
-    nothing_kept,
 )
 from course_lib.exercises.worked_examples import B
 
@@ -107,135 +105,49 @@ def _adding_zeros(
     """
     block = blocks.PlainEncoderBlock(**construct).eval()  # type: ignore[arg-type]
     block.load_state_dict(weights)
-    alone = torch.ones(1, 1, dtype=torch.bool)
     first = block.norm_1(word)
-    attended = _attended(block, first if block.norm_first else word, alone, word)
-    block.attention.out_proj.bias.sub_(attended[0, 0])
-    block.W_2.bias.sub_(_fed(block, block.norm_2(word) if block.norm_first else first)[0, 0])
+    read = first if block.norm_first else word
+    block.attention.out_proj.bias.sub_(block.attention(read, read, read)[0][0, 0])
+    block.W_2.bias.sub_(block.W_2(F.relu(block.W_1(block.norm_2(word) if block.norm_first else first)))[0, 0])
     return block.state_dict()
-
-
-Attend = Callable[[blocks.PlainEncoderBlock, Tensor, Tensor, Tensor], Tensor]
-"""The attention of a block: from what the sublayer reads, the mask, and x as it came into the sublayer."""
-
-
-Both = tuple[str, str]
-"""Places (see `in_add_and_norm`) for the first sublayer, and for the second."""
-
-
-def _attended(
-    self: blocks.PlainEncoderBlock,
-    y: Tensor,
-    mask: Tensor,
-    x: Tensor,
-    *,
-    seen: Function = as_it_is,
-    raw: tuple[bool, bool] = (False, False),
-) -> Tensor:
-    """With something else than the mask, or with keys and values made from x, whatever the sublayer reads."""
-    keys, values = (x if unread else y for unread in raw)
-    out: Tensor = self.attention(y, keys, values, key_padding_mask=~seen(mask))[0]
-    return out
-
-
-def _weights_dropped(self: blocks.PlainEncoderBlock, y: Tensor, mask: Tensor, x: Tensor) -> Tensor:
-    self.attention.dropout = self.dropout.p
-    return _attended(self, y, mask, x)
-
-
-def _fed(
-    self: blocks.PlainEncoderBlock, y: Tensor, *, between: Function = F.relu, behind: Function = as_it_is
-) -> Tensor:
-    return behind(self.W_2(between(self.W_1(y))))
-
-
-def _hidden_dropped(self: blocks.PlainEncoderBlock, y: Tensor) -> Tensor:
-    out: Tensor = self.W_2(self.dropout(F.relu(self.W_1(y))))
-    return out
-
-
-class _EncoderBlock(blocks.PlainEncoderBlock):
-    """The block with other sublayers, or with norms, dropouts and residual connections elsewhere."""
-
-    def __init__(
-        self,
-        d_model: int,
-        heads: int,
-        d_hidden: int,
-        dropout: float,
-        norm_first: bool,
-        *,
-        attend: Attend = _attended,
-        feed: Callable[[blocks.PlainEncoderBlock, Tensor], Tensor] = _fed,
-        post: Both = ("sum", "sum"),
-        pre: Both = ("read", "read"),
-        drops: tuple[Both, Both] = (("added", "added"), ("added", "added")),
-        kept: tuple[bool, bool] = (True, True),
-        names: tuple[str, str] = ("norm_1", "norm_2"),
-        order: tuple[int, ...] = (0, 1),
-        start: str = "",
-        evaluation: bool = False,
-    ) -> None:
-        super().__init__(d_model, heads, d_hidden, dropout, norm_first)
-        self.sublayers = attend, feed
-        self.norms, self.drops = (pre, drops[1]) if norm_first else (post, drops[0])
-        self.kept, self.names, self.order, self.start, self.evaluation = kept, names, order, start, evaluation
-
-    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        attend, feed = self.sublayers
-        beginning = x
-
-        def attention(y: Tensor) -> Tensor:
-            return attend(self, y, mask, x)
-
-        def network(y: Tensor) -> Tensor:
-            return feed(self, y)
-
-        def dropout(y: Tensor) -> Tensor:
-            return F.dropout(y, self.dropout.p, self.training or self.evaluation)
-
-        for place in self.order:
-            x = in_add_and_norm(
-                x,
-                (attention, network)[place],
-                getattr(self, self.names[place]),
-                dropout,
-                self.norms[place],
-                self.drops[place],
-                torch.add if self.kept[place] else nothing_kept,
-                **({self.start: beginning} if place and self.start else {}),
-            )
-        return x
-
-
-class _EncoderBlockBeyond(_EncoderBlock):
-    """The same, for mistakes that show in pre-norm or in training only: they pair with each other.
-
-    Next to one that shows in post-norm, they are not looked at: that part comes first.
-    """
-
-
-class _PaddingSetToZero(blocks.PlainEncoderBlock):
-    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        return super().forward(x, mask) * mask.unsqueeze(-1)
-
-
-def _dropping(place: str) -> tuple[Both, Both]:
-    return ((place, place),) * 2
 
 
 class _BlockLineByLine(blocks.PlainEncoderBlock):
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        if self.norm_first:
-            y = self.norm_1(x)
-            y, _ = self.attention(y, y, y, key_padding_mask=~mask)
-            x = x + self.dropout(y)
-            x = x + self.dropout(self.W_2(torch.relu(self.W_1(self.norm_2(x)))))
-        else:
-            y, _ = self.attention(x, x, x, key_padding_mask=~mask)
-            x = self.norm_1(x + self.dropout(y))
-            x = self.norm_2(x + self.dropout(self.W_2(torch.relu(self.W_1(x)))))
-        return x
+        read = self.norm_1(x) if self.norm_first else x
+        attended = self.attention(read, read, read, key_padding_mask=~mask)[0]
+        added = self.dropout(attended)
+        summed = x + added
+        half = summed if self.norm_first else self.norm_1(summed)
+        second = self.norm_2(half) if self.norm_first else half
+        fed = self.W_2(F.relu(self.W_1(second)))
+        more = self.dropout(fed)
+        total: Tensor = half + more
+        return total if self.norm_first else self.norm_2(total)
+
+
+_slip = partial(Edited, _BlockLineByLine)
+"""One that shows in post-norm."""
+
+_slip_beyond = partial(Edited, _BlockLineByLine, beside="beyond post-norm")
+"""One that shows in pre-norm or in training only. Next to one that shows in post-norm it is not looked at: that comes
+first."""
+
+_FORWARD = "def forward(self, x: Tensor, mask: Tensor) -> Tensor:"
+_HALF = "half = summed if self.norm_first else self.norm_1(summed)"
+_SECOND = "self.norm_2(half) if self.norm_first else half"
+_RETURN = "return total if self.norm_first else self.norm_2(total)"
+_UNDROPPED = (("self.dropout(attended)", "attended"), ("self.dropout(fed)", "fed"))
+_NORMS_EXCHANGED = (
+    ("self.norm_1(x)", "self.norm_2(x)"),
+    ("self.norm_1(summed)", "self.norm_2(summed)"),
+    ("self.norm_2(half)", "self.norm_1(half)"),
+    ("self.norm_2(total)", "self.norm_1(total)"),
+)
+_SUBLAYERS_EXCHANGED = (
+    ("self.attention(read, read, read, key_padding_mask=~mask)[0]", "self.W_2(F.relu(self.W_1(read)))"),
+    ("self.W_2(F.relu(self.W_1(second)))", "self.attention(second, second, second, key_padding_mask=~mask)[0]"),
+)
 
 
 class _BlockSentenceBySentence(blocks.PlainEncoderBlock):
@@ -285,29 +197,10 @@ class _BlockByHand(blocks.PlainEncoderBlock):
         return fed if first else normal(fed, self.norm_2)
 
 
-class _BlockDroppingByHand(blocks.PlainEncoderBlock):
-    """With the formula of the lesson's own dropout; the feed-forward network's draw comes first."""
-
-    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        share = self.dropout.p
-        kept = {name: torch.rand(x.shape) >= share for name in ("feed-forward network", "attention")}
-
-        def add(x: Tensor, y: Tensor, name: str) -> Tensor:
-            return x + (torch.where(kept[name], y, 0.0) / (1 - share) if self.training else y)
-
-        first = self.norm_first
-        y = self.norm_1(x) if first else x
-        x = add(x, self.attention(y, y, y, key_padding_mask=~mask)[0], "attention")
-        x = x if first else self.norm_1(x)
-        x = add(x, self.W_2(torch.relu(self.W_1(self.norm_2(x) if first else x))), "feed-forward network")
-        return x if first else self.norm_2(x)
-
-
 CORRECT = (
     _BlockLineByLine,
     _BlockSentenceBySentence,
     _BlockByHand,
-    _BlockDroppingByHand,
 )
 
 
@@ -326,7 +219,7 @@ EXERCISE = Exercise(
     section="The transformer block",
     source="S2 and S3, the transformer block; Vaswani et al. (2017), section 3.1",
     reference=blocks.PlainEncoderBlock,
-    cases=_encoder_block_cases,
+    cases=and_turned_around(_encoder_block_cases),
     parts={CORE: 3, "dropout": 1, "pre-norm": 1},
     correct=CORRECT,
     steps=("attended",),
@@ -366,224 +259,250 @@ EXERCISE = Exercise(
             "always_post_norm",
             "Your answer does in pre-norm what it does in post-norm. Where norm_first is True each sublayer reads a "
             "normalised x, and is added to x itself.",
-            partial(_EncoderBlockBeyond, pre=("sum", "sum")),
+            _slip_beyond((_FORWARD, f"{_FORWARD}\n        self.norm_first = False")),
         ),
         Misconception(
             "residual_normalised_too",
             "In pre-norm your answer overwrites x with the normalised x, and adds to that. Only the sublayer reads "
             "norm(x); add its output to x as it was.",
-            partial(_EncoderBlockBeyond, pre=("read kept", "read kept")),
+            _slip_beyond(("x + added", "read + added"), ("half + more", "second + more")),
         ),
         Misconception(
             "second_residual_normalised_too",
             "In pre-norm, around the feed-forward network, your answer overwrites x with the normalised x, and adds "
             "to that. Only the network reads norm_2(x); add its output to x as it was.",
-            partial(_EncoderBlockBeyond, pre=("read", "read kept")),
+            _slip_beyond(("half + more", "second + more")),
         ),
         Misconception(
             "second_norm_left_out",
             "In pre-norm your answer's feed-forward network reads x as it is. It should also read a normalised x: "
             "norm_2(x).",
-            partial(_EncoderBlockBeyond, pre=("read", "")),
+            _slip_beyond((_SECOND, "half")),
         ),
         Misconception(
             "feed_forward_in_post_norm",
             "In pre-norm your answer normalises after the feed-forward network, as post-norm does, not before it. "
             "There, both norms stand before their sublayers.",
-            partial(_EncoderBlockBeyond, pre=("read", "sum")),
+            _slip_beyond((_SECOND, "half"), (_RETURN, "return self.norm_2(total)")),
         ),
         Misconception(
             "norm_at_the_end_too",
             "In pre-norm your answer normalises once more at the end. There the norms stand only before the sublayers.",
-            partial(_EncoderBlockBeyond, pre=("read", "read sum")),
+            _slip_beyond((_RETURN, "return self.norm_2(total)")),
         ),
         Misconception(
             "only_the_queries_normed",
             "In pre-norm only the queries of your answer are normalised. The sublayer reads norm_1(x), and queries, "
             "keys and values are all made from what it reads.",
-            partial(_EncoderBlockBeyond, attend=partial(_attended, raw=(True, True))),
+            _slip_beyond(("(read, read, read,", "(read, x, x,")),
         ),
         Misconception(
             "values_not_normed",
             "In pre-norm your answer makes the values from x itself. The sublayer reads norm_1(x), and queries, keys "
             "and values are all made from what it reads.",
-            partial(_EncoderBlockBeyond, attend=partial(_attended, raw=(False, True))),
+            _slip_beyond(("(read, read, read,", "(read, read, x,")),
         ),
         Misconception(
             "dropout_left_out",
             "In training your answer drops nothing of what the sublayers add. That is what self.dropout is for: "
             "x + self.dropout(...).",
-            partial(_EncoderBlockBeyond, drops=_dropping("")),
+            _slip_beyond(*_UNDROPPED),
         ),
         Misconception(
             "dropout_left_out_in_pre_norm",
             "In pre-norm your answer drops nothing in training. self.dropout is for what each sublayer adds, in both "
             "orders.",
-            partial(_EncoderBlockBeyond, drops=(("added", "added"), ("", ""))),
+            _slip_beyond(
+                ("self.dropout(attended)", "attended if self.norm_first else self.dropout(attended)"),
+                ("self.dropout(fed)", "fed if self.norm_first else self.dropout(fed)"),
+            ),
         ),
         Misconception(
             "only_the_attention_dropped",
             "In training your answer drops nothing of what the feed-forward network adds. self.dropout is for both "
             "sublayers.",
-            partial(_EncoderBlockBeyond, drops=(("added", ""),) * 2),
+            _slip_beyond(_UNDROPPED[1]),
         ),
         Misconception(
             "only_the_feed_forward_network_dropped",
             "In training your answer drops nothing of what the attention adds. self.dropout is for both sublayers.",
-            partial(_EncoderBlockBeyond, drops=(("", "added"),) * 2),
+            _slip_beyond(_UNDROPPED[0]),
         ),
-        *misplaced_dropouts(lambda place: partial(_EncoderBlockBeyond, drops=_dropping(place))),
+        *misplaced_dropouts(
+            {
+                "sum": _slip_beyond(
+                    *_UNDROPPED, ("x + added", "self.dropout(x + added)"), ("half + more", "self.dropout(half + more)")
+                ),
+                "end": _slip_beyond(
+                    *_UNDROPPED,
+                    (_HALF, f"{_HALF}\n        half = self.dropout(half)"),
+                    (_RETURN, "return self.dropout(total if self.norm_first else self.norm_2(total))"),
+                ),
+                "read": _slip_beyond(
+                    *_UNDROPPED,
+                    ("        attended =", "        read = self.dropout(read)\n        attended ="),
+                    ("        fed =", "        second = self.dropout(second)\n        fed ="),
+                ),
+            }.__getitem__
+        ),
         Misconception(
             "norms_dropped",
             "In training your answer drops what comes out of the norms. Dropout is for what a sublayer adds: "
             "x + self.dropout(...).",
-            partial(_EncoderBlockBeyond, drops=(("end", "end"), ("read", "read"))),
+            _slip_beyond(
+                *_UNDROPPED,
+                *((old, f"self.dropout({old})") for old, _ in _NORMS_EXCHANGED),
+            ),
         ),
         Misconception(
             "dropped_in_evaluation",
             "Your answer drops in evaluation as well. self.dropout does so only in training; F.dropout has to be "
             "told: F.dropout(y, p, training=self.training).",
-            partial(_EncoderBlock, evaluation=True),
+            _slip(
+                ("self.dropout(attended)", "F.dropout(attended, self.dropout.p)"),
+                ("self.dropout(fed)", "F.dropout(fed, self.dropout.p)"),
+            ),
         ),
         Misconception(
             "attention_weights_dropped",
             "In training your answer also drops weights of the attention. Leave the constructor as it is: dropout is "
             "only for what the sublayers add.",
-            partial(_EncoderBlockBeyond, attend=_weights_dropped),
+            _slip_beyond((_FORWARD, f"{_FORWARD}\n        self.attention.dropout = self.dropout.p")),
         ),
         Misconception(
             "hidden_dropped",
             "In training your answer drops numbers of the hidden layer, before W_2. Dropout is only for what the "
             "sublayers add, after W_2.",
-            partial(_EncoderBlockBeyond, feed=_hidden_dropped),
+            _slip_beyond(("F.relu(self.W_1(second))", "self.dropout(F.relu(self.W_1(second)))")),
         ),
         Misconception(
             "pre_norm_although_not_first",
             "Where norm_first is False your answer puts the norms before the sublayers, which is pre-norm. It should "
             "be post-norm there: norm(x + dropout(sublayer(x))). Is norm_first not used, or are the two branches "
             "swapped?",
-            partial(_EncoderBlock, post=("read", "read")),
+            _slip((_FORWARD, f"{_FORWARD}\n        self.norm_first = True")),
         ),
         Misconception(
             "outputs_normed",
             "In post-norm your answer normalises only what the sublayers add. There the sums are normalised: "
             "norm(x + dropout(sublayer(x))).",
-            partial(_EncoderBlock, post=("added", "added")),
+            _slip(
+                ("self.norm_1(summed)", "x + self.norm_1(added)"),
+                ("self.norm_2(total)", "half + self.norm_2(more)"),
+            ),
         ),
         Misconception(
             "post_norm_reads_the_norm",
             "In post-norm your answer normalises what the sublayers read as well. There only the sums are normalised: "
             "norm(x + dropout(sublayer(x))).",
-            partial(_EncoderBlock, post=("read sum", "read sum")),
+            _slip(("self.norm_1(x) if self.norm_first else x", "self.norm_1(x)"), (_SECOND, "self.norm_2(half)")),
         ),
         Misconception(
             "first_sum_not_normed",
             "In post-norm your answer does not normalise the sum of x and what the attention adds. Each of the two "
             "sums has its norm: this one norm_1.",
-            partial(_EncoderBlock, post=("", "sum")),
+            _slip((_HALF, "half = summed")),
         ),
         Misconception(
             "second_sum_not_normed",
             "In post-norm your answer does not normalise at the end. Each of the two sums has its norm: the second one "
             "norm_2.",
-            partial(_EncoderBlock, post=("sum", "")),
+            _slip((_RETURN, "return total")),
         ),
         Misconception(
             "mask_inverted",
             "Your answer lets the words look at the padding and at nothing else. Our mask is True at words; torch's "
             "key_padding_mask is True at what should be left out: pass ~mask.",
-            partial(_EncoderBlock, attend=partial(_attended, seen=torch.logical_not)),
+            _slip(("~mask", "mask")),
         ),
         Misconception(
             "mask_ignored",
             "Your answer lets the words look at padding: the mask is not used. Pass it to the attention, as "
             "key_padding_mask=~mask.",
-            partial(_EncoderBlock, attend=partial(_attended, seen=torch.ones_like)),
+            _slip((", key_padding_mask=~mask", "")),
         ),
         Misconception(
             "padding_set_to_zero",
             "Your answer sets the padding's vectors to 0 at the end. Leave them as they come out of the block: what "
             "is there does not matter to anybody, but it is compared all the same.",
-            _PaddingSetToZero,
+            _slip((_RETURN, "return (total if self.norm_first else self.norm_2(total)) * mask.unsqueeze(-1)")),
             alone=True,
         ),
         Misconception(
             "no_activation",
             "Your answer has no activation between W_1 and W_2. Without it the two are one linear layer: F.relu.",
-            partial(_EncoderBlock, feed=partial(_fed, between=as_it_is)),
+            _slip(("F.relu(self.W_1(second))", "self.W_1(second)")),
         ),
         Misconception(
             "gelu",
             "Your answer uses GELU, as slide S3 does. Here it is the paper's: ReLU.",
-            partial(_EncoderBlock, feed=partial(_fed, between=F.gelu)),
+            _slip(("F.relu", "F.gelu")),
         ),
         Misconception(
             "activation_at_the_end",
             "Your answer puts the ReLU after W_2. It stands between the two layers: W_2(F.relu(W_1(...))).",
-            partial(_EncoderBlock, feed=partial(_fed, between=as_it_is, behind=F.relu)),
+            _slip(("self.W_2(F.relu(self.W_1(second)))", "F.relu(self.W_2(self.W_1(second)))")),
         ),
         Misconception(
             "network_reads_the_start",
             "Your answer's feed-forward network reads the block's input. It should read what the first sublayer's add "
             "& norm has made of it.",
-            partial(_EncoderBlock, start="read"),
+            _slip((_SECOND, "self.norm_2(x) if self.norm_first else x")),
         ),
         Misconception(
             "no_residuals",
             "Your answer lacks both residual connections: x is not added to what the sublayers make of it.",
-            partial(_EncoderBlock, kept=(False, False)),
+            _slip(("x + added", "added"), ("half + more", "more")),
         ),
         Misconception(
             "residual_of_attention_left_out",
             "Your answer lacks the residual connection around the attention: add x to its output.",
-            partial(_EncoderBlock, kept=(False, True)),
+            _slip(("x + added", "added")),
         ),
         Misconception(
             "residual_of_feed_forward_left_out",
             "Your answer lacks the residual connection around the feed-forward network: add what it reads to its "
             "output.",
-            partial(_EncoderBlock, kept=(True, False)),
+            _slip(("half + more", "more")),
         ),
         Misconception(
             "second_residual_from_the_start",
             "Your answer adds the block's input to the feed-forward network's output. Around the second sublayer, add "
             "the output of the first.",
-            partial(_EncoderBlock, start="kept"),
+            _slip(("half + more", "x + more")),
         ),
         Misconception(
             "norms_exchanged",
             "Your answer swaps the norms. norm_1 belongs to the attention, norm_2 to the feed-forward network.",
-            partial(_EncoderBlock, names=("norm_2", "norm_1")),
+            _slip(*_NORMS_EXCHANGED),
         ),
         Misconception(
             "one_norm_for_both",
             "Your answer uses norm_1 for both sublayers. The feed-forward network has a norm of its own, norm_2.",
-            partial(_EncoderBlock, names=("norm_1", "norm_1")),
+            _slip(*_NORMS_EXCHANGED[2:]),
         ),
         Misconception(
             "one_norm_for_both_in_pre_norm",
             "In pre-norm your answer uses norm_1 for both sublayers. The feed-forward network has a norm of its own, "
             "norm_2.",
-            lambda d_model, heads, d_hidden, dropout, norm_first: _EncoderBlock(
-                d_model, heads, d_hidden, dropout, norm_first, names=("norm_1", "norm_1" if norm_first else "norm_2")
-            ),
+            _slip(_NORMS_EXCHANGED[2], paired=False),
         ),
         Misconception(
             "sublayers_exchanged",
             "Your answer has the feed-forward network before the attention. In a block the attention comes first.",
-            lambda **construct: _EncoderBlock(**construct, order=(1, 0)),
+            _slip(*_SUBLAYERS_EXCHANGED, *_NORMS_EXCHANGED, paired=False),
         ),
         Misconception(
             "sublayers_and_norms_exchanged",
             "Your answer has the feed-forward network first, with norm_1, and then the attention, with norm_2. In a "
             "block the attention comes first.",
-            lambda **construct: _EncoderBlock(**construct, order=(1, 0), names=("norm_2", "norm_1")),
+            _slip(*_SUBLAYERS_EXCHANGED, paired=False),
         ),
         Misconception(
             "feed_forward_left_out",
             "Your answer is the first half of the block: the attention in its add & norm. After it comes the "
             "feed-forward network.",
-            partial(_EncoderBlock, order=(0,)),
+            _slip(("half = summed", "return summed")),
             alone=True,
         ),
     ),

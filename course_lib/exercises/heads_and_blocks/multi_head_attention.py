@@ -3,36 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
-from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib import multihead
-from course_lib.attention import attention, attention_weights
+from course_lib.attention import attention_weights
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import READY_MADE_HEADS
-from course_lib.exercises.common import SMALLEST, Kind, alike, as_it_is, integer, sizes
+from course_lib.exercises.common import LITTLE_LEFT, SMALLEST, Kind, alike, and_turned_around, integer, sizes
 from course_lib.exercises.heads_and_blocks.shared import (
     FOUR_NUMBERS_A_WORD,
     LESSON,
     WITHHELD,
-    Sources,
-    Three,
-    as_asked,
-    as_given,
-    cut_heads,
-    cut_in_the_order_of_memory,
-    cut_in_turn,
     gradients_cut,
-    projected_by,
-    split_by,
 )
 from course_lib.exercises.worked_examples import B
-from course_lib.multihead import join_heads, split_heads
 
 
 def _heads_case(
@@ -82,115 +72,35 @@ def _multi_head_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield _heads_case(name, Kind("", generator, (batch,)), (words, keys, 3, 2), mask, "mask")
 
 
-Steps = Callable[[Tensor, Tensor], Tensor]
-"""A step of attention, from two tensors of all heads."""
-
-
-def _turned(y: Tensor) -> Tensor:
-    return y.mT
-
-
-def _of_other_sentences(mask: Tensor, heads: int) -> Tensor:
-    return mask.repeat(heads, 1, 1).view(len(mask), heads, *mask.shape[1:])
-
-
-def _filled(scaled: Tensor, mask: Tensor) -> Tensor:
-    return scaled.masked_fill(~mask, -math.inf)
-
-
-def _joined_at_once(out: Tensor) -> Tensor:
-    return out.reshape(len(out), out.shape[2], -1)
-
-
-def _joined_in_turn(out: Tensor) -> Tensor:
-    return out.permute(0, 2, 3, 1).flatten(2)
-
-
-def _joined_as_it_is(out: Tensor) -> Tensor:
-    return out.flatten(2)
-
-
-_split_at_once = partial(split_by, cut=cut_in_the_order_of_memory)
-
-
-_split_in_turn = partial(split_by, cut=cut_in_turn)
-
-
-def _multi_head(
-    x: Tensor,
-    memory: Tensor,
-    W_q: Tensor,
-    W_k: Tensor,
-    W_v: Tensor,
-    W_o: Tensor,
-    heads: int,
-    mask: Tensor | None,
-    *,
-    sources: Sources = as_asked,
-    matrices: Three = as_given,
-    cut: tuple[Callable[[Tensor, int], Tensor], Callable[[Tensor], Tensor]] = (split_heads, join_heads),
-    scores: Steps = lambda q, k: q @ k.mT,
-    divisor: Callable[[Tensor, Tensor], float] = lambda x, q: math.sqrt(q.shape[-1]),
-    allowed: Callable[[Tensor], Tensor | None] = as_it_is,
-    room: Callable[[Tensor, int], Tensor] = lambda mask, heads: mask.unsqueeze(1),
-    masked: tuple[Steps, Steps] | None = None,
-    over: int = -1,
-    mixed: Callable[[Tensor], Tensor] = as_it_is,
-    residual: bool = False,
-) -> Tensor:
-    """Multi-head attention with other steps than the right ones."""
-    split, join = cut
-    projected = projected_by(x, memory, W_q, W_k, W_v, sources=sources, matrices=matrices)
-    q, k, v = (split(y, heads) for y in projected)
-    mask = None if mask is None else allowed(mask)
-    mask = None if mask is None else room(mask, heads)
-    attention(q, k, v, mask)  # refuses what the lesson's own refuses
-    on_scores, on_weights = masked or (_filled, lambda alpha, mask: alpha)
-    scaled = scores(q, k) / divisor(x, q)
-    scaled = scaled if mask is None else on_scores(scaled, mask)
-    alpha = attention_weights(scaled) if over == -1 else torch.softmax(scaled, dim=over)
-    alpha = alpha if mask is None else on_weights(alpha, mask)
-    out = join(alpha @ v) @ mixed(W_o)
-    return x + out if residual else out
-
-
-def _beyond_self_attention(*args: Any, **settings: Any) -> Tensor:
-    """The same, for mistakes that show with a memory or a mask only: they pair with each other.
-
-    Next to one that shows everywhere, they are not looked at: the part for self-attention comes first.
-    """
-    return _multi_head(*args, **settings)
-
-
 Maybe = Tensor | None
 
 
-def _heads_by_loop(
+def _heads_step_by_step(
     x: Tensor, memory: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor, W_o: Tensor, heads: int, mask: Maybe
 ) -> Tensor:
-    d_head = x.shape[-1] // heads
-    pieces = []
-    for head in range(heads):
-        own = slice(head * d_head, (head + 1) * d_head)
-        q, k, v = x @ W_q[:, own], memory @ W_k[:, own], memory @ W_v[:, own]
-        scaled = q @ k.transpose(-2, -1) / math.sqrt(d_head)
-        if mask is not None:
-            scaled = scaled.masked_fill(~mask, -math.inf)
-        pieces.append(torch.softmax(scaled, dim=-1) @ v)
-    return torch.cat(pieces, dim=-1) @ W_o
-
-
-def _heads_by_einsum(
-    x: Tensor, memory: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor, W_o: Tensor, heads: int, mask: Maybe
-) -> Tensor:
-    q, k, v = (
-        torch.einsum("bwd,dhe->bhwe", y, W.view(len(W), heads, -1)) for y, W in ((x, W_q), (memory, W_k), (memory, W_v))
-    )
-    scaled = torch.einsum("bhqe,bhke->bhqk", q, k) / q.size(-1) ** 0.5
+    projected = x @ W_q, memory @ W_k, memory @ W_v
+    q, k, v = (y.unflatten(-1, (heads, -1)).transpose(1, 2) for y in projected)
+    scaled = q @ k.mT / math.sqrt(q.shape[-1])
     if mask is not None:
-        scaled = scaled.masked_fill(mask[:, None] == 0, float("-inf"))
-    joined = torch.einsum("bhqk,bhke->bqhe", scaled.softmax(-1), v).flatten(2)
-    return joined @ W_o
+        room = mask.unsqueeze(1)
+        scaled = scaled.masked_fill(~room, -math.inf)
+    alpha = attention_weights(scaled)
+    out: Tensor = (alpha @ v).transpose(1, 2).flatten(2)
+    return out @ W_o
+
+
+_slip = partial(Edited, _heads_step_by_step)
+"""One that shows in self-attention."""
+
+_slip_beyond = partial(Edited, _heads_step_by_step, beside="beyond self-attention")
+"""One that shows with a memory or a mask only. Next to one that shows everywhere it is not looked at: the part for
+self-attention comes first."""
+
+_SPLIT, _JOINED = "unflatten(-1, (heads, -1)).transpose(1, 2)", "transpose(1, 2).flatten(2)"
+_SPLIT_AT_ONCE = (_SPLIT, "reshape(len(y), heads, y.shape[1], -1)")
+_JOINED_AT_ONCE = (_JOINED, "reshape(x.shape)")
+_SPLIT_IN_TURN = (_SPLIT, "unflatten(-1, (-1, heads)).mT.transpose(1, 2)")
+_JOINED_IN_TURN = (_JOINED, "permute(0, 2, 3, 1).flatten(2)")
 
 
 def _heads_by_the_fused_kernel(
@@ -199,15 +109,6 @@ def _heads_by_the_fused_kernel(
     q, k, v = (y.unflatten(-1, (heads, -1)).transpose(1, 2) for y in (x @ W_q, memory @ W_k, memory @ W_v))
     out = F.scaled_dot_product_attention(q, k, v, attn_mask=None if mask is None else mask.unsqueeze(1))
     return out.transpose(1, 2).reshape(x.shape) @ W_o
-
-
-def _heads_in_double(
-    x: Tensor, memory: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor, W_o: Tensor, heads: int, mask: Maybe
-) -> Tensor:
-    found = _heads_by_einsum(
-        x.double(), memory.double(), W_q.double(), W_k.double(), W_v.double(), W_o.double(), heads, mask
-    )
-    return found.to(x.dtype)
 
 
 def _heads_summed(
@@ -224,56 +125,7 @@ def _heads_summed(
     return out
 
 
-def _heads_in_the_batch(
-    x: Tensor, memory: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor, W_o: Tensor, heads: int, mask: Maybe
-) -> Tensor:
-    def folded(y: Tensor) -> Tensor:
-        return torch.cat(y.chunk(heads, dim=-1))  # [heads · batch, words, d_head]
-
-    q, k, v = folded(x @ W_q), folded(memory @ W_k), folded(memory @ W_v)
-    scaled = torch.bmm(q, k.transpose(1, 2)) / math.sqrt(q.shape[-1])
-    if mask is not None:
-        scaled = scaled.masked_fill(~mask.repeat(heads, 1, 1), -1e9)
-    out = torch.bmm(F.softmax(scaled, dim=-1), v)
-    return torch.cat(out.chunk(heads), dim=-1) @ W_o
-
-
-def _heads_multiplied(
-    x: Tensor, memory: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor, W_o: Tensor, heads: int, mask: Maybe
-) -> Tensor:
-    batch, queries, d_model = x.shape
-    shape = (batch, -1, heads, d_model // heads)
-    q = (x @ W_q).reshape(shape).permute(0, 2, 1, 3)
-    k = (memory @ W_k).reshape(shape).permute(0, 2, 3, 1)
-    v = (memory @ W_v).reshape(shape).permute(0, 2, 1, 3)
-    scaled = q @ k / math.sqrt(d_model // heads)
-    kept = torch.exp(scaled - scaled.amax(-1, keepdim=True)) * (1.0 if mask is None else mask[:, None].to(x.dtype))
-    alpha = kept / kept.sum(-1, keepdim=True)
-    return (alpha @ v).permute(0, 2, 1, 3).reshape(batch, queries, d_model) @ W_o
-
-
-def _heads_by_vmap(
-    x: Tensor, memory: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor, W_o: Tensor, heads: int, mask: Maybe
-) -> Tensor:
-    bias = x.new_zeros(()) if mask is None else torch.where(mask, 0.0, -math.inf).to(x.dtype)
-
-    def one_head(Q: Tensor, K: Tensor, V: Tensor) -> Tensor:
-        return torch.softmax((x @ Q) @ (memory @ K).mT / math.sqrt(Q.shape[1]) + bias, dim=-1) @ (memory @ V)
-
-    pieces = (W.unflatten(1, (heads, -1)).movedim(1, 0) for W in (W_q, W_k, W_v))
-    return torch.func.vmap(one_head)(*pieces).movedim(0, 2).flatten(2) @ W_o
-
-
-CORRECT = (
-    _heads_by_loop,
-    _heads_summed,
-    _heads_by_einsum,
-    _heads_in_the_batch,
-    _heads_by_the_fused_kernel,
-    _heads_in_double,
-    _heads_multiplied,
-    _heads_by_vmap,
-)
+CORRECT = (_heads_step_by_step, _heads_by_the_fused_kernel, _heads_summed)
 
 
 EXERCISE = Exercise(
@@ -291,7 +143,7 @@ EXERCISE = Exercise(
     section="Putting the heads together",
     source="S1 to S4, multi-head attention; S2 and S4, cross-attention; Vaswani et al. (2017), section 3.2.2",
     reference=multihead.multi_head_attention,
-    cases=_multi_head_cases,
+    cases=and_turned_around(_multi_head_cases),
     parts={CORE: 4, "cross-attention": 1, "mask": 1},
     correct=CORRECT,
     steps=("q", "k", "v", "scaled", "alpha"),
@@ -337,164 +189,172 @@ EXERCISE = Exercise(
         Misconception(
             "memory_ignored",
             "Your answer never looks at memory. Keys and values must come from it, and only the queries from x.",
-            partial(_beyond_self_attention, sources=lambda x, memory: (x, x, x)),
+            _slip_beyond(("memory @ W_k, memory @ W_v", "x @ W_k, x @ W_v")),
         ),
         Misconception(
             "x_and_memory_exchanged",
             "With a memory, your answer makes the queries from it. Queries come from x, keys and values from memory.",
-            partial(_beyond_self_attention, sources=lambda x, memory: (memory, x, x)),
+            _slip_beyond(("x @ W_q, memory @ W_k, memory @ W_v", "memory @ W_q, x @ W_k, x @ W_v")),
         ),
         Misconception(
             "values_from_x",
             "With a memory your answer takes the values from x, as slide S1 does in its translation. Keys and values "
             "both come from memory.",
-            partial(_beyond_self_attention, sources=lambda x, memory: (x, memory, x)),
+            _slip_beyond(("memory @ W_v", "x @ W_v")),
         ),
         Misconception(
             "mask_ignored",
             "Your answer makes no use of the mask. Forbid the keys where it is False, in every head.",
-            partial(_beyond_self_attention, allowed=lambda mask: None),
+            _slip_beyond(("if mask is not None", "if False")),
         ),
         Misconception(
             "mask_inverted",
             "Your answer forbids the keys where the mask is True. True means `may attend`.",
-            partial(_beyond_self_attention, allowed=torch.logical_not),
+            _slip_beyond(("~room", "room")),
         ),
         Misconception(
             "mask_transposed",
             "Your answer uses the mask transposed, [keys, queries]. Its rows are queries, like those of the scores: "
             "use it as it comes.",
-            partial(_beyond_self_attention, allowed=_turned),
+            _slip_beyond(("mask.unsqueeze(1)", "mask.mT.unsqueeze(1)")),
         ),
         Misconception(
             "mask_multiplies_the_scores",
             "Your answer gives forbidden keys the score 0, as multiplying the scores by the mask does. That is not "
             "low: they get attention all the same. Set their scores to -inf.",
-            partial(_beyond_self_attention, masked=(torch.mul, lambda alpha, mask: alpha)),
+            _slip_beyond(("scaled.masked_fill(~room, -math.inf)", "scaled * room")),
         ),
         Misconception(
             "mask_multiplies_the_weights",
             "Your answer multiplies the weights by the mask, so that the ones that are left no longer add up to 1. "
             "Forbid the keys before the softmax.",
-            partial(_beyond_self_attention, masked=(lambda scaled, mask: scaled, torch.mul)),
+            _slip_beyond(
+                ("scaled = scaled.masked_fill(~room, -math.inf)", "pass"),
+                ("attention_weights(scaled)", "attention_weights(scaled) * (1 if mask is None else room)"),
+            ),
+        ),
+        Misconception(
+            "filled_with_ten",
+            LITTLE_LEFT,
+            _slip_beyond(("-math.inf", "-10.0")),
         ),
         Misconception(
             "masks_meet_heads",
             "Your answer uses the mask [batch, queries, keys] as it is with scores [batch, heads, queries, keys]: "
             "sentence i's mask then falls on head i, or nothing fits. Make room for the heads: mask.unsqueeze(1).",
-            partial(_beyond_self_attention, room=lambda mask, heads: mask),
+            _slip_beyond(("mask.unsqueeze(1)", "mask")),
         ),
         Misconception(
             "scaled_by_d_model",
             "Your answer divides the scores by √d_model. Each head's queries have only d_head = d_model / heads "
             "numbers: divide by √d_head.",
-            partial(_multi_head, divisor=lambda x, q: math.sqrt(x.shape[-1])),
+            _slip(("q.shape[-1]", "x.shape[-1]")),
         ),
         Misconception(
             "not_scaled",
             "Your answer takes the softmax of the unscaled scores. Divide them by √d_head in every head.",
-            partial(_multi_head, divisor=lambda x, q: 1.0),
+            _slip((" / math.sqrt(q.shape[-1])", "")),
         ),
         Misconception(
             "divided_by_d_head",
             "Your answer divides the scores by d_head, as slide S1 prints it (or by √d_head twice: the lesson's own "
             "attention also divides). The paper's formula takes the root: divide by √d_head, once.",
-            partial(_multi_head, divisor=lambda x, q: q.shape[-1]),
+            _slip(("math.sqrt(q.shape[-1])", "q.shape[-1]")),
         ),
         Misconception(
             "transpose_left_out",
             "Your answer multiplies the queries by the keys without transposing them, as S1's expanded formula is "
             "printed. That fits only where the number of words equals d_head, and is wrong even there: k.mT.",
-            partial(_multi_head, scores=torch.matmul),
+            _slip(("k.mT", "k")),
         ),
         Misconception(
             "W_o_left_out",
             "Your answer returns the heads side by side. The last step mixes them: multiply by W_o.",
-            partial(_multi_head, mixed=lambda W_o: torch.eye(len(W_o), dtype=W_o.dtype)),
+            _slip((" @ W_o", "")),
         ),
         Misconception(
             "one_head",
             "Your answer is attention with a single head: q, k and v are never split, so that all numbers of a word "
             "share one distribution. Split them into `heads` pieces.",
-            partial(_multi_head, cut=(lambda y, heads: y.unsqueeze(1), join_heads)),
+            _slip((_SPLIT, "unsqueeze(1)")),
         ),
         Misconception(
             "split_without_transpose",
             "Your answer splits into heads by reshaping to [batch, heads, words, d_head] at once, which gives a head "
             "whole words. Split the last dimension, then transpose(1, 2).",
-            partial(_multi_head, cut=(_split_at_once, join_heads)),
+            _slip(_SPLIT_AT_ONCE),
         ),
         Misconception(
             "joined_without_transpose",
             "Your answer joins the heads by reshaping [batch, heads, words, d_head] at once, which mixes the words. "
             "Bring the words to the front again first: transpose(1, 2).",
-            partial(_multi_head, cut=(split_heads, _joined_at_once)),
+            _slip(_JOINED_AT_ONCE),
         ),
         Misconception(
             "split_and_joined_without_transpose",
             "Your answer reshapes to [batch, heads, words, d_head] at once, and back. A head then gets whole words "
             "instead of a piece of every word: swap words and heads with transpose(1, 2), both times.",
-            partial(_multi_head, cut=(_split_at_once, _joined_at_once)),
+            _slip(_SPLIT_AT_ONCE, _JOINED_AT_ONCE),
         ),
         Misconception(
             "heads_behind_the_words",
             "Your answer splits into [batch, words, heads, d_head] and attends there, so that each word's heads look "
             "at each other, and no word looks at another. Bring the heads before the words with transpose(1, 2), and "
             "back at the end.",
-            partial(_multi_head, cut=(cut_heads, _joined_as_it_is)),
+            _slip((_SPLIT, "unflatten(-1, (heads, -1))"), (_JOINED, "flatten(2)")),
         ),
         *alike(
             "Your answer gives head 0 the numbers 0, heads, 2 heads, ... of each word. Head i owns the i-th d_head "
             "numbers: the heads' dimension comes before d_head's.",
-            interleaved=partial(_multi_head, cut=(_split_in_turn, join_heads)),
-            interleaved_both_ways=partial(_multi_head, cut=(_split_in_turn, _joined_in_turn)),
+            interleaved=_slip(_SPLIT_IN_TURN),
+            interleaved_both_ways=_slip(_SPLIT_IN_TURN, _JOINED_IN_TURN),
         ),
         Misconception(
             "joined_in_turn",
             "Your answer joins the heads by taking the first number of each, then the second of each, ... Each head's "
             "d_head numbers belong together: bring the heads before d_head, then flatten(2).",
-            partial(_multi_head, cut=(split_heads, _joined_in_turn)),
+            _slip(_JOINED_IN_TURN),
         ),
         Misconception(
             "softmax_over_the_queries",
             "Your answer takes the softmax over the queries (dim=-2). Each query divides its attention among the "
             "keys: dim=-1.",
-            partial(_multi_head, over=-2),
+            _slip(("attention_weights(scaled)", "torch.softmax(scaled, dim=-2)")),
         ),
         Misconception(
             "softmax_over_the_heads",
             "Your answer takes the softmax over the heads (dim=1). Each query of each head divides its attention "
             "among the keys: dim=-1.",
-            partial(_multi_head, over=1),
+            _slip(("attention_weights(scaled)", "torch.softmax(scaled, dim=1)")),
         ),
         Misconception(
             "keys_and_values_exchanged",
             "Your answer makes the keys with W_v and the values with W_k. Each has its own.",
-            partial(_multi_head, matrices=lambda W_q, W_k, W_v: (W_q, W_v, W_k)),
+            _slip(("memory @ W_k, memory @ W_v", "memory @ W_v, memory @ W_k")),
         ),
         Misconception(
             "values_not_projected",
             "Your answer averages the words themselves. The values are projected as well: memory @ W_v.",
-            partial(_multi_head, matrices=lambda W_q, W_k, W_v: (W_q, W_k, torch.eye(len(W_v), dtype=W_v.dtype))),
+            _slip(("memory @ W_v", "memory")),
         ),
         Misconception(
             "W_o_transposed",
             "Your answer multiplies by W_o transposed, as nn.Linear does with its own weight. Here it is times W_o as "
             "it is.",
-            partial(_multi_head, mixed=_turned),
+            _slip(("@ W_o", "@ W_o.mT")),
         ),
-        gradients_cut(lambda *args: multihead.multi_head_attention(*args).detach(), "the projections"),
+        gradients_cut(_slip(("return out @ W_o", "return (out @ W_o).detach()")), "the projections"),
         Misconception(
             "residual_added",
             "Your answer adds x at the end. That residual connection belongs to add & norm, around attention: return "
             "only what attention gives.",
-            partial(_multi_head, residual=True),
+            _slip(("return out", "return x + out")),
         ),
         Misconception(
             "masks_of_other_sentences",
             "With a mask, most heads get that of another sentence: repeat(heads, 1, 1) strings all the masks together "
             "again and again. mask.unsqueeze(1) gives each sentence's mask to all its heads.",
-            partial(_beyond_self_attention, room=_of_other_sentences),
+            _slip_beyond(("mask.unsqueeze(1)", "mask.repeat(heads, 1, 1).view(len(mask), heads, *mask.shape[1:])")),
         ),
     ),
     withheld=WITHHELD,

@@ -64,3 +64,15 @@ def multi_head_attention(x, memory, W_q, W_k, W_v, W_o, heads, mask=None):
     q, k, v = (y.unflatten(-1, (heads, -1)).transpose(1, 2) for y in (x @ W_q, memory @ W_k, memory @ W_v))
     out = scaled_dot_product_attention(q, k, v, None if mask is None else ~mask)
     return out.transpose(1, 2).flatten(2) @ W_o
+
+
+# %% wrong | forbidden scores become -10 | filled_with_ten
+def multi_head_attention(x, memory, W_q, W_k, W_v, W_o, heads, mask=None):
+    batch, queries, d_model = x.shape
+    q = (x @ W_q).view(batch, queries, heads, -1).transpose(1, 2)
+    k = (memory @ W_k).view(batch, memory.shape[1], heads, -1).transpose(1, 2)
+    v = (memory @ W_v).view(batch, memory.shape[1], heads, -1).transpose(1, 2)
+    scores = q @ k.mT / math.sqrt(d_model // heads)
+    if mask is not None:
+        scores = torch.where(mask[:, None], scores, -10.0)
+    return (scores.softmax(-1) @ v).transpose(1, 2).reshape(x.shape) @ W_o
