@@ -20,8 +20,8 @@ from autograder.errors import BadInput
 from autograder.gradebook import store
 from autograder.gradebook.access import read_only
 from autograder.gradebook.deadlines.terms import LATE_PENALTY, with_lateness
+from autograder.gradebook.grades import withdrawn_from
 from autograder.gradebook.record import CaseRecord, Change, ExerciseRecord, Record, Standing
-from autograder.gradebook.standings import withdrawn_from
 from autograder.grading.submission import SLOTS
 from autograder.pages.class_report import message_of
 from autograder.pages.deadlines import deadline_for_student
@@ -133,7 +133,7 @@ def _exercise(
         "run": run["id"],
         "fingerprint": one.fingerprint,
         "answer": one.answer,
-        "ruling": one.ruling,
+        "ruling": one.adjustment,
         "worth_a_look": one.worth_a_look.splitlines(),
         "cases": [{**asdict(case), "outcome": str(case.outcome)} for case in cases],
     }
@@ -273,7 +273,7 @@ def _print_cases(cases: Sequence[Mapping[str, Any]], every_case: bool, console: 
 
 
 def _print_event(event: Mapping[str, Any], console: Console) -> None:
-    points = f", {_points(event)}" if event["kind"] in (store.WAS_GRADED, store.WAS_RULED, LATE_PENALTY) else ""
+    points = f", {_points(event)}" if event["kind"] in (store.WAS_GRADED, store.WAS_ADJUSTED, LATE_PENALTY) else ""
     _print(console, 2, (f"{_moment(event['at'])}  ", "dim"), (f"{event['kind']}{points}", ""))
     _print(console, 6, ("; ".join(event["why"]), "dim"))
     for change in event["changes"]:

@@ -19,8 +19,8 @@ from autograder.delivery.history import changed_since, read_returned
 from autograder.gradebook import store
 from autograder.gradebook.access import is_new, read_only
 from autograder.gradebook.deadlines.terms import with_lateness
+from autograder.gradebook.grades import withdrawn_from
 from autograder.gradebook.record import Record
-from autograder.gradebook.standings import withdrawn_from
 from autograder.gradebook.store import read_frozen
 from autograder.grading.by_hand import outdated_pages
 from autograder.grading.digests import fingerprints

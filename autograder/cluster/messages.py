@@ -19,7 +19,7 @@ from autograder.grading.plan import Task
 from autograder.grading.recording import Finished
 from course_lib.checking import Outcome
 
-_KNOWN_HERE = {"conditions", "by_hand", "rulings", "decided", "lateness", "weight", "drop_lowest", "is_withdrawn"}
+_KNOWN_HERE = {"conditions", "by_hand", "adjustments", "decided", "lateness", "weight", "drop_lowest", "is_withdrawn"}
 _OF_RECORD = [one.name for one in fields(Record) if one.name not in {"exercises", *_KNOWN_HERE}]
 """What of a record crosses as it is; its exercises do as well, and the rest only the client knows."""
 

@@ -23,8 +23,8 @@ from autograder.course.store.collected import Delivery, read_collected
 from autograder.delivery.history import ReturnedPage, digest_of, page_of, read_returned, write_returned
 from autograder.delivery.worksheet import Filled, WorksheetRow, fill
 from autograder.errors import BadInput
+from autograder.gradebook.grades import read_grades
 from autograder.gradebook.record import Record
-from autograder.gradebook.standings import standings
 from autograder.grading.by_hand import outdated_pages
 from autograder.grading.digests import fingerprints
 from autograder.platforms.platform import Platform, leads_out
@@ -109,7 +109,7 @@ def plan(
             f"release_feedback {lesson}` gives them back"
         )
     target = named(platform)
-    records = standings(course, [lesson])[lesson]
+    records = read_grades(course, [lesson])[lesson]
     deliveries, returned = read_collected(course, lesson), read_returned(course, lesson)
     people, remarks = _people(course, roster)
     outdated = set(outdated_pages(course, lesson, records))

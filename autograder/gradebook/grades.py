@@ -1,172 +1,84 @@
-"""A submission in nbgrader's tables: its grades and comments, as `nbgrader autograde` would write them."""
+"""The grades of a class as they stand, read back from its gradebook; nothing is run, and nothing is written.
+
+Anyone removed from the gradebook (`nbgrader db student remove`) has none, though `katze log` still tells the story.
+"""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping
-from datetime import datetime
-from typing import Any
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 
-import nbformat
-from nbgrader.utils import compute_checksum
-from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
-from autograder.gradebook import models
-from autograder.gradebook.changes.given_by_hand import remember_read_texts
-from autograder.gradebook.lesson import LessonRows
-from autograder.gradebook.models import Answer, inserting, new_id, upsert
-from autograder.intake.timestamps import moment
-from autograder.repair.release import exercise_of
+from autograder.course.course import Course
+from autograder.errors import BadInput
+from autograder.gradebook import store
+from autograder.gradebook.access import read_only
+from autograder.gradebook.deadlines.terms import with_lateness
+from autograder.gradebook.record import SET_ASIDE, HandGrade, Record
+from course_lib.checking import Outcome
 
-NO_TEXTS: Mapping[str, str] = {}
 
+def read_grades(course: Course, lessons: list[str], withdrawn: bool = False) -> dict[str, list[Record]]:
+    """Every grade of these lessons, by lesson; sorted by student. A grade that was set aside is no score.
 
-def save_grades(
-    session: Session,
-    lesson: LessonRows,
-    student: str,
-    notebook: Mapping[str, Any] | None,
-    scores: Mapping[str, float | None],
-    timestamp: datetime | str | None,
-    problem: str,
-    problems: Mapping[str, str] = NO_TEXTS,
-    answers: Mapping[str, str] = NO_TEXTS,
-) -> None:
-    """Write one graded submission; see `GradebookWriter.record`.
+    Late penalties are those that follow from `course.toml` as it is, whether or not they have been written.
 
     Args:
-        session: the transaction.
-        lesson: its rows.
-        student: the student's id.
-        notebook: the graded notebook; None where there is none.
-        scores: points by grade_id.
-        timestamp: when it was handed in.
-        problem: why there are no scores.
-        problems: why single exercises have none, by exercise.
-        answers: what the answers to checks say, as digests, by the grade_id of the check.
+        course: whose gradebook is read.
+        lessons: which; none at all means every lesson that has been graded.
+        withdrawn: also the grades whose submission is no longer in the course's folder, marked as such.
+
+    Raises:
+        BadInput: there is no gradebook, or nothing of one of these lessons has been graded; nbgrader's plugin for late
+            penalties cannot be used.
     """
-    texts = {**answers, **_checksums(notebook)}
-    session.execute(inserting(session, models.Student).values(id=student).on_conflict_do_nothing())
-    key = {"assignment_id": lesson.id, "student_id": student}
-    submission = upsert(session, models.SubmittedAssignment, key, timestamp=moment(timestamp))
-    key = {"assignment_id": submission.id, "notebook_id": lesson.notebook}
-    submitted = upsert(session, models.SubmittedNotebook, key).id
-    _write_grades(session, lesson, submitted, scores, texts)
-    _write_comments(session, lesson, submitted, texts, problem, problems)
+    with read_only(course.gradebook) as session:
+        wanted = lessons or store.graded_lessons(session)
+        if not wanted:
+            raise BadInput("nothing has been graded yet; run `katze grade LESSON`")
+        found = {lesson: _of_lesson(course, session, lesson) for lesson in wanted}
+    return {lesson: [one for one in all_ if withdrawn or not one.is_withdrawn] for lesson, all_ in found.items()}
 
 
-def _checksums(notebook: Mapping[str, Any] | None) -> dict[str, str]:
-    """What each answer of a graded notebook says, by grade_id, as nbgrader's checksum; a task is about all that a
-    student has written.
+def _of_lesson(course: Course, session: Session, lesson: str) -> list[Record]:
+    listed = store.known_students(session)
+    records = {student: one for student, one in store.counted(session, lesson).items() if student in listed}
+    if not records:
+        course.release_notebook(lesson)  # a misspelt lesson is answered with those that there are
+        raise BadInput(f"nothing of {lesson} has been graded yet; run `{course.grading(lesson)}`")
+    by_hand = store.by_hand(session, lesson)
+    counting = [_as_it_counts(record, by_hand) for _, record in sorted(records.items())]
+    gone = withdrawn_from(course, lesson, records)
+    return [
+        replace(record, is_withdrawn=record.student in gone)
+        for record in with_lateness(course, session, lesson, counting)
+    ]
+
+
+def withdrawn_from(course: Course, lesson: str, students: Iterable[str]) -> set[str]:
+    """Those of these students whose submission is no longer where it was handed in.
+
+    Where no submission to the lesson is kept, nobody can tell; nor where the gradebook is on a server, for which others
+    grade what lies in folders of their own. Then what is in the gradebook counts.
     """
-    if notebook is None:
-        return {}
-    told = [(cell["metadata"].get("nbgrader", {}), cell) for cell in notebook["cells"]]
-    own = "\n".join(cell["source"] for cell in notebook["cells"] if _is_own(cell))
-    texts = {meta["grade_id"]: compute_checksum(_node(cell)) for meta, cell in told if meta.get("solution")}
-    tasks = [meta["grade_id"] for meta, _ in told if meta.get("task")]
-    return texts | dict.fromkeys(tasks, hashlib.sha256(own.encode("utf-8", "surrogatepass")).hexdigest())
+    if not isinstance(course.gradebook, Path) or not course.submitted.is_dir():
+        return set()
+    there = {one for one in os.listdir(course.submitted) if os.path.lexists(course.submitted / one / lesson)}
+    return set(students) - there if there else set()
 
 
-def _is_own(cell: Mapping[str, Any]) -> bool:
-    return bool(cell["metadata"].get("katze", {}).get("origin") == "student")
+def _as_it_counts(record: Record, by_hand: Mapping[str, tuple[HandGrade, ...]]) -> Record:
+    if record.void:
+        nothing = tuple(
+            replace(one, points=None, outcome=Outcome.UNGRADED, misconception=None) for one in record.exercises
+        )
+        return replace(record, exercises=nothing, problem=f"{SET_ASIDE.capitalize()}, and not graded again yet.")
+    return replace(record, by_hand=by_hand.get(record.student, ()))
 
 
-def _node(cell: Mapping[str, Any]) -> nbformat.NotebookNode:
-    """What nbgrader's functions look at in a cell."""
-    meta = {"nbgrader": dict(cell["metadata"].get("nbgrader", {}))}
-    return nbformat.NotebookNode(cell_type=cell["cell_type"], source=cell["source"], metadata=nbformat.from_dict(meta))
-
-
-def _write_grades(
-    session: Session,
-    lesson: LessonRows,
-    submitted: str,
-    scores: Mapping[str, float | None],
-    texts: Mapping[str, str],
-) -> None:
-    rows = session.execute(
-        select(models.Grade, Answer)
-        .outerjoin(Answer, Answer.grade_id == models.Grade.id)
-        .where(models.Grade.notebook_id == submitted, models.Grade.cell_id.in_(lesson.grades))  # by the index, no scan
-        .with_for_update(of=models.Grade)
-    )
-    known = {grade.cell_id: (grade, answer) for grade, answer in rows}
-    for cell_id, cell in lesson.grades.items():
-        score = scores.get(cell.name)
-        text = texts.get(cell.name, "")
-        if score is None and cell.solution and text == cell.checksum:
-            score = 0.0
-        grade, answer = known.get(cell_id, (None, None))
-        given_for, review = "", score is None
-        if grade is None:
-            grade = models.Grade(id=new_id(), cell_id=cell_id, notebook_id=submitted)
-            session.add(grade)
-        else:
-            given_for = _given_for(grade, answer, text)
-            if grade.manual_score is not None:  # it waited already, and not for a text that is as it was again
-                waited = grade.needs_manual_grade and (answer is None or answer.checksum in (None, answer.given_for))
-                review = grade.auto_score != score or given_for != text or waited
-            elif grade.extra_credit is not None:
-                review = review or given_for not in ("", text)
-        grade.auto_score, grade.needs_manual_grade = score, review
-        if cell.solution or cell.name in texts:
-            if answer is None:
-                answer = Answer(grade_id=grade.id)
-                session.add(answer)
-            answer.checksum, answer.given_for = text, given_for
-
-
-def _given_for(grade: Any, answer: Answer | None, text: str) -> str:
-    """Which text a person has given points for: where they wait for nobody, the one that was there until now."""
-    if answer is None or answer.checksum is None:  # nobody knows which that was
-        return text
-    is_given = grade.manual_score is not None or grade.extra_credit is not None
-    return answer.checksum if is_given and not grade.needs_manual_grade else answer.given_for
-
-
-def _write_comments(
-    session: Session,
-    lesson: LessonRows,
-    submitted: str,
-    texts: Mapping[str, str],
-    problem: str,
-    problems: Mapping[str, str],
-) -> None:
-    of_it = (models.Comment.notebook_id == submitted, models.Comment.cell_id.in_(lesson.comments))
-    known = {comment.cell_id: comment for comment in session.scalars(select(models.Comment).where(*of_it))}
-    for cell_id, cell in lesson.comments.items():
-        if cell_id not in known:
-            known[cell_id] = models.Comment(cell_id=cell_id, notebook_id=submitted)
-            session.add(known[cell_id])
-        untouched = texts.get(cell.name) == cell.checksum and not cell.task
-        comment = problem or problems.get(exercise_of(cell.name)) or ("No response." if untouched else None)
-        known[cell_id].auto_comment = comment
-
-
-def withhold_grades(session: Session, lesson: LessonRows, student: str, why: str) -> None:
-    """Take back the automatic scores of a submission, with the reason as its comments; nothing where it has none.
-
-    Points given by hand count instead, and stay as they are.
-    """
-    submitted = submitted_notebook(session, lesson, student)
-    if submitted is None:
-        return
-    grade, comment = models.Grade, models.Comment
-    remember_read_texts(session, grade.notebook_id == submitted)
-    grades = (grade.notebook_id == submitted, grade.cell_id.in_(lesson.grades), grade.manual_score.is_(None))
-    session.execute(update(grade).where(*grades).values(auto_score=None, needs_manual_grade=True))
-    comments = (comment.notebook_id == submitted, comment.cell_id.in_(lesson.comments))
-    session.execute(update(comment).where(*comments).values(auto_comment=why))
-
-
-def submitted_notebook(session: Session, lesson: LessonRows, student: str) -> str | None:
-    """The row of a student's notebook; None where nothing of them was graded."""
-    submission, submitted = models.SubmittedAssignment, models.SubmittedNotebook
-    return session.scalar(
-        select(submitted.id)
-        .join(submission, submission.id == submitted.assignment_id)
-        .where(submission.assignment_id == lesson.id, submission.student_id == student)
-        .where(submitted.notebook_id == lesson.notebook)
-    )
+def most_points(results: Sequence[Record]) -> float:
+    """The most that a lesson gives, written answers included."""
+    return max((one.most for one in results), default=0.0)

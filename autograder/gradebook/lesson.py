@@ -14,8 +14,8 @@ from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from autograder.gradebook import models
+from autograder.gradebook.changes.adjustments import Adjustment, Adjustments
 from autograder.gradebook.changes.given_by_hand import HandGradesMoved, keep, restore, share_out_cell
-from autograder.gradebook.changes.rulings import Ruling, Rulings
 from autograder.gradebook.models import Worth, upsert
 from autograder.repair.release import exercise_of
 
@@ -36,7 +36,7 @@ class GradedCell:
         points: what it gives.
         source: its text.
         checksum: nbgrader's, of it.
-        ruling: what the course has decided about its exercise.
+        adjustment: what the course has decided about its exercise.
     """
 
     name: str
@@ -48,12 +48,12 @@ class GradedCell:
     points: float
     source: str
     checksum: str
-    ruling: Ruling = Ruling()
+    adjustment: Adjustment = Adjustment()
 
     @property
     def most(self) -> float:
         """Its points among those that can be had, as nbgrader adds them up."""
-        return self.points if self.ruling.counts_in_all else 0.0
+        return self.points if self.adjustment.counts_in_all else 0.0
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class LessonRows:
                 raise ValueError(f"{name}: a score of {score} is not between 0 and {points[name]}")
 
 
-def _graded_cells(notebook: Mapping[str, Any], rulings: Rulings) -> list[GradedCell]:
+def _graded_cells(notebook: Mapping[str, Any], adjustments: Adjustments) -> list[GradedCell]:
     """The cells of a release that have a part in grading."""
     cells = []
     for cell in notebook["cells"]:
@@ -117,17 +117,17 @@ def _graded_cells(notebook: Mapping[str, Any], rulings: Rulings) -> list[GradedC
                     points=float(meta.get("points", 0)),
                     source=cell["source"],
                     checksum=compute_checksum(node),
-                    ruling=rulings.get(exercise_of(meta["grade_id"]), Ruling()),
+                    adjustment=adjustments.get(exercise_of(meta["grade_id"]), Adjustment()),
                 )
             )
     return cells
 
 
 def save_lesson(
-    session: Session, course_id: str, lesson: str, notebook: Mapping[str, Any], rulings: Rulings
+    session: Session, course_id: str, lesson: str, notebook: Mapping[str, Any], adjustments: Adjustments
 ) -> tuple[LessonRows, HandGradesMoved]:
     """Bring a lesson's rows up to date with its release; see `GradebookWriter.ensure_assignment`."""
-    cells = _graded_cells(notebook, rulings)
+    cells = _graded_cells(notebook, adjustments)
     assignment = session.scalar(select(models.Assignment).where(models.Assignment.name == lesson))
     if assignment is None:
         assignment = models.Assignment(lesson, course_id=course_id)
@@ -166,10 +166,10 @@ def _move_hand_grades(
         students = share_out_cell(session, row, before, cell.points)
         if students:
             moved.shared[cell.name] = (students, before, cell.points)
-        if cell.ruling.drop and (students := keep(session, lesson, row, cell.name, cell.points)):
+        if cell.adjustment.drop and (students := keep(session, lesson, row, cell.name, cell.points)):
             moved.kept[cell.name] = students
     counting = {cell.name: cell.points for cell in (*rows.comments.values(), *rows.grades.values())}
-    dropped = {cell.name for cell in rows.grades.values() if cell.ruling.drop}
+    dropped = {cell.name for cell in rows.grades.values() if cell.adjustment.drop}
     moved.restored |= restore(session, lesson, {name: counting[name] for name in counting.keys() - dropped})
 
 

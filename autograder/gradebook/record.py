@@ -72,7 +72,7 @@ class ExerciseRecord:
         answer: digest of what the answer's cells say (`answers.py`); empty where no Katze that knew one graded it.
         worth_a_look: where its answer could hide a call of what its rule forbids, a line each; for instructors alone.
         stood: the largest share of the points that it had before the same submission was graded again, from 0 to 1.
-        ruling: what the course has decided about it, in a sentence, once that is in `points` and `max_points`.
+        adjustment: what the course has decided about it, in a sentence, once that is in `points` and `max_points`.
         counts: whether it counts for anybody.
     """
 
@@ -90,7 +90,7 @@ class ExerciseRecord:
     answer: str = ""
     worth_a_look: str = ""
     stood: float = 0.0
-    ruling: str = ""
+    adjustment: str = ""
     counts: bool = True
 
     @property
@@ -122,7 +122,8 @@ class Record:
         imports: what its own cells name of the library beside the lesson's cells, with a fingerprint of each.
         by_hand: its written answers, and all that a person has given or written, where that was read with it: it is
             recorded in nbgrader's tables alone.
-        rulings: what the course has decided about its exercises, a sentence or two each, once that is in their points.
+        adjustments: what the course has decided about its exercises, a sentence or two each, once that is in their
+            points.
         decided: the same for the instructor, about everyone.
         lateness: how it stands to its deadline, where that was read with it: it follows from `course.toml`.
         weight: how much the lesson counts in a student's total; by `course.toml`, as `lateness` is.
@@ -146,7 +147,7 @@ class Record:
     void: str = ""
     imports: Mapping[str, str] = field(default_factory=dict)
     by_hand: tuple[HandGrade, ...] = ()
-    rulings: tuple[str, ...] = ()
+    adjustments: tuple[str, ...] = ()
     decided: tuple[str, ...] = ()
     lateness: Lateness = NOTHING_DUE
     weight: float = 1.0
@@ -222,7 +223,7 @@ class Record:
                 "max_points": one.max_points,
                 "outcome": str(one.outcome),
                 "misconception": one.misconception,
-                "ruling": one.ruling,
+                "ruling": one.adjustment,
                 "worth_a_look": one.worth_a_look.splitlines(),
                 "level": self.level,
                 "repairs": list(self.repairs),
@@ -303,7 +304,7 @@ class HandGrade:
 
     @property
     def is_settled(self) -> bool:
-        """Whether it is a written answer that has its points without a person: nobody wrote it, or a ruling says so."""
+        """Whether it is a written answer with points, and no person is asked: nobody wrote it, or it was adjusted."""
         return self.written and self.automatic is not None and not self.waits
 
     @property

@@ -16,9 +16,8 @@ from sqlalchemy import ColumnElement, String, and_, cast, delete, exists, func, 
 from sqlalchemy.orm import Session, aliased
 
 from autograder.gradebook import models
-from autograder.gradebook.changes.rulings import Ruling, Rulings, ruled
+from autograder.gradebook.changes.adjustments import Adjustment, Adjustments, adjusted
 from autograder.gradebook.models import (
-    Adjustment,
     Answer,
     Case,
     Event,
@@ -43,12 +42,13 @@ from autograder.gradebook.record import (
 )
 from course_lib.checking import Outcome
 
-NO_RULINGS: Rulings = {}
-WAS_GRADED, WAS_SET_ASIDE, WAS_RULED = "graded", "set aside", "counted anew"
+NO_ADJUSTMENTS: Adjustments = {}
+WAS_GRADED, WAS_SET_ASIDE, WAS_ADJUSTED = "graded", "set aside", "counted anew"
 """What can happen to a grade."""
 
 _OF_A_RECORD = ("digest", "notebook", "handed_in", "slot", "problem", "seconds", "void")
-_OF_AN_EXERCISE = [field.name for field in fields(ExerciseRecord) if field.name not in ("cases", "ruling", "counts")]
+_NOT_OF_IT = ("cases", "adjustment", "counts")
+_OF_AN_EXERCISE = [field.name for field in fields(ExerciseRecord) if field.name not in _NOT_OF_IT]
 _OF_A_CASE = [field.name for field in fields(CaseRecord)]
 """What has a column of its own name, and is stored there as it is."""
 
@@ -70,7 +70,7 @@ def save(
     record: Record,
     why: Iterable[str] = (),
     kept: Collection[str] = (),
-    rulings: Rulings = NO_RULINGS,
+    adjustments: Adjustments = NO_ADJUSTMENTS,
 ) -> tuple[Change, ...]:
     """Write a record in place of the submission's earlier one, and what has changed into its history.
 
@@ -80,15 +80,15 @@ def save(
         record: the new record.
         why: why it was graded, or graded again; a sentence each.
         kept: exercises that were not judged anew: what is recorded of them stays as it is.
-        rulings: what the course has decided: history and changes tell of points as they count.
+        adjustments: what the course has decided: history and changes tell of points as they count.
     """
     earlier = records(session, record.lesson, record.student).get(record.student)
     submission = _save_submission(session, run, record)
     if earlier is not None:
         _remove_exercises(session, submission, kept)
     _save_exercises(session, run, submission, record, kept)
-    counted = ruled(record, rulings)
-    changes = changes_between(None if earlier is None else ruled(earlier, rulings), counted)
+    counted = adjusted(record, adjustments)
+    changes = changes_between(None if earlier is None else adjusted(earlier, adjustments), counted)
     add_event(session, run, counted, WAS_GRADED, tuple(why), counted.points, () if earlier is None else changes)
     return changes
 
@@ -252,22 +252,23 @@ def records(session: Session, lesson: str, student: str | None = None) -> dict[s
 
 
 def counted(session: Session, lesson: str, student: str | None = None) -> dict[str, Record]:
-    """The same as they count, by the rulings that are in the scores."""
-    rulings = read_rulings(session, lesson)
-    return {name: ruled(record, rulings) for name, record in records(session, lesson, student).items()}
+    """The same as they count, by the adjustments that are in the scores."""
+    adjustments = read_adjustments(session, lesson)
+    return {name: adjusted(record, adjustments) for name, record in records(session, lesson, student).items()}
 
 
-def read_rulings(session: Session, lesson: str) -> dict[str, Ruling]:
-    """The rulings that are in the scores of a lesson."""
-    rows = session.scalars(select(Adjustment).where(Adjustment.lesson == lesson).order_by(Adjustment.exercise))
-    return {row.exercise: Ruling.from_json(row.ruling) for row in rows}
+def read_adjustments(session: Session, lesson: str) -> dict[str, Adjustment]:
+    """The adjustments that are in the scores of a lesson."""
+    row = models.Adjustment
+    rows = session.scalars(select(row).where(row.lesson == lesson).order_by(row.exercise))
+    return {one.exercise: Adjustment.from_json(one.ruling) for one in rows}
 
 
-def write_rulings(session: Session, lesson: str, rulings: Rulings) -> None:
-    """Write down which rulings are in the scores of a lesson from now on."""
-    session.execute(delete(Adjustment).where(Adjustment.lesson == lesson))
+def write_adjustments(session: Session, lesson: str, adjustments: Adjustments) -> None:
+    """Write down which adjustments are in the scores of a lesson from now on."""
+    session.execute(delete(models.Adjustment).where(models.Adjustment.lesson == lesson))
     session.add_all(
-        Adjustment(lesson=lesson, exercise=name, ruling=ruling.in_json()) for name, ruling in rulings.items()
+        models.Adjustment(lesson=lesson, exercise=name, ruling=one.in_json()) for name, one in adjustments.items()
     )
 
 

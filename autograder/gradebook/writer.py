@@ -21,12 +21,12 @@ from types import TracebackType
 from typing import Any, Self
 
 from autograder.gradebook import models, store
+from autograder.gradebook.changes.adjustments import Adjustments
 from autograder.gradebook.changes.recount import recount, written_scores
-from autograder.gradebook.changes.rulings import Rulings
 from autograder.gradebook.file import GradebookFile
-from autograder.gradebook.grades import save_grades, withhold_grades
 from autograder.gradebook.lesson import LessonRows, save_lesson
 from autograder.gradebook.record import Change, Record, RunRecord
+from autograder.gradebook.scores import save_grades, withhold_grades
 from autograder.gradebook.session import GradebookSession
 
 logger = logging.getLogger(__name__)
@@ -75,7 +75,7 @@ class GradebookWriter:
         self._book = GradebookFile(gradebook) if isinstance(gradebook, Path) else gradebook
         self.course_id = course_id or DEFAULT_COURSE
         self._lessons: dict[str, LessonRows] = {}
-        self._rulings: dict[str, Rulings] = {}
+        self._adjustments: dict[str, Adjustments] = {}
 
     def __enter__(self) -> Self:
         """Take the gradebook.
@@ -103,7 +103,7 @@ class GradebookWriter:
             self._book.__exit__(kind, error, trace)
 
     def ensure_assignment(
-        self, lesson: str, notebook: Mapping[str, Any], rulings: Rulings = store.NO_RULINGS
+        self, lesson: str, notebook: Mapping[str, Any], adjustments: Adjustments = store.NO_ADJUSTMENTS
     ) -> list[str]:
         """Make nbgrader know a lesson: its assignment, its notebook, and every cell that has a part in grading.
 
@@ -113,26 +113,26 @@ class GradebookWriter:
         Args:
             lesson: the lesson, nbgrader's assignment and notebook in one.
             notebook: its release, in nbformat 4.5.
-            rulings: what the course has decided about its exercises; they are in the scores that are written from now
-                on, and in those of before after `apply_rulings`.
+            adjustments: what the course has decided about its exercises; they are in the scores that are written from
+                now on, and in those of before after `apply_adjustments`.
 
         Returns:
             What has become of points given by hand for cells that have gone, come back or have other points, a line
             for each.
         """
         with self._book.begin() as session:
-            rows, moved = save_lesson(session, self.course_id, lesson, notebook, rulings)
-        self._lessons[lesson], self._rulings[lesson] = rows, rulings
+            rows, moved = save_lesson(session, self.course_id, lesson, notebook, adjustments)
+        self._lessons[lesson], self._adjustments[lesson] = rows, adjustments
         return moved.in_words()
 
-    def apply_rulings(self, run: int, lesson: str) -> list[str]:
-        """Bring the scores that are there up to the rulings of `ensure_assignment`; nothing is judged for it.
+    def apply_adjustments(self, run: int, lesson: str) -> list[str]:
+        """Bring the scores that are there up to the adjustments of `ensure_assignment`; nothing is judged for it.
 
         Returns:
             What has changed, a line for each exercise.
         """
         with self._book.begin() as session:
-            return recount(session, self._lessons[lesson], run, lesson, self._rulings[lesson])
+            return recount(session, self._lessons[lesson], run, lesson, self._adjustments[lesson])
 
     def begin_run(self, run: RunRecord) -> int:
         """Write down that a run has begun; returns its number, for `Entry`."""
@@ -206,4 +206,5 @@ class GradebookWriter:
             if entry is None:
                 return ()
             logger.info("%s, %s: %s recorded, in %.2f s", student, lesson, problem or "points", entry.record.seconds)
-            return store.save(session, entry.run, entry.record, entry.why, entry.kept, self._rulings.get(lesson, {}))
+            adjustments = self._adjustments.get(lesson, {})
+            return store.save(session, entry.run, entry.record, entry.why, entry.kept, adjustments)

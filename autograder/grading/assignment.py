@@ -16,7 +16,7 @@ from autograder.box.library import imports_of
 from autograder.course.course import Course
 from autograder.course.semester import SEMESTER_NAME, ExerciseTerms
 from autograder.errors import BadInput
-from autograder.gradebook.changes.rulings import Ruling
+from autograder.gradebook.changes.adjustments import Adjustment
 from autograder.gradebook.record import Conditions
 from autograder.grading.digests import answers, fingerprints, sources
 from autograder.grading.digests.reach import Library, held_by_lesson, mentioned
@@ -142,7 +142,7 @@ class Assignment:
         }
 
     @cached_property
-    def rulings(self) -> dict[str, Ruling]:
+    def adjustments(self) -> dict[str, Adjustment]:
         """What `course.toml` sets for its exercises and written tasks, where it sets anything.
 
         Raises:
@@ -160,7 +160,7 @@ class Assignment:
                     f'{SEMESTER_NAME}: exercises."{name}" is read by a person: only drop, full_credit and extra_credit '
                     "can be set for it"
                 )
-            found[name] = _ruling(self.course, terms)
+            found[name] = _adjustment(self.course, terms)
         return found
 
     @cached_property
@@ -197,9 +197,9 @@ class Assignment:
         return fingerprints.of_release(self.release.notebook)
 
 
-def _ruling(course: Course, terms: ExerciseTerms) -> Ruling:
+def _adjustment(course: Course, terms: ExerciseTerms) -> Adjustment:
     accept = {one if one.startswith("sha256:") else answers.of_file(course.root / one) for one in terms.accept}
-    return Ruling(
+    return Adjustment(
         drop=terms.drop,
         full_credit=terms.full_credit,
         extra_credit=terms.extra_credit,

@@ -26,7 +26,7 @@ from autograder.course.course import Course
 from autograder.errors import DISK_FULL, BadInput, Interrupted
 from autograder.gradebook import store
 from autograder.gradebook.access import is_new, look, open_gradebook
-from autograder.gradebook.changes.rulings import ruled
+from autograder.gradebook.changes.adjustments import adjusted
 from autograder.gradebook.file import check_room
 from autograder.gradebook.record import SET_ASIDE, Record, RunRecord
 from autograder.gradebook.results import ClassResult, Grading
@@ -107,7 +107,7 @@ def grade_lesson(
             if recorded.frozen:
                 done.notices.append(frozen_in_words(lesson, recorded.frozen, plan, force))
                 plan = plan.without_tasks()
-            elif plan.tasks or assignment.rulings != recorded.rulings:
+            elif plan.tasks or assignment.adjustments != recorded.adjustments:
                 check_places(course, feedback)
                 done = _grade(assignment, plan, book, boxes, force, console)
             records = _collect_records(assignment, plan, book, done)
@@ -375,9 +375,9 @@ def _grade(
         from autograder.gradebook.writer import GradebookWriter  # takes a second, while the fork server warms up
 
         gradebook = resources.enter_context(GradebookWriter(book, assignment.course.course_id))
-        done.notices += gradebook.ensure_assignment(lesson, assignment.release.notebook, assignment.rulings)
+        done.notices += gradebook.ensure_assignment(lesson, assignment.release.notebook, assignment.adjustments)
         run = gradebook.begin_run(_run(assignment, boxes, force, len(plan.tasks)))
-        done.notices += [f"counted anew, {told}" for told in gradebook.apply_rulings(run, lesson)]
+        done.notices += [f"counted anew, {told}" for told in gradebook.apply_adjustments(run, lesson)]
         if not plan.tasks:
             gradebook.end_run(run)
             return done
@@ -466,7 +466,7 @@ def _write(gradebook: GradebookWriter, assignment: Assignment, run: int, finishe
         record.student,
         record.lesson,
         finished.notebook,
-        {one.cell: one.points for one in ruled(record, assignment.rulings).exercises},
+        {one.cell: one.points for one in adjusted(record, assignment.adjustments).exercises},
         record.handed_in or None,
         record.problem,
         Entry(run, record, task.why, finished.kept),

@@ -124,7 +124,7 @@ def outdated_pages(course: Course, lesson: str, records: Iterable[Record]) -> li
     Args:
         course: the course.
         lesson: the lesson.
-        records: of the students to look at, as `standings` gives them.
+        records: of the students to look at, as `read_grades` gives them.
 
     Raises:
         BadInput: there is no gradebook.
@@ -163,8 +163,8 @@ def _digest(record: Record) -> str:
         for cell in record.by_hand
         if cell.is_given or cell.comment
     ]
-    given += [(one.exercise, one.points, one.max_points, one.ruling) for one in record.exercises if one.ruling]
-    given += record.rulings
+    given += [(one.exercise, one.points, one.max_points, one.adjustment) for one in record.exercises if one.adjustment]
+    given += record.adjustments
     told = deadline_for_student(record)
     return (_sha256(given) if given else "") + (f":{_sha256(told)}" if told else "")
 

@@ -16,9 +16,9 @@ from sqlalchemy.orm import Session
 
 from autograder.box import Level
 from autograder.gradebook import store
-from autograder.gradebook.changes.rulings import Rulings, ruled
+from autograder.gradebook.changes.adjustments import Adjustments, adjusted
 from autograder.gradebook.record import Conditions, Record
-from autograder.gradebook.store import read_frozen, read_rulings
+from autograder.gradebook.store import read_adjustments, read_frozen
 from autograder.grading.assignment import Assignment
 from autograder.grading.digests import fingerprints
 from course_lib.checking import Outcome
@@ -104,22 +104,22 @@ class Recorded:
     Attributes:
         records: by student, as they were judged.
         overwritten: the students whose scores in nbgrader's tables are not those that follow from the records.
-        rulings: what the course has decided, as it is in those scores.
+        adjustments: what the course has decided, as it is in those scores.
         frozen: since when the lesson is frozen; empty where it is not.
     """
 
     records: Mapping[str, Record] = field(default_factory=dict)
     overwritten: Collection[str] = ()
-    rulings: Rulings = field(default_factory=dict)
+    adjustments: Adjustments = field(default_factory=dict)
     frozen: str = ""
 
     @classmethod
     def read(cls, connection: Session, lesson: str) -> Recorded:
         """Read it from a gradebook."""
-        records, rulings = store.records(connection, lesson), read_rulings(connection, lesson)
-        counted = {student: ruled(record, rulings) for student, record in records.items()}
+        records, adjustments = store.records(connection, lesson), read_adjustments(connection, lesson)
+        counted = {student: adjusted(record, adjustments) for student, record in records.items()}
         overwritten = store.overwritten(connection, lesson, counted)
-        return cls(records, overwritten, rulings, read_frozen(connection).get(lesson, ""))
+        return cls(records, overwritten, adjustments, read_frozen(connection).get(lesson, ""))
 
 
 def make_plan(

@@ -15,7 +15,7 @@ from autograder.box import Level, Limits
 from autograder.course.course import Course
 from autograder.errors import BadInput
 from autograder.gradebook.access import look
-from autograder.gradebook.changes.rulings import Ruling, ruled
+from autograder.gradebook.changes.adjustments import Adjustment, adjusted
 from autograder.gradebook.copying import copy_to_file
 from autograder.gradebook.record import Record
 from autograder.grading.assignment import Assignment
@@ -106,10 +106,10 @@ def preview_lesson(
     if recorded.frozen:
         told = frozen_in_words(lesson, recorded.frozen, plan, force)
         return Preview(lesson, (), len(submissions), frozen=told)
-    before, now = recorded.rulings, assignment.rulings
+    before, now = recorded.adjustments, assignment.adjustments
     changed = sorted(name for name in before.keys() | now.keys() if before.get(name) != now.get(name))
     recounted = [
-        Recounted(student, _points(ruled(record, before)), _points(ruled(record, now)))
+        Recounted(student, _points(adjusted(record, before)), _points(adjusted(record, now)))
         for student, record in recorded.records.items()
         if not record.void
     ]
@@ -117,7 +117,7 @@ def preview_lesson(
         lesson,
         plan.tasks,
         len(plan.unchanged),
-        tuple(f"{name}: {now.get(name, Ruling()).in_words()}" for name in changed),
+        tuple(f"{name}: {now.get(name, Adjustment()).in_words()}" for name in changed),
         tuple(one for one in recounted if one.before != one.after),
     )
 

@@ -209,15 +209,15 @@ def _graded(replay: Replay, disturbing: Mapping[int, str]) -> Graded:
 
 def _worth_a_look(script: Script, verdicts: Mapping[str, Verdict]) -> dict[str, list[str]]:
     """Where answers that have earned points could hide what their rules forbid, by exercise."""
-    ruled = {name: one.exercise.name for name, one in verdicts.items() if one.exercise.forbidden and one.points}
-    if not ruled:
+    adjusted = {name: one.exercise.name for name, one in verdicts.items() if one.exercise.forbidden and one.points}
+    if not adjusted:
         return {}
     cells = [cell.source if cell.runs else "" for cell in script.cells]
     own = {place for place, cell in enumerate(script.cells) if cell.origin == "student" and cell.runs}
-    found = hidden_calls(cells, own, ruled.values())
+    found = hidden_calls(cells, own, adjusted.values())
     return {
         name: [_place_in_words(script, call) for call in found[answer]]
-        for name, answer in ruled.items()
+        for name, answer in adjusted.items()
         if found[answer]
     }
 

@@ -19,8 +19,8 @@ from typing import Any
 from markupsafe import Markup
 
 from autograder.course.course import Course
+from autograder.gradebook.grades import most_points, read_grades
 from autograder.gradebook.record import ExerciseRecord, Record
-from autograder.gradebook.standings import most_points, standings
 from autograder.pages.changes import remarks_on_changes
 from autograder.pages.deadlines import late_in_brief, moment_in_words, remarks_on_deadlines, share_in_words
 from autograder.pages.feedback import feedback_css, lesson_title, template
@@ -143,7 +143,7 @@ def class_record(course: Course, lesson: str) -> dict[str, Any]:
 
 
 def _results(course: Course, lesson: str) -> list[Record]:
-    return standings(course, [lesson], withdrawn=True)[lesson]
+    return read_grades(course, [lesson], withdrawn=True)[lesson]
 
 
 def _title_of(course: Course, lesson: str) -> str:
@@ -162,7 +162,7 @@ def render_class(title: str, all_results: Sequence[Record], catalogue: Catalogue
 
     Args:
         title: the lesson's.
-        all_results: everyone's, from `standings`; at least one. Those that were withdrawn are only named.
+        all_results: everyone's, from `read_grades`; at least one. Those that were withdrawn are only named.
         catalogue: the course's exercises, with their titles and the messages of their mistakes.
         due: when it was due.
     """

@@ -91,7 +91,7 @@ def remarks_on_deadlines(lesson: str, results: Sequence[Record]) -> Iterator[str
 
     Args:
         lesson: the lesson.
-        results: from `standings`, the withdrawn ones perhaps among them.
+        results: from `read_grades`, the withdrawn ones perhaps among them.
     """
     unknown = [one.student for one in results if one.lateness.is_unknown]
     if unknown:

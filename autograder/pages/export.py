@@ -17,8 +17,8 @@ from pathlib import Path
 
 from autograder.course.semester import Semester
 from autograder.errors import BadInput
+from autograder.gradebook.grades import most_points
 from autograder.gradebook.record import Record
-from autograder.gradebook.standings import most_points
 from autograder.pages.changes import remarks_on_changes
 from autograder.pages.deadlines import remarks_on_deadlines
 from autograder.pages.totals import Total, remarks_on_totals, totals_of
@@ -66,7 +66,7 @@ def export(
     """The grades of these lessons as a table.
 
     Args:
-        graded: for each lesson its results, from `standings`, the withdrawn ones perhaps among them.
+        graded: for each lesson its results, from `read_grades`, the withdrawn ones perhaps among them.
         roster: a CSV file that the learning platform has exported; its rows and columns are kept.
         student_heading: the heading of the column with the students' ids.
         headings: by lesson, the heading of its column; by default its name.

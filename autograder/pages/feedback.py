@@ -84,7 +84,7 @@ def render_feedback(
         given=_given_in_words(record.by_hand),
         graded=record.points is not None,
         deadline=deadline_for_student(record),
-        rulings=record.rulings,
+        adjustments=record.adjustments,
         repairs=record.repairs,
         problem=record.problem,
         overview=rows,
@@ -161,7 +161,7 @@ def _row(result: ExerciseRecord, given: HandGrade | None = None) -> _Row:
         return _Row(result.exercise, _state(score, result.max_points), word, f"{score:g} / {given.max_points:g}")
     if not result.counts:
         return _Row(result.exercise, "waiting", "Dropped", "–")
-    if result.ruling and result.points and result.points >= result.max_points:
+    if result.adjustment and result.points and result.points >= result.max_points:
         most = f" / {result.max_points:g}" if result.max_points else " extra"
         word = HEADINGS[Outcome.PASSED] if result.outcome is Outcome.PASSED else "Counts"
         return _Row(result.exercise, "passed", word, f"{result.points:g}{most}")

@@ -43,7 +43,7 @@ def totals_of(
     """The totals of these students, over these lessons.
 
     Args:
-        graded: for each lesson its results, from `standings`.
+        graded: for each lesson its results, from `read_grades`.
         students: whose.
         semester: says the weights, what is dropped, and what was due.
         now: with its offset: what was due before, and not handed in, is a zero.

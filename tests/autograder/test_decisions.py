@@ -1,6 +1,6 @@
 """What a course decides about an exercise after grading: it counts at once, in every place, and nothing is run for it.
 
-Tests `answers.py`, `rulings.py` and `recount.py` as well.
+Tests `answers.py`, `adjustments.py` and `recount.py` as well.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from nbgrader.api import Gradebook
 
 from autograder.course.course import Course
 from autograder.errors import BadInput
+from autograder.gradebook.grades import read_grades
 from autograder.gradebook.results import ClassResult
-from autograder.gradebook.standings import standings
 from autograder.grading import batch
 from autograder.grading.batch import grade_lesson
 from autograder.log import story_of
@@ -58,7 +58,7 @@ def points(result: ClassResult) -> dict[str, float | None]:
 
 def assert_all_agree(course: Course, result: ClassResult) -> None:
     """Katze's own standings, and nbgrader's sums and maximum, are those of the run."""
-    [found] = standings(course, [LESSON]).values()
+    [found] = read_grades(course, [LESSON]).values()
     assert {one.student: one.total for one in found} == {one.student: one.total for one in result.submissions}
     with Gradebook(f"sqlite:///{course.gradebook}") as book:
         theirs = {one.student.id: one.score for one in book.assignment_submissions(LESSON)}
@@ -90,7 +90,7 @@ class TestByArithmetic:
         assert said in page(course, "ada_reference")
         assert said in page(course, "ben")
         assert "attention.scale: " in class_page(course, LESSON)
-        told = export(standings(course, [LESSON])).remarks
+        told = export(read_grades(course, [LESSON])).remarks
         assert any("attention.scale: " in remark for remark in told)
         kinds = [event["kind"] for event in story_of(course, "ben", LESSON)["history"]]
         assert kinds == ["graded", *(["counted anew"] if most != CHECKED or line.startswith("full") else [])]

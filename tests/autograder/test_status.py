@@ -13,7 +13,7 @@ from autograder.cli import main
 from autograder.course.course import Course
 from autograder.course.store.collected import Delivery, write_collected
 from autograder.delivery.history import ReturnedPage, digest_of, page_of, write_returned
-from autograder.gradebook.standings import standings
+from autograder.gradebook.grades import read_grades
 from autograder.grading.batch import grade_lesson
 from autograder.status import LessonStatus, status_of
 from tests.autograder import small_gradebook
@@ -147,7 +147,7 @@ def test_one_that_a_platform_calls_late_is_named_until_somebody_says_how_late(du
     assert of(due).marked_late == ()  # nothing is due
     course = small_gradebook.set_terms(due, small_gradebook.LINEAR_TERMS)
     assert of(course).marked_late == ("cem", "dov")
-    unknown = {one.student: one.lateness.is_unknown for one in standings(course, [LESSON])[LESSON]}
+    unknown = {one.student: one.lateness.is_unknown for one in read_grades(course, [LESSON])[LESSON]}
     assert unknown == {"ada": False, "ben": False, "cem": True, "dov": True, "eve": False}
     more = f"[lessons.{LESSON}.handed_in]\ncem = {small_gradebook.DUE}\n"
     more += f"[lessons.{LESSON}.extensions]\ndov = {small_gradebook.DUE}\n"

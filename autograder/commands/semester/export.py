@@ -62,14 +62,14 @@ def add(commands: Commands) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from autograder.gradebook.standings import standings
+    from autograder.gradebook.grades import read_grades
     from autograder.pages.export import export
     from autograder.platforms.roster import ROSTER_NAME, Roster, read_roster
 
     course = course_of(options)
     own = course.root / ROSTER_NAME
     made = export(
-        standings(course, options.lessons, withdrawn=True),
+        read_grades(course, options.lessons, withdrawn=True),
         options.roster,
         options.student_column,
         dict(options.lesson_column),

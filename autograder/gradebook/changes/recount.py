@@ -6,44 +6,44 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from autograder.gradebook import models, store
-from autograder.gradebook.changes.rulings import Ruling, Rulings, ruled
-from autograder.gradebook.grades import submitted_notebook
+from autograder.gradebook.changes.adjustments import Adjustment, Adjustments, adjusted
 from autograder.gradebook.lesson import GradedCell, LessonRows
 from autograder.gradebook.models import Answer
 from autograder.gradebook.record import Record
+from autograder.gradebook.scores import submitted_notebook
 from autograder.repair.release import exercise_of
 
 
-def recount(session: Session, rows: LessonRows, run: int, lesson: str, rulings: Rulings) -> list[str]:
-    """Bring every score up to these rulings; see `GradebookWriter.apply_rulings`."""
-    before = store.read_rulings(session, lesson)
-    changed = {name for name in before.keys() | rulings.keys() if before.get(name) != rulings.get(name)}
+def recount(session: Session, rows: LessonRows, run: int, lesson: str, adjustments: Adjustments) -> list[str]:
+    """Bring every score up to these adjustments; see `GradebookWriter.apply_adjustments`."""
+    before = store.read_adjustments(session, lesson)
+    changed = {name for name in before.keys() | adjustments.keys() if before.get(name) != adjustments.get(name)}
     if not changed:
         return []
-    told = [f"{name}: {rulings.get(name, Ruling()).in_words()}" for name in sorted(changed)]
+    told = [f"{name}: {adjustments.get(name, Adjustment()).in_words()}" for name in sorted(changed)]
     for student, record in store.records(session, lesson).items():
         if record.void:
             continue
-        was, counted = ruled(record, before), ruled(record, rulings)
+        was, counted = adjusted(record, before), adjusted(record, adjustments)
         submitted = submitted_notebook(session, rows, student)
         for row, cell in rows.grades.items():
             if exercise_of(cell.name) in changed:
                 _rescore(session, submitted, row, cell, counted)
         changes = store.changes_between(was, counted)
         if changes or was.max_points != counted.max_points:
-            store.add_event(session, run, counted, store.WAS_RULED, tuple(told), counted.points, changes)
-    store.write_rulings(session, lesson, rulings)
+            store.add_event(session, run, counted, store.WAS_ADJUSTED, tuple(told), counted.points, changes)
+    store.write_adjustments(session, lesson, adjustments)
     return told
 
 
 def written_scores(rows: LessonRows) -> dict[str, float]:
-    """The scores that written answers have by a ruling, before a person has read them."""
+    """The scores that written answers have by an adjustment, before a person has read them."""
     scores = {}
     for cell in rows.grades.values():
         if cell.solution or cell.task:
-            if cell.ruling.drop:
+            if cell.adjustment.drop:
                 scores[cell.name] = 0.0
-            elif cell.ruling.full_credit:
+            elif cell.adjustment.full_credit:
                 scores[cell.name] = cell.points
     return scores
 
@@ -66,8 +66,8 @@ def _rescore(session: Session, submitted: str | None, row: str, cell: GradedCell
         score = None
     else:  # a written answer that nobody has touched has nothing to read
         is_untouched = answer is not None and answer.checksum == cell.checksum
-        score = 0.0 if cell.ruling.drop or is_untouched else None
-        score = cell.points if cell.ruling.full_credit else score
+        score = 0.0 if cell.adjustment.drop or is_untouched else None
+        score = cell.points if cell.adjustment.full_credit else score
     grade.auto_score = score
     if grade.manual_score is None:
         is_other = answer is not None and answer.given_for not in ("", answer.checksum)

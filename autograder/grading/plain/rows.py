@@ -13,10 +13,10 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from autograder.gradebook import models
-from autograder.gradebook.grades import save_grades, withhold_grades
 from autograder.gradebook.lesson import GradedCell, LessonRows
 from autograder.gradebook.models import of_submissions
 from autograder.gradebook.record import Record
+from autograder.gradebook.scores import save_grades, withhold_grades
 from autograder.grading.digests.answers import of_source
 
 

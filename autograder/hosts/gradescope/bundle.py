@@ -83,8 +83,8 @@ def write_bundle(course: Course, lesson: str, target: Path) -> Bundled:
     except BaseException:
         unfinished.unlink(missing_ok=True)
         raise
-    rulings = assignment.rulings
-    counted = [one for one in assignment.exercises if one.id not in rulings or rulings[one.id].counts_in_all]
+    adjustments = assignment.adjustments
+    counted = [one for one in assignment.exercises if one.id not in adjustments or adjustments[one.id].counts_in_all]
     return Bundled(
         exercises=len(assignment.exercises),
         points=sum(one.points for one in counted),
@@ -133,12 +133,12 @@ def _config(assignment: Assignment) -> str:
 def _terms(assignment: Assignment) -> str:
     """What `course.toml` sets for the lesson's exercises, with digests in place of the files of accepted answers."""
     lines = []
-    for name, ruling in assignment.rulings.items():
+    for name, adjustment in assignment.adjustments.items():
         terms = assignment.course.semester.exercise(name)
         lines.append(f"[exercises.{json.dumps(name)}]")
         lines += [f"{flag} = true" for flag in FLAGS if getattr(terms, flag)]
-        if ruling.accept:
-            lines.append(f"accept = {json.dumps(list(ruling.accept))}")
+        if adjustment.accept:
+            lines.append(f"accept = {json.dumps(list(adjustment.accept))}")
         if terms.tolerance is not None:
             given = {"relative": terms.tolerance.relative, "absolute": terms.tolerance.absolute}
             bounds = ", ".join(f"{kind} = {value!r}" for kind, value in given.items() if value is not None)

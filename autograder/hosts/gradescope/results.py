@@ -49,7 +49,7 @@ def results_of(assignment: Assignment, record: Record, notebook: Mapping[str, An
 
 def points_by_hand(assignment: Assignment) -> float:
     """What a person gives for the lesson's written answers: nothing of it is in any results."""
-    decided = assignment.rulings
+    decided = assignment.adjustments
     written = [slot for slot in assignment.release.slots if slot.role in ("written", "task")]
     counted = [slot for slot in written if slot.exercise not in decided or decided[slot.exercise].counts_in_all]
     return sum(float(str(slot.nbgrader.get("points", 0))) for slot in counted)
@@ -57,7 +57,7 @@ def points_by_hand(assignment: Assignment) -> float:
 
 def _test(number: int, one: ExerciseRecord, title: str, said: str) -> Json:
     """A test; one without a score has neither points nor a status there, and counts as nothing."""
-    told = [one.ruling, said] if one.ruling else [said]
+    told = [one.adjustment, said] if one.adjustment else [said]
     test = {
         "number": str(number),
         "name": f"{title} ({one.exercise})",

@@ -24,7 +24,7 @@ from pathlib import Path
 from autograder.box import Level, choose_level
 from autograder.course.course import Course
 from autograder.errors import BadInput
-from autograder.gradebook.changes.rulings import ruled
+from autograder.gradebook.changes.adjustments import adjusted
 from autograder.grading.assignment import Assignment
 from autograder.grading.batch import fork_server_of
 from autograder.grading.plan import FIRST, Task
@@ -76,7 +76,7 @@ def grade_submission(root: Path) -> Json:
         task = Task(read_submitters(root / "submission_metadata.json"), root / "submission", "", (FIRST,), judged)
         with fork_server_of(assignment, level) as fork_server:
             [finished] = grade_in_parallel(assignment, fork_server, keys, [task], workers=1, tick=lambda: None)
-    record = ruled(finished.record, assignment.rulings)
+    record = adjusted(finished.record, assignment.adjustments)
     print(f"{task.student}, level {record.level or level.name}", *record.remarks, sep="\n")
     if record.problem or finished.notebook is None:
         raise BadInput(record.problem or "there is no graded notebook")

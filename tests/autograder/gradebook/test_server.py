@@ -27,8 +27,8 @@ from autograder.course.course import Course
 from autograder.errors import BadInput
 from autograder.gradebook import server, store
 from autograder.gradebook.access import check_gradebook, look, open_gradebook
+from autograder.gradebook.changes.adjustments import Adjustment
 from autograder.gradebook.changes.frozen import freeze, thaw
-from autograder.gradebook.changes.rulings import Ruling
 from autograder.gradebook.copying import copy_to_file
 from autograder.gradebook.deadlines import terms
 from autograder.gradebook.models import Frozen
@@ -111,11 +111,11 @@ def play_a_semester(course: Course) -> Iterator[str]:
             writer.ensure_assignment(LESSON, notebook)
             yield step
         run = writer.begin_run(RunRecord(LESSON, "host", "Linux", 1, "", False, 0))
-        for ruling in (Ruling(drop=True), Ruling(full_credit=True), Ruling()):
-            rulings = {"toy.double": ruling, "toy.zero": Ruling(accept=("abc",))}
-            writer.ensure_assignment(LESSON, release(), rulings)
-            writer.apply_rulings(run, LESSON)
-            yield ruling.in_words()
+        for adjustment in (Adjustment(drop=True), Adjustment(full_credit=True), Adjustment()):
+            adjustments = {"toy.double": adjustment, "toy.zero": Adjustment(accept=("abc",))}
+            writer.ensure_assignment(LESSON, release(), adjustments)
+            writer.apply_adjustments(run, LESSON)
+            yield adjustment.in_words()
         writer.set_aside(run, LESSON, ["mia"], SET_ASIDE)
         yield "set aside"
     for due in ("2026-11-18T18:00:00+01:00", ""):

@@ -56,7 +56,7 @@ def begin(session: Session) -> int:
     return store.begin_run(session, RunRecord(LESSON, "host", "Linux", 2, "boxes at level L2", False, 3))
 
 
-def standings(changes: tuple[Change, ...]) -> dict[str, tuple[object, object]]:
+def read_grades(changes: tuple[Change, ...]) -> dict[str, tuple[object, object]]:
     return {change.exercise: (change.before, change.after) for change in changes}
 
 
@@ -75,17 +75,17 @@ def test_the_first_grade_changes_nothing_and_a_new_one_tells_what_it_changed(ses
     right = replace(SCALE, outcome=Outcome.PASSED, points=1.0, misconception=None)
     changes = store.save(session, second, replace(RECORD, exercises=(SCORES, right), digest="d2"), ["handed in again"])
     wrong, passed = Standing(Outcome.WRONG, 0.0, "not_scaled"), Standing(Outcome.PASSED, 1.0)
-    assert standings(changes) == {"toy.scale": (wrong, passed)}
+    assert read_grades(changes) == {"toy.scale": (wrong, passed)}
     [(one, none), (two, some)] = store.history(session, LESSON, "ada")
     assert (one["run"], one["points"], one["digest"], none) == (first, 2.0, "d1", [])
     assert (two["run"], two["points"], two["digest"], two["why"]) == (second, 3.0, "d2", ["handed in again"])
-    assert standings(tuple(some)) == standings(changes)
+    assert read_grades(tuple(some)) == read_grades(changes)
 
 
 def test_an_exercise_that_comes_or_goes_is_a_change(session: Session) -> None:
     store.save(session, begin(session), replace(RECORD, exercises=(SCALE,)))
     changes = store.save(session, begin(session), replace(RECORD, exercises=(SCORES,)))
-    assert standings(changes) == {"toy.scores": (None, SCORES.standing), "toy.scale": (SCALE.standing, None)}
+    assert read_grades(changes) == {"toy.scores": (None, SCORES.standing), "toy.scale": (SCALE.standing, None)}
     assert list(store.cases(session, LESSON, "ada")) == []
 
 
@@ -113,7 +113,7 @@ def test_what_is_set_aside_no_longer_counts_and_is_not_forgotten(session: Sessio
     assert [event["kind"] for event, _ in store.history(session, LESSON, "ada")] == ["graded", "set aside"]
     failed = tuple(replace(one, outcome=Outcome.UNGRADED, points=None, misconception=None) for one in RECORD.exercises)
     changes = store.save(session, run, replace(RECORD, exercises=failed))
-    assert standings(changes)["toy.scores"] == (SCORES.standing, Standing(Outcome.UNGRADED, None))
+    assert read_grades(changes)["toy.scores"] == (SCORES.standing, Standing(Outcome.UNGRADED, None))
     assert store.records(session, LESSON)["ada"].void == ""
 
 

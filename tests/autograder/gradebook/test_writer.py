@@ -1,6 +1,6 @@
 """The gradebook as the grader writes it, and as nbgrader reads it.
 
-Tests `grades.py`, `lesson.py`, `record.py` and `tables.py` as well.
+Tests `scores.py`, `lesson.py`, `record.py` and `tables.py` as well.
 """
 
 from __future__ import annotations
@@ -25,8 +25,7 @@ from nbgrader.plugins import CsvExportPlugin
 from traitlets.config import Config
 
 from autograder.errors import BadInput
-from autograder.gradebook import file
-from autograder.gradebook import grades as grades_module
+from autograder.gradebook import file, scores
 from autograder.gradebook.writer import GradebookWriter
 
 pytestmark = pytest.mark.usefixtures("processes")
@@ -364,7 +363,7 @@ def test_an_interrupted_record_leaves_nothing(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(grades_module, "_write_comments", fail)
+        patch.setattr(scores, "_write_comments", fail)
         with pytest.raises(KeyboardInterrupt):
             writer.record("ada", LESSON, answered, SCORES)
     assert rows(path, "SELECT * FROM student") == []

@@ -150,12 +150,12 @@ def test_what_could_hide_a_call_is_kept_for_the_instructor_and_no_student_reads_
     ada, ben = by_student(first).values()
     place = "cell 1, line 1: import math, ctypes [calls compiled code directly]"
     looks = {one.exercise: one.worth_a_look for one in ada.exercises if one.worth_a_look}
-    ruled = {one.id for one in course.exercises.of_lesson(LESSON) if one.forbidden}
-    assert looks == dict.fromkeys(ruled, place)
+    adjusted = {one.id for one in course.exercises.of_lesson(LESSON) if one.forbidden}
+    assert looks == dict.fromkeys(adjusted, place)
     assert not any(one.worth_a_look for one in ben.exercises)
     assert ada.points == ben.points == 17
     assert grade_lesson(course, LESSON).submissions == first.submissions
-    assert text_of(class_page(course, LESSON)).count(place) == len(ruled)
+    assert text_of(class_page(course, LESSON)).count(place) == len(adjusted)
     page = (course.feedback / "ada" / LESSON / f"{LESSON}.html").read_text()
     assert "ctypes" in page
     assert "compiled code" not in page

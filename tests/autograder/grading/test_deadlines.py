@@ -10,8 +10,8 @@ from nbgrader.api import Gradebook
 from autograder.course.course import Course
 from autograder.gradebook.changes.frozen import freeze, thaw
 from autograder.gradebook.file import GradebookFile
+from autograder.gradebook.grades import read_grades
 from autograder.gradebook.results import ClassResult
-from autograder.gradebook.standings import standings
 from autograder.grading import assignment, batch
 from autograder.grading.batch import grade_lesson
 from tests.autograder.small_class import BY_NAME, LESSON, MOST, by_student, hand_in, make_course, why
@@ -90,11 +90,11 @@ def test_a_deadline_comes_to_pages_and_totals_without_grading(graded: Course) ->
 def test_one_that_moves_is_known_at_once_and_brought_to_those_it_concerns(graded: Course) -> None:
     regrade(graded, LINEAR + DUE)
     moved = with_terms(graded, LINEAR + LATER)
-    [_, ben, _, _] = standings(moved, [LESSON])[LESSON]
+    [_, ben, _, _] = read_grades(moved, [LESSON])[LESSON]
     assert (ben.total, ben.lateness.is_written) == (17 - MOST / 10, False)
     run = grade_lesson(moved, LESSON, students=["ben"])
     assert run.due_pages == ("ben",)
-    assert {one.student: one.lateness.is_written for one in standings(moved, [LESSON])[LESSON]} == {
+    assert {one.student: one.lateness.is_written for one in read_grades(moved, [LESSON])[LESSON]} == {
         "ada": False,
         "ben": True,
         "gus": False,

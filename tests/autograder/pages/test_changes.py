@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.gradebook.changes.rulings import Ruling, ruled
+from autograder.gradebook.changes.adjustments import Adjustment, adjusted
 from autograder.gradebook.record import Conditions, ExerciseRecord, HandGrade, Record
 from autograder.pages.changes import remarks_on_changes
 from course_lib.checking import Outcome
@@ -23,8 +23,9 @@ def test_nothing_is_told_where_nothing_has_changed() -> None:
 
 
 def test_decisions_are_told_once_and_shares_with_both_numbers() -> None:
-    rulings = {"toy.scale": Ruling(extra_credit=True, never_lower=True), "toy.why": Ruling(full_credit=True)}
-    results = [ruled(record(name, given(3.0, (1.0, 1.0))), rulings) for name in ("ada", "ben")]
+    scale, why = Adjustment(extra_credit=True, never_lower=True), Adjustment(full_credit=True)
+    adjustments = {"toy.scale": scale, "toy.why": why}
+    results = [adjusted(record(name, given(3.0, (1.0, 1.0))), adjustments) for name in ("ada", "ben")]
     assert list(remarks_on_changes("01_toy", results)) == [
         "01_toy: toy.scale: extra credit, never lower.",
         "01_toy: toy.why: full credit for everyone.",

@@ -126,9 +126,9 @@ class TestEveryExercise:
         assert [one.id for one in exercises.all() if one.reference.__module__ not in one.withheld] == []
 
     def test_no_right_answer_breaks_a_rule(self) -> None:
-        ruled = [exercise for exercise in exercises.all() if exercise.forbidden]
-        assert len(ruled) > 10
-        for exercise in ruled:
+        adjusted = [exercise for exercise in exercises.all() if exercise.forbidden]
+        assert len(adjusted) > 10
+        for exercise in adjusted:
             for answer in exercise.correct:
                 seen = observe(answer, exercise.visible_cases()[0], exercise.forbidden_names)
                 assert seen.returned, (exercise.id, answer, seen.raised)

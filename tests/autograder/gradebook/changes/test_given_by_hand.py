@@ -15,7 +15,7 @@ from nbgrader.api import Gradebook
 
 from autograder.gradebook import store
 from autograder.gradebook.access import read_only
-from autograder.gradebook.changes.rulings import Ruling, Rulings
+from autograder.gradebook.changes.adjustments import Adjustment, Adjustments
 from autograder.gradebook.record import RunRecord
 from autograder.gradebook.writer import Entry, GradebookWriter
 from autograder.repair.release import exercise_of
@@ -187,7 +187,7 @@ class Class:
     def __init__(self, path: Path, writer: GradebookWriter, cell: str, given: dict[str, float]) -> None:
         self.path, self.writer, self.cell, self.given = path, writer, cell, given
         self.run = writer.begin_run(RunRecord(LESSON, "host", "Linux", 1, "boxes", False, 1))
-        self.ruling: Rulings = {}
+        self.adjustment: Adjustments = {}
 
     def play(self, step: str) -> None:
         match step:
@@ -198,9 +198,9 @@ class Class:
             case "force":
                 self.writer.set_aside(self.run, LESSON, ["eve"], "forced")
             case "drop" | "undrop":
-                self.ruling = {exercise_of(self.cell): Ruling(drop=True)} if step == "drop" else {}
-                self.writer.ensure_assignment(LESSON, release(), self.ruling)
-                self.writer.apply_rulings(self.run, LESSON)
+                self.adjustment = {exercise_of(self.cell): Adjustment(drop=True)} if step == "drop" else {}
+                self.writer.ensure_assignment(LESSON, release(), self.adjustment)
+                self.writer.apply_adjustments(self.run, LESSON)
             case "lost":
                 self.record(None, {CHECK: None}, "")
             case text:
@@ -211,7 +211,7 @@ class Class:
     def record(self, notebook: dict[str, Any] | None, scores: Mapping[str, float | None], text: str) -> None:
         record = recorded(LESSON, "eve")
         answers = tuple(replace(one, answer=text and f"sha256:{text}") for one in record.exercises)
-        counted = {**scores, **({CHECK: 0.0} if exercise_of(CHECK) in self.ruling else {})}
+        counted = {**scores, **({CHECK: 0.0} if exercise_of(CHECK) in self.adjustment else {})}
         entry = Entry(self.run, replace(record, exercises=answers))
         self.writer.record("eve", LESSON, notebook, counted, entry=entry)
 

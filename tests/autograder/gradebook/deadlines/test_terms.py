@@ -19,8 +19,8 @@ from autograder.gradebook.access import read_only
 from autograder.gradebook.changes.frozen import freeze
 from autograder.gradebook.deadlines.terms import is_due_date_written
 from autograder.gradebook.file import GradebookFile
+from autograder.gradebook.grades import read_grades
 from autograder.gradebook.record import Record
-from autograder.gradebook.standings import standings
 from tests.autograder.small_gradebook import (
     DUE,
     LATE,
@@ -55,7 +55,7 @@ def told(course: Course, student: str = "ben") -> Told:
 
 
 def ben(course: Course) -> Record:
-    [found] = [one for one in standings(course, [LESSON])[LESSON] if one.student == "ben"]
+    [found] = [one for one in read_grades(course, [LESSON])[LESSON] if one.student == "ben"]
     return found
 
 
@@ -172,7 +172,7 @@ def test_a_grade_without_a_score_loses_nothing_and_one_of_no_known_time_neither(
     grade(course, {"cem": 18}, at="")
     course = set_terms(course, LINEAR_TERMS)
     bring_up_to_date(course)
-    by_name = {one.student: one for one in standings(course, [LESSON])[LESSON]}
+    by_name = {one.student: one for one in read_grades(course, [LESSON])[LESSON]}
     assert (by_name["zora"].total, by_name["zora"].lateness.penalty, by_name["zora"].lateness.is_late) == (
         None,
         0,
@@ -203,13 +203,14 @@ def test_a_time_in_the_terms_counts_in_place_of_the_submission_s_and_where_it_ha
     grade(course, {"cem": 18}, at="")
     times = f"[lessons.{LESSON}.handed_in]\nben = {DUE}\ncem = 2026-11-20T19:00:00+01:00\n"
     course = set_terms(course, LINEAR_TERMS + times)
-    by_name = {one.student: one for one in standings(course, [LESSON])[LESSON]}
+    by_name = {one.student: one for one in read_grades(course, [LESSON])[LESSON]}
     assert (by_name["ben"].total, by_name["cem"].total) == (18, 16)
     assert not by_name["cem"].lateness.is_unknown
     bring_up_to_date(course)
     assert (told(course)[2], told(course, "cem")[2]) == (None, 2)
     course = set_terms(course, LINEAR_TERMS)
-    assert {one.student: one.total for one in standings(course, [LESSON])[LESSON]} == {"ada": 18, "ben": 14, "cem": 18}
+    totals = {one.student: one.total for one in read_grades(course, [LESSON])[LESSON]}
+    assert totals == {"ada": 18, "ben": 14, "cem": 18}
     bring_up_to_date(course)
     assert (told(course)[2], told(course, "cem")[2]) == (4, None)
 

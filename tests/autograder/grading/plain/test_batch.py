@@ -16,9 +16,9 @@ from sqlalchemy import create_engine, text
 from autograder.cli import main
 from autograder.course.course import Course
 from autograder.errors import BadInput
+from autograder.gradebook.grades import read_grades
 from autograder.gradebook.record import Record
 from autograder.gradebook.results import ClassResult
-from autograder.gradebook.standings import standings
 from autograder.grading.plain.batch import grade_assignment
 from autograder.grading.plain.preview import preview_assignment
 from autograder.grading.preview import Preview
@@ -239,7 +239,7 @@ def test_a_feedback_page_has_verdicts_and_no_hidden_test(graded: tuple[Course, C
 
 
 def test_other_commands_read_what_was_recorded(graded: tuple[Course, ClassResult]) -> None:
-    records = standings(graded[0], [NAME])[NAME]
+    records = read_grades(graded[0], [NAME])[NAME]
     assert {record.student: record.total for record in records}["wrong"] == 2.5
     assert next(record for record in records if record.student == "right").max_total == 4
 

@@ -68,7 +68,7 @@ def test_the_course_in_it_grades_as_the_real_one_and_knows_nobody(course: Course
     there = Course.find(tmp_path / "unpacked" / "course")
     assert there.lessons() == [LESSON]
     assert load(there).fingerprints == load(course).fingerprints
-    assert load(there).rulings == load(course).rulings
+    assert load(there).adjustments == load(course).adjustments
     assert load(there).limits == load(course).limits
     assert load(there).conditions.release == load(course).conditions.release
     assert (bundled.points, bundled.by_hand) == (CHECKED - 1, MOST - CHECKED)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from autograder.course.semester import SEMESTER_NAME
-from autograder.gradebook.changes.rulings import ruled
+from autograder.gradebook.changes.adjustments import adjusted
 from autograder.gradebook.record import Record
 from autograder.grading.assignment import Assignment
 from autograder.grading.publish import show_verdicts
@@ -105,7 +105,7 @@ def _ungraded(one: ExerciseRecord) -> ExerciseRecord:
 def test_decisions_about_exercises_count_and_are_told(tmp_path: Path) -> None:
     terms = '[exercises."attention.scale"]\ndrop = true\n[exercises."attention.weights"]\nextra_credit = true\n'
     assignment = load(tmp_path, terms)
-    results = results_of(assignment, ruled(graded(assignment), assignment.rulings), notebook())
+    results = results_of(assignment, adjusted(graded(assignment), assignment.adjustments), notebook())
     tests = {one["name"].partition("(")[2].rstrip(")"): one for one in results["tests"]}
     assert (tests["attention.scale"]["score"], tests["attention.scale"]["max_score"]) == (0, 0)
     assert "dropped" in tests["attention.scale"]["output"]

@@ -1,7 +1,7 @@
 """What a course decides about an exercise after the fact, as it counts: dropped, full credit, accepted, and so on.
 
-What an answer was judged to be stays recorded as it is. A ruling says what of it counts, so that it can be changed or
-taken back by arithmetic alone; nothing is run for it.
+What an answer was judged to be stays recorded as it is. An adjustment says what of it counts, so that it can be changed
+or taken back by arithmetic alone; nothing is run for it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from course_lib.checking import Outcome
 
 
 @dataclass(frozen=True)
-class Ruling:
+class Adjustment:
     """What a course has decided about one exercise.
 
     Attributes:
@@ -41,17 +41,17 @@ class Ruling:
         return not (self.drop or self.extra_credit)
 
     def in_json(self) -> str:
-        """The ruling as the gradebook keeps it."""
+        """The adjustment as the gradebook keeps it."""
         return json.dumps(asdict(self), sort_keys=True)
 
     @classmethod
-    def from_json(cls, text: str) -> Ruling:
+    def from_json(cls, text: str) -> Adjustment:
         """The same read back."""
         found = json.loads(text)
         return cls(**{**found, "accept": tuple(found["accept"])})
 
     def in_words(self) -> str:
-        """The ruling for an instructor: "dropped", "extra credit, never lower"."""
+        """The adjustment for an instructor: "dropped", "extra credit, never lower"."""
         words = {
             "dropped": self.drop,
             "full credit for everyone": self.full_credit,
@@ -74,37 +74,38 @@ class Ruling:
             yield f"What it asks for may be {self.tolerance} away from the reference."
 
 
-Rulings = Mapping[str, Ruling]
+Adjustments = Mapping[str, Adjustment]
 """By exercise, or by written task; only those about which something was decided."""
 
 
-def ruled(record: Record, rulings: Rulings) -> Record:
+def adjusted(record: Record, adjustments: Adjustments) -> Record:
     """A record as it counts; one without any score stays without."""
-    if not rulings:
+    if not adjustments:
         return record
     graded = record.points is not None
     exercises = tuple(
-        _ruled(one, rulings[one.exercise], graded) if one.exercise in rulings else one for one in record.exercises
+        _adjusted(one, adjustments[one.exercise], graded) if one.exercise in adjustments else one
+        for one in record.exercises
     )
-    told = [f"{one.exercise}: {one.ruling}" for one in exercises if one.ruling]
+    told = [f"{one.exercise}: {one.adjustment}" for one in exercises if one.adjustment]
     known = {one.exercise for one in exercises}
-    told += [f"{name}: {' '.join(one.of_everyone())}" for name, one in rulings.items() if name not in known]
-    decided = tuple(f"{name}: {ruling.in_words()}" for name, ruling in rulings.items())
-    return replace(record, exercises=exercises, rulings=tuple(told), decided=decided)
+    told += [f"{name}: {' '.join(one.of_everyone())}" for name, one in adjustments.items() if name not in known]
+    decided = tuple(f"{name}: {adjustment.in_words()}" for name, adjustment in adjustments.items())
+    return replace(record, exercises=exercises, adjustments=tuple(told), decided=decided)
 
 
-def _ruled(one: ExerciseRecord, ruling: Ruling, graded: bool) -> ExerciseRecord:
-    points, told = one.points, [*ruling.of_everyone()]
-    if graded and ruling.drop:
+def _adjusted(one: ExerciseRecord, adjustment: Adjustment, graded: bool) -> ExerciseRecord:
+    points, told = one.points, [*adjustment.of_everyone()]
+    if graded and adjustment.drop:
         points = 0.0
-    elif graded and ruling.full_credit:
+    elif graded and adjustment.full_credit:
         points = float(one.max_points)
-    elif graded and one.answer in ruling.accept and one.outcome is not Outcome.NOT_ATTEMPTED:
+    elif graded and one.answer in adjustment.accept and one.outcome is not Outcome.NOT_ATTEMPTED:
         points = float(one.max_points)
         told.append("Your answer was accepted, whatever the check says.")
-    elif graded and ruling.never_lower and one.stood * one.max_points > (points or 0.0):
+    elif graded and adjustment.never_lower and one.stood * one.max_points > (points or 0.0):
         again = "no score" if points is None else count(points, "point")
         points = one.stood * one.max_points
         told.append(f"It keeps the {count(points, 'point')} that it had: graded again, it would have {again}.")
-    most = one.max_points if ruling.counts_in_all else 0
-    return replace(one, points=points, max_points=most, ruling=" ".join(told), counts=not ruling.drop)
+    most = one.max_points if adjustment.counts_in_all else 0
+    return replace(one, points=points, max_points=most, adjustment=" ".join(told), counts=not adjustment.drop)

@@ -17,7 +17,7 @@ from autograder.cli import main
 from autograder.course.address import address_from
 from autograder.course.course import Course
 from autograder.errors import BadInput
-from autograder.gradebook.standings import most_points, standings, withdrawn_from
+from autograder.gradebook.grades import most_points, read_grades, withdrawn_from
 from autograder.grading.batch import grade_lesson
 from course_lib import exercises
 from tests.autograder.small_class import BY_NAME, LESSON, hand_in, make_course
@@ -44,7 +44,7 @@ def change(course: Course, statement: str) -> None:
 
 
 def test_totals_are_those_of_nbgrader_and_no_score_is_none(course: Course) -> None:
-    [results] = standings(course, []).values()
+    [results] = read_grades(course, []).values()
     assert [(one.student, one.total) for one in results] == [("gus", 0), ("hana", 12.5), ("zora", None)]
     written = 2
     assert most_points(results) == sum(exercise.points for exercise in exercises.of_lesson(LESSON)) + written
@@ -52,7 +52,7 @@ def test_totals_are_those_of_nbgrader_and_no_score_is_none(course: Course) -> No
 
 def test_a_grade_that_was_set_aside_is_no_score(course: Course) -> None:
     change(course, "UPDATE katze_submission SET void = 'set aside by --force' WHERE student = 'hana'")
-    [_, hana, _] = standings(course, [LESSON])[LESSON]
+    [_, hana, _] = read_grades(course, [LESSON])[LESSON]
     change(course, "UPDATE katze_submission SET void = '' WHERE student = 'hana'")
     assert (hana.total, hana.problem) == (None, "Set aside by --force, and not graded again yet.")
 
@@ -78,18 +78,18 @@ def test_who_is_not_in_the_folder_has_withdrawn_where_the_folder_can_tell(tmp_pa
 
 def test_who_was_removed_from_the_gradebook_is_left_out(course: Course) -> None:
     change(course, "UPDATE student SET id = 'removed' WHERE id = 'gus'")
-    students = [one.student for one in standings(course, [LESSON])[LESSON]]
+    students = [one.student for one in read_grades(course, [LESSON])[LESSON]]
     change(course, "UPDATE student SET id = 'gus' WHERE id = 'removed'")
     assert students == ["hana", "zora"]
 
 
 def test_what_was_not_graded_is_refused(course: Course, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="nothing of 02_masking has been graded yet; run `katze grade 02_masking`"):
-        standings(course, ["02_masking"])
+        read_grades(course, ["02_masking"])
     with pytest.raises(BadInput, match="no lesson '03_foo'"):
-        standings(course, ["03_foo"])
+        read_grades(course, ["03_foo"])
     with pytest.raises(BadInput, match="there is no gradebook"):
-        standings(make_course(tmp_path), [])
+        read_grades(make_course(tmp_path), [])
 
 
 def test_export_prints_or_writes(course: Course, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,172 @@
+"""A submission in nbgrader's tables: its grades and comments, as `nbgrader autograde` would write them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+import nbformat
+from nbgrader.utils import compute_checksum
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session
+
+from autograder.gradebook import models
+from autograder.gradebook.changes.given_by_hand import remember_read_texts
+from autograder.gradebook.lesson import LessonRows
+from autograder.gradebook.models import Answer, inserting, new_id, upsert
+from autograder.intake.timestamps import moment
+from autograder.repair.release import exercise_of
+
+NO_TEXTS: Mapping[str, str] = {}
+
+
+def save_grades(
+    session: Session,
+    lesson: LessonRows,
+    student: str,
+    notebook: Mapping[str, Any] | None,
+    scores: Mapping[str, float | None],
+    timestamp: datetime | str | None,
+    problem: str,
+    problems: Mapping[str, str] = NO_TEXTS,
+    answers: Mapping[str, str] = NO_TEXTS,
+) -> None:
+    """Write one graded submission; see `GradebookWriter.record`.
+
+    Args:
+        session: the transaction.
+        lesson: its rows.
+        student: the student's id.
+        notebook: the graded notebook; None where there is none.
+        scores: points by grade_id.
+        timestamp: when it was handed in.
+        problem: why there are no scores.
+        problems: why single exercises have none, by exercise.
+        answers: what the answers to checks say, as digests, by the grade_id of the check.
+    """
+    texts = {**answers, **_checksums(notebook)}
+    session.execute(inserting(session, models.Student).values(id=student).on_conflict_do_nothing())
+    key = {"assignment_id": lesson.id, "student_id": student}
+    submission = upsert(session, models.SubmittedAssignment, key, timestamp=moment(timestamp))
+    key = {"assignment_id": submission.id, "notebook_id": lesson.notebook}
+    submitted = upsert(session, models.SubmittedNotebook, key).id
+    _write_grades(session, lesson, submitted, scores, texts)
+    _write_comments(session, lesson, submitted, texts, problem, problems)
+
+
+def _checksums(notebook: Mapping[str, Any] | None) -> dict[str, str]:
+    """What each answer of a graded notebook says, by grade_id, as nbgrader's checksum; a task is about all that a
+    student has written.
+    """
+    if notebook is None:
+        return {}
+    told = [(cell["metadata"].get("nbgrader", {}), cell) for cell in notebook["cells"]]
+    own = "\n".join(cell["source"] for cell in notebook["cells"] if _is_own(cell))
+    texts = {meta["grade_id"]: compute_checksum(_node(cell)) for meta, cell in told if meta.get("solution")}
+    tasks = [meta["grade_id"] for meta, _ in told if meta.get("task")]
+    return texts | dict.fromkeys(tasks, hashlib.sha256(own.encode("utf-8", "surrogatepass")).hexdigest())
+
+
+def _is_own(cell: Mapping[str, Any]) -> bool:
+    return bool(cell["metadata"].get("katze", {}).get("origin") == "student")
+
+
+def _node(cell: Mapping[str, Any]) -> nbformat.NotebookNode:
+    """What nbgrader's functions look at in a cell."""
+    meta = {"nbgrader": dict(cell["metadata"].get("nbgrader", {}))}
+    return nbformat.NotebookNode(cell_type=cell["cell_type"], source=cell["source"], metadata=nbformat.from_dict(meta))
+
+
+def _write_grades(
+    session: Session,
+    lesson: LessonRows,
+    submitted: str,
+    scores: Mapping[str, float | None],
+    texts: Mapping[str, str],
+) -> None:
+    rows = session.execute(
+        select(models.Grade, Answer)
+        .outerjoin(Answer, Answer.grade_id == models.Grade.id)
+        .where(models.Grade.notebook_id == submitted, models.Grade.cell_id.in_(lesson.grades))  # by the index, no scan
+        .with_for_update(of=models.Grade)
+    )
+    known = {grade.cell_id: (grade, answer) for grade, answer in rows}
+    for cell_id, cell in lesson.grades.items():
+        score = scores.get(cell.name)
+        text = texts.get(cell.name, "")
+        if score is None and cell.solution and text == cell.checksum:
+            score = 0.0
+        grade, answer = known.get(cell_id, (None, None))
+        given_for, review = "", score is None
+        if grade is None:
+            grade = models.Grade(id=new_id(), cell_id=cell_id, notebook_id=submitted)
+            session.add(grade)
+        else:
+            given_for = _given_for(grade, answer, text)
+            if grade.manual_score is not None:  # it waited already, and not for a text that is as it was again
+                waited = grade.needs_manual_grade and (answer is None or answer.checksum in (None, answer.given_for))
+                review = grade.auto_score != score or given_for != text or waited
+            elif grade.extra_credit is not None:
+                review = review or given_for not in ("", text)
+        grade.auto_score, grade.needs_manual_grade = score, review
+        if cell.solution or cell.name in texts:
+            if answer is None:
+                answer = Answer(grade_id=grade.id)
+                session.add(answer)
+            answer.checksum, answer.given_for = text, given_for
+
+
+def _given_for(grade: Any, answer: Answer | None, text: str) -> str:
+    """Which text a person has given points for: where they wait for nobody, the one that was there until now."""
+    if answer is None or answer.checksum is None:  # nobody knows which that was
+        return text
+    is_given = grade.manual_score is not None or grade.extra_credit is not None
+    return answer.checksum if is_given and not grade.needs_manual_grade else answer.given_for
+
+
+def _write_comments(
+    session: Session,
+    lesson: LessonRows,
+    submitted: str,
+    texts: Mapping[str, str],
+    problem: str,
+    problems: Mapping[str, str],
+) -> None:
+    of_it = (models.Comment.notebook_id == submitted, models.Comment.cell_id.in_(lesson.comments))
+    known = {comment.cell_id: comment for comment in session.scalars(select(models.Comment).where(*of_it))}
+    for cell_id, cell in lesson.comments.items():
+        if cell_id not in known:
+            known[cell_id] = models.Comment(cell_id=cell_id, notebook_id=submitted)
+            session.add(known[cell_id])
+        untouched = texts.get(cell.name) == cell.checksum and not cell.task
+        comment = problem or problems.get(exercise_of(cell.name)) or ("No response." if untouched else None)
+        known[cell_id].auto_comment = comment
+
+
+def withhold_grades(session: Session, lesson: LessonRows, student: str, why: str) -> None:
+    """Take back the automatic scores of a submission, with the reason as its comments; nothing where it has none.
+
+    Points given by hand count instead, and stay as they are.
+    """
+    submitted = submitted_notebook(session, lesson, student)
+    if submitted is None:
+        return
+    grade, comment = models.Grade, models.Comment
+    remember_read_texts(session, grade.notebook_id == submitted)
+    grades = (grade.notebook_id == submitted, grade.cell_id.in_(lesson.grades), grade.manual_score.is_(None))
+    session.execute(update(grade).where(*grades).values(auto_score=None, needs_manual_grade=True))
+    comments = (comment.notebook_id == submitted, comment.cell_id.in_(lesson.comments))
+    session.execute(update(comment).where(*comments).values(auto_comment=why))
+
+
+def submitted_notebook(session: Session, lesson: LessonRows, student: str) -> str | None:
+    """The row of a student's notebook; None where nothing of them was graded."""
+    submission, submitted = models.SubmittedAssignment, models.SubmittedNotebook
+    return session.scalar(
+        select(submitted.id)
+        .join(submission, submission.id == submitted.assignment_id)
+        .where(submission.assignment_id == lesson.id, submission.student_id == student)
+        .where(submitted.notebook_id == lesson.notebook)
+    )
