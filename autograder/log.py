@@ -22,7 +22,7 @@ from autograder.gradebook.access import read_only
 from autograder.gradebook.deadlines.terms import LATE_PENALTY, with_lateness
 from autograder.gradebook.grades import withdrawn_from
 from autograder.gradebook.record import CaseRecord, Change, ExerciseRecord, Record, Standing
-from autograder.grading.submission import SLOTS
+from autograder.grading.answer_keys import SLOTS
 from autograder.pages.class_report import message_of
 from autograder.pages.deadlines import deadline_for_student
 from autograder.pages.terminal import colour_of, standing_in_words

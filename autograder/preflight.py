@@ -359,7 +359,7 @@ def _verdicts(repaired: Repaired, release: Release, catalogue: Catalogue) -> dic
         raise BadInput("boxes need Linux or macOS; run the checks in the notebook itself (Kernel > Restart & Run All)")
     from autograder.box import ForkServer, Level, choose_level  # not available on Windows, and not needed to look
     from autograder.grading.digests.reach import held_by_lesson
-    from autograder.grading.submission import grade_cells
+    from autograder.grading.notebook_runner import grade_notebook
     from autograder.limits import Limits
     from course_lib.checking import AnswerKey
 
@@ -374,7 +374,9 @@ def _verdicts(repaired: Repaired, release: Release, catalogue: Catalogue) -> dic
     lesson = found[0].lesson if found else ""
     held = held_by_lesson(catalogue, lesson, release.code)
     with ForkServer(withheld, choose_level(Level.L1), limits, held=held) as fork_server:
-        graded = grade_cells(known, catalogue, lambda seconds: fork_server.open_box(seconds=seconds), AnswerKey, limits)
+        graded = grade_notebook(
+            known, catalogue, lambda seconds: fork_server.open_box(seconds=seconds), AnswerKey, limits
+        )
     return graded.verdicts
 
 

@@ -16,17 +16,16 @@ from autograder.cluster.examining import Examined, examine_oneself
 from autograder.cluster.lesson_on_worker import LessonOnWorker, Order
 from autograder.cluster.messages import Message, open_reply, pack_task
 from autograder.cluster.pool import ClusterPool, examine_workers, require_a_worker, workers_of
-from autograder.errors import Unreadable
-from autograder.grading.assignment import Assignment
-from autograder.grading.plan import Task, written_files
-from autograder.grading.publish import write_whole
-from autograder.grading.recording import Finished, record_without_score
-from autograder.grading.submission import AnswerKeys
-from autograder.grading.workers import give_back_unread, hand_out
+from autograder.errors import BadInput, Unreadable
+from autograder.grading.backend import StartBackend
+from autograder.grading.exercise_strategy import ExerciseStrategy
+from autograder.grading.strategy import Strategy, Tell
+from autograder.grading.task import Finished, Task
+from autograder.grading.workers import schedule
+from autograder.grading.writing import write_whole
 from autograder.intake import timestamps
 from autograder.intake.submission import find_submission
 from autograder.words import count
-from course_lib.checking import Outcome
 
 
 @dataclass(frozen=True)
@@ -34,36 +33,34 @@ class LessonClientSide:
     """The client's side of a lesson's grading.
 
     Attributes:
-        assignment: the lesson.
-        keys: the answer keys.
+        strategy: of the lesson.
         order: what workers are to do.
         here: what this process would grade with.
     """
 
-    assignment: Assignment
-    keys: AnswerKeys
+    strategy: ExerciseStrategy
     order: Order
     here: Examined
 
     def on_worker(self, name: str) -> LessonOnWorker:
         """What each worker is to keep ready."""
-        return LessonOnWorker(name, self.order, self.assignment.course.secret(), self.here)
+        return LessonOnWorker(name, self.order, self.strategy.course.secret(), self.here)
 
     def pack(self, task: Task) -> Message | Finished:
         """The submission's notebook, found, and not opened unless there are several; or that there is none."""
-        assignment = self.assignment
+        assignment = self.strategy.assignment
         try:
             found, timestamp = find_submission(task.folder, assignment.lesson, assignment.answers_in)
         except Unreadable as problem:
-            return give_back_unread(assignment, self.keys, task, problem.reason)
+            return self.strategy.refuse(task, problem.reason)
         stated = timestamp if os.path.lexists(task.folder / timestamps.NAME) else None
         return Message(pack_task(task, found.notes, stated), found.content, self._kept(task))
 
     def unpack(self, task: Task, reply: bytes) -> Finished:
         """Write the files of a graded submission."""
-        answer = open_reply(reply, task, self.assignment.conditions)
+        answer = open_reply(reply, task, self.strategy.conditions)
         written = {}
-        for kind, path in written_files(self.assignment, task.student).items():
+        for kind, path in self.strategy.written_files(task.student).items():
             if kind in answer.texts:
                 written[kind] = write_whole(path, answer.texts[kind])
             else:
@@ -72,14 +69,14 @@ class LessonClientSide:
 
     def give_up(self, task: Task, problem: str) -> Finished:
         """What comes of a submission over which the grader itself has failed: `ungraded`, no score."""
-        return record_without_score(self.assignment, self.keys, task, Outcome.UNGRADED, problem)
+        return self.strategy.give_up(task, problem)
 
     def _kept(self, task: Task) -> bytes:
         """The notebook of before, where only some of its exercises are judged anew."""
-        if task.earlier is None or not self.assignment.fingerprints.keys() - task.judged:
+        if task.earlier is None or not self.strategy.exercises - task.judged:
             return b""
         try:
-            return written_files(self.assignment, task.student)["autograded"].read_bytes()
+            return self.strategy.written_files(task.student)["autograded"].read_bytes()
         except OSError:
             return b""
 
@@ -93,7 +90,7 @@ class ClusterBackend:
         wanted: how many workers a local cluster has.
         patience: how long to wait for the scheduler, and then for a worker, in seconds.
         trusted: whether a connection to another machine may be unencrypted.
-        assignment: the lesson.
+        strategy: of the lesson.
         min_level: the weakest boxes that will do; None for what grading takes by itself.
         level: boxes of exactly this level, untried.
     """
@@ -102,7 +99,7 @@ class ClusterBackend:
     wanted: int
     patience: float
     trusted: bool
-    assignment: Assignment
+    strategy: ExerciseStrategy
     min_level: Level | None
     level: Level | None
 
@@ -118,13 +115,13 @@ class ClusterBackend:
         self.begin()
         return len(self._good)
 
-    def described(self) -> str:
+    def describe(self) -> str:
         """Where, and in what boxes, in a line."""
         self.begin()
         weakest = min(Level[one.level] for one in self._good.values())
         hosts = len({one.host for one in self._good.values()})
         where = f"{count(len(self._good), 'worker')} on {count(hosts, 'machine')}"
-        return f"{where}; {describe(weakest, self.assignment.limits)}"
+        return f"{where}; {describe(weakest, self.strategy.limits)}"
 
     def begin(self) -> None:
         """Connect, and find out who may take part.
@@ -140,16 +137,16 @@ class ClusterBackend:
         examined = examine_workers(self._client, *self._levels)
         self._good = require_a_worker(workers_of(self._client), examined, self._here, _tell)
 
-    def grade(self, keys: AnswerKeys, tasks: Sequence[Task], tick: Callable[[], None]) -> Iterator[Finished]:
+    def grade(self, tasks: Sequence[Task], tell: Tell, tick: Callable[[], None]) -> Iterator[Finished]:
         """Grade on the workers.
 
         Raises:
             WorkersLost: they are gone.
         """
         self.begin()
-        order = Order.of(self.assignment, *self._levels)
-        side = LessonClientSide(self.assignment, keys, order, self._here)
-        return hand_out(lambda: ClusterPool(self._client, side, _tell), side.give_up, tasks, tick)
+        order = Order.of(self.strategy.assignment, *self._levels)
+        side = LessonClientSide(self.strategy, order, self._here)
+        return schedule(lambda: ClusterPool(self._client, side, _tell), side.give_up, tasks, tick)
 
     def close(self) -> None:
         """End the connection, and a local cluster."""
@@ -158,7 +155,7 @@ class ClusterBackend:
 
 def cluster_backend(
     address: str, workers: int, patience: float = PATIENCE_SECONDS, trusted: bool = False
-) -> Callable[[Assignment, int, Level | None, Level | None], ClusterBackend]:
+) -> StartBackend:
     """Have a cluster grade.
 
     Args:
@@ -171,9 +168,13 @@ def cluster_backend(
         BadInput: the address is none, or the way there is open to others.
     """
     check_address(address, trusted)
-    return lambda assignment, most, min_level, level: ClusterBackend(
-        address, min(workers, most), patience, trusted, assignment, min_level, level
-    )
+
+    def start(strategy: Strategy, most: int, min_level: Level | None, level: Level | None) -> ClusterBackend:
+        if not isinstance(strategy, ExerciseStrategy):
+            raise BadInput(f"--scheduler is for lessons with exercises; grade {strategy.name} here, without it")
+        return ClusterBackend(address, min(workers, most), patience, trusted, strategy, min_level, level)
+
+    return start
 
 
 def _tell(line: str) -> None:

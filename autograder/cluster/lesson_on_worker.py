@@ -111,9 +111,8 @@ class LessonOnWorker(RunOnWorker):
         import torch
 
         from autograder.box import Level
-        from autograder.grading.batch import fork_server_of
-        from autograder.grading.submission import AnswerKeys
-        from autograder.grading.workers import LessonGrader, limit_own_memory
+        from autograder.grading.exercise_strategy import ExerciseStrategy
+        from autograder.grading.workers import limit_own_memory
 
         limit_own_memory()
         torch.set_num_threads(1)  # as on one machine: a worker has one core
@@ -121,16 +120,15 @@ class LessonOnWorker(RunOnWorker):
         lesson = self._assignment = _assignment(order, self._secret, scratch)
         if exercises_digest(lesson.exercises) != order.definitions:
             raise WorkerRefused("the exercises are others there; install the same versions there")
-        fork_server = self._resources.enter_context(fork_server_of(lesson, Level[examined.level]))
-        keys = AnswerKeys(self._secret, lesson.tolerances)
-        self._grader = LessonGrader(lesson, fork_server, keys, self._read)
-        self._grade = self._grader.start(0)
+        self._strategy = ExerciseStrategy(lesson, self._read)
+        fork_server = self._strategy.make_fork_server(Level[examined.level])
+        self._fork_server = self._resources.enter_context(fork_server)
+        self._grade = self._strategy.begin(self._fork_server, 0)
 
     def grade(self, task: bytes, notebook: bytes, kept: bytes) -> bytes:
         """Grade one submission."""
         from autograder.box.endings import ForkServerEnded
         from autograder.cluster import messages
-        from autograder.grading.plan import written_files
         from autograder.grading.workers import grade_watched
         from autograder.intake import timestamps
 
@@ -142,16 +140,16 @@ class LessonOnWorker(RunOnWorker):
         task_here.folder.mkdir(parents=True)
         if opened.timestamp is not None:
             (task_here.folder / timestamps.NAME).write_text(opened.timestamp, encoding="utf-8")
-        files = written_files(lesson, student)
+        files = self._strategy.written_files(student)
         try:
             if kept:
                 files["autograded"].parent.mkdir(parents=True)
                 files["autograded"].write_bytes(kept)
             try:
-                finished = grade_watched(self._grader, self._grade, task_here)
+                finished = grade_watched(self._strategy, self._grade, task_here)
             except ForkServerEnded:
-                self._grader.fork_server.revive()
-                finished = grade_watched(self._grader, self._grade, task_here)
+                self._fork_server.revive()
+                finished = grade_watched(self._strategy, self._grade, task_here)
             texts = {kind: files[kind].read_text(encoding="utf-8") for kind in finished.record.files}
             return messages.pack_reply(finished, texts)
         finally:

@@ -15,8 +15,7 @@ from typing import Any
 import msgpack
 
 from autograder.gradebook.record import CaseRecord, Conditions, ExerciseRecord, Record
-from autograder.grading.plan import Task
-from autograder.grading.recording import Finished
+from autograder.grading.task import Finished, Task
 from course_lib.checking import Outcome
 
 _KNOWN_HERE = {"conditions", "by_hand", "adjustments", "decided", "lateness", "weight", "drop_lowest", "is_withdrawn"}
@@ -131,9 +130,9 @@ def open_reply(content: bytes, task: Task, conditions: Conditions) -> Reply:
     if (record.student, record.digest) != (task.student, task.digest):
         raise ValueError(f"a worker has answered for {record.student} in place of {task.student}")
     texts = plain["texts"]
-    notebook = json.loads(texts["autograded"]) if "autograded" in texts else None
+    notebooks = {record.lesson: json.loads(texts["autograded"])} if "autograded" in texts else {}
     task = replace(task, judged=frozenset(plain["judged"]))
-    return Reply(Finished(task, record, notebook, plain["starved"]), texts)
+    return Reply(Finished(task, record, notebooks, plain["starved"]), texts)
 
 
 def _plain(record: Record) -> dict[str, Any]:

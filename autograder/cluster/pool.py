@@ -26,8 +26,7 @@ from autograder.cluster.worker import (
     stale_runs,
 )
 from autograder.errors import DISK_FULL, BadInput
-from autograder.grading.plan import Task
-from autograder.grading.recording import Finished
+from autograder.grading.task import Finished, Task
 from autograder.grading.workers import WorkerDied, WorkersLost, error_in_words
 
 logger = logging.getLogger(__name__)

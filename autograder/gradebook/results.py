@@ -43,7 +43,6 @@ class ClassResult:
         replaced_pages: those whose page was written anew because another program had put its own in its place.
         stale_pages: those whose page could not be, because their notebook in autograded/ is not what was written.
         notices: what else has happened or has not, a line each.
-        command: what was run, without the name of the lesson.
     """
 
     lesson: str
@@ -57,7 +56,6 @@ class ClassResult:
     replaced_pages: tuple[str, ...] = ()
     stale_pages: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
-    command: str = "katze grade"
 
     @property
     def left_ungraded(self) -> bool:

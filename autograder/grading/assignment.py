@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import importlib.metadata
-import platform
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
-import course_lib
-from autograder.box.library import imports_of
+from autograder import repair
+from autograder.box.fork_server import server
 from autograder.course.course import Course
 from autograder.course.semester import SEMESTER_NAME, ExerciseTerms
 from autograder.errors import BadInput
 from autograder.gradebook.changes.adjustments import Adjustment
 from autograder.gradebook.record import Conditions
-from autograder.grading.digests import answers, fingerprints, sources
+from autograder.grading import notebook_runner
+from autograder.grading.answer_keys import AnswerKeys
+from autograder.grading.digests import answers, fingerprints
 from autograder.grading.digests.reach import Library, held_by_lesson, mentioned
+from autograder.grading.digests.versions import limits_that_decide, versions_of
+from autograder.intake import submission
 from autograder.intake.handed_in import AnswersIn
 from autograder.limits import NO_ALLOWANCE, Limits
 from autograder.repair import Release, answers_in
@@ -27,12 +28,7 @@ from course_lib.checking import AnswerKey, Exercise
 from course_lib.checking.compare import Tolerance
 from course_lib.exercises.catalogue import CONFIG_NAME, UnusableExercises
 
-_GRADING = (
-    "autograder.grading.submission",
-    "autograder.repair",
-    "autograder.intake.submission",
-    "autograder.box.fork_server.server",
-)
+_GRADING = (notebook_runner, repair, submission, server)
 """What reads, runs and judges an answer; together with all that it imports, it decides grades."""
 
 _PACKAGES = ("torch", "numpy", "ipython")
@@ -119,9 +115,8 @@ class Assignment:
     @cached_property
     def conditions(self) -> Conditions:
         """What its grades depend on, besides submissions and exercises."""
-        limits = {name: value for name, value in asdict(self.limits).items() if name != "memory_ceiling_bytes"}
         settings = {
-            "limits": limits,
+            "limits": limits_that_decide(self.limits),
             "cells tagged demo": "left out" if self.skip_demos else "run",
             "withheld modules": list(self.withheld),
         }
@@ -168,6 +163,10 @@ class Assignment:
         """How near to the reference answers must be, where `course.toml` sets it, by exercise."""
         terms = {exercise.id: self.course.semester.exercise(exercise.id).tolerance for exercise in self.exercises}
         return {name: Tolerance(one.relative, one.absolute) for name, one in terms.items() if one is not None}
+
+    def make_keys(self) -> AnswerKeys:
+        """Its answer keys, to be made as they are asked for."""
+        return AnswerKeys(self.course.secret(), self.tolerances)
 
     @cached_property
     def library(self) -> Library:
@@ -217,9 +216,7 @@ def _check_cells(release: Release, course: Course, lesson: str) -> dict[str, str
     """
     if lesson not in course.exercises.modules:
         others = f"; there are those of {', '.join(course.exercises.modules)}" if course.exercises.modules else ""
-        raise BadInput(
-            f"this course has no exercises for {lesson}{others}. `katze autograde {lesson}` grades it as nbgrader would"
-        )
+        raise BadInput(f"this course has no exercises for {lesson}{others}")
     checks = {slot.exercise: slot for slot in release.slots if slot.role == "check"}
     wanted = {exercise.id: exercise.points for exercise in course.exercises.of_lesson(lesson)}
     found = {exercise: slot.nbgrader.get("points") for exercise, slot in checks.items()}
@@ -255,29 +252,8 @@ def _points(points: object) -> str:
 
 def grading_versions() -> dict[str, str]:
     """Of all that decides a grade here, whatever the lesson; of our own code that grades, a digest ("checks")."""
-    return {
-        "Katze": course_lib.__version__,
-        "Python": platform.python_version(),
-        **{package: importlib.metadata.version(package) for package in _PACKAGES},
-        "checks": sources.of_files(_grading_code()),
-    }
+    return versions_of(_GRADING, _PACKAGES)
 
 
 def _versions(assignment: Assignment) -> dict[str, str]:
     return {**grading_versions(), "library": assignment.library.digest(assignment.own_names)}
-
-
-def _grading_code() -> set[Path]:
-    """Our own files that decide a grade: those named in `_GRADING`, and what they import, however indirectly."""
-    root = Path(__file__).parents[2]
-    found: dict[str, Path] = {}
-    waiting = list(_GRADING)
-    while waiting:
-        name = waiting.pop()
-        path = root.joinpath(*name.split("."))
-        path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
-        if name in found or not path.is_file() or not name.startswith(("autograder.", "course_lib.checking")):
-            continue
-        found[name] = path
-        waiting.extend(imports_of(path, name).at_once)
-    return set(found.values())

@@ -1,53 +1,53 @@
-"""Grading a class: see what has changed, grade that in boxes, many at once, and record it.
+"""Grading a class, whatever kind of assignment it has handed in: see what has changed, grade that in boxes, many at
+once, and record it.
 
-Read this first, then `plan.py` (what is to be done), `workers.py` (how it is done), `recording.py` and `publish.py`
-(what comes of it). This process alone writes the gradebook.
+Read this first, then `strategy.py` (what differs between kinds of assignment), `plan.py` (what is to be done),
+`workers.py` (how it is done), `recording.py` and `publish.py` (what comes of it). This process alone writes the
+gradebook.
 """
 
 from __future__ import annotations
 
 import contextlib
 import errno
+import logging
 import os
 import platform
 import socket
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
 
 from rich.console import Console
 
-from autograder.box import ForkServer, Level, Limits, choose_level, describe
+from autograder.box import Level, Limits
 from autograder.box.confinement.selftest import default_level
 from autograder.course.course import Course
 from autograder.errors import DISK_FULL, BadInput, Interrupted
 from autograder.gradebook import store
 from autograder.gradebook.access import is_new, look, open_gradebook
-from autograder.gradebook.changes.adjustments import adjusted
 from autograder.gradebook.file import check_room
 from autograder.gradebook.record import SET_ASIDE, Record, RunRecord
 from autograder.gradebook.results import ClassResult, Grading
 from autograder.gradebook.session import GradebookSession
 from autograder.gradebook.store import read_frozen
-from autograder.grading.assignment import Assignment
+from autograder.grading.backend import Backend, LocalBackend, StartBackend
 from autograder.grading.by_hand import bring_to_pages
 from autograder.grading.exchange import prepare_release
-from autograder.grading.plan import FIRST, SUBMITTED_AGAIN, Plan, Recorded, Task, make_plan
-from autograder.grading.publish import discard, list_in_formgrader
-from autograder.grading.recording import Finished, record_passed_over, record_without_score
-from autograder.grading.submission import AnswerKeys
-from autograder.grading.workers import WorkersLost, error_in_words, grade_in_parallel
+from autograder.grading.kinds import strategy_for
+from autograder.grading.plan import FIRST, SUBMITTED_AGAIN, Plan, Recorded, make_plan
+from autograder.grading.publish import discard
+from autograder.grading.strategy import Strategy
+from autograder.grading.task import Finished
+from autograder.grading.workers import WorkersLost, error_in_words
 from autograder.intake.submission import check_student_id, list_submissions, refused_submissions
 from autograder.platforms.misplaced import how_to_collect
 from autograder.progress import progress_bar
 from autograder.words import count
-from course_lib.checking import Outcome
 
-if TYPE_CHECKING:
-    from autograder.gradebook.writer import GradebookWriter
+logger = logging.getLogger(__name__)
 
 
 def grade_lesson(
@@ -62,16 +62,17 @@ def grade_lesson(
     skip_demos: bool = True,
     feedback: bool = True,
     force: bool = False,
+    solution: Path | None = None,
     console: Console | None = None,
-    hire: Hire | None = None,
+    backend: StartBackend = LocalBackend,
 ) -> ClassResult:
-    """Grade what has changed among the submissions to a lesson; write gradebook, autograded notebooks and feedback.
+    """Grade what has changed among the submissions to an assignment; write gradebook, notebooks and feedback.
 
     A submission whose folder is not a student id is passed over, and named in the result.
 
     Args:
         course: the course.
-        lesson: the lesson's folder name.
+        lesson: the assignment's folder name: a lesson with exercises, or an assignment of plain nbgrader's.
         students: only these; None for everyone who submitted.
         workers: submissions graded at once.
         min_level: refuse to grade in weaker boxes than this; by default L2 on Linux.
@@ -80,90 +81,62 @@ def grade_lesson(
         skip_demos: leave out cells tagged `demo`, unless a later cell may need one.
         feedback: write feedback pages.
         force: grade everything, changed or not; what was graded before stops counting at the start.
-        console: where the line on the boxes and the progress bar go; by default standard error.
-        hire: who grades; by default processes of this machine.
+        solution: the folder of the course's own solution, on which test cells are tried first; by default that of
+            nbgrader's source.
+        console: where lines on the boxes and the progress bar go; by default standard error.
+        backend: who grades; by default processes of this machine.
 
     Raises:
-        BadInput: before anything is written: no such lesson, no submissions, a release or a
+        BadInput: before anything is written: no such assignment, no submissions, a release or a
             gradebook of another version, a gradebook that is in use or cannot be written, no room on the disk, or no
             box of the level wanted. While grading: the disk is full, or all workers are gone; what was recorded stays.
     """
     start = time.perf_counter()
-    course.require_exercises()
     console = console or Console(stderr=True)
-    with tell_plainly(), contextlib.ExitStack() as resources:
-        assignment = Assignment.load(course, lesson, limits or course.limits, skip_demos, feedback)
+    with report_plainly(), contextlib.ExitStack() as resources:
+        strategy = strategy_for(
+            course, lesson, limits=limits, skip_demos=skip_demos, feedback=feedback, solution=solution
+        )
         submissions = select_submissions(course, lesson, students)
-        boxes = (hire or LocalWorkforce)(assignment, min(workers, len(submissions)), min_level, level)
+        boxes = backend(strategy, min(workers, len(submissions)), min_level, level)
         resources.callback(boxes.close)
         if (force or _looks_changed(course, submissions)) and not _is_frozen(course, lesson):
             boxes.begin()  # they warm up while the rest is found out
         with open_gradebook(course.gradebook, lesson) as book:
-            _warn_of_an_empty_gradebook(assignment, console)
+            _warn_of_an_empty_gradebook(course, lesson, console)
             course.secret()  # made before anything follows from it
-            recorded = read_recorded(book, lesson)
-            plan = make_plan(assignment, submissions, recorded, find_weakest(level, min_level), force)
-            done = _Done()
+            recorded = read_recorded(book, strategy)
+            plan = make_plan(strategy, submissions, recorded, find_weakest(level, min_level), force)
+            run = _Run(strategy, book, boxes, force, console)
             if recorded.frozen:
-                done.notices.append(frozen_in_words(lesson, recorded.frozen, plan, force))
+                run.notices.append(frozen_in_words(lesson, recorded.frozen, plan, force))
                 plan = plan.without_tasks()
-            elif plan.tasks or assignment.adjustments != recorded.adjustments:
+            elif plan.tasks or strategy.adjustments != recorded.adjustments:
                 check_places(course, feedback)
-                done = _grade(assignment, plan, book, boxes, force, console)
-            records = _collect_records(assignment, plan, book, done)
-            given = bring_to_pages(assignment, book, records.keys())
+                run.grade(plan)
+            records = run.records(plan)
+            by_hand = bring_to_pages(strategy, book, records.keys())
             prepare_release(course, lesson, records.values())
-            list_in_formgrader(assignment)
+            _list_in_formgrader(course, lesson)
     return ClassResult(
         lesson=lesson,
-        boxes=boxes.described() if plan.tasks else "",
-        submissions=tuple(given.complete(record) for _, record in sorted(records.items())),
+        boxes=boxes.describe() if plan.tasks else "",
+        submissions=tuple(by_hand.complete(record) for _, record in sorted(records.items())),
         seconds=time.perf_counter() - start,
-        gradings=done.gradings,
-        refused=_list_refused(assignment) if students is None else (),
-        notices=(*assignment.outdated, *book.notices, *done.notices, *given.notices),
-        pages=given.pages,
-        due_pages=given.due_pages,
-        replaced_pages=given.replaced_pages,
-        stale_pages=given.stale_pages,
+        gradings=run.gradings,
+        refused=_list_refused(strategy) if students is None else (),
+        notices=(*strategy.notices, *book.notices, *run.notices, *by_hand.notices),
+        pages=by_hand.pages,
+        due_pages=by_hand.due_pages,
+        replaced_pages=by_hand.replaced_pages,
+        stale_pages=by_hand.stale_pages,
     )
 
 
-class Workforce(Protocol):
-    """Who grades a run's submissions, and in what boxes."""
-
-    @property
-    def workers(self) -> int:
-        """How many submissions are graded at once."""
-
-    def described(self) -> str:
-        """Level and limits of the boxes, in a line."""
-
-    def begin(self) -> None:
-        """Make ready, perhaps in the background.
-
-        Raises:
-            BadInput: nobody can grade.
-        """
-
-    def grade(self, keys: AnswerKeys, tasks: Sequence[Task], tick: Callable[[], None]) -> Iterator[Finished]:
-        """Grade, and call `tick` a few times a second.
-
-        Raises:
-            WorkersLost: those who grade are gone; what they have handed back stays.
-        """
-
-    def close(self) -> None:
-        """End what was begun."""
-
-
-Hire = Callable[[Assignment, int, Level | None, Level | None], Workforce]
-"""Makes one of a lesson, the most workers that could be busy, the weakest boxes that will do, and the only ones."""
-
-
 @dataclass
-class _Done:
-    """What a run keeps of what it has graded, until it is reported: the records themselves are in the gradebook.
+class _Run:
+    """One run over an assignment, and what it keeps of what it has graded until that is reported: the records
+    themselves are in the gradebook.
 
     Attributes:
         gradings: for each student whose submission was graded, why, and what changed.
@@ -171,17 +144,126 @@ class _Done:
         notices: what else its reader should know, a line each.
     """
 
+    strategy: Strategy
+    book: GradebookSession
+    boxes: Backend
+    force: bool
+    console: Console
     gradings: dict[str, Grading] = field(default_factory=dict)
     unrecorded: dict[str, Record] = field(default_factory=dict)
     notices: list[str] = field(default_factory=list)
 
+    def grade(self, plan: Plan) -> None:
+        """Count anew what was decided about exercises; grade what the plan says, and record each submission as soon as
+        it is graded.
+        """
+        strategy, boxes, tasks = self.strategy, self.boxes, plan.tasks
+        if tasks:
+            self._tell("\n".join(filter(None, [boxes.describe(), strategy.promise])))
+            boxes.begin()
+        self.notices += strategy.open_gradebook(self.book)
+        with self.book.begin() as connection:
+            run = store.begin_run(connection, self._describe(len(tasks)))
+        logger.info("run %d begins", run)
+        self.notices += strategy.recount(run)
+        if tasks:
+            if self.force:
+                self._set_aside(plan, run)
+            self._grade_all(plan, run)
+        with self.book.begin() as connection:
+            store.end_run(connection, run)
+        logger.info("run %d has ended", run)
+        if tasks:
+            strategy.conclude([task.student for task in tasks])
 
-def read_recorded(book: GradebookSession, lesson: str) -> Recorded:
-    """What the gradebook holds of a lesson; it may be still to be made."""
+    def _tell(self, line: str) -> None:
+        self.console.print(line, highlight=False, markup=False, soft_wrap=True)
+
+    def _describe(self, submissions: int) -> RunRecord:
+        return RunRecord(
+            lesson=self.strategy.name,
+            host=socket.gethostname(),
+            platform=platform.platform(),
+            workers=min(self.boxes.workers, submissions) if submissions else 0,
+            boxes=self.boxes.describe() if submissions else "",
+            forced=self.force,
+            submissions=submissions,
+        )
+
+    def _set_aside(self, plan: Plan, run: int) -> None:
+        """Stop counting what is graded again by force, first in the gradebook and then on the disk."""
+        again = [task.student for task in plan.tasks if task.earlier is not None]
+        self.strategy.set_aside(run, again, SET_ASIDE)
+        for student in again:
+            discard(self.strategy, student)
+
+    def _grade_all(self, plan: Plan, run: int) -> None:
+        name, tasks = self.strategy.name, self.strategy.arrange(plan.tasks)
+        progress = progress_bar(self.console)
+        try:
+            graded = self.boxes.grade(tasks, self._tell, progress.refresh)
+            with progress:
+                bar = progress.add_task(name, total=len(tasks))
+                for finished in graded:
+                    self._record(run, finished)
+                    progress.advance(bar)
+        except KeyboardInterrupt:
+            raise Interrupted(
+                f"stopped: {len(self.gradings)} of {len(tasks)} done, and recorded; run `katze grade {name}` to go on"
+            ) from None
+        except WorkersLost as problem:
+            raise BadInput(
+                f"{problem}; {len(self.gradings)} of {len(tasks)} done, and recorded; run this again to go on"
+            ) from problem
+
+    def _record(self, run: int, finished: Finished) -> None:
+        """Write what a worker found into the gradebook.
+
+        What goes wrong with one submission is that submission's, not the class's: it is ungraded, and its earlier grade
+        goes as well.
+        """
+        student = finished.task.student
+        if not finished.record.files:  # else they are of this grading, even where an exercise of it has no score
+            discard(self.strategy, student)
+        try:
+            self.gradings[student] = self._write(run, finished)
+            return
+        except BadInput:
+            raise
+        except Exception as error:
+            problem = f"The gradebook could not be written: {error_in_words(error)}"
+        discard(self.strategy, student)
+        failed = self.strategy.give_up(finished.task, problem)
+        failed = replace(failed, record=replace(failed.record, seconds=finished.record.seconds))
+        try:
+            self.gradings[student] = self._write(run, failed)
+        except BadInput:
+            raise
+        except Exception:  # told already; without its files the submission is graded again by the next run
+            self.gradings[student] = Grading(failed.task.why)
+            self.unrecorded[student] = failed.record
+
+    def _write(self, run: int, finished: Finished) -> Grading:
+        task, changes = finished.task, self.strategy.save(run, finished)
+        first = task.earlier is None
+        return Grading(task.why, () if first else changes, first)
+
+    def records(self, plan: Plan) -> dict[str, Record]:
+        """The records of all submissions of the plan, by student, as they stand at the end of the run."""
+        wanted = {record.student for record in plan.unchanged} | self.gradings.keys()
+        if not wanted:
+            return {}
+        with self.book.begin() as connection:
+            records = store.counted(connection, self.strategy.name)
+        return {student: record for student, record in records.items() if student in wanted} | self.unrecorded
+
+
+def read_recorded(book: GradebookSession, strategy: Strategy) -> Recorded:
+    """What the gradebook holds of an assignment; it may be empty, or lack our tables."""
     if book.is_new():
         return Recorded()
     with book.begin() as connection:
-        return Recorded.read(connection, lesson)
+        return Recorded.read(connection, strategy)
 
 
 def _is_frozen(course: Course, lesson: str) -> bool:
@@ -202,90 +284,15 @@ def frozen_in_words(lesson: str, since: str, plan: Plan, force: bool) -> str:
     return f"{lesson} is frozen since {since}: nothing is graded{waits}; to grade, run `katze thaw {lesson}`"
 
 
-def _collect_records(assignment: Assignment, plan: Plan, book: GradebookSession, done: _Done) -> dict[str, Record]:
-    """The records of all submissions of the plan, by student, as they stand at the end of the run."""
-    wanted = {record.student for record in plan.unchanged} | done.gradings.keys()
-    if not wanted:
-        return {}
-    with book.begin() as connection:
-        records = store.counted(connection, assignment.lesson)
-    return {student: record for student, record in records.items() if student in wanted} | done.unrecorded
-
-
-def _list_refused(assignment: Assignment) -> tuple[Record, ...]:
+def _list_refused(strategy: Strategy) -> tuple[Record, ...]:
     """The records of submissions that were passed over because of their folder's name; they go into no gradebook."""
-    keys = AnswerKeys(assignment.course.secret())
-    refused = refused_submissions(assignment.course.submitted, assignment.lesson)
-    return tuple(record_passed_over(assignment, keys, shown, why) for shown, why in refused.items())
+    refused = refused_submissions(strategy.course.submitted, strategy.name)
+    return tuple(strategy.pass_over(shown, why) for shown, why in refused.items())
 
 
-def fork_server_of(assignment: Assignment, level: Level, channels: int = 1) -> ForkServer:
-    """Where the boxes of a lesson come from, to be entered: it lacks what the lesson withholds, and has what it needs.
-
-    Args:
-        assignment: the lesson.
-        level: of the boxes.
-        channels: one for each worker.
-    """
-    return ForkServer(
-        assignment.withheld,
-        level,
-        assignment.limits,
-        channels=channels,
-        trains=assignment.trains,
-        own={module.partition(".")[0] for module in assignment.course.exercises.modules.values()},
-        held=assignment.held,
-    )
-
-
-class LocalWorkforce:
-    """The boxes of a run, of a level that is found by trying. They take two seconds to warm up, in the background."""
-
-    def __init__(self, assignment: Assignment, workers: int, min_level: Level | None, level: Level | None) -> None:
-        """Nothing is started yet.
-
-        Args:
-            assignment: says what each box may use, and which modules are withheld from it.
-            workers: processes that open boxes, at most.
-            min_level: the weakest level to accept.
-            level: this level exactly, untried.
-        """
-        self._assignment = assignment
-        self._min_level = min_level
-        self._level = level
-        self._fork_server: ForkServer | None = None
-        self.workers = workers
-
-    def level(self) -> Level:
-        """The level.
-
-        Raises:
-            BadInput: this machine has none that is good enough.
-        """
-        if self._level is None:
-            self._level = choose_level(self._min_level)
-        return self._level
-
-    def described(self) -> str:
-        """Level and limits, in a line."""
-        return describe(self.level(), self._assignment.limits)
-
-    def begin(self) -> None:
-        """Start what boxes come from; it warms up in the background."""
-        if self._fork_server is None:
-            self._fork_server = fork_server_of(self._assignment, self.level(), self.workers)
-
-    def grade(self, keys: AnswerKeys, tasks: Sequence[Task], tick: Callable[[], None]) -> Iterator[Finished]:
-        """Grade in processes that are forks of this one."""
-        self.begin()
-        assert self._fork_server is not None
-        self._fork_server.ready()
-        return grade_in_parallel(self._assignment, self._fork_server, keys, tasks, min(self.workers, len(tasks)), tick)
-
-    def close(self) -> None:
-        """End what was begun."""
-        if self._fork_server is not None:
-            self._fork_server.close()
+def _list_in_formgrader(course: Course, lesson: str) -> None:
+    """Let formgrader list the lesson: it shows those with a folder in nbgrader's source, which a clone lacks."""
+    (course.source / lesson).mkdir(parents=True, exist_ok=True)
 
 
 def _looks_changed(course: Course, submissions: Sequence[tuple[str, Path]]) -> bool:
@@ -296,9 +303,8 @@ def _looks_changed(course: Course, submissions: Sequence[tuple[str, Path]]) -> b
     return any(folder.stat().st_mtime > written for _, folder in submissions)
 
 
-def _warn_of_an_empty_gradebook(assignment: Assignment, console: Console) -> None:
+def _warn_of_an_empty_gradebook(course: Course, lesson: str, console: Console) -> None:
     """Say that grades may have been lost, where the gradebook is there and empty, next to graded notebooks."""
-    course, lesson = assignment.course, assignment.lesson
     address = course.gradebook
     is_there = not isinstance(address, Path) or address.is_file()
     if is_there and is_new(address) and any(course.autograded.glob(f"*/{lesson}/{lesson}.ipynb")):
@@ -355,128 +361,8 @@ def select_submissions(course: Course, lesson: str, students: Sequence[str] | No
     return submissions
 
 
-def _grade(
-    assignment: Assignment,
-    plan: Plan,
-    book: GradebookSession,
-    boxes: Workforce,
-    force: bool,
-    console: Console,
-) -> _Done:
-    """Count anew what was decided about exercises; grade what the plan says, and record each submission as soon as it
-    is graded.
-    """
-    lesson, done = assignment.lesson, _Done()
-    keys = AnswerKeys(assignment.course.secret())
-    with contextlib.ExitStack() as resources:
-        if plan.tasks:
-            console.print(boxes.described(), highlight=False, soft_wrap=True)
-            boxes.begin()
-        from autograder.gradebook.writer import GradebookWriter  # takes a second, while the fork server warms up
-
-        gradebook = resources.enter_context(GradebookWriter(book, assignment.course.course_id))
-        done.notices += gradebook.ensure_assignment(lesson, assignment.release.notebook, assignment.adjustments)
-        run = gradebook.begin_run(_run(assignment, boxes, force, len(plan.tasks)))
-        done.notices += [f"counted anew, {told}" for told in gradebook.apply_adjustments(run, lesson)]
-        if not plan.tasks:
-            gradebook.end_run(run)
-            return done
-        if force:
-            _set_aside(gradebook, assignment, plan, run)
-        tasks = sorted(plan.tasks, key=lambda task: keys.slot(task.student))  # a worker keeps the keys of one slot
-        progress = resources.enter_context(progress_bar(console))
-        bar = progress.add_task(lesson, total=len(plan.tasks))
-        try:
-            for finished in boxes.grade(keys, tasks, progress.refresh):
-                _record(gradebook, assignment, keys, run, finished, done)
-                progress.advance(bar)
-        except KeyboardInterrupt:
-            raise Interrupted(
-                f"stopped: {len(done.gradings)} of {len(plan.tasks)} done, and recorded; run `katze grade {lesson}` to "
-                "go on"
-            ) from None
-        except WorkersLost as problem:
-            raise BadInput(
-                f"{problem}; {len(done.gradings)} of {len(plan.tasks)} done, and recorded; run this again to go on"
-            ) from problem
-        gradebook.end_run(run)
-    return done
-
-
-def _run(assignment: Assignment, boxes: Workforce, force: bool, submissions: int) -> RunRecord:
-    return RunRecord(
-        lesson=assignment.lesson,
-        host=socket.gethostname(),
-        platform=platform.platform(),
-        workers=min(boxes.workers, submissions) if submissions else 0,
-        boxes=boxes.described() if submissions else "",
-        forced=force,
-        submissions=submissions,
-    )
-
-
-def _set_aside(gradebook: GradebookWriter, assignment: Assignment, plan: Plan, run: int) -> None:
-    """Stop counting what is graded again by force, first in the gradebook and then on the disk."""
-    again = [task.student for task in plan.tasks if task.earlier is not None]
-    gradebook.set_aside(run, assignment.lesson, again, SET_ASIDE)
-    for student in again:
-        discard(assignment, student)
-
-
-def _record(
-    gradebook: GradebookWriter,
-    assignment: Assignment,
-    keys: AnswerKeys,
-    run: int,
-    finished: Finished,
-    done: _Done,
-) -> None:
-    """Write what a worker found into the gradebook.
-
-    What goes wrong with one submission is that submission's, not the class's: it is ungraded, and its earlier grade
-    goes as well.
-    """
-    student = finished.task.student
-    if not finished.record.files:  # else they are of this grading, even where an exercise of it has no score
-        discard(assignment, student)
-    try:
-        done.gradings[student] = _write(gradebook, assignment, run, finished)
-        return
-    except BadInput:
-        raise
-    except Exception as error:
-        problem = f"The gradebook could not be written: {error_in_words(error)}"
-    discard(assignment, student)
-    failed = record_without_score(assignment, keys, finished.task, Outcome.UNGRADED, problem)
-    failed = replace(failed, record=replace(failed.record, seconds=finished.record.seconds))
-    try:
-        done.gradings[student] = _write(gradebook, assignment, run, failed)
-    except BadInput:
-        raise
-    except Exception:  # told already; without its files the submission is graded again by the next run
-        done.gradings[student] = Grading(failed.task.why)
-        done.unrecorded[student] = failed.record
-
-
-def _write(gradebook: GradebookWriter, assignment: Assignment, run: int, finished: Finished) -> Grading:
-    from autograder.gradebook.writer import Entry
-
-    record, task = finished.record, finished.task
-    changes = gradebook.record(
-        record.student,
-        record.lesson,
-        finished.notebook,
-        {one.cell: one.points for one in adjusted(record, assignment.adjustments).exercises},
-        record.handed_in or None,
-        record.problem,
-        Entry(run, record, task.why, finished.kept),
-    )
-    first = task.earlier is None
-    return Grading(task.why, () if first else changes, first)
-
-
 @contextlib.contextmanager
-def tell_plainly() -> Iterator[None]:
+def report_plainly() -> Iterator[None]:
     """Say in one line that the disk is full, or that a file may not be read or written."""
     try:
         yield

@@ -15,12 +15,11 @@ from autograder.course.course import Course
 from autograder.gradebook import store
 from autograder.gradebook.access import read_only
 from autograder.gradebook.deadlines import terms
-from autograder.gradebook.record import Record, WrittenPage
+from autograder.gradebook.record import HandGrade, Record
 from autograder.gradebook.session import GradebookSession
 from autograder.gradebook.store import read_frozen
-from autograder.grading.assignment import Assignment
-from autograder.grading.plan import written_files
-from autograder.grading.publish import rewrite_feedback
+from autograder.grading.publish import NO_PENALTIES, rewrite_feedback
+from autograder.grading.strategy import Strategy
 from autograder.pages.deadlines import deadline_for_student, remarks_on_frozen
 
 
@@ -50,13 +49,13 @@ class ByHand:
         return record if found is None else replace(record, by_hand=found.by_hand, lateness=found.lateness)
 
 
-def bring_to_pages(assignment: Assignment, book: GradebookSession, students: Collection[str]) -> ByHand:
+def bring_to_pages(strategy: Strategy, book: GradebookSession, students: Collection[str]) -> ByHand:
     """Bring nbgrader's tables up to date with the deadlines, and write the pages of these students anew where points
     or comments given by hand, or what they say about the deadline, are not on them yet, and where they are not what was
     written.
 
     Args:
-        assignment: the lesson; without feedback no page is written.
+        strategy: of the assignment; without feedback no page is written.
         book: the gradebook.
         students: whom to look at.
 
@@ -65,22 +64,28 @@ def bring_to_pages(assignment: Assignment, book: GradebookSession, students: Col
     """
     if book.is_new():
         return ByHand()
-    records = _complete_records(assignment, book, students)
+    name = strategy.name
+    records = _complete_records(strategy.course, name, book, students)
     with book.begin() as connection:
-        odd = terms.warnings_about_students(assignment.course, connection, assignment.lesson)
-        notices = (*odd, *remarks_on_frozen(assignment.lesson, records.values()))
-        if not assignment.feedback:
+        odd = terms.warnings_about_students(strategy.course, connection, name)
+        notices = (*odd, *remarks_on_frozen(name, records.values()))
+        if not strategy.feedback:
             return ByHand(records, notices=notices)
-        written = store.pages(connection, assignment.lesson)
-        is_frozen = assignment.lesson in read_frozen(connection)
+        written = store.pages(connection, name)
+        is_frozen = name in read_frozen(connection)
+        penalties = strategy.read_penalties(connection)
     now = {student: _digest(records[student]) for student in sorted(written.keys() & records.keys())}
     changed = [student for student in now if _is_changed(written[student].by_hand, now[student], is_frozen)]
     replaced = [
         student
         for student in now
-        if student not in changed and _is_another(written_files(assignment, student)["feedback"], written[student])
+        if student not in changed
+        and _has_other_pages(strategy.written_files(student), records[student], written[student].graded)
     ]
-    files = {student: rewrite_feedback(assignment, records[student]) for student in (*changed, *replaced)}
+    files = {
+        student: rewrite_feedback(strategy, records[student], penalties.get(student, NO_PENALTIES))
+        for student in (*changed, *replaced)
+    }
     if files:
         with book.begin() as connection:
             for student, made in files.items():
@@ -99,9 +104,10 @@ def bring_to_pages(assignment: Assignment, book: GradebookSession, students: Col
     )
 
 
-def _complete_records(assignment: Assignment, book: GradebookSession, students: Collection[str]) -> dict[str, Record]:
+def _complete_records(
+    course: Course, lesson: str, book: GradebookSession, students: Collection[str]
+) -> dict[str, Record]:
     """The records of these students with what was given by hand and what being late costs, which is written as well."""
-    course, lesson = assignment.course, assignment.lesson
     with book.begin() as connection:
         cells = store.by_hand(connection, lesson)
         found = [
@@ -137,19 +143,32 @@ def outdated_pages(course: Course, lesson: str, records: Iterable[Record]) -> li
         for record in records
         if record.student not in written
         or _is_changed(written[record.student].by_hand, _digest(record), is_frozen)
-        or _is_another(course.feedback / record.student / lesson / f"{lesson}.html", written[record.student])
+        or _has_other_pages(
+            {"feedback": course.feedback / record.student / lesson / f"{lesson}.html"},
+            record,
+            written[record.student].graded,
+        )
     ]
 
 
-def _is_another(path: Path, written: WrittenPage) -> bool:
+def _has_other_pages(files: Mapping[str, Path], record: Record, graded: float) -> bool:
+    """Whether one of a submission's pages is no longer the one that was written."""
+    return any(
+        _is_another(path, *record.files.get(file, ("", -1)), graded)
+        for file, path in files.items()
+        if file.startswith("feedback")
+    )
+
+
+def _is_another(path: Path, sha256: str, size: int, graded: float) -> bool:
     """Whether a page is no longer the one that was written. Its bytes are read only where it may have changed since."""
     try:
         status = path.stat()
-        if status.st_size != written.size:
+        if status.st_size != size:
             return True
-        if status.st_mtime < written.graded + 1:  # that is known to the second
+        if status.st_mtime < graded + 1:  # that is known to the second
             return False
-        return hashlib.sha256(path.read_bytes()).hexdigest() != written.sha256
+        return hashlib.sha256(path.read_bytes()).hexdigest() != sha256
     except FileNotFoundError:
         return True
 
@@ -159,7 +178,7 @@ def _digest(record: Record) -> str:
     of them empty where there is nothing.
     """
     given: list[object] = [
-        (cell.cell, cell.points, cell.extra_credit, cell.comment, *["changed"] * cell.is_changed)
+        (_named(record, cell), cell.points, cell.extra_credit, cell.comment, *["changed"] * cell.is_changed)
         for cell in record.by_hand
         if cell.is_given or cell.comment
     ]
@@ -167,6 +186,11 @@ def _digest(record: Record) -> str:
     given += record.adjustments
     told = deadline_for_student(record)
     return (_sha256(given) if given else "") + (f":{_sha256(told)}" if told else "")
+
+
+def _named(record: Record, cell: HandGrade) -> str:
+    """A cell's grade_id; where the assignment has several notebooks, with that of its notebook."""
+    return cell.cell if cell.notebook in ("", record.lesson) else f"{cell.notebook}/{cell.cell}"
 
 
 def _sha256(shown: Sequence[object]) -> str:

@@ -19,8 +19,9 @@ from autograder.gradebook import store
 from autograder.gradebook.changes.adjustments import Adjustments, adjusted
 from autograder.gradebook.record import Conditions, Record
 from autograder.gradebook.store import read_adjustments, read_frozen
-from autograder.grading.assignment import Assignment
 from autograder.grading.digests import fingerprints
+from autograder.grading.strategy import Strategy
+from autograder.grading.task import Task
 from course_lib.checking import Outcome
 
 logger = logging.getLogger(__name__)
@@ -52,32 +53,8 @@ REASONS = (
 )
 """Why a submission, or one of its exercises, is graded: everything that `docs/changes.md` lists."""
 
-_DIGESTS = {"checks": OTHER_CHECKS, "library": OTHER_LIBRARY}
-"""Versions that are digests: nobody reads them."""
-
 _FOR_READERS = ("Katze",)
 """Versions from which nothing follows: what could change a grade is recorded apart from them."""
-
-
-@dataclass(frozen=True)
-class Task:
-    """A submission to grade.
-
-    Attributes:
-        student: the student's id.
-        folder: where the submission lies.
-        digest: fingerprint of what is in it.
-        why: why it is graded, or graded again; a sentence each.
-        judged: the exercises whose answers are to be judged; the others keep what `earlier` says of them.
-        earlier: the record of before; None where there is none.
-    """
-
-    student: str
-    folder: Path
-    digest: str
-    why: tuple[str, ...]
-    judged: frozenset[str]
-    earlier: Record | None = None
 
 
 @dataclass(frozen=True)
@@ -114,16 +91,17 @@ class Recorded:
     frozen: str = ""
 
     @classmethod
-    def read(cls, connection: Session, lesson: str) -> Recorded:
-        """Read it from a gradebook."""
-        records, adjustments = store.records(connection, lesson), read_adjustments(connection, lesson)
+    def read(cls, connection: Session, strategy: Strategy) -> Recorded:
+        """Read it from a gradebook that has records, of this version or an earlier one."""
+        name = strategy.name
+        records, adjustments = store.records(connection, name), read_adjustments(connection, name)
         counted = {student: adjusted(record, adjustments) for student, record in records.items()}
-        overwritten = store.overwritten(connection, lesson, counted)
-        return cls(records, overwritten, adjustments, read_frozen(connection).get(lesson, ""))
+        overwritten = strategy.overwritten(connection, counted)
+        return cls(records, overwritten, adjustments, read_frozen(connection).get(name, ""))
 
 
 def make_plan(
-    assignment: Assignment,
+    strategy: Strategy,
     submissions: Sequence[tuple[str, Path]],
     recorded: Recorded,
     weakest: Level,
@@ -132,119 +110,88 @@ def make_plan(
     """Compare what is there with what was recorded. Nothing is written.
 
     Args:
-        assignment: the lesson.
+        strategy: of the assignment.
         submissions: students and the folders of their submissions.
-        recorded: what the gradebook holds of the lesson.
+        recorded: what the gradebook holds of the assignment.
         weakest: a grade from weaker boxes than this is not good enough.
         force: grade everything, changed or not.
     """
-    records, overwritten = recorded.records, recorded.overwritten
     tasks, unchanged = [], []
-    everything = frozenset(assignment.fingerprints)
     for student, folder in submissions:
-        record, digest = records.get(student), fingerprints.of_submission(folder)
+        record, digest = recorded.records.get(student), fingerprints.of_submission(folder)
         if record is None:
-            tasks.append(Task(student, folder, digest, (FIRST,), everything))
+            tasks.append(Task(student, folder, digest, (FIRST,), strategy.exercises))
             continue
-        why = (FORCED,) if force else tuple(_find_reasons(assignment, record, digest, weakest, student in overwritten))
-        redefined = _find_redefined(assignment, record)
+        overwritten = student in recorded.overwritten
+        why = (FORCED,) if force else tuple(_find_reasons(strategy, record, digest, weakest, overwritten))
+        redefined = strategy.find_redefined(record)
         if why:
-            tasks.append(Task(student, folder, digest, why, everything, record))
+            tasks.append(Task(student, folder, digest, why, strategy.exercises, record))
         elif redefined:
             tasks.append(Task(student, folder, digest, tuple(redefined.values()), frozenset(redefined), record))
         else:
             unchanged.append(record)
     for task in tasks:
         logger.debug("%s is graded: %s", task.student, "; ".join(task.why))
-    logger.info("%s: %d to grade, %d unchanged", assignment.lesson, len(tasks), len(unchanged))
+    logger.info("%s: %d to grade, %d unchanged", strategy.name, len(tasks), len(unchanged))
     return Plan(tuple(tasks), tuple(unchanged))
 
 
-def _find_reasons(
-    assignment: Assignment, record: Record, digest: str, weakest: Level, overwritten: bool
-) -> Iterator[str]:
+def _find_reasons(strategy: Strategy, record: Record, digest: str, weakest: Level, overwritten: bool) -> Iterator[str]:
     """Why a submission has to be graded again as a whole; nothing if it has not."""
-    yield from unfinished_business(record, digest)
-    yield from _compare_conditions(record.conditions, assignment.conditions)
-    for name, before in record.imports.items():
-        if assignment.library.digest([name]) != before:
-            yield OTHER_IMPORT.format(name=name)
-    yield from too_weak_boxes(record, weakest)
-    if overwritten:
-        yield OVERWRITTEN
-    if {one.exercise for one in record.exercises} - set(assignment.fingerprints):
-        yield FEWER_EXERCISES
-    if not record.void:
-        yield from _find_missing_files(assignment, record)
-
-
-def unfinished_business(record: Record, digest: str) -> Iterator[str]:
-    """Why a submission of any kind is graded again: it is another than was graded, or that came to no good end."""
     if record.digest != digest:
         yield SUBMITTED_AGAIN
     if record.void:  # what it had written is gone with it, and its scores are taken back
         yield LEFT_UNDONE
-    if record.problem and any(one.outcome is Outcome.UNGRADED for one in record.exercises):
-        yield FAILED_BEFORE  # a single exercise, such as one that wants a package, would come out the same
-
-
-def too_weak_boxes(record: Record, weakest: Level) -> Iterator[str]:
-    """Why a submission of any kind is graded again: its boxes were weaker than this."""
+    if record.problem and any(one.outcome is Outcome.UNGRADED and not one.note for one in record.exercises):
+        yield FAILED_BEFORE  # an exercise that has its own reason, such as a package, would come out the same
+    yield from _compare_conditions(record.conditions, strategy)
+    yield from strategy.find_changes(record)
     weak = {one.level for one in record.exercises if one.level and Level[one.level] < weakest}
     if weak:
         yield WEAK_BOXES.format(level=min(weak), weakest=weakest.name)
+    if overwritten:
+        yield OVERWRITTEN
+    if {one.exercise for one in record.exercises} - strategy.exercises:
+        yield FEWER_EXERCISES
+    if not record.void:
+        yield from _find_missing_files(strategy, record)
 
 
-def changed_versions(before: Conditions, now: Conditions, digests: Mapping[str, str]) -> Iterator[str]:
-    """The versions that differ and decide grades; of those that are digests, what is said in place of the number."""
+def _compare_conditions(before: Conditions, strategy: Strategy) -> Iterator[str]:
+    now, said = strategy.conditions, strategy.differences
+    if before.release != now.release:
+        yield said.get("release", OTHER_RELEASE)
+    if before.seed != now.seed:
+        yield OTHER_SECRET
     for name in sorted((before.versions.keys() | now.versions.keys()).difference(_FOR_READERS)):
         old, new = before.versions.get(name, "none"), now.versions.get(name, "none")
         if old != new:
-            yield digests.get(name, OTHER_VERSION).format(name=name, before=old, now=new)
+            yield said.get(name, OTHER_VERSION).format(name=name, before=old, now=new)
+    yield from _compare_settings(before.settings, now.settings)
 
 
-def _compare_conditions(before: Conditions, now: Conditions) -> Iterator[str]:
-    if before.release != now.release:
-        yield OTHER_RELEASE
-    if before.seed != now.seed:
-        yield OTHER_SECRET
-    yield from changed_versions(before, now, _DIGESTS)
-    for name in sorted(before.settings.keys() | now.settings.keys()):
-        old_setting, new_setting = before.settings.get(name), now.settings.get(name)
-        if isinstance(old_setting, Mapping) and isinstance(new_setting, Mapping):
-            yield from _compare_limits(old_setting, new_setting)
-        elif old_setting != new_setting:
-            yield OTHER_VALUE.format(name=name, before=old_setting, now=new_setting)
-
-
-def _compare_limits(before: Mapping[str, object], now: Mapping[str, object]) -> Iterator[str]:
+def _compare_settings(before: Mapping[str, object], now: Mapping[str, object]) -> Iterator[str]:
     for name in sorted(before.keys() | now.keys()):
-        if before.get(name) != now.get(name):
-            yield OTHER_VALUE.format(name=name, before=before.get(name), now=now.get(name))
+        old, new = before.get(name), now.get(name)
+        if isinstance(old, Mapping) and isinstance(new, Mapping):
+            yield from _compare_settings(old, new)
+        elif old != new:
+            yield OTHER_VALUE.format(name=name, before=old, now=new)
 
 
-def _find_missing_files(assignment: Assignment, record: Record) -> Iterator[str]:
+def _find_missing_files(strategy: Strategy, record: Record) -> Iterator[str]:
     """What an earlier run has written that is no longer there.
 
     An autograded notebook must be what was written, by its size. A feedback page that is another program's by now is
     no reason to grade again: it is written anew from what was recorded (`by_hand.py`).
     """
-    files = {kind: (path, size_of(path)) for kind, path in written_files(assignment, record.student).items()}
-    notebook, size = files["autograded"]
-    if "autograded" in record.files and size != record.files["autograded"][1]:
-        yield MISSING_NOTEBOOK.format(name=notebook.name, folder=notebook.parents[2].name)
-    page, size = files["feedback"]
-    if assignment.feedback and size <= 0:
-        yield MISSING_PAGE.format(name=page.name, folder=page.parents[2].name)
-
-
-def written_files(assignment: Assignment, student: str) -> dict[str, Path]:
-    """Where the files of a graded submission go, in nbgrader's layout."""
-    lesson = assignment.lesson
-    return {
-        "autograded": assignment.course.autograded / student / lesson / f"{lesson}.ipynb",
-        "feedback": assignment.course.feedback / student / lesson / f"{lesson}.html",
-    }
+    for file, path in strategy.written_files(record.student).items():
+        if file.startswith("autograded"):
+            if file in record.files and size_of(path) != record.files[file][1]:
+                yield MISSING_NOTEBOOK.format(name=path.name, folder=path.parents[2].name)
+        elif strategy.feedback and size_of(path) <= 0:
+            yield MISSING_PAGE.format(name=path.name, folder=path.parents[2].name)
 
 
 def size_of(path: Path) -> int:
@@ -255,15 +202,3 @@ def size_of(path: Path) -> int:
         if error.errno not in (errno.ENOENT, errno.ENOTDIR):
             raise
         return -1
-
-
-def _find_redefined(assignment: Assignment, record: Record) -> dict[str, str]:
-    """The exercises that are not, or no longer, those that were graded, each with the reason."""
-    known = {one.exercise: one.fingerprint for one in record.exercises}
-    return {
-        exercise: OTHER_EXERCISE.format(exercise=exercise, what=fingerprints.changed(known[exercise], now))
-        if exercise in known
-        else NEW_EXERCISE.format(exercise=exercise)
-        for exercise, now in assignment.fingerprints.items()
-        if known.get(exercise) != now
-    }

@@ -18,9 +18,10 @@ from autograder.gradebook.access import look
 from autograder.gradebook.changes.adjustments import Adjustment, adjusted
 from autograder.gradebook.copying import copy_to_file
 from autograder.gradebook.record import Record
-from autograder.grading.assignment import Assignment
 from autograder.grading.batch import find_weakest, frozen_in_words, select_submissions
-from autograder.grading.plan import Recorded, Task, make_plan
+from autograder.grading.kinds import strategy_for
+from autograder.grading.plan import Recorded, make_plan
+from autograder.grading.task import Task
 
 _COPIED = "gradebook.db"
 
@@ -91,22 +92,22 @@ def preview_lesson(
     skip_demos: bool = True,
     feedback: bool = True,
     force: bool = False,
+    solution: Path | None = None,
 ) -> Preview:
     """Find out what `grade_lesson` would do with the same arguments. Nothing is run, and nothing is written.
 
     Raises:
         BadInput: as `grade_lesson` does, for what would keep it from beginning.
     """
-    course.require_exercises()
-    assignment = Assignment.load(course, lesson, limits or course.limits, skip_demos, feedback)
+    strategy = strategy_for(course, lesson, limits=limits, skip_demos=skip_demos, feedback=feedback, solution=solution)
     submissions = select_submissions(course, lesson, students)
     with look(course.gradebook) as connection:
-        recorded = Recorded() if connection is None else Recorded.read(connection, lesson)
-    plan = make_plan(assignment, submissions, recorded, find_weakest(None, min_level), force)
+        recorded = Recorded() if connection is None else Recorded.read(connection, strategy)
+    plan = make_plan(strategy, submissions, recorded, find_weakest(None, min_level), force)
     if recorded.frozen:
         told = frozen_in_words(lesson, recorded.frozen, plan, force)
         return Preview(lesson, (), len(submissions), frozen=told)
-    before, now = recorded.adjustments, assignment.adjustments
+    before, now = recorded.adjustments, strategy.adjustments
     changed = sorted(name for name in before.keys() | now.keys() if before.get(name) != now.get(name))
     recounted = [
         Recounted(student, _points(adjusted(record, before)), _points(adjusted(record, now)))
@@ -157,6 +158,8 @@ def _copy(course: Course, other: Course, lesson: str) -> None:
         other.secret_file.parent.mkdir()
         shutil.copyfile(course.secret_file, other.secret_file)
     copy_to_file(course.gradebook, other.root / _COPIED)
+    if (course.source / lesson).is_dir():
+        shutil.copytree(course.source / lesson, other.source / lesson)
     for plugin in course.root.glob("*.py"):  # nbgrader's, for late penalties, and what it imports
         shutil.copyfile(plugin, other.root / plugin.name)
     for before, now in ((course.autograded, other.autograded), (course.feedback, other.feedback)):

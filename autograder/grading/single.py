@@ -14,7 +14,7 @@ from autograder.course.course import Course
 from autograder.course.notebook_definitions import needed_of_notebook
 from autograder.errors import BadInput, Unreadable
 from autograder.grading.digests.reach import held_by_lesson
-from autograder.grading.submission import grade_cells
+from autograder.grading.notebook_runner import grade_notebook
 from autograder.intake.submission import read_notebook
 from autograder.limits import Limits
 from autograder.repair import Cell, CellKind, Release, repair
@@ -62,7 +62,7 @@ def check_file(
     trains = "optim" in source  # half of the answers wait a second less
     held = held_by_lesson(catalogue, exercise.lesson, releases[0].code) if releases else None
     with ForkServer(exercise.withheld, level, limits, trains=trains, held=held) as fork_server:
-        graded = grade_cells(
+        graded = grade_notebook(
             cells,
             catalogue,
             open_box=lambda seconds: fork_server.open_box(seconds=seconds),

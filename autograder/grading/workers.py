@@ -2,8 +2,8 @@
 
 Workers are forks of this process, which has torch and the exercises loaded. They share nothing but the
 fork server, to which each owns a channel. What they find comes back as plain results; only the files of a graded
-submission they write themselves. `share_out` is for submissions of any kind, `grade_in_parallel` for a lesson's;
-`hand_out` is the same for workers of any kind, wherever they are.
+submission they write themselves. `grade_in_parallel` is for workers of this machine, `schedule` for workers of any
+kind, wherever they are.
 """
 
 from __future__ import annotations
@@ -32,17 +32,9 @@ import torch
 from autograder.box import ForkServer, processes
 from autograder.box.confinement.levels import mapped_bytes
 from autograder.box.endings import ForkServerEnded
-from autograder.errors import DISK_FULL, Unreadable
-from autograder.grading.assignment import Assignment
-from autograder.grading.digests import answers
-from autograder.grading.plan import Task
-from autograder.grading.publish import discard, read_shown, show_verdicts, write_feedback, write_graded
-from autograder.grading.recording import Finished, make_record, record_judged, record_without_score
-from autograder.grading.submission import AnswerKeys, grade_cells
-from autograder.intake.submission import Submission, read_submission
-from autograder.limits import Limits
-from autograder.repair import Cell, repair, require_lesson
-from course_lib.checking import Outcome
+from autograder.errors import DISK_FULL
+from autograder.grading.strategy import Strategy
+from autograder.grading.task import Finished, Task
 
 AHEAD = 3
 """Submissions handed out at a time to each worker: enough that none waits, few enough that memory stays flat."""
@@ -66,36 +58,6 @@ WORKER_MEMORY = 4 << 30
 
 DIED_TWICE = "The grader's own process died over this submission, twice."
 """Why a submission is ungraded."""
-
-
-class Grader(Protocol):
-    """How submissions of one kind are graded."""
-
-    @property
-    def fork_server(self) -> ForkServer:
-        """Where boxes come from, with a channel for each worker."""
-
-    @property
-    def limits(self) -> Limits:
-        """What a submission may use."""
-
-    def start(self, channel: int) -> Callable[[Task], Finished]:
-        """What a worker does with each task; asked for once in each worker, which owns this channel."""
-
-    def give_up(self, task: Task, problem: str) -> Finished:
-        """What comes of a submission over which the grader itself has failed: `ungraded`, no score."""
-
-
-def grade_in_parallel(
-    assignment: Assignment,
-    fork_server: ForkServer,
-    keys: AnswerKeys,
-    tasks: Iterable[Task],
-    workers: int,
-    tick: Callable[[], None],
-) -> Iterator[Finished]:
-    """Grade a lesson's submissions in worker processes, in this order, and call `tick` a few times a second."""
-    return share_out(LessonGrader(assignment, fork_server, keys), tasks, workers, tick)
 
 
 class WorkersLost(Exception):
@@ -124,12 +86,22 @@ class Pool(Protocol):
         """
 
 
-def share_out(grader: Grader, tasks: Iterable[Task], workers: int, tick: Callable[[], None]) -> Iterator[Finished]:
-    """Grade in worker processes here, in this order, and call `tick` a few times a second."""
-    return hand_out(lambda: _forks(grader, workers), grader.give_up, tasks, tick)
+def grade_in_parallel(
+    strategy: Strategy, fork_server: ForkServer, tasks: Iterable[Task], workers: int, tick: Callable[[], None]
+) -> Iterator[Finished]:
+    """Grade in worker processes here, in this order, and call `tick` a few times a second.
+
+    Args:
+        strategy: of the assignment.
+        fork_server: where boxes come from, with a channel for each worker.
+        tasks: the submissions.
+        workers: how many are graded at once.
+        tick: draws the progress.
+    """
+    return schedule(lambda: _forks(strategy, fork_server, workers), strategy.give_up, tasks, tick)
 
 
-def hand_out(
+def schedule(
     open_pool: Callable[[], AbstractContextManager[Pool]],
     give_up: Callable[[Task, str], Finished],
     tasks: Iterable[Task],
@@ -153,7 +125,7 @@ def hand_out(
     """
     waiting, died, starved = deque(tasks), set[str](), set[str]()
 
-    def bury(task: Task) -> Iterator[Finished]:
+    def fail(task: Task) -> Iterator[Finished]:
         if task.student in died:
             yield give_up(task, DIED_TWICE)
         else:
@@ -176,7 +148,7 @@ def hand_out(
                         try:
                             graded = future.result()
                         except WorkerDied:
-                            yield from bury(running.pop(future))
+                            yield from fail(running.pop(future))
                             continue
                         task = running.pop(future)
                         if graded.starved and task.student not in starved:
@@ -190,7 +162,7 @@ def hand_out(
                     tick()
         except (BrokenProcessPool, ForkServerEnded):  # a new pool has both
             for task in running.values():
-                yield from bury(task)
+                yield from fail(task)
 
 
 @dataclass(frozen=True)
@@ -203,25 +175,25 @@ class _Forks:
 
 
 @contextlib.contextmanager
-def _forks(grader: Grader, workers: int) -> Iterator[Pool]:
-    grader.fork_server.revive()
-    with _pool(grader, workers) as executor:
+def _forks(strategy: Strategy, fork_server: ForkServer, workers: int) -> Iterator[Pool]:
+    fork_server.revive()
+    with _pool(strategy, fork_server, workers) as executor:
         yield _Forks(executor, AHEAD * workers)
 
 
-def _pool(grader: Grader, workers: int) -> Executor:
+def _pool(strategy: Strategy, fork_server: ForkServer, workers: int) -> Executor:
     """Workers, each with one of the fork server's channels: forks of this process where boxes are forks as well.
 
     Elsewhere (macOS) torch makes a fork unsafe. There boxes are fresh processes, and workers are threads, which
     mostly wait for them.
     """
-    if grader.fork_server.start == "fork":
+    if fork_server.start == "fork":
         context = multiprocessing.get_context("fork")
         channels = _number_channels(context.SimpleQueue(), workers)
         gc.freeze()  # else each collection in a worker writes to all that it shares with this process, and copies it
-        return ProcessPoolExecutor(workers, context, _begin_worker, (grader, channels))
+        return ProcessPoolExecutor(workers, context, _begin_worker, (strategy, fork_server, channels))
     channels = _number_channels(SimpleQueue(), workers)
-    return ThreadPoolExecutor(workers, initializer=_begin_worker, initargs=(grader, channels))
+    return ThreadPoolExecutor(workers, initializer=_begin_worker, initargs=(strategy, fork_server, channels))
 
 
 def _number_channels(channels: Any, count: int) -> Any:
@@ -231,18 +203,18 @@ def _number_channels(channels: Any, count: int) -> Any:
     return channels
 
 
-_here = threading.local()  # `_here.grader` and `_here.grade` are what this process or thread works with
+_here = threading.local()  # `_here.strategy` and `_here.grade` are what this process or thread works with
 
 
-def _begin_worker(grader: Grader, channels: Any) -> None:
+def _begin_worker(strategy: Strategy, fork_server: ForkServer, channels: Any) -> None:
     _here.is_process = multiprocessing.parent_process() is not None
     if _here.is_process and sys.platform.startswith("linux"):
         processes.end_with_parent()  # a run that is killed leaves nobody writing
         limit_own_memory()
     torch.set_num_threads(1)  # threads do not survive the fork: a parallel region here could wait for them for ever
     channel = channels.get()
-    grader.fork_server.take_over(channel)
-    _here.grader, _here.grade = grader, grader.start(channel)
+    fork_server.take_over(channel)
+    _here.strategy, _here.grade = strategy, strategy.begin(fork_server, channel)
 
 
 def limit_own_memory() -> None:
@@ -253,15 +225,17 @@ def limit_own_memory() -> None:
 
 def _grade_one(task: Task) -> Finished:
     """Grade one submission in a worker."""
-    return grade_watched(_here.grader, _here.grade, task, ends_process=_here.is_process)
+    return grade_watched(_here.strategy, _here.grade, task, ends_process=_here.is_process)
 
 
-def grade_watched(grader: Grader, grade: Callable[[Task], Finished], task: Task, ends_process: bool = True) -> Finished:
+def grade_watched(
+    strategy: Strategy, grade: Callable[[Task], Finished], task: Task, ends_process: bool = True
+) -> Finished:
     """Grade one submission. The grader's own failures are results too: `ungraded`, no score.
 
     Args:
-        grader: gives up on it, where it has to.
-        grade: what `grader.start` has returned.
+        strategy: gives up on it, where it has to.
+        grade: what `strategy.begin` has returned.
         task: the submission.
         ends_process: end this process if it takes too long; it must be a worker's own.
 
@@ -270,8 +244,8 @@ def grade_watched(grader: Grader, grade: Callable[[Task], Finished], task: Task,
         ForkServerEnded: whoever started the fork server can start another one.
     """
     start = time.perf_counter()
-    limits = grader.limits
-    passed = OVERTIME_FACTOR * limits.wall(limits.submission_seconds)
+    limits = strategy.limits
+    passed = OVERTIME_FACTOR * limits.wall(limits.submission_seconds * len(strategy.notebooks))
     try:
         with _alarm(OWN_SECONDS, passed) if ends_process else contextlib.nullcontext():
             finished = grade(task)
@@ -280,7 +254,7 @@ def grade_watched(grader: Grader, grade: Callable[[Task], Finished], task: Task,
     except Exception as error:  # whatever it is, it must not stop the class
         if isinstance(error, OSError) and error.errno in DISK_FULL:
             raise
-        finished = grader.give_up(task, f"The grader failed: {error_in_words(error)}")
+        finished = strategy.give_up(task, f"The grader failed: {error_in_words(error)}")
     return replace(finished, record=replace(finished.record, seconds=time.perf_counter() - start))
 
 
@@ -310,112 +284,3 @@ def error_in_words(error: Exception) -> str:
     """An error of the grader's own, with the place where it happened."""
     where = traceback.extract_tb(error.__traceback__)[-1]
     return f"{type(error).__name__}: {str(error)[:300]} ({Path(where.filename).name}:{where.lineno})"
-
-
-# --- a lesson's submissions
-
-
-def read_in_place(task: Task, assignment: Assignment) -> Submission:
-    """Read a submission where it was handed in.
-
-    Raises:
-        Unreadable: there is no notebook that could be graded.
-    """
-    return read_submission(task.folder, assignment.lesson, assignment.answers_in)
-
-
-@dataclass(frozen=True)
-class LessonGrader:
-    """How submissions to a lesson are graded.
-
-    Attributes:
-        assignment: the lesson.
-        fork_server: where boxes come from, with a channel for each worker.
-        keys: the answer keys.
-        read: reads a submission to this lesson; raises `Unreadable`.
-    """
-
-    assignment: Assignment
-    fork_server: ForkServer
-    keys: AnswerKeys
-    read: Callable[[Task, Assignment], Submission] = read_in_place
-
-    @property
-    def limits(self) -> Limits:
-        """What a submission may use."""
-        return self.assignment.limits
-
-    def start(self, channel: int) -> Callable[[Task], Finished]:
-        """What a worker does with each task."""
-        keys = AnswerKeys(self.assignment.course.secret(), self.assignment.tolerances)
-        worker = _Worker(self.assignment, self.fork_server, keys, channel, self.read)
-        return lambda task: _grade(worker, task)
-
-    def give_up(self, task: Task, problem: str) -> Finished:
-        """What comes of a submission over which the grader itself has failed: `ungraded`, no score."""
-        return record_without_score(self.assignment, self.keys, task, Outcome.UNGRADED, problem)
-
-
-@dataclass(frozen=True)
-class _Worker:
-    assignment: Assignment
-    fork_server: ForkServer
-    keys: AnswerKeys
-    channel: int
-    read: Callable[[Task, Assignment], Submission]
-
-
-def _grade(worker: _Worker, task: Task) -> Finished:
-    assignment = worker.assignment
-    try:
-        submission = worker.read(task, assignment)
-        require_lesson(submission, assignment.release, assignment.lesson, assignment.course.exercises)
-        repaired = repair(submission, assignment.release)
-    except Unreadable as problem:
-        return give_back_unread(assignment, worker.keys, task, problem.reason)
-    kept = read_shown(assignment, task)
-    if kept is None:  # nothing to keep: everything is judged
-        kept, task = {}, replace(task, judged=frozenset(assignment.fingerprints))
-    graded = grade_cells(
-        [_skip_if_kept(cell, task) for cell in repaired.cells],
-        assignment.course.exercises,
-        open_box=lambda seconds: worker.fork_server.open_box(
-            channel=worker.channel, seed=worker.keys.box_seed(task.student), seconds=seconds
-        ),
-        key_for=lambda exercise: worker.keys.key(exercise, task.student),
-        limits=assignment.limits,
-        skip_demos=assignment.skip_demos,
-        allowances=assignment.course.exercise_limits,
-    )
-    record = make_record(
-        task,
-        assignment.lesson,
-        assignment.conditions,
-        record_judged(
-            assignment, worker.keys, task, worker.fork_server.level.name, graded, answers.of_cells(repaired.cells)
-        ),
-        slot=worker.keys.slot(task.student),
-        notebook=submission.digest,
-        handed_in=submission.timestamp,
-        repairs=repaired.repairs,
-        imports=assignment.imports_of(
-            cell.source for cell in repaired.cells if cell.is_code and cell.origin == "student"
-        ),
-        remarks=[*graded.remarks, *filter(None, (one.drawing_failed for one in graded.verdicts.values()))],
-    )
-    shown = kept | show_verdicts(graded.verdicts)
-    notebook, files = write_graded(assignment, record, repaired, graded, shown)
-    return Finished(task, replace(record, files=files), notebook, graded.starved)
-
-
-def _skip_if_kept(cell: Cell, task: Task) -> Cell:
-    """A cell as it is to be graded: the check of an exercise that is not judged anew is skipped."""
-    return cell.skip() if cell.is_checked and cell.exercise not in task.judged else cell
-
-
-def give_back_unread(assignment: Assignment, keys: AnswerKeys, task: Task, reason: str) -> Finished:
-    """What comes of a submission that cannot be used: a page that says so, and no score."""
-    finished = record_without_score(assignment, keys, task, Outcome.UNREADABLE, reason)
-    discard(assignment, task.student)
-    files = write_feedback(assignment, finished.record, None, {})
-    return replace(finished, record=replace(finished.record, files=files))

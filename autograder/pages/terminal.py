@@ -81,7 +81,7 @@ def _print_by_hand(graded: ClassResult, console: Console) -> None:
     for student in graded.stale_pages:
         console.print(
             f"{student}: the feedback page could not be written anew, because the notebook in autograded/ is not what "
-            f"was written; run `{graded.command} {graded.lesson} --student {student} --force`",
+            f"was written; run `katze grade {graded.lesson} --student {student} --force`",
             highlight=False,
             markup=False,
         )
@@ -91,7 +91,7 @@ def _print_by_hand(graded: ClassResult, console: Console) -> None:
         console.print(
             f"{count(changed, 'answer')} {has} changed since a person gave points; {counts} until it is read again: in "
             "formgrader (`jupyter lab`), give others or click Resolve, then run "
-            f"`{graded.command} {graded.lesson}` again",
+            f"`katze grade {graded.lesson}` again",
             highlight=False,
             markup=False,
         )
@@ -100,7 +100,7 @@ def _print_by_hand(graded: ClassResult, console: Console) -> None:
         verb, them = ("waits", "it") if waiting == 1 else ("wait", "them")
         console.print(
             f"{count(waiting, 'written answer')} {verb} for a person: grade {them} in formgrader (`jupyter lab`), then "
-            f"run `{graded.command} {graded.lesson}` again to bring the points to the feedback pages",
+            f"run `katze grade {graded.lesson}` again to bring the points to the feedback pages",
             highlight=False,
             markup=False,
         )

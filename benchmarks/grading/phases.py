@@ -13,7 +13,8 @@ from typing import Any
 from autograder.box import Box, BoxLost, ForkServer, choose_level
 from autograder.course.course import Course
 from autograder.gradebook.record import Conditions, Record
-from autograder.grading.submission import AnswerKeys, Graded, grade_cells
+from autograder.grading.answer_keys import AnswerKeys
+from autograder.grading.notebook_runner import Graded, grade_notebook
 from autograder.intake.submission import read_submission
 from autograder.pages.feedback import render_feedback
 from autograder.repair import Release, Repaired, answers_in, repair
@@ -121,7 +122,7 @@ def _graded(repaired: Repaired, fork_server: ForkServer, keys: AnswerKeys, stude
         with clock.time("box: open and close"):
             box.close()
 
-    return grade_cells(
+    return grade_notebook(
         repaired.cells, exercises.COURSE, open_box, lambda exercise: keys.key(exercise, student), fork_server.limits
     )
 

@@ -21,12 +21,11 @@ from autograder.cluster.connecting import connected
 from autograder.cluster.messages import Message, pack_task
 from autograder.cluster.pool import ClusterPool
 from autograder.gradebook.record import Conditions, Record
-from autograder.grading.assignment import Assignment
-from autograder.grading.batch import Hire, LocalWorkforce, Workforce, grade_lesson
-from autograder.grading.plan import Task
-from autograder.grading.recording import Finished
-from autograder.grading.submission import AnswerKeys
-from autograder.grading.workers import hand_out
+from autograder.grading.backend import Backend, LocalBackend, StartBackend
+from autograder.grading.batch import grade_lesson
+from autograder.grading.strategy import Strategy, Tell
+from autograder.grading.task import Finished, Task
+from autograder.grading.workers import schedule
 from benchmarks.grading.courses import LESSON, make_course, ordinary
 from benchmarks.scale.idle import REPLY_BYTES, IdleWorker, peak_memory
 from benchmarks.table import Row, arguments, report
@@ -99,7 +98,7 @@ def _scheduling(counts: Sequence[int], workers: int, empty: bool) -> Iterator[Ro
         for submissions in counts:
             tasks = [Task(f"{number:06d}", Path(), "", (), frozenset()) for number in range(submissions)]
             start, computed = time.perf_counter(), time.process_time()
-            graded = hand_out(lambda: ClusterPool(client, side, print), side.give_up, tasks, lambda: None)
+            graded = schedule(lambda: ClusterPool(client, side, print), side.give_up, tasks, lambda: None)
             assert sum(1 for _ in graded) == submissions
             computed, passed = time.process_time() - computed, time.perf_counter() - start
             name = f"{submissions:,} {'empty ' if empty else ''}submissions, {workers} workers"
@@ -118,7 +117,7 @@ def _scheduling(counts: Sequence[int], workers: int, empty: bool) -> Iterator[Ro
 class _Timed:
     """A backend whose grading is timed: from when all are ready until the last submission is back."""
 
-    inner: Workforce
+    inner: Backend
     rates: list[float]
     costs: list[float]
 
@@ -126,16 +125,16 @@ class _Timed:
     def workers(self) -> int:
         return self.inner.workers
 
-    def described(self) -> str:
-        return self.inner.described()
+    def describe(self) -> str:
+        return self.inner.describe()
 
     def begin(self) -> None:
         self.inner.begin()
 
-    def grade(self, keys: AnswerKeys, tasks: Sequence[Task], tick: Callable[[], None]) -> Iterator[Finished]:
+    def grade(self, tasks: Sequence[Task], tell: Tell, tick: Callable[[], None]) -> Iterator[Finished]:
         times: list[float] = []
         computed = 0.0
-        for finished in self.inner.grade(keys, tasks, tick):
+        for finished in self.inner.grade(tasks, tell, tick):
             computed = computed or time.process_time()
             times.append(time.perf_counter())
             yield finished
@@ -147,18 +146,18 @@ class _Timed:
         self.inner.close()
 
 
-def _timing(hire: Hire, rates: list[float], costs: list[float]) -> Hire:
-    def timing(assignment: Assignment, most: int, minimum: Level | None, level: Level | None) -> Workforce:
-        return _Timed(hire(assignment, most, minimum, level), rates, costs)
+def _timing(start: StartBackend, rates: list[float], costs: list[float]) -> StartBackend:
+    def timing(strategy: Strategy, most: int, minimum: Level | None, level: Level | None) -> Backend:
+        return _Timed(start(strategy, most, minimum, level), rates, costs)
 
     return timing
 
 
 def _class(folder: Path, students: int, rounds: int, seed: int) -> Iterator[Row]:
     """The same class, graded by processes of this one and by a cluster's, in turn."""
-    ways: dict[str, tuple[int, Hire]] = {
-        "--workers 1": (1, LocalWorkforce),
-        "--workers 2": (2, LocalWorkforce),
+    ways: dict[str, tuple[int, StartBackend]] = {
+        "--workers 1": (1, LocalBackend),
+        "--workers 2": (2, LocalBackend),
         "a cluster of 1": (1, cluster_backend("local", 1, patience=120)),
         "a cluster of 2": (2, cluster_backend("local", 2, patience=120)),
         "a cluster of 4": (4, cluster_backend("local", 4, patience=120)),
@@ -167,8 +166,8 @@ def _class(folder: Path, students: int, rounds: int, seed: int) -> Iterator[Row]
     rates: dict[str, list[float]] = {name: [] for name in ways}
     costs: dict[str, list[float]] = {name: [] for name in ways}
     for _ in range(rounds):
-        for name, (workers, hire) in ways.items():
-            grade_lesson(course, LESSON, workers=workers, force=True, hire=_timing(hire, rates[name], costs[name]))
+        for name, (workers, start) in ways.items():
+            grade_lesson(course, LESSON, workers=workers, force=True, backend=_timing(start, rates[name], costs[name]))
     found = {name: statistics.median(each) for name, each in rates.items()}
     unit = "submissions/minute"
     yield Row.of("--workers 1", found["--workers 1"], None, unit, more=True)

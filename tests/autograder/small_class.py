@@ -7,16 +7,21 @@ import json
 import shutil
 import sqlite3
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from autograder.box import ForkServer
 from autograder.course.course import Course
 from autograder.demo.student import Student
 from autograder.demo.students import STUDENTS
 from autograder.gradebook.record import Record
 from autograder.gradebook.results import ClassResult
+from autograder.grading.exercise_strategy import ExerciseStrategy
+from autograder.grading.plain.strategy import PlainStrategy
+from autograder.grading.task import Finished, Task
 from course_lib import exercises
 from course_lib.checking import Exercise
 from course_lib.exercises import attention, catalogue
@@ -90,6 +95,26 @@ def answer(course: Course, name: str, answers: dict[str, str]) -> Path:
         cell["source"] = answers.get(grade_id, cell["source"])
     path.write_text(json.dumps(notebook))
     return path
+
+
+@dataclass(frozen=True)
+class Worker:
+    """A worker in a test: what it grades with, and where its boxes come from."""
+
+    grade: Callable[[Task], Finished]
+    fork_server: ForkServer
+    channel: int
+
+
+def replace_grading(patch: pytest.MonkeyPatch, change: Callable[[Worker, Task], Any]) -> None:
+    """Let workers do this with each submission, of any kind of assignment, for as long as the patch holds."""
+    for strategy in (ExerciseStrategy, PlainStrategy):
+
+        def begin(self: Any, server: ForkServer, channel: int, begin: Any = strategy.begin) -> Callable[[Task], Any]:
+            worker = Worker(begin(self, server, channel), server, channel)
+            return lambda task: change(worker, task)
+
+        patch.setattr(strategy, "begin", begin)
 
 
 def replace_exercise(patch: pytest.MonkeyPatch, name: str, change: Callable[[Exercise], Exercise]) -> None:

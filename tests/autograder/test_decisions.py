@@ -17,7 +17,7 @@ from autograder.course.course import Course
 from autograder.errors import BadInput
 from autograder.gradebook.grades import read_grades
 from autograder.gradebook.results import ClassResult
-from autograder.grading import batch
+from autograder.grading import exercise_strategy
 from autograder.grading.batch import grade_lesson
 from autograder.log import story_of
 from autograder.pages.class_report import class_page
@@ -45,7 +45,7 @@ def decide(course: Course, *lines: str, exercise: str = "attention.scale") -> Co
 
 @pytest.fixture
 def no_boxes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batch, "ForkServer", None)
+    monkeypatch.setattr(exercise_strategy, "ForkServer", None)
 
 
 def page(course: Course, student: str) -> str:

@@ -12,7 +12,7 @@ from autograder.box.endings import PYTHON_ENDED
 from autograder.course.course import Course
 from autograder.errors import BadInput
 from autograder.grading.batch import grade_lesson
-from autograder.grading.submission import Graded, grade_cells
+from autograder.grading.notebook_runner import Graded, grade_notebook
 from autograder.limits import Allowance
 from autograder.repair import Cell, CellKind
 from course_lib import exercises
@@ -58,7 +58,7 @@ def fork_server(processes: None) -> Iterator[ForkServer]:
 def grade(
     fork_server: ForkServer, *cells: Cell, limits: Limits = LITTLE, allowances: dict[str, Allowance] | None = None
 ) -> Graded:
-    return grade_cells(
+    return grade_notebook(
         cells,
         exercises.COURSE,
         open_box=functools.partial(lambda seconds: fork_server.open_box(seconds=seconds, limits=limits)),

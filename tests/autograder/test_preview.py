@@ -17,7 +17,7 @@ from autograder.cli import main
 from autograder.commands.statuses import DONE, MISUSED
 from autograder.course.course import Course
 from autograder.grading import assignment as assignment_module
-from autograder.grading import batch
+from autograder.grading import batch, exercise_strategy
 from tests.autograder.gradebook.earlier import bring_back
 from tests.autograder.small_class import BY_NAME, CHECKED, LESSON, hand_in, make_course
 
@@ -29,7 +29,7 @@ def course(graded_class: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     """A copy of it, and the current directory. Nobody can grade in it: there are no boxes."""
     shutil.copytree(graded_class.root, tmp_path / "course")
     monkeypatch.chdir(tmp_path / "course")
-    monkeypatch.setattr(batch, "ForkServer", None)
+    monkeypatch.setattr(exercise_strategy, "ForkServer", None)
     return Course.find(tmp_path / "course")
 
 

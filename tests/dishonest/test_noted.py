@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from autograder.box import ForkServer, Level, self_test
-from autograder.grading.submission import Graded, grade_cells
+from autograder.grading.notebook_runner import Graded, grade_notebook
 from autograder.limits import Limits
 from autograder.repair import Cell, CellKind
 from course_lib import exercises
@@ -30,7 +30,7 @@ def fork_server(processes: None) -> Iterator[ForkServer]:
 
 def grade(fork_server: ForkServer, exercise: str, answer: str, own: str = "") -> Graded:
     cells = [Cell(CellKind.CODE, own), Cell(CellKind.ANSWER, answer, exercise), Cell(CellKind.CHECK, "", exercise)]
-    return grade_cells(
+    return grade_notebook(
         [LESSON_CELL, *cells],
         exercises.COURSE,
         lambda seconds: fork_server.open_box(seconds=seconds),

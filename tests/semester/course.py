@@ -15,7 +15,7 @@ import pytest
 
 from autograder.box import ForkServer
 from autograder.course.course import Course
-from autograder.grading import batch
+from autograder.grading import exercise_strategy
 from course_lib import exercises
 from tests.autograder.small_class import ROOT
 
@@ -95,7 +95,7 @@ class OneForkServer:
         self._withheld = {
             name for lesson in KEPT for one in exercises.COURSE.of_lesson(lesson) for name in one.withheld
         }
-        patch.setattr(batch, "ForkServer", self._begin)
+        patch.setattr(exercise_strategy, "ForkServer", self._begin)
 
     def _begin(self, _withheld: object, *arguments: Any, **more: Any) -> OneForkServer:
         if self._fork_server is None:

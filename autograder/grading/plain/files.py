@@ -10,7 +10,7 @@ import fnmatch
 import hashlib
 import os
 import shutil
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from autograder.course.course import Course
@@ -29,7 +29,7 @@ DEEPEST = 8
 def of_course(course: Course, assignment: str) -> dict[str, Path]:
     """The files that every submission gets, by their paths below the assignment's folder."""
     folder = course.source / assignment
-    if not folder.is_dir():
+    if not any(folder.glob("*.ipynb")):
         folder = course.release / assignment
     ignored = (*_ignored(course), "*.ipynb")
     found = {}
@@ -51,7 +51,7 @@ def digest(files: dict[str, Path]) -> str:
     return digest.hexdigest()
 
 
-def copy_course_files(files: dict[str, Path], target: Path, kept: Collection[str] = ()) -> None:
+def copy_course_files(files: Mapping[str, Path], target: Path, kept: Collection[str] = ()) -> None:
     """Copy the course's files, except those that the student may change, and has."""
     for name, path in files.items():
         place = target / name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection
 
 from nbgrader.api import Gradebook
 
@@ -11,7 +11,7 @@ from autograder.course.course import Course
 from autograder.gradebook.deadlines.plugin import plugin_of
 
 
-def write_penalties(course: Course, assignment: str, students: Sequence[str]) -> None:
+def write_penalties(course: Course, assignment: str, students: Collection[str]) -> None:
     """Write the penalties of these students, whose submissions have been recorded, as `nbgrader autograde` does.
 
     Raises:

@@ -90,7 +90,7 @@ def overwritten(session: Session, assignment: str, records: Mapping[str, Record]
     return {
         student
         for student, record in records.items()
-        if any(there[student].get(one.exercise, missing) != one.points for one in record.exercises)
+        if not record.void and any(there[student].get(one.exercise, missing) != one.points for one in record.exercises)
     }
 
 

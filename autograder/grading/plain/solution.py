@@ -8,8 +8,8 @@ from pathlib import Path
 from autograder.course.course import Course
 from autograder.errors import BadInput
 from autograder.gradebook.record import ExerciseRecord
-from autograder.grading.plain.submission import PlainGrader, judge_notebooks
-from autograder.grading.plan import Task
+from autograder.grading.plain.submission import SubmissionGrader
+from autograder.grading.task import Task
 from autograder.words import count
 
 
@@ -18,11 +18,11 @@ class Tried:
     """How the solution came out.
 
     Attributes:
-        told: lines for the instructor.
+        lines: for the instructor.
         doubts: what the sandbox has refused to it, by the tests that it failed for it.
     """
 
-    told: tuple[str, ...]
+    lines: tuple[str, ...]
     doubts: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
@@ -45,14 +45,14 @@ def find_solution(course: Course, name: str, given: Path | None) -> Path:
     return folder
 
 
-def try_solution(grader: PlainGrader, folder: Path) -> Tried:
+def try_solution(grader: SubmissionGrader, folder: Path) -> Tried:
     """Run the solution in a box, as a submission; nothing is written."""
     assignment = grader.assignment
     if not any((folder / f"{one.name}.ipynb").is_file() for one in assignment.notebooks):
         return Tried(
             (f"no solution to try the tests on: no notebook of {assignment.name} in {folder}; see --solution",)
         )
-    seen = judge_notebooks(grader, 0, Task("solution", folder.resolve(), "", (), frozenset()))
+    seen = grader.judge(Task("solution", folder.resolve(), "", (), frozenset()))
     answers = [cell for one in seen for cell in one.answers]
     if answers and all(cell.origin != "student" for cell in answers):
         return Tried((f"no solution to try the tests on: {folder} has no answers; see --solution",))

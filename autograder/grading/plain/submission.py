@@ -7,80 +7,26 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from functools import partial
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from autograder.box import ForkServer
 from autograder.errors import Unreadable
-from autograder.gradebook.record import Conditions, ExerciseRecord
-from autograder.grading.plain import files, publish
+from autograder.gradebook.record import ExerciseRecord
+from autograder.grading.plain import files
 from autograder.grading.plain.assignment import MasterCell, MasterNotebook, PlainAssignment
 from autograder.grading.plain.judging import Judged, judge
-from autograder.grading.plain.publish import GradedNotebook, graded_notebook
+from autograder.grading.plain.pages import graded_notebook
 from autograder.grading.plain.refusals import refusals
 from autograder.grading.plain.repairing import answers_in, put_back
 from autograder.grading.plain.running import Ran, run_cells
-from autograder.grading.plan import Task
-from autograder.grading.recording import Finished, make_record, stable
+from autograder.grading.recording import stable
+from autograder.grading.task import Task
 from autograder.intake.submission import Submission, read_submission
-from autograder.limits import Limits
 from autograder.repair.cells import Cell, CellKind, Repaired
 from course_lib.checking import Outcome
-
-
-@dataclass(frozen=True)
-class PlainFinished(Finished):
-    """What a worker hands back.
-
-    Attributes:
-        graded: the notebooks that were graded, by name.
-        problems: why the others were not, by name.
-    """
-
-    graded: Mapping[str, GradedNotebook] = field(default_factory=dict)
-    problems: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class PlainGrader:
-    """Grades the submissions to an assignment; see `grading.workers.Grader`.
-
-    Attributes:
-        assignment: the assignment.
-        conditions: what its grades depend on.
-        fork_server: where boxes come from.
-        course_files: what every submission gets beside its notebooks.
-        doubts: what the sandbox has refused to the course's own solution, by the tests that it failed for it.
-    """
-
-    assignment: PlainAssignment
-    conditions: Conditions
-    fork_server: ForkServer
-    course_files: dict[str, Path]
-    doubts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-
-    @property
-    def limits(self) -> Limits:
-        """Of a submission: each of its notebooks has its own time."""
-        limits = self.assignment.limits
-        return replace(limits, submission_seconds=limits.submission_seconds * len(self.assignment.notebooks))
-
-    def start(self, channel: int) -> Callable[[Task], Finished]:
-        """What a worker does with each submission."""
-        return partial(_grade, self, channel)
-
-    def give_up(self, task: Task, problem: str) -> PlainFinished:
-        """A submission over which the grader itself has failed."""
-        problems = {notebook.name: problem for notebook in self.assignment.notebooks}
-        exercises = tuple(
-            _record(notebook, test, Judged(Outcome.UNGRADED, None), "")
-            for notebook in self.assignment.notebooks
-            for test in notebook.tests
-        )
-        record = make_record(task, self.assignment.name, self.conditions, exercises, problem=problem)
-        return PlainFinished(task, record, problems=problems)
 
 
 @dataclass(frozen=True)
@@ -94,7 +40,8 @@ class JudgedNotebook:
         refused: for each of the verdicts, what the sandbox has refused to the test, and to what is no test before it.
         submission: as it was read.
         answers: its cells for answers.
-        graded: as it is written.
+        graded: as it is written, in nbformat 4.5.
+        repairs: what was mended, a sentence each.
         remarks: what the instructor reads.
         starved: whether a box was stopped for taking too long while the machine was busy.
     """
@@ -105,116 +52,119 @@ class JudgedNotebook:
     refused: tuple[tuple[str, ...], ...] = ()
     submission: Submission | None = None
     answers: tuple[Cell, ...] = ()
-    graded: GradedNotebook | None = None
+    graded: Mapping[str, Any] | None = None
+    repairs: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     starved: bool = False
 
 
-def _grade(grader: PlainGrader, channel: int, task: Task) -> PlainFinished:
-    assignment, seen = grader.assignment, judge_notebooks(grader, channel, task)
-    read = [one.submission for one in seen if one.submission is not None]
-    graded = {one.master.name: one.graded for one in seen if one.graded is not None}
-    problems = {one.master.name: one.problem for one in seen if one.problem}
-    record = make_record(
-        task,
-        assignment.name,
-        grader.conditions,
-        tuple(exercise for one in seen for exercise in one.exercises),
-        notebook=hashlib.sha256("".join(one.digest for one in read).encode()).hexdigest() if read else "",
-        handed_in=next((one.timestamp for one in read), ""),
-        repairs=_told(assignment, {name: one.repairs for name, one in graded.items()}),
-        problem="\n".join(_told(assignment, {name: (why,) for name, why in problems.items()})),
-        remarks=[remark for one in seen for remark in one.remarks],
-    )
-    written = publish.write_graded(assignment, record, graded, problems, grader.course_files)
-    starved = any(one.starved for one in seen)
-    return PlainFinished(task, replace(record, files=written), None, starved, graded, problems)
+@dataclass(frozen=True)
+class SubmissionGrader:
+    """Runs and judges the notebooks of one submission after another; nothing is written.
 
+    Attributes:
+        assignment: the assignment.
+        course_files: what every submission gets beside its notebooks.
+        fork_server: where boxes come from.
+        channel: of the fork server, that of this worker.
+        doubts: what the sandbox has refused to the course's own solution, by the tests that it failed for it.
+    """
 
-def judge_notebooks(grader: PlainGrader, channel: int, task: Task) -> list[JudgedNotebook]:
-    """Run and judge the notebooks of a submission; nothing is written."""
-    seen: list[JudgedNotebook] = []
-    with tempfile.TemporaryDirectory(prefix="katze-files-") as folder:
-        for number, master in enumerate(grader.assignment.notebooks):
-            try:
-                submission, repaired = _read(grader.assignment, master, task)
-            except Unreadable as problem:
-                unread = Judged(Outcome.UNREADABLE, None, problem.reason)
+    assignment: PlainAssignment
+    course_files: Mapping[str, Path]
+    fork_server: ForkServer
+    channel: int
+    doubts: Mapping[str, tuple[str, ...]]
+
+    def judge(self, task: Task) -> list[JudgedNotebook]:
+        """The notebooks of a submission, judged, in the order of their names."""
+        seen: list[JudgedNotebook] = []
+        with tempfile.TemporaryDirectory(prefix="katze-files-") as folder:
+            for number, master in enumerate(self.assignment.notebooks):
+                try:
+                    submission, repaired = self._read(master, task)
+                except Unreadable as problem:
+                    seen.append(unread(master, problem.reason))
+                    continue
+                is_first = not any(one.submission for one in seen)
+                left_out = self._lay_out(task, Path(folder)) if is_first else []
+                ran = self._run(task, number, repaired, Path(folder))
+                exercises, refused = self._judge(task, master, repaired, ran)
                 seen.append(
                     JudgedNotebook(
-                        master, tuple(_record(master, test, unread, "") for test in master.tests), problem.reason
+                        master,
+                        exercises,
+                        refused=refused,
+                        submission=submission,
+                        answers=tuple(cell for cell in repaired.cells if cell.kind is CellKind.ANSWER),
+                        graded=graded_notebook(master, repaired, ran),
+                        repairs=repaired.repairs,
+                        remarks=(*left_out, *_remarks(master, repaired, ran)),
+                        starved=ran.starved,
                     )
                 )
-                continue
-            is_first = not any(one.submission for one in seen)
-            left_out = _lay_out(grader, task, Path(folder)) if is_first else []
-            ran = _run(grader, channel, task, number, repaired, Path(folder))
-            exercises, refused = _judged(grader, task, master, repaired, ran)
-            seen.append(
-                JudgedNotebook(
-                    master,
-                    exercises,
-                    refused=refused,
-                    submission=submission,
-                    answers=tuple(cell for cell in repaired.cells if cell.kind is CellKind.ANSWER),
-                    graded=graded_notebook(master, repaired, ran),
-                    remarks=(*left_out, *_remarks(master, repaired, ran)),
-                    starved=ran.starved,
-                )
-            )
-    return seen
+        return seen
+
+    def _read(self, master: MasterNotebook, task: Task) -> tuple[Submission, Repaired]:
+        """A notebook of the submission, and what is graded of it.
+
+        Raises:
+            Unreadable: it cannot be.
+        """
+        others = {f"{one.name}.ipynb" for one in self.assignment.notebooks} - {f"{master.name}.ipynb"}
+        submission = read_submission(task.folder, master.name, answers_in(master), others)
+        return submission, put_back(submission, master)
+
+    def _lay_out(self, task: Task, folder: Path) -> list[str]:
+        """Gather the files that lie beside the notebooks; what had to be left out."""
+        course, name = self.assignment.course, self.assignment.name
+        left_out = files.copy_student_files(course, task.folder, folder, self.assignment.limits)
+        files.copy_course_files(self.course_files, folder, files.exclude_overwriting(course, name))
+        return left_out
+
+    def _run(self, task: Task, number: int, repaired: Repaired, folder: Path) -> Ran:
+        limits = self.assignment.limits
+        there = [path.stat().st_size for path in folder.rglob("*") if path.is_file()]
+        limits = replace(limits, folder_bytes=limits.folder_bytes + sum(there), files=limits.files + 2 * len(there))
+        digest = hashlib.sha256(f"{self.assignment.name} {task.student} {number}".encode()).digest()
+        seed = int.from_bytes(digest[:8], "big") >> 1  # the same in every run, and torch's seeds have 63 bits
+        return run_cells(
+            repaired.cells,
+            lambda seconds: self.fork_server.open_box(
+                self.channel, seed=seed, seconds=seconds, limits=limits, files=folder
+            ),
+            limits.submission_seconds,
+        )
+
+    def _judge(
+        self, task: Task, master: MasterNotebook, repaired: Repaired, ran: Ran
+    ) -> tuple[tuple[ExerciseRecord, ...], tuple[tuple[str, ...], ...]]:
+        """The verdicts on a notebook's test cells, in the release's order; for each, what was refused to it, and to
+        what is no test before it.
+        """
+        assignment, level = self.assignment, self.fork_server.level.name
+        folder = assignment.course.autograded / task.student / assignment.name
+        refused = {place: refusals(result, folder) for place, result in sorted(ran.results.items())}
+        tests = {cell.exercise: place for place, cell in enumerate(repaired.cells) if cell.kind is CellKind.CHECK}
+        verdicts, until = [], []
+        for test in master.tests:
+            place = tests[master.exercise(test.name)]
+            ended = ran.results.get(place) or ran.lost.get(place) or ran.unreached
+            before = [n for n in refused if n < place and n not in tests.values()]
+            needed = [
+                one for n in (*before, place) if n == place or not ran.results[n].ok for one in refused.get(n, ())
+            ]
+            needed += self.doubts.get(master.exercise(test.name), ())
+            verdicts.append(_record(master, test, judge(test, ended, assignment.ignored_stderr, needed), level))
+            until.append(tuple(one for n in (*before, place) for one in refused.get(n, ())))
+        return tuple(verdicts), tuple(until)
 
 
-def _read(assignment: PlainAssignment, master: MasterNotebook, task: Task) -> tuple[Submission, Repaired]:
-    """A notebook of the submission, and what is graded of it.
-
-    Raises:
-        Unreadable: it cannot be.
-    """
-    others = {f"{one.name}.ipynb" for one in assignment.notebooks} - {f"{master.name}.ipynb"}
-    submission = read_submission(task.folder, master.name, answers_in(master), others)
-    return submission, put_back(submission, master)
-
-
-def _lay_out(grader: PlainGrader, task: Task, folder: Path) -> list[str]:
-    """Gather the files that lie beside the notebooks; what had to be left out."""
-    course, name = grader.assignment.course, grader.assignment.name
-    left_out = files.copy_student_files(course, task.folder, folder, grader.assignment.limits)
-    files.copy_course_files(grader.course_files, folder, files.exclude_overwriting(course, name))
-    return left_out
-
-
-def _run(grader: PlainGrader, channel: int, task: Task, number: int, repaired: Repaired, folder: Path) -> Ran:
-    limits = grader.assignment.limits
-    there = [path.stat().st_size for path in folder.rglob("*") if path.is_file()]
-    limits = replace(limits, folder_bytes=limits.folder_bytes + sum(there), files=limits.files + 2 * len(there))
-    digest = hashlib.sha256(f"{grader.assignment.name} {task.student} {number}".encode()).digest()
-    seed = int.from_bytes(digest[:8], "big") >> 1  # the same in every run, and torch's seeds have 63 bits
-    return run_cells(
-        repaired.cells,
-        lambda seconds: grader.fork_server.open_box(channel, seed=seed, seconds=seconds, limits=limits, files=folder),
-        limits.submission_seconds,
-    )
-
-
-def _judged(
-    grader: PlainGrader, task: Task, master: MasterNotebook, repaired: Repaired, ran: Ran
-) -> tuple[tuple[ExerciseRecord, ...], tuple[tuple[str, ...], ...]]:
-    """The verdicts on a notebook's test cells, in the release's order; for each, what was refused to it, and before."""
-    assignment, level = grader.assignment, grader.fork_server.level.name
-    folder = assignment.course.autograded / task.student / assignment.name
-    refused = {place: refusals(result, folder) for place, result in sorted(ran.results.items())}
-    tests = {cell.exercise: place for place, cell in enumerate(repaired.cells) if cell.kind is CellKind.CHECK}
-    verdicts, until = [], []
-    for test in master.tests:
-        place = tests[master.exercise(test.name)]
-        ended = ran.results.get(place) or ran.lost.get(place) or ran.unreached
-        before = [n for n in refused if n < place and n not in tests.values()]
-        needed = [one for n in (*before, place) if n == place or not ran.results[n].ok for one in refused.get(n, ())]
-        needed += grader.doubts.get(master.exercise(test.name), ())
-        verdicts.append(_record(master, test, judge(test, ended, assignment.ignored_stderr, needed), level))
-        until.append(tuple(one for n in (*before, place) for one in refused.get(n, ())))
-    return tuple(verdicts), tuple(until)
+def unread(master: MasterNotebook, problem: str, outcome: Outcome = Outcome.UNREADABLE) -> JudgedNotebook:
+    """A notebook without a score, and why."""
+    note = problem if outcome is Outcome.UNREADABLE else ""
+    verdicts = tuple(_record(master, test, Judged(outcome, None, note), "") for test in master.tests)
+    return JudgedNotebook(master, verdicts, problem)
 
 
 def _record(master: MasterNotebook, test: MasterCell, judged: Judged, level: str) -> ExerciseRecord:
@@ -239,9 +189,3 @@ def _remarks(master: MasterNotebook, repaired: Repaired, ran: Ran) -> list[str]:
         limit = f" ({lost.setting})" if lost.setting else ""
         found.append(f"{master.name}: cell {number} ended its box: {lost.reason}{limit}")
     return [*found, *([f"{master.name}: {ran.unreached} its last test"] if ran.unreached else [])]
-
-
-def _told(assignment: PlainAssignment, sentences: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-    """Sentences about notebooks, each with the name of its notebook in front."""
-    names = [notebook.name for notebook in assignment.notebooks if notebook.name in sentences]
-    return tuple(f"{name}.ipynb: {sentence}" for name in names for sentence in sentences[name])

@@ -26,11 +26,11 @@ from autograder.course.course import Course
 from autograder.errors import BadInput
 from autograder.gradebook.changes.adjustments import adjusted
 from autograder.grading.assignment import Assignment
-from autograder.grading.batch import fork_server_of
-from autograder.grading.plan import FIRST, Task
-from autograder.grading.publish import write_whole
-from autograder.grading.submission import AnswerKeys
+from autograder.grading.exercise_strategy import ExerciseStrategy
+from autograder.grading.plan import FIRST
+from autograder.grading.task import Task
 from autograder.grading.workers import grade_in_parallel
+from autograder.grading.writing import write_whole
 from autograder.hosts.gradescope.results import Json, results_of
 
 WEAKEST = Level.L2
@@ -71,18 +71,18 @@ def grade_submission(root: Path) -> Json:
     with tempfile.TemporaryDirectory(prefix="katze-") as scratch:
         course = replace(course, autograded=Path(scratch, "autograded"), feedback=Path(scratch, "feedback"))
         assignment = Assignment.load(course, lesson, course.limits, skip_demos=True, feedback=False)
-        keys = AnswerKeys(course.secret())
-        judged = frozenset(assignment.fingerprints)
-        task = Task(read_submitters(root / "submission_metadata.json"), root / "submission", "", (FIRST,), judged)
-        with fork_server_of(assignment, level) as fork_server:
-            [finished] = grade_in_parallel(assignment, fork_server, keys, [task], workers=1, tick=lambda: None)
+        strategy = ExerciseStrategy(assignment)
+        student = read_submitters(root / "submission_metadata.json")
+        task = Task(student, root / "submission", "", (FIRST,), strategy.exercises)
+        with strategy.make_fork_server(level) as fork_server:
+            [finished] = grade_in_parallel(strategy, fork_server, [task], workers=1, tick=lambda: None)
     record = adjusted(finished.record, assignment.adjustments)
     print(f"{task.student}, level {record.level or level.name}", *record.remarks, sep="\n")
-    if record.problem or finished.notebook is None:
+    if record.problem or lesson not in finished.notebooks:
         raise BadInput(record.problem or "there is no graded notebook")
     for one in record.ungraded:
         print(f"no score for {one.exercise}. {one.note}")
-    return results_of(assignment, record, finished.notebook)
+    return results_of(assignment, record, finished.notebooks[lesson])
 
 
 def read_submitters(metadata: Path) -> str:

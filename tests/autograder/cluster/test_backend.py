@@ -27,14 +27,11 @@ from autograder.course.course import Course
 from autograder.course.release import release
 from autograder.errors import BadInput
 from autograder.gradebook.record import Conditions
-from autograder.grading.assignment import Assignment
 from autograder.grading.batch import grade_lesson
-from autograder.grading.plan import Task
-from autograder.grading.recording import Finished, record_without_score
-from autograder.grading.submission import AnswerKeys
+from autograder.grading.strategy import Strategy, Tell
+from autograder.grading.task import Finished, Task
 from autograder.grading.workers import WorkersLost
 from autograder.starter.new_course import write_course
-from course_lib.checking import Outcome
 from tests.autograder.small_class import (
     BY_NAME,
     LESSON,
@@ -98,7 +95,7 @@ def test_on_a_cluster_all_comes_out_as_on_one_machine_and_where_one_exercise_cha
     monkeypatch.setattr(backend, "LessonOnWorker", lambda *sent: orders.append(sent) or on_worker(*sent))
     monkeypatch.setattr(backend, "open_reply", open_reply)
     with dask.config.set({"temporary-directory": str(temporary)}):
-        remotely = grade_lesson(there, LESSON, workers=1, hire=cluster_backend("local", 1, patience=60))
+        remotely = grade_lesson(there, LESSON, workers=1, backend=cluster_backend("local", 1, patience=60))
     assert by_student(remotely)["ada"].points == 17
     assert everything(there) == everything(here) != []
     assert pages(there) == pages(here) != {}
@@ -111,7 +108,7 @@ def test_on_a_cluster_all_comes_out_as_on_one_machine_and_where_one_exercise_cha
     assert on_disk
     assert not [content for content in on_disk if secret in content]
 
-    again = grade_lesson(there, LESSON, workers=1, hire=cluster_backend("tcp://127.0.0.1:1", 1))
+    again = grade_lesson(there, LESSON, workers=1, backend=cluster_backend("tcp://127.0.0.1:1", 1))
     assert again.gradings == {}, "nothing has changed, so nobody is asked"
 
     for course in both:
@@ -119,7 +116,7 @@ def test_on_a_cluster_all_comes_out_as_on_one_machine_and_where_one_exercise_cha
             file.write('\nc.Katze.exercise_limits = {"attention.scores": {"call_seconds": 9}}\n')
     here, there = Course.find(here.root), Course.find(there.root)
     locally = grade_lesson(here, LESSON, workers=2)
-    remotely = grade_lesson(there, LESSON, workers=1, hire=cluster_backend("local", 1, patience=60))
+    remotely = grade_lesson(there, LESSON, workers=1, backend=cluster_backend("local", 1, patience=60))
     assert why(remotely) == why(locally)
     assert {reason.partition(":")[0] for reason in why(remotely)["ada"]} == {"attention.scores"}
     assert everything(there) == everything(here)
@@ -148,7 +145,7 @@ def test_where_there_is_no_scheduler_one_line_says_so_and_nothing_is_written(
     hand_in(course, "ada")
     before = sorted(course.root.rglob("*"))
     with pytest.raises(BadInput, match=said) as refused:
-        grade_lesson(course, LESSON, hire=cluster_backend(address, 1, patience=0.5))
+        grade_lesson(course, LESSON, backend=cluster_backend(address, 1, patience=0.5))
     assert "\n" not in str(refused.value)
     assert sorted(course.root.rglob("*")) == before
 
@@ -188,7 +185,7 @@ def test_exercises_of_a_course_s_own_go_along_and_no_box_reads_them(tmp_path: Pa
 
     locally = grade_lesson(here, "01_ols", workers=1)
     with dask.config.set({"temporary-directory": str(tmp_path / "workers")}):
-        remotely = grade_lesson(there, "01_ols", workers=1, hire=cluster_backend("local", 1, patience=60))
+        remotely = grade_lesson(there, "01_ols", workers=1, backend=cluster_backend("local", 1, patience=60))
     graded = {
         name: [one.misconception or one.outcome for one in record.exercises]
         for name, record in by_student(remotely).items()
@@ -207,17 +204,17 @@ class LostInTheMiddle:
 
     workers = 1
 
-    def __init__(self, assignment: Assignment, *_: object) -> None:
-        self.assignment = assignment
+    def __init__(self, strategy: Strategy, *_: object) -> None:
+        self.strategy = strategy
 
-    def described(self) -> str:
+    def describe(self) -> str:
         return "nowhere"
 
     def begin(self) -> None:
         pass
 
-    def grade(self, keys: AnswerKeys, tasks: Sequence[Task], tick: object) -> Iterator[Finished]:
-        yield record_without_score(self.assignment, keys, tasks[0], Outcome.UNREADABLE, "no notebook")
+    def grade(self, tasks: Sequence[Task], tell: Tell, tick: object) -> Iterator[Finished]:
+        yield self.strategy.give_up(tasks[0], "no notebook")
         raise WorkersLost(CUT)
 
     def close(self) -> None:
@@ -229,5 +226,5 @@ def test_where_the_workers_are_lost_what_came_back_is_recorded_and_one_line_says
     hand_in(course, "ada")
     hand_in(course, "ben")
     with pytest.raises(BadInput, match=f"^{CUT}; 1 of 2 done, and recorded; run this again to go on$"):
-        grade_lesson(course, LESSON, hire=LostInTheMiddle)
+        grade_lesson(course, LESSON, backend=LostInTheMiddle)
     assert len(rows(course, "SELECT student FROM katze_submission")) == 1

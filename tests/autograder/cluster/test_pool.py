@@ -29,7 +29,7 @@ from autograder.errors import BadInput
 from autograder.gradebook.record import Conditions, Record
 from autograder.grading.plan import Task
 from autograder.grading.recording import Finished
-from autograder.grading.workers import DIED_TWICE, WorkersLost, hand_out
+from autograder.grading.workers import DIED_TWICE, WorkersLost, schedule
 from tests.autograder.cluster.proxy import Proxy
 from tests.autograder.cluster.stand_ins import StandInWorker, graded
 
@@ -85,7 +85,7 @@ class Run:
         def opened() -> ClusterPool:
             return ClusterPool(self.client, self.side, self.told.append, self.lost_seconds)
 
-        return hand_out(opened, self.side.give_up, tasks(*names), tick)
+        return schedule(opened, self.side.give_up, tasks(*names), tick)
 
 
 @contextmanager
@@ -171,7 +171,7 @@ class TestAnEverydayRun:
                 return made[-1]
 
             made: list[ClusterPool] = []
-            for _ in hand_out(
+            for _ in schedule(
                 opened, run.side.give_up, tasks(*ordinary(60)), lambda: on_their_way.append(len(made[0]._on_their_way))
             ):
                 pass

@@ -11,7 +11,8 @@ import pytest
 
 from autograder.course.course import Course
 from autograder.errors import BadInput
-from autograder.grading.assignment import Assignment, _grading_code
+from autograder.grading.assignment import _GRADING, Assignment
+from autograder.grading.digests.versions import code_of
 from autograder.limits import Allowance
 from course_lib import exercises
 from course_lib.checking import ready_made
@@ -75,9 +76,9 @@ def test_an_exercise_s_own_limits_are_its_own(course: Course) -> None:
 
 
 def test_the_code_that_grades_is_found_with_all_it_imports() -> None:
-    found = {str(path.relative_to(ROOT)) for path in _grading_code()}
+    found = {str(path.relative_to(ROOT)) for path in code_of(_GRADING)}
     assert {
-        "autograder/grading/submission.py",
+        "autograder/grading/notebook_runner.py",
         "autograder/intake/submission.py",
         "autograder/box/inside/child.py",
         "autograder/box/confinement/seccomp.py",

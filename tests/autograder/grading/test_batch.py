@@ -26,11 +26,11 @@ from autograder.course.course import SECRET_BYTES, Course
 from autograder.errors import BadInput, Interrupted
 from autograder.gradebook.record import SET_ASIDE
 from autograder.gradebook.writer import GradebookWriter
-from autograder.grading import assignment, batch, plan, publish, workers
+from autograder.grading import assignment, backend, exercise_strategy, plan, publish
+from autograder.grading.answer_keys import AnswerKeys
 from autograder.grading.batch import grade_lesson
-from autograder.grading.plan import FORCED, LEFT_UNDONE, SUBMITTED_AGAIN, Task
-from autograder.grading.recording import Finished
-from autograder.grading.submission import AnswerKeys
+from autograder.grading.plan import FORCED, LEFT_UNDONE, SUBMITTED_AGAIN
+from autograder.grading.task import Finished, Task
 from autograder.pages.class_report import class_page
 from course_lib.checking import Outcome
 from tests.autograder.small_class import (
@@ -38,11 +38,13 @@ from tests.autograder.small_class import (
     LESSON,
     MOST,
     ROOT,
+    Worker,
     answer,
     by_student,
     everything,
     hand_in,
     make_course,
+    replace_grading,
     rows,
     why,
 )
@@ -92,8 +94,8 @@ def test_a_second_run_does_nothing(course: Course, monkeypatch: pytest.MonkeyPat
         hand_in(course, name, BY_NAME[name])
     first = grade_lesson(course, LESSON)
     before = course.gradebook.read_bytes()
-    monkeypatch.setattr(batch, "ForkServer", None)
-    monkeypatch.setattr(batch, "choose_level", None)
+    monkeypatch.setattr(exercise_strategy, "ForkServer", None)
+    monkeypatch.setattr(backend, "choose_level", None)
     second = grade_lesson(course, LESSON)
     assert second.gradings == {}
     assert second.submissions == first.submissions
@@ -199,14 +201,12 @@ def test_the_order_and_the_number_of_workers_change_nothing(course: Course, monk
     first = everything(course)
     assert any("0x…" in row[-1] and "~" in row[-1] for row in first if row[0] == "tell" and row[-1])
 
-    in_order = batch.grade_in_parallel
+    in_order = backend.grade_in_parallel
 
-    def backwards(
-        assignment: object, fork_server: object, keys: object, tasks: list[Task], *more: Any
-    ) -> Iterator[Finished]:
-        return in_order(assignment, fork_server, keys, tasks[::-1], *more)  # type: ignore[arg-type]
+    def backwards(strategy: object, fork_server: object, tasks: list[Task], *more: Any) -> Iterator[Finished]:
+        return in_order(strategy, fork_server, tasks[::-1], *more)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(batch, "grade_in_parallel", backwards)
+    monkeypatch.setattr(backend, "grade_in_parallel", backwards)
     grade_lesson(course, LESSON, workers=2, force=True)
     assert everything(course) == first
 
@@ -300,14 +300,14 @@ def test_a_forced_run_that_is_killed_leaves_no_stale_grade(course: Course) -> No
 def test_ctrl_c_says_how_much_is_done_and_how_to_go_on(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("ada", "ben", "eve"):
         hand_in(course, name)
-    grade_in_parallel = batch.grade_in_parallel
+    grade_in_parallel = backend.grade_in_parallel
 
     def stopped_after_one(*arguments: Any) -> Iterator[Finished]:
         yield next(grade_in_parallel(*arguments))
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(batch, "grade_in_parallel", stopped_after_one)
+        patch.setattr(backend, "grade_in_parallel", stopped_after_one)
         with pytest.raises(Interrupted, match="1 of 3 done, and recorded; run `katze grade 01_attention` to go on"):
             grade_lesson(course, LESSON)
     assert set(why(grade_lesson(course, LESSON))) == {"ben", "eve"}
@@ -352,15 +352,14 @@ def test_force_grades_everything_and_leaves_no_grade_of_a_submission_that_now_fa
     hand_in(course, "ada")
     hand_in(course, "ben")
     grade_lesson(course, LESSON)
-    grade = workers._grade
 
-    def grade_or_die(worker: object, task: Task) -> object:
+    def grade_or_die(worker: Worker, task: Task) -> object:
         if task.student == "ada":
             os._exit(1)
-        return grade(worker, task)  # type: ignore[arg-type]
+        return worker.grade(task)
 
     with monkeypatch.context() as patch:
-        patch.setattr(workers, "_grade", grade_or_die)
+        replace_grading(patch, grade_or_die)
         graded = grade_lesson(course, LESSON, force=True)
     assert why(graded) == {"ada": (FORCED,), "ben": (FORCED,)}
     assert {change.after.outcome for change in graded.gradings["ada"].changes if change.after} == {Outcome.UNGRADED}

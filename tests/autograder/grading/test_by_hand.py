@@ -9,7 +9,7 @@ from nbgrader.api import Gradebook
 
 from autograder.course.course import Course
 from autograder.gradebook.results import ClassResult
-from autograder.grading import assignment, batch
+from autograder.grading import assignment, exercise_strategy
 from autograder.grading.batch import grade_lesson
 from tests.autograder.gradebook.earlier import bring_back
 from tests.autograder.small_class import BY_NAME, CHECKED, LESSON, MOST, answer, by_student, hand_in, make_course
@@ -26,7 +26,7 @@ def course(processes: None, tmp_path_factory: pytest.TempPathFactory, monkeypatc
         hand_in(course, name)
     hand_in(course, "zora", BY_NAME["zora_not_a_notebook"])
     grade_lesson(course, LESSON, workers=2)
-    monkeypatch.setattr(batch, "ForkServer", None)
+    monkeypatch.setattr(exercise_strategy, "ForkServer", None)
     return course
 
 

@@ -12,7 +12,7 @@ from autograder.gradebook.changes.frozen import freeze, thaw
 from autograder.gradebook.file import GradebookFile
 from autograder.gradebook.grades import read_grades
 from autograder.gradebook.results import ClassResult
-from autograder.grading import assignment, batch
+from autograder.grading import assignment, exercise_strategy
 from autograder.grading.batch import grade_lesson
 from tests.autograder.small_class import BY_NAME, LESSON, MOST, by_student, hand_in, make_course, why
 
@@ -35,7 +35,7 @@ def graded(processes: None, tmp_path_factory: pytest.TempPathFactory) -> Iterato
             (path.parent / "timestamp.txt").write_text(time)
         hand_in(course, "gus", BY_NAME["gus_untouched"])
         grade_lesson(course, LESSON, workers=2)
-        patch.setattr(batch, "ForkServer", None)
+        patch.setattr(exercise_strategy, "ForkServer", None)
         yield course
 
 

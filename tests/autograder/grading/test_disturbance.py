@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from autograder.box import Box, ForkServer, Level, self_test
-from autograder.grading.submission import Graded, grade_cells
+from autograder.grading.notebook_runner import Graded, grade_notebook
 from autograder.limits import Limits
 from autograder.repair import Cell, CellKind
 from course_lib import exercises
@@ -55,7 +55,7 @@ def grade(fork_server: ForkServer, cells: list[Cell], seconds: float = 60.0) -> 
     def open_box(left: float) -> Box:
         return fork_server.open_box(seconds=left)
 
-    return grade_cells(
+    return grade_notebook(
         cells,
         exercises.COURSE,
         open_box,

@@ -15,7 +15,7 @@ from nbgrader.exchange import default
 from nbgrader.exchange.default.exchange import Exchange
 from traitlets.config import Config
 
-from autograder.grading import batch
+from autograder.grading import exercise_strategy
 from autograder.grading.batch import grade_lesson
 from autograder.grading.exchange import SECRET
 from tests.autograder.small_class import BY_NAME, LESSON, hand_in, make_course
@@ -109,7 +109,7 @@ def test_pages_go_out_by_nbgrader_s_exchange_and_each_finds_its_own(
     ]
     assert stated["di"] == ""
 
-    monkeypatch.setattr(batch, "ForkServer", None)  # nothing is graded any more
+    monkeypatch.setattr(exercise_strategy, "ForkServer", None)  # nothing is graded any more
     kept = semester.page("ben").with_name(SECRET)
     before = kept.read_text()
     kept.unlink()

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from autograder.cli import main
 from autograder.course.course import Course
-from autograder.grading.submission import AnswerKeys
+from autograder.grading.answer_keys import AnswerKeys
 from course_lib import exercises
 from course_lib.checking import Case
 from tests.autograder.small_class import LESSON, hand_in, make_course

@@ -17,8 +17,8 @@ from autograder.box import Level, Limits
 from autograder.course.course import Course
 from autograder.gradebook.file import GradebookFile
 from autograder.grading import assignment as assignment_module
-from autograder.grading.assignment import Assignment
 from autograder.grading.batch import grade_lesson, read_recorded
+from autograder.grading.kinds import strategy_for
 from autograder.grading.plan import FIRST, FORCED, LEFT_UNDONE, OVERWRITTEN, SUBMITTED_AGAIN, Plan, make_plan
 from autograder.intake.submission import list_submissions
 from course_lib.checking import Exercise
@@ -68,10 +68,10 @@ def planned(
     weakest: Level = Level.L2,
     force: bool = False,
 ) -> Plan:
-    assignment = Assignment.load(course, LESSON, limits or course.limits, skip_demos, feedback)
+    strategy = strategy_for(course, LESSON, limits=limits, skip_demos=skip_demos, feedback=feedback)
     with GradebookFile(course.gradebook) as file:
-        recorded = read_recorded(file, LESSON)
-    return make_plan(assignment, list_submissions(course.submitted, LESSON), recorded, weakest, force)
+        recorded = read_recorded(file, strategy)
+    return make_plan(strategy, list_submissions(course.submitted, LESSON), recorded, weakest, force)
 
 
 def reasons(plan: Plan) -> set[tuple[str, ...]]:

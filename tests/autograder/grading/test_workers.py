@@ -14,12 +14,21 @@ import pytest
 
 from autograder.box import ForkServer, Level, Limits
 from autograder.course.course import Course
-from autograder.grading import batch, workers
+from autograder.grading import exercise_strategy, workers
 from autograder.grading.batch import grade_lesson
-from autograder.grading.plan import Task
-from autograder.grading.recording import Finished
+from autograder.grading.task import Finished, Task
 from course_lib.checking import Outcome
-from tests.autograder.small_class import BY_NAME, CHECKED, LESSON, by_student, hand_in, make_course, rows
+from tests.autograder.small_class import (
+    BY_NAME,
+    CHECKED,
+    LESSON,
+    Worker,
+    by_student,
+    hand_in,
+    make_course,
+    replace_grading,
+    rows,
+)
 
 pytestmark = pytest.mark.usefixtures("processes")
 
@@ -34,14 +43,13 @@ def test_a_worker_that_dies_leaves_only_its_own_submission_ungraded(
 ) -> None:
     for number in range(6):
         hand_in(course, f"student_{number}")
-    grade = workers._grade
 
-    def grade_or_die(worker: object, task: Task) -> object:
+    def grade_or_die(worker: Worker, task: Task) -> object:
         if task.student == "student_2":
             os._exit(1)
-        return grade(worker, task)  # type: ignore[arg-type]
+        return worker.grade(task)
 
-    monkeypatch.setattr(workers, "_grade", grade_or_die)
+    replace_grading(monkeypatch, grade_or_die)
     graded = grade_lesson(course, LESSON, workers=2)
     results = by_student(graded)
     assert graded.left_ungraded
@@ -57,9 +65,9 @@ def test_a_fork_server_that_dies_costs_at_most_the_submission_over_which_it_dies
 ) -> None:
     for name in ("ada", "ben", "cleo", "mallory", "zoe"):
         hand_in(course, name)
-    grade, killed = workers._grade, tmp_path / "killed"
+    killed = tmp_path / "killed"
 
-    def grade_without_a_server(worker: workers._Worker, task: Task) -> Finished:
+    def grade_without_a_server(worker: Worker, task: Task) -> Finished:
         if task.student == "mallory" and (when == "every time" or not killed.exists()):
             killed.touch()
             server = worker.fork_server._process
@@ -70,9 +78,9 @@ def test_a_fork_server_that_dies_costs_at_most_the_submission_over_which_it_dies
                 os.kill(server.pid, signal.SIGKILL)
                 if box is not None:
                     box.run_cell("1")
-        return grade(worker, task)
+        return worker.grade(task)
 
-    monkeypatch.setattr(workers, "_grade", grade_without_a_server)
+    replace_grading(monkeypatch, grade_without_a_server)
     found = {record.student: record for record in grade_lesson(course, LESSON, workers=2).submissions}
     lost = {"mallory"} if when == "every time" else set()
     assert {name for name, record in found.items() if record.points != CHECKED} == lost
@@ -92,14 +100,13 @@ def test_submissions_with_the_same_hidden_inputs_are_graded_one_after_another(co
 def test_an_error_of_the_grader_is_ungraded_and_told(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
     hand_in(course, "ada")
     hand_in(course, "ben")
-    grade = workers._grade
 
-    def grade_or_fail(worker: object, task: Task) -> object:
+    def grade_or_fail(worker: Worker, task: Task) -> object:
         if task.student == "ben":
             raise KeyError("a slip of ours")
-        return grade(worker, task)  # type: ignore[arg-type]
+        return worker.grade(task)
 
-    monkeypatch.setattr(workers, "_grade", grade_or_fail)
+    replace_grading(monkeypatch, grade_or_fail)
     results = by_student(grade_lesson(course, LESSON))
     assert results["ada"].points == 17
     assert {result.outcome for result in results["ben"].exercises} == {Outcome.UNGRADED}
@@ -109,16 +116,15 @@ def test_an_error_of_the_grader_is_ungraded_and_told(course: Course, monkeypatch
 def test_a_worker_that_hangs_is_ended_and_takes_nobody_with_it(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
     hand_in(course, "ada")
     hand_in(course, "ben")
-    grade = workers._grade
 
-    def grade_or_hang(worker: object, task: Task) -> object:
+    def grade_or_hang(worker: Worker, task: Task) -> object:
         if task.student == "ben":
             signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
             while True:
                 pass
-        return grade(worker, task)  # type: ignore[arg-type]
+        return worker.grade(task)
 
-    monkeypatch.setattr(workers, "_grade", grade_or_hang)
+    replace_grading(monkeypatch, grade_or_hang)
     monkeypatch.setattr(workers, "OWN_SECONDS", 4.0)
     results = by_student(grade_lesson(course, LESSON, workers=2))
     assert results["ada"].points == 17
@@ -127,7 +133,7 @@ def test_a_worker_that_hangs_is_ended_and_takes_nobody_with_it(course: Course, m
 
 def test_a_worker_that_waits_for_ever_is_ended_as_well(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
     hand_in(course, "ben")
-    monkeypatch.setattr(workers, "_grade", lambda worker, task: time.sleep(1000))
+    replace_grading(monkeypatch, lambda worker, task: time.sleep(1000))
     limits = Limits(submission_seconds=1.0, wall_seconds=1.0, wall_factor=1.0)
     results = by_student(grade_lesson(course, LESSON, limits=limits))
     assert {result.outcome for result in results["ben"].exercises} == {Outcome.UNGRADED}
@@ -138,12 +144,11 @@ def test_what_a_busy_machine_may_have_stopped_is_graded_a_second_time_alone_and_
     course: Course, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, starved_again: bool
 ) -> None:
     students = [hand_in(course, name).parts[-3] for name in ("ada", "ben", "cleo", "dan")]
-    grade = workers._grade
 
-    def grade_on_a_busy_machine(worker: workers._Worker, task: Task) -> Finished:
+    def grade_on_a_busy_machine(worker: Worker, task: Task) -> Finished:
         here = tmp_path / f"{task.student} is graded"
         here.touch()
-        finished = grade(worker, task)
+        finished = worker.grade(task)
         beside = sorted(path.name for path in tmp_path.glob("* is graded"))
         here.unlink()
         with (tmp_path / f"beside {task.student}").open("a") as file:
@@ -153,7 +158,7 @@ def test_what_a_busy_machine_may_have_stopped_is_graded_a_second_time_alone_and_
             finished = replace(finished, record=replace(finished.record, problem="the first try"))
         return replace(finished, starved=task.student in ("ada", "ben") and (is_first or starved_again))
 
-    monkeypatch.setattr(workers, "_grade", grade_on_a_busy_machine)
+    replace_grading(monkeypatch, grade_on_a_busy_machine)
     results = by_student(grade_lesson(course, LESSON, workers=2))
     tries = {student: (tmp_path / f"beside {student}").read_text().split() for student in students}
     assert {student: len(beside) for student, beside in tries.items()} == {"ada": 2, "ben": 2, "cleo": 1, "dan": 1}
@@ -169,17 +174,17 @@ def test_a_worker_that_wants_all_memory_leaves_its_submission_ungraded(
 ) -> None:
     hand_in(course, "ada")
 
-    def grade_greedily(worker: object, task: Task) -> object:
+    def grade_greedily(worker: Worker, task: Task) -> object:
         return bytearray(workers.WORKER_MEMORY + (1 << 30))
 
-    monkeypatch.setattr(workers, "_grade", grade_greedily)
+    replace_grading(monkeypatch, grade_greedily)
     assert "MemoryError" in by_student(grade_lesson(course, LESSON))["ada"].problem
 
 
 def test_where_forking_is_unsafe_workers_are_threads_and_boxes_fresh_processes(
     course: Course, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(batch, "ForkServer", functools.partial(ForkServer, start="spawn"))
+    monkeypatch.setattr(exercise_strategy, "ForkServer", functools.partial(ForkServer, start="spawn"))
     for name in ("ada_reference", "hana_slides_numbers"):
         hand_in(course, name, BY_NAME[name])
     results = by_student(grade_lesson(course, LESSON, workers=2, level=Level.L1))

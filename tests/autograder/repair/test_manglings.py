@@ -22,7 +22,7 @@ from nbgrader.nbgraderformat.v2 import MetadataValidatorV2
 from nbgrader.nbgraderformat.v3 import MetadataValidatorV3
 
 from autograder.box import ForkServer, Level, self_test
-from autograder.grading.submission import grade_cells
+from autograder.grading.notebook_runner import grade_notebook
 from autograder.intake.submission import read_notebook, read_submission
 from autograder.limits import Limits
 from autograder.repair import Release, answers_in, repair
@@ -514,7 +514,7 @@ def assert_full_points(folder: Path, fork_server: ForkServer, said: tuple[str, .
         if cell["metadata"]["katze"]["kind"] == "check"
     }
     assert points == FULL
-    found = grade_cells(
+    found = grade_notebook(
         repaired.cells,
         exercises.COURSE,
         lambda seconds: fork_server.open_box(seconds=seconds),

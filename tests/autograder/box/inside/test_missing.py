@@ -12,7 +12,7 @@ from autograder.box import Box, ForkServer, Level, Limits, self_test
 from autograder.box.confinement import enclosure
 from autograder.box.confinement.grants import package_folders
 from autograder.box.confinement.packages import closure
-from autograder.grading.submission import grade_cells
+from autograder.grading.notebook_runner import grade_notebook
 from autograder.repair import Cell, CellKind
 from course_lib import exercises
 from course_lib.checking import PUBLIC_SEED, AnswerKey, Case, Outcome
@@ -128,7 +128,7 @@ def test_without_extras_no_import_fails_and_an_answer_that_uses_one_is_ungraded(
             Cell(CellKind.ANSWER, answer, exercise),
             Cell(CellKind.CHECK, "", exercise),
         ]
-        graded = grade_cells(
+        graded = grade_notebook(
             cells,
             exercises.COURSE,
             lambda seconds: bare.open_box(seconds=seconds),

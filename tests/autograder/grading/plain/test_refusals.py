@@ -20,9 +20,9 @@ from autograder.box import CellResult
 from autograder.cli import main
 from autograder.course.course import Course
 from autograder.gradebook.record import Record
-from autograder.grading.plain.batch import grade_assignment
-from autograder.grading.plain.preview import preview_assignment
+from autograder.grading.batch import grade_lesson
 from autograder.grading.plain.refusals import refusals
+from autograder.grading.preview import preview_lesson
 from course_lib.checking import Outcome
 from tests.autograder.grading.plain.plain_course import CONFIG, cell, make_test, nbgrader_here, notebook
 
@@ -109,7 +109,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Course, dict[str, 
     hand_in(course, "wrong", "def double(x):\n    return x")
     hand_in(course, "asks", "import os\nos.system('clear')\n\ndef double(x):\n    return 2 * x")
     said = io.StringIO()
-    run = grade_assignment(course, NAME, workers=2, console=Console(file=said, width=1000))
+    run = grade_lesson(course, NAME, workers=2, console=Console(file=said, width=1000))
     return course, {record.student: record for record in run.submissions}, said.getvalue()
 
 
@@ -152,7 +152,7 @@ def test_what_needs_a_refused_setup_is_ungraded_too(graded: tuple[Course, dict[s
 
 def test_nothing_runs_again_for_it_and_the_rest_is_on_the_page(graded: tuple[Course, dict[str, Record], str]) -> None:
     course, records, _ = graded
-    assert preview_assignment(course, NAME).tasks == ()
+    assert preview_lesson(course, NAME).tasks == ()
     assert records["right"].points == len(GOES_ON)
     page = (course.feedback / "right" / NAME / "all.html").read_text()
     assert "the sandbox refused to start the program <code>!echo 4</code>" in page

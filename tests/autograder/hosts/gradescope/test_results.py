@@ -11,7 +11,7 @@ from autograder.course.semester import SEMESTER_NAME
 from autograder.gradebook.changes.adjustments import adjusted
 from autograder.gradebook.record import Record
 from autograder.grading.assignment import Assignment
-from autograder.grading.publish import show_verdicts
+from autograder.grading.showing import show_verdicts
 from autograder.hosts.gradescope.results import points_by_hand, results_of
 from course_lib.checking import AnswerKey, Exercise, Outcome, Verdict, judge, observe
 from tests.autograder.records import exercise_record, record

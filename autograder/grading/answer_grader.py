@@ -1,9 +1,9 @@
-"""One answer on its way to a verdict: its cases are run in a box, and judged from outside."""
+"""One answer on its way to its verdict: its cases are run in a box, and judged from outside."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -66,25 +66,47 @@ class Missing:
         return cls(said[1] if said else "", when_run=True)
 
 
-class OneAnswer:
-    """An exercise's answer, its verdict once there is one, and which limit has stopped it."""
+Explain = Callable[[Exercise], Verdict]
+"""Gives the verdict on an answer whose name does not exist: only its cells' fate says why."""
 
-    def __init__(self, key: AnswerKey, limits: Limits, allowed: Allowance) -> None:
-        self.key = key
-        self.verdict: Verdict | None = None
+
+class AnswerGrader:
+    """Brings an exercise's answer to its verdict.
+
+    Attributes:
+        stopped: which limit has stopped the answer; empty where none has.
+    """
+
+    def __init__(self, key: AnswerKey, limits: Limits, allowed: Allowance, explain: Explain) -> None:
+        """Nothing is run yet.
+
+        Args:
+            key: the exercise's.
+            limits: of the boxes.
+            allowed: what the answer may use instead.
+            explain: the verdict where its name does not exist.
+        """
         self.stopped = ""
+        self._key = key
         self._limits = limits
         self._allowed = allowed
+        self._explain = explain
+        self._verdict: Verdict | None = None
         self._visible: list[Observation] | None = None
         self._diagnosis = UNKNOWN
         self._is_changed_later = False
 
+    @property
+    def verdict(self) -> Verdict | None:
+        """The verdict, once there is one."""
+        return self._verdict
+
     def read(self, code: Code, place: int) -> None:
         """Decide at once where the answer, as it is before the check's place, uses a forbidden name."""
-        exercise = self.key.exercise
+        exercise = self._key.exercise
         rule = code.broken_rule(exercise.name, exercise.forbidden_names, cells=place)
         if rule is not None:
-            self.verdict = rule_broken(exercise, rule.name, rule.place)
+            self._verdict = rule_broken(exercise, rule.name, rule.place)
         self._is_changed_later = code.is_rebound(exercise.name, place)
 
     def check_in_place(self, box: AnyBox, *, sealed: bool) -> bool:
@@ -94,17 +116,19 @@ class OneAnswer:
             box: where the cells before have been run.
             sealed: run the hidden cases as well. What the box does after that may reveal their inputs.
         """
-        if self.verdict is not None or (self._visible is not None and not sealed):
+        if self._verdict is not None or (self._visible is not None and not sealed):
             return True
-        answer = _AnswerInBox(box, self.key.exercise, self._allowed)
-        seen = answer.observe(self.key.visible)
+        answer = _AnswerInBox(box, self._key.exercise, self._allowed)
+        seen = answer.observe(self._key.visible)
         ended = seen[-1].failure in ENDINGS or nothing_written(seen)
         if sealed and not ended and answer.lost is None:
-            seen += answer.observe(self.key.hidden, hidden=True)
+            seen += answer.observe(self._key.hidden, hidden=True)
         if answer.lost is None:  # the box may be lost over a diagnosis: the verdict stands without it
-            self._diagnosis = diagnose(self.key, seen, answer.observe)
-        if sealed or ended or not self.key.hidden:
-            self.verdict = self._decided(seen, answer.lost)
+            self._diagnosis = diagnose(self._key, seen, answer.observe)
+        if sealed or ended or not self._key.hidden:
+            verdict = self._decide(seen, answer.lost)
+            is_missing = verdict.outcome is Outcome.NEVER_DEFINED
+            self._verdict = self._explain(self._key.exercise) if is_missing else verdict
         self._visible = seen
         return answer.lost is None and (not sealed or ended)
 
@@ -113,24 +137,24 @@ class OneAnswer:
 
         They are run once: an answer that is right now and then gains nothing by another try.
         """
-        if self.verdict is not None or self._visible is None or self._is_changed_later:
+        if self._verdict is not None or self._visible is None or self._is_changed_later:
             return True
-        answer = _AnswerInBox(box, self.key.exercise, self._allowed)
-        seen = [*self._visible, *answer.observe(self.key.hidden, hidden=True)]
-        self.verdict = self._decided(seen, answer.lost)
+        answer = _AnswerInBox(box, self._key.exercise, self._allowed)
+        seen = [*self._visible, *answer.observe(self._key.hidden, hidden=True)]
+        self._verdict = self._decide(seen, answer.lost)
         return answer.lost is None
 
     def find_missing(self) -> Missing | None:
         """The name for want of which a visible case failed, if there is one."""
         seen = self._visible or []
         if any(observation.failure is Outcome.NEVER_DEFINED for observation in seen):
-            return Missing(self.key.exercise.name, when_run=False)
+            return Missing(self._key.exercise.name, when_run=False)
         found = (Missing.of(observation.raised) for observation in seen)
         return next((missing for missing in found if missing is not None), None)
 
     def forget(self) -> None:
         """Check again from the start."""
-        self.verdict, self._visible = None, None
+        self._verdict, self._visible = None, None
 
     def leave_unreached(self, boxes: int = 0) -> Verdict:
         """The verdict where the submission's time was used up; or where its cells have ended this many boxes."""
@@ -139,14 +163,14 @@ class OneAnswer:
             why = f"More than {boxes} cells ended Python itself"
         self.stopped = "" if boxes else "never reached (submission_seconds)"
         note = f"{why} before this exercise was reached."
-        return Verdict(self.key.exercise, Outcome.TIMED_OUT, 0.0, note=note)
+        return Verdict(self._key.exercise, Outcome.TIMED_OUT, 0.0, note=note)
 
-    def _decided(self, seen: Sequence[Observation], lost: BoxLost | None) -> Verdict:
-        verdict = self._name_limit(decide(self.key, seen, self._diagnosis), lost)
+    def _decide(self, seen: Sequence[Observation], lost: BoxLost | None) -> Verdict:
+        verdict = self._name_limit(decide(self._key, seen, self._diagnosis), lost)
         raised = next((case.actual.raised for case in verdict.cases if not case.passed), None)
         if raised is None or raised.type_name != PackageMissing.__name__:
             return verdict
-        return without_package(self.key.exercise, raised.message.partition(" ")[0])
+        return without_package(self._key.exercise, raised.message.partition(" ")[0])
 
     def _name_limit(self, verdict: Verdict, lost: BoxLost | None) -> Verdict:
         """The verdict with a sentence on the limit that the answer ran into, if any."""

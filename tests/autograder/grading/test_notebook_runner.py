@@ -1,6 +1,6 @@
 """Grading one submission, with a box that is a dictionary: what runs, what is replayed, what is shown.
 
-Tests `replay.py` and `one_answer.py` as well.
+Tests `answer_grader.py` and `cell_log.py` as well.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 from autograder.box import BoxLost, CellResult
-from autograder.grading.submission import SLOTS, AnswerKeys, Graded, grade_cells
+from autograder.grading.answer_keys import SLOTS, AnswerKeys
+from autograder.grading.notebook_runner import Graded, grade_notebook
 from autograder.limits import Allowance, Limits
 from autograder.repair import Cell, CellKind
 from course_lib import exercises
@@ -26,6 +27,10 @@ SCORES = "attention.scores"
 SCALE = "attention.scale"
 RIGHT_SCORES = "def dot_product_scores(q, k):\n    return q @ k.transpose(-2, -1)"
 RIGHT_SCALE = "def scale_scores(scores, d_head):\n    return scores / d_head**0.5"
+
+
+def public_key(exercise: Exercise) -> AnswerKey:
+    return AnswerKey(exercise, PUBLIC_SEED)
 
 
 class Hang(BaseException):
@@ -96,7 +101,7 @@ def grade(cells: list[Cell], log: list[str] | None = None, seconds: float = 60.0
     def key_for(exercise: Exercise) -> AnswerKey:
         return AnswerKey(exercise, PUBLIC_SEED)
 
-    return grade_cells(cells, exercises.COURSE, open_box, key_for, Limits(submission_seconds=seconds), **options)
+    return grade_notebook(cells, exercises.COURSE, open_box, key_for, Limits(submission_seconds=seconds), **options)
 
 
 def outcomes(graded: Graded) -> dict[str, tuple[str, float | None]]:
@@ -357,7 +362,9 @@ def test_what_a_box_has_used_up_the_next_one_does_not_have() -> None:
         yield box
 
     cells = [code("raise Hang  # 1"), code("raise Hang  # 2"), code("raise Hang  # 3"), *answer(SCORES, RIGHT_SCORES)]
-    graded = grade_cells(cells, exercises.COURSE, open_box, lambda exercise: AnswerKey(exercise, PUBLIC_SEED), Limits())
+    graded = grade_notebook(
+        cells, exercises.COURSE, open_box, lambda exercise: AnswerKey(exercise, PUBLIC_SEED), Limits()
+    )
     assert left == [60.0, 35.0, 10.0]
     assert outcomes(graded) == {SCORES: ("timed_out", 0)}
 
@@ -373,7 +380,9 @@ def test_a_grade_says_whether_a_busy_machine_may_have_spoiled_it(starved: bool) 
         yield opened[-1]
 
     cells = [code("raise Hang"), *answer(SCORES, RIGHT_SCORES)]
-    graded = grade_cells(cells, exercises.COURSE, open_box, lambda exercise: AnswerKey(exercise, PUBLIC_SEED), Limits())
+    graded = grade_notebook(
+        cells, exercises.COURSE, open_box, lambda exercise: AnswerKey(exercise, PUBLIC_SEED), Limits()
+    )
     assert len(opened) == 2
     assert graded.starved is starved
 

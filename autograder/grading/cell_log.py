@@ -1,0 +1,113 @@
+"""A submission's cells, and what has become of each of them, for the student and for the instructor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from autograder.box import BoxLost, CellResult
+from autograder.box.endings import more_memory
+from autograder.grading.answer_grader import with_setting, without_package
+from autograder.grading.kept_outputs import OutputKeeper
+from autograder.limits import NO_ALLOWANCE, Allowance, Limits
+from autograder.repair import Cell
+from course_lib.checking import Exercise, Outcome, Verdict
+from course_lib.checking.observation import Raised
+from course_lib.checking.rules import defines
+from course_lib.exercises.catalogue import Catalogue
+
+
+@dataclass(frozen=True)
+class Script:
+    """The cells of a submission, in notebook order, and what each may use."""
+
+    cells: Sequence[Cell]
+    limits: Limits
+    allowances: Mapping[str, Allowance]
+    catalogue: Catalogue
+
+    def allowed(self, cell: Cell) -> Allowance:
+        """What a cell may use instead of the limits: an exercise's answer and its check have some of their own."""
+        return self.allowances.get(cell.exercise or "", NO_ALLOWANCE)
+
+    def limits_of(self, place: int) -> Limits:
+        """What the cell at this place may use."""
+        return self.allowed(self.cells[place]).applied(self.limits)
+
+    def number(self, place: int) -> int:
+        """The number that a notebook shows next to this cell when it is run from the top: cells of code are counted."""
+        return sum(cell.is_code for cell in self.cells[: place + 1])
+
+
+class CellLog:
+    """What has become of each cell, by its place: its outputs, what it raised, and whether it has ended its box."""
+
+    def __init__(self, script: Script) -> None:
+        self._script = script
+        self._keeper = OutputKeeper()
+        self.outputs: dict[int, list[dict[str, Any]]] = {}
+        self.raised: dict[int, tuple[Outcome, Raised]] = {}
+        self._missing: dict[int, str] = {}
+        self.lost: dict[int, BoxLost] = {}
+
+    def note_loss(self, place: int, lost: BoxLost) -> None:
+        """A cell has ended its box."""
+        self.lost[place] = lost
+        self.outputs.pop(place, None)
+
+    def note_result(self, place: int, result: CellResult, shown: bool) -> None:
+        """A cell has run, and perhaps its outputs are to be shown."""
+        if shown:
+            self.outputs[place] = self._keeper.keep(place, result.outputs)
+        self.raised.pop(place, None)
+        if result.raised is not None:
+            self.raised[place] = (result.failure or Outcome.RAISED, result.raised)
+            self._missing[place] = result.missing
+
+    def notices(self) -> dict[int, str]:
+        """What the student reads below cells that hit a limit or have ended their box."""
+        short = {place: f"Cell {self._script.number(place)}: {reason}." for place, reason in self._short_of_memory()}
+        return {place: self._stopped(place, lost) for place, lost in self.lost.items()} | short
+
+    def remarks(self) -> Iterator[str]:
+        """The same for the instructor, with the names of the limits."""
+        for place, lost in sorted(self.lost.items()):
+            yield f"cell {self._script.number(place)} ended its box: {with_setting(lost.reason, lost.setting)}"
+        for place, reason in sorted(self._short_of_memory()):
+            yield f"cell {self._script.number(place)}: {with_setting(reason, 'memory_bytes')}"
+
+    def explain_undefined(self, exercise: Exercise) -> Verdict:
+        """The verdict on an answer whose name does not exist: its cell may have been stopped, or have raised."""
+        outcome, note = Outcome.NEVER_DEFINED, f"The notebook never defines {exercise.name}."
+        for place, cell in enumerate(self._script.cells):
+            is_its_own = cell.exercise == exercise.id or defines(cell.source, exercise.name)
+            if is_its_own and place in self.raised and self._missing[place]:
+                return without_package(exercise, self._missing[place])
+            if is_its_own and (place in self.lost or place in self.raised):
+                outcome, how = self._ending(place)
+                note = f"The cell that should define {exercise.name} {how}"
+                break
+        return Verdict(exercise, outcome, 0.0, note=note)
+
+    def _ending(self, place: int) -> tuple[Outcome, str]:
+        """How a cell ended that was stopped or has raised."""
+        if place in self.lost:
+            return self.lost[place].outcome, f"was stopped: {self.lost[place].told}."
+        failure, raised = self.raised[place]
+        if failure is Outcome.OUT_OF_MEMORY:
+            return failure, f"was stopped: {more_memory(self._script.limits_of(place))}."
+        line = f" in line {raised.line}" if raised.line else ""
+        return failure, f"stops with {raised.type_name}{line}: {raised.message}"
+
+    def _short_of_memory(self) -> Iterator[tuple[int, str]]:
+        for place, (failure, _) in self.raised.items():
+            if failure is Outcome.OUT_OF_MEMORY:
+                yield place, more_memory(self._script.limits_of(place))
+
+    def _stopped(self, place: int, lost: BoxLost) -> str:
+        number = self._script.number(place)
+        if lost.out_of_time:  # nothing can run after this
+            told = f"the {self._script.limits.submission_seconds:g} s for the whole submission were used up"
+            return f"Stopped in cell {number}: {told}; the earlier exercises keep their points."
+        return f"Stopped in cell {number}: {lost.told}; the other exercises keep their points."

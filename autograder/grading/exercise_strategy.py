@@ -1,0 +1,326 @@
+"""Katze's exercises as the engine grades them: run in boxes, and judged from outside, exercise by exercise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy.orm import Session
+
+from autograder.box import ForkServer, Level
+from autograder.errors import Unreadable
+from autograder.gradebook import store
+from autograder.gradebook.changes.adjustments import Adjustments, adjusted
+from autograder.gradebook.record import CaseRecord, Change, Conditions, ExerciseRecord, Record
+from autograder.gradebook.session import GradebookSession
+from autograder.grading.answer_keys import AnswerKeys
+from autograder.grading.assignment import Assignment
+from autograder.grading.digests import answers, fingerprints
+from autograder.grading.notebook_runner import Graded, grade_notebook
+from autograder.grading.plan import NEW_EXERCISE, OTHER_CHECKS, OTHER_EXERCISE, OTHER_IMPORT, OTHER_LIBRARY
+from autograder.grading.publish import read_written, write_graded
+from autograder.grading.recording import make_record, stable
+from autograder.grading.showing import feedback_page, graded_notebook, show_verdicts, shown_in
+from autograder.grading.strategy import Strategy
+from autograder.grading.task import Finished, Task
+from autograder.intake.submission import Submission, read_submission
+from autograder.repair import Cell, Repaired, repair, require_lesson
+from course_lib.checking import Exercise, Outcome, Verdict
+from course_lib.checking.render import case_message
+from course_lib.checking.verdict import CaseResult
+
+if TYPE_CHECKING:
+    from autograder.gradebook.writer import GradebookWriter
+
+_SEED_BITS = 256
+
+Read = Callable[[Task, Assignment], Submission]
+"""Reads a submission; raises `Unreadable`."""
+
+
+def read_in_place(task: Task, assignment: Assignment) -> Submission:
+    """Read a submission where it was handed in.
+
+    Raises:
+        Unreadable: there is no notebook that could be graded.
+    """
+    return read_submission(task.folder, assignment.lesson, assignment.answers_in)
+
+
+class ExerciseStrategy(Strategy):
+    """A lesson with Katze's exercises.
+
+    Attributes:
+        assignment: the lesson.
+    """
+
+    differences = {"checks": OTHER_CHECKS, "library": OTHER_LIBRARY}
+
+    def __init__(self, assignment: Assignment, read: Read = read_in_place) -> None:
+        """Nothing is found out yet that takes a while.
+
+        Args:
+            assignment: the lesson.
+            read: reads a submission to it.
+        """
+        super().__init__(assignment.course, assignment.lesson, assignment.limits, assignment.feedback)
+        self.assignment = assignment
+        self.notebooks = {"": assignment.lesson}
+        self.notices = assignment.outdated
+        self._read = read
+        self._gradebook: GradebookWriter | None = None
+
+    @cached_property
+    def keys(self) -> AnswerKeys:
+        """Its answer keys; with them the course's secret is made."""
+        return self.assignment.make_keys()
+
+    # --- what is to be done
+
+    @property
+    def conditions(self) -> Conditions:
+        """What its grades depend on, besides submissions and exercises."""
+        return self.assignment.conditions
+
+    @property
+    def exercises(self) -> frozenset[str]:
+        """The ids of all that is judged in it."""
+        return frozenset(self.assignment.fingerprints)
+
+    @property
+    def adjustments(self) -> Adjustments:
+        """What the course has decided about its exercises."""
+        return self.assignment.adjustments
+
+    def overwritten(self, connection: Session, counted: Mapping[str, Record]) -> set[str]:
+        """The students whose automatic scores in nbgrader's tables do not follow from these records."""
+        return store.overwritten(connection, self.name, counted)
+
+    def find_changes(self, record: Record) -> Iterator[str]:
+        """The modules that a student's own cells import, and that have changed."""
+        for name, before in record.imports.items():
+            if self.assignment.library.digest([name]) != before:
+                yield OTHER_IMPORT.format(name=name)
+
+    def find_redefined(self, record: Record) -> dict[str, str]:
+        """The exercises that are not, or no longer, those that were graded, each with the reason."""
+        known = {one.exercise: one.fingerprint for one in record.exercises}
+        return {
+            exercise: OTHER_EXERCISE.format(exercise=exercise, what=fingerprints.changed(known[exercise], now))
+            if exercise in known
+            else NEW_EXERCISE.format(exercise=exercise)
+            for exercise, now in self.assignment.fingerprints.items()
+            if known.get(exercise) != now
+        }
+
+    def arrange(self, tasks: Iterable[Task]) -> list[Task]:
+        """The tasks, by the set of hidden inputs: a worker keeps the keys of one set."""
+        return sorted(tasks, key=lambda task: self.keys.slot(task.student))
+
+    # --- how it is run and judged
+
+    def make_fork_server(self, level: Level, channels: int = 1) -> ForkServer:
+        """Where boxes come from, with a channel for each worker."""
+        assignment = self.assignment
+        return ForkServer(
+            assignment.withheld,
+            level,
+            assignment.limits,
+            channels=channels,
+            trains=assignment.trains,
+            own={module.partition(".")[0] for module in assignment.course.exercises.modules.values()},
+            held=assignment.held,
+        )
+
+    def begin(self, fork_server: ForkServer, channel: int) -> Callable[[Task], Finished]:
+        """What a worker does with each task."""
+        return partial(self._grade, fork_server, channel, self.assignment.make_keys())  # its own, even in a thread
+
+    def _grade(self, fork_server: ForkServer, channel: int, keys: AnswerKeys, task: Task) -> Finished:
+        assignment = self.assignment
+        try:
+            submission = self._read(task, assignment)
+            require_lesson(submission, assignment.release, assignment.lesson, assignment.course.exercises)
+            repaired = repair(submission, assignment.release)
+        except Unreadable as problem:
+            return self.refuse(task, problem.reason)
+        earlier = self._read_earlier(task)
+        if earlier is None:  # nothing to keep: everything is judged
+            earlier, task = {}, replace(task, judged=self.exercises)
+        graded = grade_notebook(
+            [_skip_unless_judged(cell, task) for cell in repaired.cells],
+            assignment.course.exercises,
+            open_box=lambda seconds: fork_server.open_box(
+                channel=channel, seed=keys.box_seed(task.student), seconds=seconds
+            ),
+            key_for=lambda exercise: keys.key(exercise, task.student),
+            limits=assignment.limits,
+            skip_demos=assignment.skip_demos,
+            allowances=assignment.course.exercise_limits,
+        )
+        record = make_record(
+            task,
+            assignment.lesson,
+            assignment.conditions,
+            self._record_exercises(task, fork_server.level.name, graded, repaired),
+            slot=keys.slot(task.student),
+            notebook=submission.digest,
+            handed_in=submission.timestamp,
+            repairs=repaired.repairs,
+            imports=assignment.imports_of(
+                cell.source for cell in repaired.cells if cell.is_code and cell.origin == "student"
+            ),
+            remarks=[*graded.remarks, *filter(None, (one.drawing_failed for one in graded.verdicts.values()))],
+        )
+        notebooks = {self.name: graded_notebook(repaired, graded, earlier | show_verdicts(graded.verdicts))}
+        files = write_graded(self, record, notebooks)
+        return Finished(task, replace(record, files=files), notebooks, graded.starved)
+
+    def _read_earlier(self, task: Task) -> dict[str, list[dict[str, Any]]] | None:
+        """The verdicts on the exercises that are not judged anew, from the notebook that was written with them.
+
+        Returns:
+            None where that notebook is gone or is not what was written: then there is nothing to keep.
+        """
+        others = self.exercises - task.judged
+        if task.earlier is None or not others:
+            return None if others else {}
+        notebook = read_written(self, task.earlier)
+        if notebook is None:
+            return None
+        shown = shown_in(self.assignment, notebook, others)
+        return shown if all(shown.values()) else None
+
+    def refuse(self, task: Task, reason: str) -> Finished:
+        """What comes of a submission that cannot be used: a page that says so, and no score."""
+        finished = self._without_score(task, Outcome.UNREADABLE, reason)
+        return replace(finished, record=replace(finished.record, files=write_graded(self, finished.record, {})))
+
+    def give_up(self, task: Task, problem: str) -> Finished:
+        """What comes of a submission over which the grader itself has failed."""
+        return self._without_score(task, Outcome.UNGRADED, problem)
+
+    def pass_over(self, student: str, why: str) -> Record:
+        """The record of a submission that is not looked at."""
+        exercises = tuple(self._unscored(student, one, Outcome.UNREADABLE) for one in self.assignment.exercises)
+        slot = self.keys.slot(student)
+        return Record(student, self.name, "", "", "", slot, self.conditions, exercises, problem=why)
+
+    # --- its records
+
+    def _record_exercises(
+        self, task: Task, level: str, graded: Graded, repaired: Repaired
+    ) -> tuple[ExerciseRecord, ...]:
+        """The records of its exercises, in the lesson's order: new ones for verdicts, earlier ones for the others."""
+        written, earlier = answers.of_cells(repaired.cells), _earlier(task)
+        return tuple(
+            replace(
+                self._record_exercise(task.student, level, graded.verdicts[name]),
+                answer=written.get(name, ""),
+                stood=_best_before(task, name),
+                worth_a_look="\n".join(graded.worth_a_look.get(name, ())),
+            )
+            if name in graded.verdicts
+            else earlier[name]
+            for name in self.assignment.fingerprints
+        )
+
+    def _record_exercise(self, student: str, level: str, verdict: Verdict) -> ExerciseRecord:
+        return replace(
+            self._unscored(student, verdict.exercise, verdict.outcome),
+            level=level,
+            points=verdict.points,
+            misconception=verdict.misconception.id if verdict.misconception else None,
+            note=stable(verdict.note),
+            cases=tuple(_record_case(result, case_message(verdict, result)) for result in verdict.cases),
+        )
+
+    def _without_score(self, task: Task, outcome: Outcome, problem: str) -> Finished:
+        """A submission that could not be graded: no exercise has a score."""
+        exercises = tuple(
+            replace(self._unscored(task.student, one, outcome), stood=_best_before(task, one.id))
+            for one in self.assignment.exercises
+        )
+        slot = self.keys.slot(task.student)
+        record = make_record(task, self.name, self.conditions, exercises, slot=slot, problem=problem)
+        return Finished(replace(task, judged=self.exercises), record)
+
+    def _unscored(self, student: str, exercise: Exercise, outcome: Outcome) -> ExerciseRecord:
+        return ExerciseRecord(
+            exercise=exercise.id,
+            cell=self.assignment.cells[exercise.id],
+            fingerprint=self.assignment.fingerprints[exercise.id],
+            seed=self.keys.seed(exercise.id, self.keys.slot(student)) >> _SEED_BITS - 63,
+            level="",
+            outcome=outcome,
+            points=None,
+            max_points=exercise.points,
+        )
+
+    # --- how it is recorded
+
+    def open_gradebook(self, book: GradebookSession) -> list[str]:
+        """Make nbgrader's tables ready."""
+        from autograder.gradebook.writer import GradebookWriter  # takes a second, while the boxes warm up
+
+        self._gradebook = GradebookWriter(book, self.course.course_id).__enter__()
+        return self._gradebook.ensure_assignment(self.name, self.assignment.release.notebook, self.adjustments)
+
+    @property
+    def gradebook(self) -> GradebookWriter:
+        """The writer of nbgrader's tables, once they are open."""
+        assert self._gradebook is not None
+        return self._gradebook
+
+    def recount(self, run: int) -> list[str]:
+        """Bring the scores that are there up to the adjustments."""
+        return [f"counted anew, {change}" for change in self.gradebook.apply_adjustments(run, self.name)]
+
+    def set_aside(self, run: int, students: Collection[str], why: str) -> None:
+        """Let the grades of these students no longer count."""
+        self.gradebook.set_aside(run, self.name, students, why)
+
+    def save(self, run: int, finished: Finished) -> tuple[Change, ...]:
+        """Write one graded submission."""
+        from autograder.gradebook.writer import Entry
+
+        record = finished.record
+        return self.gradebook.record(
+            record.student,
+            record.lesson,
+            finished.notebooks.get(self.name),
+            {one.cell: one.points for one in adjusted(record, self.adjustments).exercises},
+            record.handed_in or None,
+            record.problem,
+            Entry(run, record, finished.task.why, finished.unchanged),
+        )
+
+    # --- what people see
+
+    def page(self, record: Record, notebook: str, graded: Mapping[str, Any] | None, penalty: float) -> str:
+        """The feedback page of one notebook."""
+        return feedback_page(self.assignment, record, graded)
+
+
+def _skip_unless_judged(cell: Cell, task: Task) -> Cell:
+    """A cell as it is to be graded: the check of an exercise that is not judged anew is skipped."""
+    return cell.skip() if cell.is_checked and cell.exercise not in task.judged else cell
+
+
+def _earlier(task: Task) -> dict[str, ExerciseRecord]:
+    return {} if task.earlier is None else {one.exercise: one for one in task.earlier.exercises}
+
+
+def _best_before(task: Task, exercise: str) -> float:
+    """The largest share of an exercise's points that the same submission had before it was graded again."""
+    before = _earlier(task).get(exercise)
+    if task.earlier is None or task.earlier.digest != task.digest or before is None:
+        return 0.0
+    return max(before.stood, (before.points or 0.0) / before.max_points)
+
+
+def _record_case(result: CaseResult, note: str) -> CaseRecord:
+    case = result.case
+    return CaseRecord(case.name, case.part, result.hidden, result.outcome, stable(note), result.actual.seconds)

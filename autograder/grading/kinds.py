@@ -1,0 +1,47 @@
+"""Which kind an assignment is of: a lesson with Katze's exercises, or notebooks with nbgrader's test cells."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from autograder.course.course import Course
+from autograder.gradebook.access import read_only
+from autograder.grading.assignment import Assignment
+from autograder.grading.exercise_strategy import ExerciseStrategy
+from autograder.grading.plain.assignment import PlainAssignment, released, require_gradebook
+from autograder.grading.plain.solution import find_solution
+from autograder.grading.plain.strategy import PlainStrategy
+from autograder.grading.strategy import Strategy
+from autograder.limits import Limits
+
+
+def strategy_for(
+    course: Course,
+    name: str,
+    *,
+    limits: Limits | None = None,
+    skip_demos: bool = True,
+    feedback: bool = True,
+    solution: Path | None = None,
+) -> Strategy:
+    """How an assignment is graded: by what the course has for it.
+
+    Args:
+        course: the course.
+        name: the assignment's folder name.
+        limits: what each notebook may use; by default what the course says.
+        skip_demos: leave out cells tagged `demo`, of a lesson with exercises.
+        feedback: write feedback pages.
+        solution: the folder of the course's own solution, of an assignment with test cells.
+
+    Raises:
+        BadInput: there is no such assignment, its release cannot be used, or the gradebook does not know it.
+    """
+    course.require_exercises()
+    if course.exercises.modules and not course.is_plain(name):
+        return ExerciseStrategy(Assignment.load(course, name, limits or course.limits, skip_demos, feedback))
+    released(course, name)
+    require_gradebook(course, name)
+    with read_only(course.gradebook) as connection:
+        assignment = PlainAssignment.load(course, name, feedback, connection)
+    return PlainStrategy(assignment, find_solution(course, name, solution))

@@ -1,0 +1,358 @@
+"""Grading one submission's notebook: its cells run in boxes, its answers are judged from outside.
+
+A cell that ends its box (a timeout, `os._exit`, too much memory) costs what it defines and no more: a fresh box runs
+the others without it. The time that counts is what the boxes compute, not what a busy machine makes of it.
+
+`answer_grader.py` brings each answer to its verdict, `cell_log.py` knows what has become of the cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from autograder.box import BoxLost
+from autograder.grading.answer_grader import AnswerGrader, AnyBox, Missing
+from autograder.grading.cell_log import CellLog, Script
+from autograder.grading.disturbance import find_changing_cells
+from autograder.limits import Allowance, Limits
+from autograder.repair import Cell
+from course_lib.checking import AnswerKey, Exercise, Outcome, Verdict
+from course_lib.checking.hiding import HiddenCall, hidden_calls
+from course_lib.checking.rules import Code, defines
+from course_lib.exercises.catalogue import Catalogue
+
+MOST_BOXES = 40
+"""A submission gets at most so many boxes, if its time allows; one that ends every box is stopped here."""
+
+NO_ALLOWANCES: Mapping[str, Allowance] = {}
+"""What a course allows single exercises where it says nothing."""
+
+_MAY_BE_DISTURBED = (Outcome.WRONG, Outcome.RAISED, Outcome.DIED, Outcome.TIMED_OUT)
+"""How an exercise may end because an earlier cell has changed Python or torch itself."""
+
+OpenBox = Callable[[float], AbstractContextManager[AnyBox]]
+"""Opens a fresh box, for a submission that has this many seconds left."""
+
+KeyFor = Callable[[Exercise], AnswerKey]
+"""Gives the answer key of an exercise."""
+
+
+@dataclass
+class Graded:
+    """What grading a submission's notebook gives.
+
+    Attributes:
+        verdicts: one for each exercise that the lesson checks, in the notebook's order.
+        outputs: for each cell that was run, by its place, the outputs (nbformat 4, not sanitised yet).
+        notices: for each cell that hit a limit or ended its box, by its place, a sentence that says so.
+        remarks: the same for the instructor, with the names of the limits; and which limits stopped an answer.
+        worth_a_look: by exercise, where an answer that earns points could hide a call of what its rule forbids, a
+            sentence each: for the instructor alone.
+        starved: whether a box was stopped for taking too long while the machine was busy: alone it might do better.
+    """
+
+    verdicts: dict[str, Verdict] = field(default_factory=dict)
+    outputs: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
+    notices: dict[int, str] = field(default_factory=dict)
+    remarks: list[str] = field(default_factory=list)
+    worth_a_look: dict[str, list[str]] = field(default_factory=dict)
+    starved: bool = False
+
+
+def grade_notebook(
+    cells: Sequence[Cell],
+    catalogue: Catalogue,
+    open_box: OpenBox,
+    key_for: KeyFor,
+    limits: Limits,
+    skip_demos: bool = True,
+    allowances: Mapping[str, Allowance] = NO_ALLOWANCES,
+) -> Graded:
+    """Run the cells of a repaired submission and judge every answer it checks.
+
+    Visible cases run where the check stands. Hidden ones run after the last cell, so that no cell can show their
+    inputs; where a later cell changes what the answer uses, a fresh box runs them where the check stands.
+
+    Args:
+        cells: in notebook order.
+        catalogue: where the exercises are found that they name.
+        open_box: opens a fresh box of a kind.
+        key_for: gives the answer key of an exercise.
+        limits: of the boxes; `submission_seconds` holds for all boxes together.
+        skip_demos: leave out cells tagged `demo`, except those that may define a name that is missing later. Where they
+            run and a limit is hit, answers are judged without them as well, and keep the better verdict.
+        allowances: what single exercises may use instead, by their ids.
+    """
+    script = Script(cells, limits, allowances, catalogue)
+    runner = NotebookRunner(script, Budget(open_box, limits.submission_seconds), key_for, Demos(cells, skip_demos))
+    graded = runner.grade()
+    if skip_demos or not runner.hit_a_limit:
+        return graded
+    budget = Budget(open_box, limits.submission_seconds)  # a demo may have used up what an answer needed
+    without = NotebookRunner(script, budget, key_for, Demos(cells, skip=True)).grade().verdicts
+    better = {
+        name: verdict
+        for name, verdict in without.items()
+        if (verdict.points or 0.0) > (graded.verdicts[name].points or 0.0)
+    }
+    return replace(graded, verdicts=graded.verdicts | better)
+
+
+class Budget:
+    """The time of a submission, which all its boxes share."""
+
+    def __init__(self, open_box: OpenBox, seconds: float) -> None:
+        self._open_box = open_box
+        self.seconds_left = seconds
+        self.starved = False
+
+    @contextmanager
+    def open_box(self) -> Iterator[AnyBox]:
+        """A fresh box, which may use up what is left."""
+        with self._open_box(self.seconds_left) as box:
+            try:
+                yield box
+            finally:
+                self.seconds_left -= box.share
+                self.starved = self.starved or box.starved
+
+
+class Demos:
+    """Which cells tagged `demo` are left out: those that nothing has been found to need."""
+
+    def __init__(self, cells: Sequence[Cell], skip: bool, needed: Iterable[int] = ()) -> None:
+        self._cells = cells
+        self.skip = skip
+        self.needed = set(needed)
+
+    def skips(self, place: int) -> bool:
+        """Whether the cell at this place is left out."""
+        return self._cells[place].is_demo and self.skip and place not in self.needed
+
+    def need(self, skipped: Sequence[int], missing: Missing | None) -> bool:
+        """Whether skipped cells may define what is missing. These run from now on, the others need not.
+
+        What the release's cells define is plain: a name that is nowhere is no reason to train a model.
+        A student's own may do it in more ways than can be read off them.
+        """
+        if missing is None:
+            return False
+        found = [
+            place
+            for place in skipped
+            if defines(self._cells[place].source, missing.name)
+            or (missing.when_run and self._cells[place].origin == "student")
+        ]
+        self.needed.update(found)
+        return bool(found)
+
+
+class NotebookRunner:
+    """Runs a notebook's cells in boxes, one after another, until every answer has its verdict.
+
+    Every verdict is found here, and none is changed from outside.
+    """
+
+    def __init__(self, script: Script, budget: Budget, key_for: KeyFor, demos: Demos, asks: bool = True) -> None:
+        """Read the answers; nothing is run yet.
+
+        Args:
+            script: the cells.
+            budget: their time.
+            key_for: gives the answer key of an exercise.
+            demos: which cells are left out.
+            asks: find out, at the end of the cells, whether they have changed Python or torch itself.
+        """
+        self._script = script
+        self._budget = budget
+        self._key_for = key_for
+        self._demos = demos
+        self._log = CellLog(script)
+        self._asks = asks
+        self._is_disturbed = False
+        self._reached_the_end = False
+        self._gave_up = False
+        self._answers: dict[str, AnswerGrader] = {}
+        code = Code([cell.source if cell.runs else "" for cell in script.cells])
+        for place, cell in enumerate(script.cells):
+            if cell.is_checked and cell.exercise:
+                key = key_for(script.catalogue.find(cell.exercise))
+                answer = AnswerGrader(key, script.limits, script.allowed(cell), self._log.explain_undefined)
+                self._answers.setdefault(cell.exercise, answer).read(code, place)
+
+    def grade(self) -> Graded:
+        """Run and check everything; what is known in the end."""
+        self._run()
+        better, disturbing = self._retry_without_disturbing() if self._is_disturbed else ({}, {})
+        verdicts = self._verdicts() | better
+        notices, remarks = self._log.notices(), [*self._log.remarks()]
+        for place, change in sorted(disturbing.items()):
+            number = self._script.number(place)
+            notices[place] = (
+                f"Cell {number} changes {change}, for everything that runs after it. The exercises that "
+                "failed because of it were graded without this cell."
+            )
+            remarks.append(f"cell {number} changes {change}; what failed because of it was graded without it")
+        remarks += [f"{name}: {answer.stopped}" for name, answer in self._answers.items() if answer.stopped]
+        looks = _worth_a_look(self._script, verdicts)
+        return Graded(verdicts, self._log.outputs, notices, remarks, looks, self._budget.starved)
+
+    @property
+    def hit_a_limit(self) -> bool:
+        """Whether a limit has stopped anything."""
+        is_stopped = any(answer.stopped for answer in self._answers.values())
+        return is_stopped or bool(self._log.lost) or self._budget.seconds_left <= 0
+
+    def _verdicts(self) -> dict[str, Verdict]:
+        """One for each answer; one that was never reached has run out of time."""
+        boxes = MOST_BOXES if self._gave_up else 0
+        return {name: answer.verdict or answer.leave_unreached(boxes) for name, answer in self._answers.items()}
+
+    # --- in boxes
+
+    def _run(self) -> None:
+        """Run and check everything, in as many boxes as it takes."""
+        for _ in range(MOST_BOXES):
+            if self._is_finished() or self._budget.seconds_left <= 0:
+                return
+            with self._budget.open_box() as box:
+                self._run_in(box)
+        self._gave_up = not self._is_finished() and self._budget.seconds_left > 0
+
+    def _is_finished(self) -> bool:
+        return self._reached_the_end and all(answer.verdict is not None for answer in self._answers.values())
+
+    def _run_in(self, box: AnyBox) -> None:
+        """Run and check what can be run in one box. It ends at the last cell, or where the box is lost."""
+        skipped: list[int] = []
+        for place, cell in enumerate(self._script.cells):
+            if cell.is_checked and cell.exercise:
+                if not self._check(box, self._answers[cell.exercise], skipped):
+                    return
+            elif cell.runs and place not in self._log.lost:
+                if self._demos.skips(place):
+                    skipped.append(place)
+                elif not self._run_cell(box, place, skipped):
+                    return
+        if not self._reached_the_end:
+            self._reached_the_end = True
+            if self._asks and not self._ask_for_changes(box):
+                return
+        for answer in self._answers.values():
+            if not answer.check_hidden(box):
+                return
+
+    def _run_cell(self, box: AnyBox, place: int, skipped: Sequence[int]) -> bool:
+        """Run one cell; False where the box is lost, or must be left because a skipped cell was needed."""
+        cell = self._script.cells[place]
+        try:
+            result = box.run_cell(cell.source, self._script.allowed(cell))
+        except BoxLost as lost:
+            self._log.note_loss(place, lost)
+            return False
+        shown = not self._reached_the_end  # later boxes have seen hidden inputs: nothing of theirs is shown
+        self._log.note_result(place, result, shown)
+        return not self._demos.need(skipped, Missing.of(result.raised))
+
+    def _check(self, box: AnyBox, answer: AnswerGrader, skipped: Sequence[int]) -> bool:
+        """Check where the check stands; False where the box must be left: it was lost over it, it has seen hidden
+        inputs, which nothing that is checked after may show, or a skipped cell was needed.
+        """
+        go_on = answer.check_in_place(box, sealed=self._reached_the_end)
+        if self._demos.need(skipped, answer.find_missing()):
+            answer.forget()
+            return False
+        return go_on
+
+    def _ask_for_changes(self, box: AnyBox) -> bool:
+        """Find out whether the cells have changed what is not theirs; False where the box is lost over it."""
+        try:
+            self._is_disturbed = bool(box.changes())
+        except BoxLost:
+            self._is_disturbed = True
+            return False
+        return True
+
+    # --- once more, without cells that disturb the others
+
+    def _retry_without_disturbing(self) -> tuple[dict[str, Verdict], dict[int, str]]:
+        """Grade what failed on its visible cases once more, without cells that change Python or torch itself. Whoever
+        passes the visible cases was not disturbed.
+
+        An exercise's own cells stay: what they change is its own doing.
+
+        Returns:
+            The verdicts that are better than the first; and the cells for which their exercises had failed, each with
+            what it changes, in words.
+        """
+        first = self._verdicts()
+        failed = [name for name, one in first.items() if self._answers[name].verdict and _may_be_disturbed(one)]
+        if not failed or self._budget.seconds_left <= 0:
+            return {}, {}
+        suspects = find_changing_cells(self._runnable(), self._budget.open_box)
+        together: dict[frozenset[int], list[str]] = {}
+        for name in failed:
+            others = frozenset(place for place in suspects if self._script.cells[place].exercise != name)
+            if others:
+                together.setdefault(others, []).append(name)
+        better, disturbing = dict[str, Verdict](), dict[int, str]()
+        for places, names in together.items():
+            changed = "; ".join(
+                f"cell {self._script.number(place)} changes {suspects[place]}" for place in sorted(places)
+            )
+            note = f"This was graded without a cell that belongs elsewhere: {changed}."
+            for name, verdict in self._retry(names, places).items():
+                if (verdict.points or 0.0) > (first[name].points or 0.0):
+                    better[name] = replace(verdict, note=note)
+                    disturbing |= {place: suspects[place] for place in places}
+        return better, disturbing
+
+    def _runnable(self) -> dict[int, tuple[str, Allowance]]:
+        """The source of each cell that runs, with what it may use, by its place."""
+        return {
+            place: (cell.source, self._script.allowed(cell))
+            for place, cell in enumerate(self._script.cells)
+            if cell.runs and place not in self._log.lost and not self._demos.skips(place)
+        }
+
+    def _retry(self, names: Collection[str], without: Collection[int]) -> dict[str, Verdict]:
+        """The verdicts on these exercises, had some cells not been there."""
+        cells = [
+            cell.skip()
+            if place in without or place in self._log.lost or (cell.is_checked and cell.exercise not in names)
+            else cell
+            for place, cell in enumerate(self._script.cells)
+        ]
+        demos = Demos(cells, self._demos.skip, self._demos.needed)
+        again = NotebookRunner(replace(self._script, cells=cells), self._budget, self._key_for, demos, asks=False)
+        again._run()
+        return {name: answer.verdict for name, answer in again._answers.items() if answer.verdict is not None}
+
+
+def _may_be_disturbed(verdict: Verdict) -> bool:
+    shown_failed = any(not case.passed for case in verdict.cases if not case.hidden)
+    return verdict.outcome in _MAY_BE_DISTURBED and (shown_failed or not verdict.cases)
+
+
+def _worth_a_look(script: Script, verdicts: Mapping[str, Verdict]) -> dict[str, list[str]]:
+    """Where answers that have earned points could hide what their rules forbid, by exercise."""
+    ruled = {name: one.exercise.name for name, one in verdicts.items() if one.exercise.forbidden and one.points}
+    if not ruled:
+        return {}
+    cells = [cell.source if cell.runs else "" for cell in script.cells]
+    own = {place for place, cell in enumerate(script.cells) if cell.origin == "student" and cell.runs}
+    found = hidden_calls(cells, own, ruled.values())
+    return {
+        name: [_place_in_words(script, call) for call in found[answer]]
+        for name, answer in ruled.items()
+        if found[answer]
+    }
+
+
+def _place_in_words(script: Script, call: HiddenCall) -> str:
+    line = f", line {call.line}" if call.line else ""
+    code = f": {call.code}" if call.code else ""
+    return f"cell {script.number(call.cell)}{line}{code} [{call.reason}]"

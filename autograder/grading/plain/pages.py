@@ -1,0 +1,116 @@
+"""What a person sees of a graded submission: its notebooks in autograded/, and a page for each of them in feedback/."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from html import escape
+from typing import Any
+
+from autograder.gradebook.record import ExerciseRecord, Record
+from autograder.grading.plain.assignment import MasterNotebook, PlainAssignment
+from autograder.grading.plain.running import Ran
+from autograder.intake import sanitise
+from autograder.pages.feedback import lesson_title, outputs_html, render_feedback
+from autograder.repair.cells import CellKind, Repaired
+from autograder.words import count
+from course_lib.checking import Outcome
+from course_lib.checking.render import HEADINGS, STYLE, with_code
+
+_HEADINGS = {
+    **HEADINGS,
+    Outcome.PASSED: "Passed",
+    Outcome.WRONG: "Not passed",
+    Outcome.RAISED: "Not passed: an error",
+    Outcome.NOT_ATTEMPTED: "Not passed: nothing written yet",
+}
+
+
+def graded_notebook(master: MasterNotebook, repaired: Repaired, ran: Ran) -> dict[str, Any]:
+    """The notebook as it is written: what its cells put out, made safe to look at."""
+    shown = dict(ran.outputs)
+    for place, lost in ran.lost.items():
+        if place not in ran.results:
+            said = {"output_type": "stream", "name": "stderr", "text": f"[katze] It was stopped: {lost.told}.\n"}
+            shown[place] = [said]
+    checks = {
+        cell.exercise or "": sanitise.outputs(list(shown.get(place, ())))
+        for place, cell in enumerate(repaired.cells)
+        if cell.kind is CellKind.CHECK
+    }
+    return repaired.notebook(shown, checks)
+
+
+def problem_of(record: Record, notebook: str) -> str:
+    """Why a notebook could not be graded, as its record says it: each of several begins with its name."""
+    lines = dict(line.partition(": ")[::2] for line in record.problem.split("\n"))
+    return lines.get(f"{notebook}.ipynb", record.problem)
+
+
+def feedback_page(
+    assignment: PlainAssignment,
+    record: Record,
+    master: MasterNotebook,
+    graded: Mapping[str, Any] | None,
+    penalty: float,
+) -> str:
+    """The page on one notebook of a submission; see `Strategy.page`."""
+    titles = {master.exercise(name): title for name, title in master.titles.items()}
+    own = [one for one in record.exercises if one.exercise == master.exercise(one.cell)]
+    here = replace(
+        record,
+        exercises=tuple(replace(one, exercise=titles.get(one.exercise, one.exercise)) for one in own),
+        by_hand=tuple(cell for cell in record.by_hand if (cell.notebook or assignment.name) == master.name),
+        lateness=replace(record.lateness, penalty=penalty),
+        problem=problem_of(record, master.name) if graded is None else "",
+        repairs=() if graded is None else tuple(graded["metadata"]["katze"]["repairs"]),
+    )
+    cells = [] if graded is None else [_titled(cell, titles) for cell in graded["cells"]]
+    printed = {cell["metadata"].get("katze", {}).get("exercise"): _printed(cell) for cell in cells if _is_check(cell)}
+    title = lesson_title({"cells": [{"cell_type": cell.kind, "source": cell.text} for cell in master.cells]})
+    return render_feedback(
+        None if graded is None else {**graded, "cells": cells},
+        here,
+        {
+            one.exercise: _verdict(one, master.titles.get(one.cell, one.cell), printed.get(one.exercise, ""))
+            for one in here.exercises
+        },
+        title=title or f"{assignment.name} · {master.name}",
+        questions=[
+            _titled(
+                {"metadata": {"nbgrader": cell.nbgrader, "katze": {"exercise": master.exercise(cell.name)}}}, titles
+            )
+            for cell in master.cells
+            if cell.role == "manual"
+        ],
+    )
+
+
+def _titled(cell: Mapping[str, Any], titles: Mapping[str, str]) -> Mapping[str, Any]:
+    """A cell under the name by which people know it."""
+    katze = cell["metadata"].get("katze", {})
+    if katze.get("exercise") not in titles:
+        return cell
+    return {**cell, "metadata": {**cell["metadata"], "katze": {**katze, "exercise": titles[katze["exercise"]]}}}
+
+
+def _is_check(cell: Mapping[str, Any]) -> bool:
+    return bool(cell["metadata"].get("katze", {}).get("kind") == CellKind.CHECK)
+
+
+def _printed(cell: Mapping[str, Any]) -> str:
+    """What a test has printed and drawn, as HTML: not its traceback, which shows lines of hidden tests."""
+    return outputs_html([one for one in cell["outputs"] if one["output_type"] in ("stream", "display_data")])
+
+
+def _verdict(one: ExerciseRecord, name: str, printed: str) -> str:
+    """The verdict on a test cell, as HTML in the style of all verdicts, and what the test has printed."""
+    state = "katze-pass" if one.outcome is Outcome.PASSED else "katze-part" if one.points else ""
+    state = "katze-open" if one.points is None else state
+    most = count(one.max_points, "point")
+    score = f"no score (out of {one.max_points:g})" if one.points is None else f"{one.points:g} of {most}"
+    lead = f'<p class="katze-lead">{with_code(one.note)}</p>' if one.note else ""
+    return (
+        f'{STYLE}<div class="katze-verdict {state}"><p class="katze-head"><strong>{_HEADINGS[one.outcome]}</strong>'
+        f'<code>{escape(name)}</code><span class="katze-score">{score}</span></p>{lead}{printed}</div>'
+    )

@@ -1,0 +1,181 @@
+"""Test cells of a plain nbgrader course as the engine grades them: run beside the student's code, and judged by what
+they put out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from autograder.box import ForkServer, Level
+from autograder.gradebook import store
+from autograder.gradebook.record import Change, Conditions, Record
+from autograder.gradebook.session import GradebookSession
+from autograder.grading.plain import files, rows
+from autograder.grading.plain.assignment import PlainAssignment
+from autograder.grading.plain.conditions import conditions_of
+from autograder.grading.plain.late import write_penalties
+from autograder.grading.plain.pages import feedback_page, problem_of
+from autograder.grading.plain.solution import try_solution
+from autograder.grading.plain.submission import JudgedNotebook, SubmissionGrader, unread
+from autograder.grading.plan import OTHER_CHECKS
+from autograder.grading.publish import write_graded
+from autograder.grading.recording import make_record
+from autograder.grading.strategy import Strategy, Tell
+from autograder.grading.task import Finished, Task
+from course_lib.checking import Outcome
+
+PROMISE = (
+    "the tests run beside the students' code: boxes keep this machine and the other students safe, and not the points; "
+    "see docs/plain_nbgrader.md"
+)
+"""What is said before anything runs."""
+
+
+class PlainStrategy(Strategy):
+    """An assignment of a plain nbgrader course. A submission is graded as a whole: its tests share what its cells have
+    left behind.
+    """
+
+    promise = PROMISE
+    differences = {
+        "release": "the assignment's cells have changed",
+        "files": "the files beside the notebooks have changed",
+        "checks": OTHER_CHECKS,
+    }
+
+    def __init__(self, assignment: PlainAssignment, solution: Path) -> None:
+        """Nothing is run yet.
+
+        Args:
+            assignment: the assignment.
+            solution: the folder of the course's own solution.
+        """
+        super().__init__(assignment.course, assignment.name, assignment.limits, assignment.feedback)
+        self.assignment = assignment
+        self.notebooks = {f"/{notebook.name}": notebook.name for notebook in assignment.notebooks}
+        self._rows = {notebook.name: notebook.rows for notebook in assignment.notebooks}
+        self._solution = solution
+        self._course_files = files.of_course(assignment.course, assignment.name)
+        self._doubts: Mapping[str, tuple[str, ...]] = {}
+        self._book: GradebookSession | None = None
+
+    # --- what is to be done
+
+    @cached_property
+    def conditions(self) -> Conditions:
+        """What its grades depend on, besides submissions and exercises."""
+        return conditions_of(self.assignment, self._course_files)
+
+    @property
+    def exercises(self) -> frozenset[str]:
+        """The ids of all that is judged in it."""
+        return frozenset(
+            notebook.exercise(test.name) for notebook in self.assignment.notebooks for test in notebook.tests
+        )
+
+    def overwritten(self, connection: Session, counted: Mapping[str, Record]) -> set[str]:
+        """The students whose automatic scores in nbgrader's tables do not follow from these records."""
+        return rows.overwritten(connection, self.name, counted)
+
+    # --- how it is run and judged
+
+    def make_fork_server(self, level: Level, channels: int = 1) -> ForkServer:
+        """Where boxes come from, with a channel for each worker."""
+        return ForkServer((), level, self.limits, channels=channels, trains=False, stand_ins=False)
+
+    def rehearse(self, fork_server: ForkServer, tell: Tell) -> None:
+        """Run the course's own solution."""
+        tried = try_solution(self._grader(fork_server, 0), self._solution)
+        tell("\n".join(tried.lines))
+        self._doubts = tried.doubts
+
+    def begin(self, fork_server: ForkServer, channel: int) -> Callable[[Task], Finished]:
+        """What a worker does with each task."""
+        grader = self._grader(fork_server, channel)
+        return lambda task: self._grade(task, grader.judge(task))
+
+    def _grader(self, fork_server: ForkServer, channel: int) -> SubmissionGrader:
+        return SubmissionGrader(self.assignment, self._course_files, fork_server, channel, self._doubts)
+
+    def _grade(self, task: Task, judged: list[JudgedNotebook]) -> Finished:
+        read = [one.submission for one in judged if one.submission is not None]
+        notebooks = {one.master.name: one.graded for one in judged if one.graded is not None}
+        record = make_record(
+            task,
+            self.name,
+            self.conditions,
+            tuple(exercise for one in judged for exercise in one.exercises),
+            notebook=hashlib.sha256("".join(one.digest for one in read).encode()).hexdigest() if read else "",
+            handed_in=next((one.timestamp for one in read), ""),
+            repairs=tuple(f"{one.master.name}.ipynb: {repair}" for one in judged for repair in one.repairs),
+            problem="\n".join(f"{one.master.name}.ipynb: {one.problem}" for one in judged if one.problem),
+            remarks=[remark for one in judged for remark in one.remarks],
+        )
+        written = write_graded(self, record, notebooks)
+        if notebooks:
+            files.copy_course_files(self._course_files, self.course.autograded / task.student / self.name)
+        return Finished(task, replace(record, files=written), notebooks, any(one.starved for one in judged))
+
+    def give_up(self, task: Task, problem: str) -> Finished:
+        """What comes of a submission over which the grader itself has failed."""
+        judged = [unread(notebook, problem, Outcome.UNGRADED) for notebook in self.assignment.notebooks]
+        exercises = tuple(exercise for one in judged for exercise in one.exercises)
+        return Finished(task, make_record(task, self.name, self.conditions, exercises, problem=problem))
+
+    def pass_over(self, student: str, why: str) -> Record:
+        """The record of a submission that is not looked at."""
+        verdicts = [unread(notebook, "").exercises for notebook in self.assignment.notebooks]
+        exercises = tuple(replace(one, fingerprint="") for notebook in verdicts for one in notebook)
+        return Record(student, self.name, "", "", "", 0, self.conditions, exercises, problem=why)
+
+    # --- how it is recorded
+
+    @property
+    def book(self) -> GradebookSession:
+        """The gradebook, once it is open."""
+        assert self._book is not None
+        return self._book
+
+    def open_gradebook(self, book: GradebookSession) -> list[str]:
+        """Make nbgrader's tables ready."""
+        book.prepare()
+        self._book = book
+        return []
+
+    def set_aside(self, run: int, students: Collection[str], why: str) -> None:
+        """Let the grades of these students no longer count."""
+        with self.book.begin() as connection:
+            store.set_aside(connection, run, self.name, students, why)
+            for student in students:
+                rows.withhold(connection, self._rows, student, why)
+
+    def save(self, run: int, finished: Finished) -> tuple[Change, ...]:
+        """Write one graded submission."""
+        record = finished.record
+        names = [name for name in self.notebooks.values() if name not in finished.notebooks]
+        problems = {name: problem_of(record, name) for name in names}
+        with self.book.begin() as connection:
+            rows.save(connection, self._rows, record, finished.notebooks, problems)
+            return store.save(connection, run, record, finished.task.why)
+
+    def conclude(self, students: Collection[str]) -> None:
+        """Write what being late costs."""
+        write_penalties(self.course, self.name, students)
+
+    # --- what people see
+
+    def page(self, record: Record, notebook: str, graded: Mapping[str, Any] | None, penalty: float) -> str:
+        """The feedback page of one notebook."""
+        [master] = [one for one in self.assignment.notebooks if one.name == notebook]
+        return feedback_page(self.assignment, record, master, graded, penalty)
+
+    def read_penalties(self, connection: Session) -> Mapping[str, Mapping[str, float]]:
+        """What being late costs in each notebook, by student and notebook."""
+        return rows.penalties(connection, self.name)

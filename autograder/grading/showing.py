@@ -1,0 +1,68 @@
+"""What people see of a submission to a lesson: the autograded notebook with its verdicts, and the feedback page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from autograder.gradebook.record import Record
+from autograder.grading.assignment import Assignment
+from autograder.grading.notebook_runner import Graded
+from autograder.pages.feedback import lesson_title, render_feedback
+from autograder.repair import Repaired
+from course_lib.checking import Verdict
+
+Shown = Mapping[str, list[dict[str, Any]]]
+"""For each exercise, the outputs of its check cell: the verdict, in nbformat 4."""
+
+
+def show_verdicts(verdicts: Mapping[str, Verdict]) -> dict[str, list[dict[str, Any]]]:
+    """Verdicts as the outputs of their check cells."""
+    return {
+        exercise: [
+            {
+                "output_type": "display_data",
+                "data": {"text/html": verdict.html(), "text/plain": verdict.text()},
+                "metadata": {},
+            }
+        ]
+        for exercise, verdict in verdicts.items()
+    }
+
+
+def shown_in(
+    assignment: Assignment, notebook: Mapping[str, Any], exercises: Iterable[str]
+) -> dict[str, list[dict[str, Any]]]:
+    """The verdicts on these exercises, as an autograded notebook shows them: the outputs of their check cells."""
+    outputs = {
+        cell["metadata"]["nbgrader"]["grade_id"]: cell["outputs"]
+        for cell in notebook["cells"]
+        if cell["cell_type"] == "code" and "nbgrader" in cell["metadata"]
+    }
+    return {exercise: outputs.get(assignment.cells[exercise], []) for exercise in exercises}
+
+
+def graded_notebook(repaired: Repaired, graded: Graded, shown: Shown) -> dict[str, Any]:
+    """The autograded notebook: with what its cells put out, below it a notice where one has hit a limit, and the
+    verdicts.
+    """
+    outputs = dict(graded.outputs)
+    for place, notice in graded.notices.items():
+        said = {"output_type": "stream", "name": "stderr", "text": f"[katze] {notice}\n"}
+        outputs[place] = [*outputs.get(place, []), said]
+    return repaired.notebook(outputs, shown)
+
+
+def feedback_page(assignment: Assignment, record: Record, notebook: Mapping[str, Any] | None) -> str:
+    """The feedback page, as HTML; without a notebook it says why there is none."""
+    shown = {} if notebook is None else shown_in(assignment, notebook, assignment.fingerprints)
+    return render_feedback(
+        notebook,
+        record,
+        {exercise: outputs[0]["data"]["text/html"] for exercise, outputs in shown.items() if outputs},
+        title=lesson_title(assignment.release.notebook),
+        questions=[
+            {"metadata": {"nbgrader": slot.nbgrader, "katze": {"exercise": slot.exercise}}}
+            for slot in assignment.release.slots
+        ],
+    )
