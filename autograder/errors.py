@@ -1,6 +1,8 @@
 """Errors that are the caller's to mend."""
 
 import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 """What the system says when there is no room left: errors after which no submission could be written."""
@@ -11,6 +13,24 @@ class BadInput(Exception):
 
     Raised before anything is written.
     """
+
+
+def lacks_extra(what: str, extra: str) -> BadInput:
+    """The error where one of Katze's extras is not installed. Katze is not on PyPI: they come from its clone."""
+    return BadInput(f"{what}; in a clone of Katze, get it with: pip install --editable '.[{extra}]'")
+
+
+@contextmanager
+def of_extra(what: str, extra: str) -> Iterator[None]:
+    """Import within this block what an extra brings.
+
+    Raises:
+        BadInput: it is not installed.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as missing:
+        raise lacks_extra(f"{what} needs {missing.name}, which is not installed", extra) from None
 
 
 class Interrupted(KeyboardInterrupt):

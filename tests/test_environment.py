@@ -18,6 +18,7 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
+from autograder.cli import main
 from tests.test_imports import imports
 
 ROOT = Path(__file__).parents[1]
@@ -125,6 +126,28 @@ def test_what_is_made_installs_no_more_than_it_needs_and_only_once(tmp_path: Pat
             ["make", "--dry-run", made], cwd=tmp_path, capture_output=True, text=True, check=True
         ).stdout
         assert re.findall(r"pip install .* --editable (\S+)", done) == installed, (there, made)
+
+
+@pytest.mark.parametrize(
+    ("without", "extra", "command"),
+    [
+        ("dask", "cluster", ["doctor", "--scheduler", "tcp://127.0.0.1:1"]),
+        ("distributed", "cluster", ["doctor", "--scheduler", "local"]),
+        ("autograder.site.build", "site", ["site", "nowhere"]),
+    ],
+)
+def test_what_an_extra_brings_is_asked_for_by_its_name(
+    project: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    without: str,
+    extra: str,
+    command: list[str],
+) -> None:
+    monkeypatch.setitem(sys.modules, without, None)
+    assert main(command) == 2
+    assert f"in a clone of Katze, get it with: pip install --editable '.[{extra}]'" in capsys.readouterr().err
+    assert extra in project["optional-dependencies"]
 
 
 TRAINING = {"jaxtyping", "numpy", "safetensors", "sacrebleu", "tokenizers", "torch"}

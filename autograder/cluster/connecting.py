@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from autograder.cluster.plain_reads import reading_plain_data
-from autograder.errors import BadInput
+from autograder.errors import BadInput, lacks_extra
 
 logger = logging.getLogger(__name__)
 
@@ -38,7 +38,7 @@ nobody looks at, is at the cost of the grading.
 _ADDRESS = re.compile(r"(?:(tcp|tls|ws|wss)://)?(\[[0-9a-fA-F:.]+\]|[\w.-]+):(\d{1,5})")
 _ENCRYPTED = ("tls", "wss")
 
-_NEEDED = "--scheduler needs Dask; in a clone of Katze, install it with `pip install '.[cluster]'`"
+_NEEDED = ("--scheduler needs Dask", "cluster")
 
 
 @contextlib.contextmanager
@@ -65,7 +65,7 @@ def connected(
         import dask
         from distributed import Client
     except ImportError as error:
-        raise BadInput(_NEEDED) from error
+        raise lacks_extra(*_NEEDED) from error
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what goes wrong is told in a line of our own
     with contextlib.ExitStack() as resources:
         resources.enter_context(dask.config.set(_UNWATCHED))
@@ -140,7 +140,7 @@ def _local(workers: int) -> Iterator[Any]:
     try:
         security = Security.temporary()
     except ImportError as error:
-        raise BadInput(_NEEDED) from error
+        raise lacks_extra(*_NEEDED) from error
     with _ignoring_interrupts():
         cluster = LocalCluster(
             n_workers=workers,

@@ -21,7 +21,7 @@ from sqlalchemy.orm import Session
 from sqlalchemy.pool import NullPool
 
 from autograder.course.address import Server
-from autograder.errors import BadInput
+from autograder.errors import BadInput, lacks_extra
 from autograder.gradebook import migrations, models
 from autograder.gradebook.migrations import LOCKS
 from autograder.gradebook.session import GradebookSession
@@ -224,9 +224,7 @@ def _engine(server: Server) -> Engine:
     try:
         engine = create_engine(url, poolclass=NullPool, connect_args=asked)
     except ImportError:
-        raise BadInput(
-            f"{server} needs a driver that is not installed; get it with: pip install 'katze[postgres]'"
-        ) from None
+        raise lacks_extra(f"{server} needs a driver that is not installed", "postgres") from None
     event.listen(engine, "before_cursor_execute", _without_nul, retval=True)
     return engine
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from autograder.commands.adding import Commands, add_json, add_workers, course_of
 from autograder.commands.statuses import DONE
 from autograder.commands.writing import tell
-from autograder.errors import BadInput
+from autograder.errors import of_extra
 
 
 def add(commands: Commands) -> None:
@@ -26,11 +26,8 @@ def add(commands: Commands) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
-
-    try:
+    with of_extra("a website", "site"):
         from autograder.site.build import build_site
-    except ModuleNotFoundError as missing:
-        raise BadInput(f"{missing.name} is not installed; get it with: pip install 'katze[site]'") from None
     index, remarks = options.folder / "index.html", []
     for line in build_site(course_of(options), options.folder, options.workers):
         print(line, file=sys.stderr)

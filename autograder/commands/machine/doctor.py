@@ -7,6 +7,7 @@ import argparse
 from autograder.commands.adding import Commands, add_json, add_level, add_scheduler
 from autograder.commands.statuses import DONE, FAILED
 from autograder.commands.writing import tell
+from autograder.errors import of_extra
 
 
 def add(commands: Commands) -> None:
@@ -35,7 +36,8 @@ def _run(options: argparse.Namespace) -> int:
 def _run_on_cluster(options: argparse.Namespace) -> int:
     from dataclasses import asdict
 
-    from autograder.cluster.table import examine_cluster, print_workers
+    with of_extra("--scheduler", "cluster"):
+        from autograder.cluster.table import examine_cluster, print_workers
     from autograder.console import output_console
 
     level = options.min_level or ""

@@ -21,7 +21,7 @@ from autograder.commands.adding import (
 )
 from autograder.commands.statuses import DONE, FAILED
 from autograder.commands.writing import write_json
-from autograder.errors import BadInput
+from autograder.errors import BadInput, of_extra
 
 if TYPE_CHECKING:
     from autograder.course.course import Course
@@ -89,7 +89,8 @@ def _run(options: argparse.Namespace) -> int:
     if options.dry_run and not options.on_a_copy:
         return _report_preview(preview_lesson(course, options.lesson, **wanted), options)
     if options.scheduler is not None:
-        from autograder.cluster.backend import cluster_backend
+        with of_extra("--scheduler", "cluster"):
+            from autograder.cluster.backend import cluster_backend
 
         wanted["backend"] = cluster_backend(
             options.scheduler, options.workers, options.scheduler_wait, options.trust_scheduler

@@ -344,7 +344,7 @@ def test_who_is_not_let_in_is_told_why(cluster: Cluster, database: str, monkeypa
 
 def test_without_the_driver_it_is_said_how_to_get_it(ada: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)
-    refused(ada, "driver that is not installed.*pip install 'katze\\[postgres\\]'")
+    refused(ada, "driver that is not installed.*pip install --editable '\\.\\[postgres\\]'")
 
 
 def test_who_may_not_write_is_told_what_to_grant(cluster: Cluster, ada: Server, database: str) -> None:
