@@ -6,7 +6,7 @@
   layers, for 1 and for 32 texts at once: against `generate` of `transformers` on a GPT-2 of the same size; for one text
   also against our own path without a cache, and against the limit, the bytes of the weights over measured bandwidth.
 - compiled: the same for one text, at d=384, and on a GPU at GPT-2's size in bf16 with CUDA graphs: against the model as
-  it was, `generate` with a static cache, and the limit.
+  it was, `generate` with a static cache, a loop written as gpt-fast's is, and the limit.
 - modern: the block as it is since Llama, at d=384 with 6 layers and 2 heads of keys for 6 of queries, against Llama of
   `transformers` of the same size: reading 8 texts of 128 tokens, writing, and a training step as below.
 - step: one training step (forward, backward, AdamW) on the same tensors: the encoder-decoder at d=256 with 3+3 layers
@@ -42,7 +42,7 @@ from torch import Tensor, nn
 from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM
 
 from benchmarks.table import Row, arguments, report
-from benchmarks.transformer_peers import NanoGPT, TorchTranslator
+from benchmarks.transformer_peers import FastDecoder, NanoGPT, TorchTranslator
 from course_lib.decoding.greedy import greedy_decode
 from course_lib.models import GPT, GPTConfig, Transformer, TransformerConfig
 
@@ -180,6 +180,10 @@ class Setup:
     def on_gpu(self) -> bool:
         return self.device.type == "cuda"
 
+    def compile(self, model: nn.Module, *, graphs: bool = False) -> None:
+        """Compile a model in place."""
+        model.compile(mode="reduce-overhead" if graphs and self.on_gpu else None)
+
     def prompt(self, texts: int, vocabulary: int) -> Tensor:
         return torch.randint(vocabulary, (texts, self.sizes.prompt), device=self.device)
 
@@ -200,14 +204,22 @@ def compiled(setup: Setup) -> Iterator[Row]:
     dtype = torch.bfloat16 if setup.on_gpu else torch.float32
     ours, theirs = decoders(sizes, setup, dtype)
     written, prompt = setup.sizes.written, setup.prompt(1, sizes.vocabulary)
-    mine, slow, others = setup.times(
+    length = setup.sizes.prompt + written
+    fast = FastDecoder(
+        NanoGPT(sizes.vocabulary, length, sizes.d_model, sizes.heads, sizes.layers).to(setup.device, dtype).eval(),
+        length,
+    )
+    setup.compile(fast, graphs=True)
+    mine, slow, others, loop = setup.times(
         lambda: ours.generate(prompt, max_new_tokens=written, compiled=True),
         lambda: greedy_decode(ours, prompt, written),
         lambda: generate(theirs, prompt, written, cache_implementation="static"),
+        lambda: fast.write(prompt, written),
     )
     name = f"compiled decoding, d={sizes.d_model}, {str(dtype).removeprefix('torch.')}"
     yield mine.row(f"{name}: not compiled", slow, "tokens/s", work=written)
     yield mine.row(f"{name}: transformers, static cache", others, "tokens/s", work=written, goal=1.5)
+    yield mine.row(f"{name}: a loop as in gpt-fast", loop, "tokens/s", work=written)
     yield limit_row(name, ours, mine, setup)
 
 
@@ -309,7 +321,7 @@ def training_step(name: str, setup: Setup, *, compiled: bool = False) -> Run:
         expected = torch.randint(65, shape, generator=generator)
     model = model.to(setup.device).train()
     if compiled:
-        model.compile()
+        setup.compile(model)
     within = partial(torch.autocast, setup.device.type, torch.bfloat16) if compiled else nullcontext
     return stepping(model, [x.to(setup.device) for x in inputs], expected.to(setup.device), within)
 

@@ -1,11 +1,12 @@
 """What the models are measured against.
 
-A translator around `torch.nn.Transformer`, and a GPT written as nanoGPT is.
+A translator around `torch.nn.Transformer`; a GPT written as nanoGPT is; a loop around it that decodes as gpt-fast does.
 """
 
 from __future__ import annotations
 
 import math
+from typing import cast
 
 import torch
 import torch.nn.functional as F
@@ -71,10 +72,18 @@ class NanoBlock(nn.Module):
         self.narrow = nn.Linear(4 * d_model, d_model)
 
     def forward(self, x: Tensor) -> Tensor:
+        q, k, v = self.projected(x)
+        return self.finished(x, F.scaled_dot_product_attention(q, k, v, is_causal=True))
+
+    def projected(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Queries, keys and values, [batch, heads, words, d_head]."""
         batch, words, d_model = x.shape
+        q, k, v = self.qkv(self.norm_1(x)).split(d_model, dim=2)
         shape = (batch, words, self.heads, -1)
-        q, k, v = (part.view(shape).transpose(1, 2) for part in self.qkv(self.norm_1(x)).split(d_model, dim=2))
-        attended = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        return q.view(shape).transpose(1, 2), k.view(shape).transpose(1, 2), v.view(shape).transpose(1, 2)
+
+    def finished(self, x: Tensor, attended: Tensor) -> Tensor:
+        """The block's output, from its input and what was attended to."""
         x = x + self.out(attended.transpose(1, 2).contiguous().view(x.shape))
         out: Tensor = x + self.narrow(F.gelu(self.wide(self.norm_2(x))))
         return out
@@ -95,6 +104,9 @@ class NanoGPT(nn.Module):
             if parameter.dim() > 1:
                 nn.init.normal_(parameter, std=0.02)
 
+    def each_block(self) -> list[NanoBlock]:
+        return cast(list[NanoBlock], list(self.blocks))
+
     def forward(self, ids: Tensor) -> Tensor:
         """Logits of the word after each word."""
         x = self.words(ids) + self.positions(torch.arange(ids.shape[1], device=ids.device))
@@ -102,3 +114,42 @@ class NanoGPT(nn.Module):
             x = block(x)
         logits: Tensor = self.output(self.norm(x))
         return logits
+
+
+class FastDecoder(nn.Module):
+    """Greedy decoding of one text as gpt-fast does it: every token is the same step on a cache of fixed size."""
+
+    places: Tensor
+
+    def __init__(self, model: NanoGPT, length: int) -> None:
+        super().__init__()
+        self.model = model
+        weight = model.words.weight
+        for i, block in enumerate(model.each_block()):
+            for name in (f"keys_{i}", f"values_{i}"):  # as buffers: a CUDA graph may write to those alone
+                self.register_buffer(name, weight.new_zeros(1, block.heads, length, weight.shape[1] // block.heads))
+        self.register_buffer("places", torch.arange(length, device=weight.device))
+
+    def forward(self, token: Tensor, place: Tensor) -> Tensor:
+        """The token after this one, [1, 1], which stands at this place, [1]."""
+        x = self.model.words(token) + self.model.positions(place)
+        seen = (self.places <= place).unsqueeze(0)
+        for i, block in enumerate(self.model.each_block()):
+            q, k, v = block.projected(x)
+            keys, values = self.get_buffer(f"keys_{i}"), self.get_buffer(f"values_{i}")
+            keys.index_copy_(2, place, k)
+            values.index_copy_(2, place, v)
+            x = block.finished(x, F.scaled_dot_product_attention(q, keys, values, attn_mask=seen))
+        logits: Tensor = self.model.output(self.model.norm(x))
+        return logits.argmax(-1)
+
+    @torch.inference_mode()
+    def write(self, prompt: Tensor, new: int) -> Tensor:
+        """The tokens after a prompt, [1, new]."""
+        written: list[Tensor] = []
+        for place in range(prompt.shape[1] + new - 1):
+            token = prompt[:, place : place + 1] if place < prompt.shape[1] else written[-1]
+            following = self(token, self.places[place : place + 1])
+            if place >= prompt.shape[1] - 1:
+                written.append(following.clone())  # the next step may write over it
+        return torch.cat(written, dim=1)

@@ -1,89 +1,118 @@
-"""What the library learns on a GPU: whole trainings, from nothing to what they are judged by.
+"""What the library does on a GPU, in ten minutes.
 
-    python -m benchmarks.gpu [--only TRAINING] [--out DIR] [--test FILE.en FILE.de] [--seeds N] [--steps N]
-    python -m benchmarks.gpu --tiny                            # both at their smallest, on any machine, in a minute
+    python -m benchmarks.gpu [--minutes 10] [--out DIR] [--only PART] [--test FILE.en FILE.de] [--seeds N] [--steps N]
+    python -m benchmarks.gpu --tiny            # all of it at its smallest, on any machine, in a minute
     python -m benchmarks.gpu --only multi30k --small           # a learning curve that one core draws in an hour
 
-Results are printed as soon as they are known, and with their curves in `results.json` in DIR. A training that fails
-stops no other; one that you stop, with Ctrl-C, goes on when the same command is given again. `KATZE_DATA` names a
-folder with the texts; without it they are fetched (`course_lib.text.downloads`).
+Each part runs in a process of its own, with a limit in seconds; the last one may use all the time that is left. One
+that fails, or reaches its limit, stops no other. One that lacks a package is skipped, and a skip is not a pass. Results
+are in DIR as soon as they are known: `results.json` has all of them with their curves, `results.md` is the table,
+`log.txt` what was printed. `KATZE_DATA` names a folder with the texts; without it they are fetched
+(`course_lib.text.downloads`).
 
-`python -m benchmarks.transformer --device cuda` compares the models with their peers there.
+On a processor nothing has a limit unless `--minutes` says so. A training that you stop, with Ctrl-C, goes on when the
+same command is given again.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import shutil
 import sys
 import time
-import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 
-import torch
-
-from benchmarks.gpu.learning import Settings, multi30k, shakespeare
-from benchmarks.gpu.machine import machine
-from benchmarks.gpu.results import Outcome, Point, Tell, Told, write
+from benchmarks.gpu.parts import PARTS, Part
+from benchmarks.gpu.results import Outcome, Point, Said, write
+from benchmarks.gpu.running import OutOfTime, PartFailed, Settings, import_once, run_apart
 from benchmarks.table import Row, line
 
-TRAININGS: dict[str, Callable[[Settings, Tell], None]] = {"multi30k": multi30k, "shakespeare": shakespeare}
+MINUTES = 10.0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the trainings; 0 if all that were asked for are done."""
+    """Run the parts; 0 if all that were asked for are done."""
     options = _options(arguments)
     options.out.mkdir(parents=True, exist_ok=True)
-    about = machine()
+    (options.out / "log.txt").unlink(missing_ok=True)
+    parts = [part for part in PARTS if part.name in (options.only or part.name)]
+    # What only some parts need may fail as it is imported, and would take the others with it.
+    import_once({part.function.partition(":")[0] for part in parts if options.tiny or not part.needs})
+    about = {
+        said.what: said.text
+        for said in run_apart("benchmarks.gpu.machine:machine", Settings("cpu", options.out), None)
+        if isinstance(said, Said)
+    }
     print("; ".join(f"{what} {text}" for what, text in about.items()), flush=True)
-    if "card" not in about and not (options.tiny or options.only):
-        print("There is no GPU here that torch can use. Ask for --tiny, which tries all of it on a processor, or")
-        print("--only TRAINING, which takes its time.")
-        return 1
-    if options.tiny:
-        torch.set_num_threads(1)  # a second one costs more than such a model takes
-    device = "cuda" if "card" in about else "cpu"
-    tests = tuple(map(tuple, options.test))
-    settings = Settings(device, options.out, options.tiny, options.small, options.steps, options.seeds, tests)
-    outcomes: list[Outcome] = []
+    if "card" not in about:
+        print("There is no GPU here that torch can use.", flush=True)
+        if not options.tiny and not options.only:
+            print("Ask for --tiny, which tries all of it on a processor, or --only PART, which takes its time.")
+            return 1
+    settings = Settings(
+        "cuda" if "card" in about else "cpu",
+        options.out,
+        options.tiny,
+        options.small,
+        options.steps,
+        options.seeds,
+        tuple(map(tuple, options.test)),
+    )
     try:
-        for name in options.only or TRAININGS:
-            outcomes.append(Outcome(name))
-            print(f"\n{name}", flush=True)
-            _follow(name, settings, outcomes[-1], lambda: write(settings.out, about, outcomes))
+        return _run(parts, settings, options.minutes, about)
     except KeyboardInterrupt:
         print("\nStopped. The same command goes on with a training that it has begun.")
         return 130
+
+
+def _run(parts: Sequence[Part], settings: Settings, minutes: float | None, about: dict[str, str]) -> int:
+    limited = settings.device == "cuda" or settings.tiny
+    ends = time.monotonic() + 60 * (minutes or (MINUTES if limited else math.inf))
+    outcomes: list[Outcome] = []
+    for part in parts:
+        left = ends - time.monotonic()
+        own = part.seconds * (settings.seeds if part.by_seed else 1)
+        limit = min(own, left) if limited and part is not parts[-1] else left
+        outcome = Outcome(part.name, limit=limit if math.isfinite(limit) else None)
+        outcomes.append(outcome)
+        if missing := [package for package in part.needs if find_spec(package) is None]:
+            outcome.outcome, outcome.why = "skipped", f"not installed: {', '.join(missing)}"
+        elif left <= 0:
+            outcome.outcome, outcome.why = "skipped", "no time was left"
+        else:
+            print(f"\n{part.name}: {part.told}", flush=True)
+            _follow(part, outcome, settings, lambda: write(settings.out, about, outcomes))
+        print(outcome, flush=True)
+        write(settings.out, about, outcomes)
     return int(any(outcome.outcome != "done" for outcome in outcomes))
 
 
-def _follow(name: str, settings: Settings, outcome: Outcome, keep: Callable[[], None]) -> None:
-    """Run a training to whatever end."""
+def _follow(part: Part, outcome: Outcome, settings: Settings, keep: Callable[[], None]) -> None:
+    """Run a part to whatever end."""
     began = time.monotonic()
-
-    def tell(told: Told) -> None:
-        if settings.tiny and isinstance(told, Row):
-            told = replace(told, goal=None, met=None)
-        outcome.take(told)
-        outcome.seconds = time.monotonic() - began
-        keep()
-        print(_shown(told), flush=True)
-
     try:
-        TRAININGS[name](settings, tell)
+        for told in run_apart(part.function, settings, outcome.limit):
+            if settings.tiny and isinstance(told, Row):
+                told = replace(told, goal=None, met=None)
+            outcome.take(told)
+            outcome.seconds = time.monotonic() - began
+            keep()
+            print(_shown(told), flush=True)
         outcome.outcome = "done"
-    except Exception as problem:
-        traceback.print_exc()
-        outcome.outcome, outcome.why = "failed", f"{type(problem).__name__}: {problem}"
+    except OutOfTime:
+        outcome.outcome = "cut off"
+    except PartFailed as problem:
+        last = str(problem).strip().rpartition("\n")[2]
+        outcome.outcome, outcome.why = "failed", f"{last} (more in log.txt)"
     outcome.seconds = time.monotonic() - began
     shutil.rmtree(settings.unfinished, ignore_errors=True)
-    keep()
-    print(outcome, flush=True)
 
 
-def _shown(told: Told) -> str:
+def _shown(told: Row | Point | Said) -> str:
     if isinstance(told, Row):
         return line(told.cells())
     if isinstance(told, Point):
@@ -92,13 +121,23 @@ def _shown(told: Told) -> str:
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.gpu", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--minutes", type=float, help=f"for all parts together (with a GPU: {MINUTES:g})")
     parser.add_argument("--out", type=Path, default=Path("build/gpu"), metavar="DIR", help="default: %(default)s")
     parser.add_argument("--tiny", action="store_true", help="everything at its smallest")
     parser.add_argument("--small", action="store_true", help="Multi30k with a model for a processor")
-    parser.add_argument("--only", action="append", choices=TRAININGS, help="this one; may be given several times")
+    names = [part.name for part in PARTS]
+    parser.add_argument("--only", action="append", choices=names, help="this part; may be given several times")
     parser.add_argument(
-        "--test", nargs=2, type=Path, action="append", default=[], metavar="FILE", help="more to translate"
+        "--test",
+        nargs=2,
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="more to translate, in two files",
     )
     parser.add_argument("--seeds", type=int, default=1, help="how often to train on Multi30k (default: %(default)s)")
     parser.add_argument("--steps", type=int, help="of training on Multi30k, in place of the recipe's")

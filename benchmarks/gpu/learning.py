@@ -3,6 +3,8 @@
 - multi30k: English to German, judged by BLEU on test 2016. The peer is 41.02, the best figure from text alone that we
   know (Wu et al., 2021): tokenised and lower-cased. For the small model, which one core trains in an hour, it is 32.
 - shakespeare: a language model of tiny Shakespeare's characters. The peer is nanoGPT's published figure, 1.4697 nats.
+- fp16: the first steps of Multi30k as an older card takes them, such as the T4 that Colab lends, beside the precision
+  that this one would choose: in fp16 with a scaled loss, and in 15 GB. How long a T4 takes, it does not say.
 """
 
 from __future__ import annotations
@@ -12,15 +14,16 @@ import statistics
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import torch
 
 from benchmarks.gpu.results import Point, Said, Tell
+from benchmarks.gpu.running import Settings
 from benchmarks.gpu.utilisation import flops_per_token, utilisation
 from benchmarks.table import Row
 from course_lib.decoding.sampling import sample
 from course_lib.evaluation.metrics import Score, Texts, bleu
+from course_lib.models import Transformer
 from course_lib.text.batches import Windows
 from course_lib.text.downloads import multi30k as read_multi30k
 from course_lib.text.downloads import tiny_shakespeare
@@ -29,6 +32,8 @@ from course_lib.text.shakespeare import a_little_shakespeare
 from course_lib.text.shape_buckets import count_shapes, shared_vocabulary_data
 from course_lib.text.texts import SentencePair, read_parallel
 from course_lib.toys.grammar import toy_translation
+from course_lib.training.loop import TrainingConfig, TrainingResult, Validation, train
+from course_lib.training.precision import Precision
 from course_lib.training.progress import TrainingStep
 from course_lib.training.recipes import (
     MULTI30K,
@@ -50,6 +55,10 @@ STEPS_A_SECOND = 60.0
 LONGEST = 100
 """Tokens of a translation; the longest in the data has about half as many."""
 
+FP16_STEPS = 400
+FP16_GB = 15.0
+"""Of a T4's memory."""
+
 NATS, NATS_SECONDS, NATS_UTILISATION = 1.4697, 40.0, 20.0
 
 TINY_TRANSLATION = dataclasses.replace(
@@ -58,34 +67,6 @@ TINY_TRANSLATION = dataclasses.replace(
 TINY_TEXT = dataclasses.replace(
     SHAKESPEARE, length=16, d_model=24, heads=2, layers=1, batch_size=4, steps=20, validate_every=10
 )
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What is asked of a training.
-
-    Attributes:
-        device: where to compute.
-        out: the folder for what it writes.
-        tiny: whether to do all of it, at the smallest size.
-        small: whether Multi30k is learned by a model for a processor.
-        steps: of training; None for a recipe's own.
-        seeds: how many trainings of Multi30k there are.
-        tests: further pairs of files to translate and to compare with.
-    """
-
-    device: str
-    out: Path
-    tiny: bool = False
-    small: bool = False
-    steps: int | None = None
-    seeds: int = 1
-    tests: tuple[tuple[Path, Path], ...] = ()
-
-    @property
-    def unfinished(self) -> Path:
-        """The folder for what is of no use once a training has ended, such as checkpoints."""
-        return self.out / "unfinished"
 
 
 class Watch:
@@ -225,6 +206,45 @@ def _training_rows(
     share = utilisation(flops_per_token(learned.translator.model, recipe.loss, batches[0]), speed, device)
     if share is not None:
         yield Row.of(f"of the card's arithmetic{name}", 100 * share, None, "%", more=True)
+
+
+# --- The same in half precision, as on an older card ------------------------------------------------------------
+
+
+def fp16(settings: Settings, tell: Tell) -> None:
+    """The same steps twice, in fp16 and in what this device multiplies fastest."""
+    recipe = dataclasses.replace(
+        TINY_TRANSLATION if settings.tiny else MULTI30K, steps=4 if settings.tiny else FP16_STEPS
+    )
+    parts = _pairs(settings)
+    texts = [text for pair in parts.training for text in (pair.source, pair.target)]
+    words = SubwordVocabulary.train_bpe(texts, recipe.pieces, split_punctuation=True)
+    data, held_out = (
+        shared_vocabulary_data(pairs, words, recipe.max_tokens) for pairs in (parts.training, parts.validation)
+    )
+    on_a_gpu = settings.device == "cuda"
+    if on_a_gpu:
+        torch.cuda.set_per_process_memory_fraction(min(1.0, FP16_GB * 1e9 / torch.cuda.mem_get_info()[1]))
+
+    def learned(precision: Precision) -> TrainingResult:
+        torch.manual_seed(0)
+        model = Transformer(recipe.model(len(words)))
+        config = TrainingConfig(
+            recipe.steps, recipe.rate(), weight_decay=recipe.weight_decay, precision=precision, graphs=True
+        )
+        validation = Validation(held_out, recipe.steps)
+        return train(model, data, recipe.loss, config, settings.device, validation=validation)
+
+    half = learned("fp16")
+    memory = torch.cuda.max_memory_allocated() / 1e9 if on_a_gpu else None
+    own = learned("auto")
+    losses = [result.validations[recipe.steps] for result in (half, own)]
+    speeds = [result.tokens / result.seconds for result in (half, own)]
+    title = f"after {recipe.steps} steps, beside this device's own precision"
+    tell(Row.of(f"validation loss {title}", losses[0], losses[1], "nats", more=False, goal=0.98))
+    tell(Row.of(f"tokens a second {title}", speeds[0], speeds[1], "1/s", more=True))
+    if memory is not None:
+        tell(Row.of("the most memory", memory, FP16_GB, "GB", more=False, goal=1.0))
 
 
 # --- Tiny Shakespeare ------------------------------------------------------------------------------------------

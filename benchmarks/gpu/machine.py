@@ -11,25 +11,27 @@ from pathlib import Path
 import torch
 
 import course_lib
+from benchmarks.gpu.results import Said, Tell
+from benchmarks.gpu.running import Settings
 
 PACKAGES = ("numpy", "tokenizers", "sacrebleu", "transformers")
 
 
-def machine() -> dict[str, str]:
-    """Both, by name. The card is only told of where there is one."""
-    about = {"Katze": course_lib.__version__ + _commit()}
+def machine(_settings: Settings, tell: Tell) -> None:
+    """Say it. The card is only told of where there is one."""
+    tell(Said("Katze", course_lib.__version__ + _commit()))
     if torch.cuda.is_available():
-        about["card"] = torch.cuda.get_device_name()
-        about["memory"] = f"{torch.cuda.get_device_properties(0).total_memory / 2**30:.0f} GiB"
-        about["driver"] = _driver()
-        about["CUDA"] = str(torch.version.cuda)
-    about |= {"torch": torch.__version__, "Python": platform.python_version()}
+        tell(Said("card", torch.cuda.get_device_name()))
+        tell(Said("memory", f"{torch.cuda.get_device_properties(0).total_memory / 2**30:.0f} GiB"))
+        tell(Said("driver", _driver()))
+        tell(Said("CUDA", str(torch.version.cuda)))
+    tell(Said("torch", torch.__version__))
+    tell(Said("Python", platform.python_version()))
     for package in PACKAGES:
         try:
-            about[package] = version(package)
+            tell(Said(package, version(package)))
         except PackageNotFoundError:
-            about[package] = "missing"
-    return about
+            tell(Said(package, "missing"))
 
 
 def _commit() -> str:

@@ -1,4 +1,4 @@
-"""What a training tells as it goes, and the one file that holds all of it."""
+"""What a part of the benchmark tells as it goes, and the one JSON file and the one table that hold all of it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from benchmarks.table import Row
+from benchmarks.table import HEADINGS, Row, line
 from course_lib.ground.files import put_in_place
 
 
@@ -34,25 +34,27 @@ Tell = Callable[[Told], None]
 
 @dataclass
 class Outcome:
-    """What became of a training.
+    """What became of a part.
 
     Attributes:
         part: its name.
-        outcome: "running", "done" or "failed".
-        why: it failed.
+        outcome: "running", "done", "failed", "cut off" at its limit, or "skipped"; only "done" is a pass.
+        why: it failed or was skipped.
         seconds: it took.
+        limit: the most seconds it may take; None without a limit.
     """
 
     part: str
     outcome: str = "running"
     why: str = ""
     seconds: float = 0.0
+    limit: float | None = None
     rows: list[Row] = field(default_factory=list)
     said: dict[str, str] = field(default_factory=dict)
     curves: dict[str, list[tuple[int, float]]] = field(default_factory=dict)
 
     def take(self, told: Told) -> None:
-        """Keep what the training tells."""
+        """Keep what the part tells."""
         if isinstance(told, Row):
             self.rows.append(told)
         elif isinstance(told, Said):
@@ -62,17 +64,32 @@ class Outcome:
 
     def __str__(self) -> str:
         """The outcome in a line."""
-        return f"{self.part}: {self.outcome} after {self.seconds:.0f} s{self.why and f': {self.why}'}"
+        of = "" if self.limit is None else f" of at most {self.limit:.0f}"
+        return f"{self.part}: {self.outcome} after {self.seconds:.0f} s{of}{self.why and f': {self.why}'}"
 
 
 def write(folder: Path, about: dict[str, str], outcomes: Iterable[Outcome]) -> None:
-    """Put all that is known so far into `results.json`.
+    """Both files, whole.
 
     Args:
-        folder: for it.
+        folder: for `results.json` and `results.md`.
         about: the machine and its programs.
-        outcomes: of the trainings, so far.
+        outcomes: of the parts, so far.
     """
-    found = {"about": about, "parts": [asdict(outcome) for outcome in outcomes]}
+    parts = list(outcomes)
+    content = json.dumps({"about": about, "parts": [asdict(part) for part in parts]}, indent=1, ensure_ascii=False)
     with put_in_place(folder / "results.json") as unfinished:
-        unfinished.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        unfinished.write_text(content + "\n", encoding="utf-8")
+    lines = [
+        "; ".join(f"{what} {text}" for what, text in about.items()),
+        "",
+        line(HEADINGS),
+        line(["---"] * len(HEADINGS)),
+    ]
+    lines += [
+        line([f"{part.part}: {name}", *figures]) for part in parts for name, *figures in map(Row.cells, part.rows)
+    ]
+    lines += ["", *(f"- {part}" for part in parts), ""]
+    lines += [f"- {part.part}, {what}: {text}" for part in parts for what, text in part.said.items()]
+    with put_in_place(folder / "results.md") as unfinished:
+        unfinished.write_text("\n".join(lines) + "\n", encoding="utf-8")

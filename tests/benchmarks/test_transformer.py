@@ -10,7 +10,7 @@ from torch.testing import assert_close
 
 from benchmarks import transformer as benchmark
 from benchmarks.transformer import TINY, Times
-from benchmarks.transformer_peers import TorchTranslator
+from benchmarks.transformer_peers import FastDecoder, NanoGPT, TorchTranslator
 from course_lib.models import TransformerConfig
 
 SETUP = benchmark.Setup(torch.device("cpu"), rounds=1, sizes=TINY)
@@ -53,6 +53,21 @@ def test_all_write_as_many_words() -> None:
     rows = list(benchmark.decoding_rows("little", ours, theirs, 1, 2.5, SETUP))
     assert [row.goal for row in rows] == [2.5, None, 0.7]
     assert all(row.ours > 0 and row.peer for row in rows)
+
+
+def test_the_loop_as_in_gpt_fast_writes_what_the_model_says() -> None:
+    torch.manual_seed(0)
+    model = NanoGPT(50, 8, 12, 2, 2).eval()
+    for parameter in model.parameters():
+        torch.nn.init.normal_(parameter, std=0.5)
+    prompt = torch.tensor([[7, 8, 9]])
+    words = prompt
+    for _ in range(5):
+        words = torch.cat([words, model(words)[:, -1:].argmax(-1)], dim=1)
+    decoder = FastDecoder(model, 8)
+    decoder.write(torch.tensor([[1, 2]]), 6)  # what it has kept of one text is not in the next
+    assert_close(decoder.write(prompt, 5), words[:, 3:])
+    assert len(set(words[0].tolist())) > 3
 
 
 @pytest.mark.usefixtures("processes")

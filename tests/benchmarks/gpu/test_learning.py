@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from benchmarks.gpu import learning
-from benchmarks.gpu.learning import Settings
 from benchmarks.gpu.results import Point, Said, Told
+from benchmarks.gpu.running import Settings
 from benchmarks.table import Row
 from course_lib.toys.grammar import toy_translation
 from course_lib.training.recipes import MULTI30K, MULTI30K_SMALL, TranslationRecipe, learn_to_translate
