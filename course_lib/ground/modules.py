@@ -1,4 +1,4 @@
-"""What any model is asked: how many numbers it learns, what its blocks are, and to read without dropout for a while."""
+"""What any model is asked: what its blocks are, and to read without dropout for a while."""
 
 from __future__ import annotations
 
@@ -6,15 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from torch import nn
-
-
-def count_parameters(model: nn.Module) -> int:
-    """All of a model's parameters, frozen ones included; what two layers share is counted once (S0, S3).
-
-    So the smallest GPT-2 has 124,439,808: counted twice, its output layer, which is the embedding, would add
-    38,597,376. Attention itself has none, its projections do (S1). Buffers, such as sinusoids, are not learned.
-    """
-    return sum(parameter.numel() for parameter in model.parameters())  # torch gives each of them once
 
 
 def blocks_of(model: nn.Module) -> list[nn.Module]:

@@ -17,7 +17,7 @@ from course_lib.bags import (
     mean_pooling,
     same_vector,
 )
-from course_lib.ground.modules import count_parameters
+from tests.course_lib.parameters import count_parameters
 
 TABLE = torch.tensor([[0.0, 1.0], [2.0, 0.0], [3.0, 4.0], [-6.0, -8.0]])
 

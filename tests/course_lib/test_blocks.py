@@ -23,8 +23,8 @@ from course_lib.blocks import (
     dropout,
     layer_norm,
 )
-from course_lib.ground.modules import count_parameters
 from course_lib.masking import causal_mask, combined_mask, padding_mask
+from tests.course_lib.parameters import count_parameters
 from tests.course_lib.torch_twins import attention_weights, block_weights
 
 D_MODEL, HEADS, D_HIDDEN = 12, 3, 20

@@ -23,11 +23,11 @@ from course_lib.from_scratch.language_models import (
     tied_logits,
     training_windows,
 )
-from course_lib.ground.modules import count_parameters
 from course_lib.models import GPT, GPTConfig
 from course_lib.objectives.losses import language_model_loss
 from course_lib.published.hub import PublishedModel
 from course_lib.text.batches import TextBatch
+from tests.course_lib.parameters import count_parameters
 
 IDS = torch.tensor([[3, 1, 4, 1, 5], [9, 2, 6, 5, 3]])
 

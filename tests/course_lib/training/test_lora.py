@@ -12,7 +12,6 @@ from torch import Tensor, nn
 from torch.testing import assert_close
 
 from course_lib.configurations import BERTConfig, GPTConfig, TransformerConfig
-from course_lib.ground.modules import count_parameters
 from course_lib.models import BERT, GPT, Transformer
 from course_lib.objectives.heads import SequenceClassifier
 from course_lib.objectives.losses import language_model_loss
@@ -21,6 +20,7 @@ from course_lib.training.checkpoints import Checkpoints
 from course_lib.training.loop import TrainingConfig, train
 from course_lib.training.lora import AdaptedLinear, add_lora, load_lora, lora_state, merge_lora
 from course_lib.training.schedules import constant_schedule
+from tests.course_lib.parameters import count_parameters
 
 GPT_2 = GPTConfig(vocabulary=11, context=12, d_model=16, heads=4, layers=2, d_hidden=32, dropout=0.0)
 GROUPED = replace(GPTConfig.llama(11, 16, 4, 2, 32), key_value_heads=2)
