@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import wraps
 
 import torch
 from torch import Generator, Tensor, nn
@@ -123,6 +124,7 @@ def and_turned_around(cases: CaseMaker) -> CaseMaker:
     It shows whatever an answer keeps under the sizes of its arguments.
     """
 
+    @wraps(cases)  # the exercise's file is known by it
     def make(generator: Generator, hidden: bool) -> Iterator[Case]:
         made = list(cases(generator, hidden))
         yield from made

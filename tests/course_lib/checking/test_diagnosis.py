@@ -153,14 +153,14 @@ class TestTwoMistakes:
             mistake.id for mistake in LINE.misconceptions
         ]
 
-    def test_two_are_not_named_where_one_explains_all_that_is_shown(self) -> None:
-        """Of the second nothing is seen there, even if the probes tell."""
+    def test_of_two_the_one_is_named_that_explains_all_that_is_shown(self) -> None:
+        """Of the other nothing is seen there, even if the probes tell."""
         shown = [Case(f"{n}", (torch.zeros(n),)) for n in (1, 2, 3)]
         zeros = replace(LINE, cases=lambda generator, hidden: LINE.cases(generator, hidden) if hidden else shown)
         assert named(partial(line, slope=3.0, offset=1.0), LINE) == "tripled+one_added"
         assert named(partial(line, slope=0.5, offset=1.0), LINE) == "one_added+halved"
         assert named(lambda x: x**2 + 1, LINE) == "squared+one_added"
-        assert named(partial(line, slope=3.0, offset=1.0), zeros) == named(lambda x: x**2 + 1, zeros) == ""
+        assert named(partial(line, slope=3.0, offset=1.0), zeros) == named(lambda x: x**2 + 1, zeros) == "one_added"
 
     def test_either_is_found_by_its_id(self) -> None:
         assert LINE.mistake("tripled") is LINE.misconceptions[0]

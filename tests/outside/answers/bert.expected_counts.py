@@ -12,7 +12,7 @@ def expected_counts(words):
 # %% wrong | how many are chosen | all_the_chosen_first
 def expected_counts(words):
     return words * 0.15, words * 0.15 * 0.1, words * 0.15 * 0.1
-# %% wrong | whole-number division | cut_down+chosen_cut_down
+# %% wrong | whole-number division | cut_down
 def expected_counts(words):
     chosen = words * 15 // 100
     return float(chosen * 8 // 10), float(chosen // 10), float(chosen // 10)

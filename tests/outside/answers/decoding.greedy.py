@@ -84,7 +84,7 @@ def greedy(step, start_id, end_id, max_length):
             break
         words.append(best)
     return torch.tensor(words, dtype=torch.long)
-# %% wrong | only the last word is given to the step + <e> is dropped | end_left_out+only_the_last_word
+# %% wrong | only the last word is given to the step + <e> is dropped | only_the_last_word
 def greedy(step, start_id, end_id, max_length):
     word, words = start_id, []
     for _ in range(max_length):
