@@ -27,8 +27,7 @@ from autograder.cluster.pool import ClusterPool, examine_workers, require_a_work
 from autograder.cluster.worker import FULL
 from autograder.errors import BadInput
 from autograder.gradebook.record import Conditions, Record
-from autograder.grading.plan import Task
-from autograder.grading.recording import Finished
+from autograder.grading.task import Finished, Task
 from autograder.grading.workers import DIED_TWICE, WorkersLost, schedule
 from tests.autograder.cluster.proxy import Proxy
 from tests.autograder.cluster.stand_ins import StandInWorker, graded
