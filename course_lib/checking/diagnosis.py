@@ -73,24 +73,28 @@ def diagnose(
         return probes[0]
 
     alone, pairs = key.exercise.misconceptions, () if one_mistake else key.exercise.pairs
-    enough: list[Misconception] = []  # each explains by itself all that is shown
     # Without its gradients an answer may be one of two at once; only if none of those fits do gradients not count.
     for mistakes, detached in ((alone, False), (pairs, False), (alone, True)):
         suspects = [mistake for mistake in mistakes if shown.all_explained(mistake, core_only, detached)]
-        if mistakes is alone and not detached:
-            enough = [mistake for mistake in suspects if not mistake.alone]
         found = [mistake for mistake in suspects if confirmed().all_explained(mistake, core_only, detached)]
         if len(found) > 1:  # the other parts may tell them apart
             found = [mistake for mistake in found if shown.all_explained(mistake, False, detached)] or found
         if len(found) == 1 and shown.contradicts(found[0]):
             return UNKNOWN if one_mistake else Diagnosis(note=f"{_IN_THE_FIRST_PART} {found[0].message}")
         if found:
-            seen = [mistake for mistake in enough if mistake.id in found[0].id.split("+")]  # of the other, nothing is
-            return Diagnosis((*seen, found[0])[0]) if len(found) == 1 else UNKNOWN
+            return Diagnosis(_seen(found[0], alone, shown, core_only)) if len(found) == 1 else UNKNOWN
     if one_mistake:
         return UNKNOWN
     told = changes(shown.results) or _likeness(key, shown, core_only, confirmed) or reason(key.exercise, shown.results)
     return Diagnosis(note=told)
+
+
+def _seen(found: Misconception, alone: Sequence[Misconception], shown: _Tried, core_only: bool) -> Misconception:
+    """Of two mistakes the one that explains by itself all that is shown, as nothing is seen of the other; else both."""
+    for mistake in alone:
+        if mistake.id in found.id.split("+") and not mistake.alone and shown.all_explained(mistake, core_only, False):
+            return mistake
+    return found
 
 
 _IN_THE_FIRST_PART = "In the cases of the first part, which must be right first, this is what happens:"

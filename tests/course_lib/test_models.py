@@ -18,6 +18,7 @@ from course_lib.blocks import EncoderBlock
 from course_lib.models import BERT, GPT, BERTConfig, GPTConfig, Transformer, TransformerConfig
 from course_lib.multihead import MultiHeadAttention
 from course_lib.positions import sinusoidal_encoding
+from tests.course_lib.parameters import count_parameters
 
 SMALL = TransformerConfig(
     source_vocabulary=11, target_vocabulary=13, d_model=12, heads=3, d_hidden=20, encoder_layers=2, decoder_layers=3
@@ -96,7 +97,7 @@ def test_parameters_are_those_of_the_formula(tied: bool) -> None:
 
 def parameters(model: type[nn.Module], config: object) -> int:
     with torch.device("meta"):
-        return sum(parameter.numel() for parameter in model(config).parameters())
+        return count_parameters(model(config))
 
 
 class TestPublishedSizes:
