@@ -6,7 +6,7 @@ Vaswani et al. (2017), "Attention Is All You Need", section 3.2.1; slides S2, "A
 
 The steps are below one by one, small to large, under the names they have throughout the course:
 `scores`, `scaled`, `masked`, `alpha`, `out`. `attention` returns them all, for pictures and for checks;
-`fused_attention` computes the same `out` in one kernel, for speed.
+`F.scaled_dot_product_attention` computes the same `out` in one kernel, for speed.
 
 Shapes: every tensor may have any number of leading dimensions (batch, heads, ...), written `...`.
 """
@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor
 
@@ -139,7 +138,7 @@ def attention(
 
 
 def _require_fitting(q: Tensor, k: Tensor, v: Tensor) -> None:
-    """Refuse what does not belong together. With fewer values than keys, torch's kernels would read beyond them."""
+    """Refuse what does not belong together."""
     require_floating(queries=q, keys=k, values=v)
     if q.shape[-1] != k.shape[-1]:
         raise ValueError(f"queries and keys must have the same length d_head, not {q.shape[-1]} and {k.shape[-1]}")
@@ -164,42 +163,6 @@ def scaled_dot_product_attention(
 ) -> Float[Tensor, "... queries d_value"]:
     """The `out` of `attention`: what the student writes in lesson 01, and with a mask in lesson 02."""
     return attention(q, k, v, mask).out
-
-
-def fused_attention(
-    q: Float[Tensor, "... queries d_head"],
-    k: Float[Tensor, "... keys d_head"],
-    v: Float[Tensor, "... keys d_value"],
-    mask: Bool[Tensor, "... #queries #keys"] | None = None,
-    *,
-    is_causal: bool = False,
-    dropout: float = 0.0,
-) -> Float[Tensor, "... queries d_value"]:
-    """The same `out` from torch's fused kernel, without the intermediates.
-
-    Args:
-        q, k, v, mask: as for `attention`. With [batch, heads, ...], keys and values may have fewer heads than queries:
-            each is shared by a group of heads that follow each other.
-        is_causal: in place of a causal `mask`, where there are as many queries as keys.
-        dropout: the share of weights to drop; 0 unless training, since torch drops whatever the model's mode.
-
-    Raises:
-        TypeError: `mask` is not boolean.
-        ValueError: queries, keys, values and mask do not fit each other; or `is_causal` with a different number of
-            queries and keys. Torch would align the mask at the top left, which is wrong for queries that continue a
-            sequence; pass a mask instead.
-    """
-    _require_fitting(q, k, v)
-    if is_causal and q.shape[-2] != k.shape[-2]:
-        raise ValueError(
-            f"is_causal needs as many queries as keys, not {q.shape[-2]} and {k.shape[-2]}; pass a mask instead"
-        )
-    if mask is not None:
-        _require_mask(mask, q.shape[-2], k.shape[-2])
-    grouped = q.dim() == k.dim() == 4 and q.shape[1] != k.shape[1]
-    return F.scaled_dot_product_attention(
-        q, k, v, attn_mask=mask, dropout_p=dropout, is_causal=is_causal, enable_gqa=grouped
-    )
 
 
 def contextual_embedding(embeddings: Float[Tensor, "words d_model"], position: int) -> Float[Tensor, " d_model"]:

@@ -8,6 +8,7 @@ in GPT-2; pre-norm leaves a path from the first embedding to the last block on w
     pre-norm:   x = x + dropout(sublayer(layer_norm(x)))
 
 Torch's own modules compute the norm and dropout, in one kernel each; `layer_norm` and `dropout` are what they compute.
+In evaluation, calling `nn.Dropout` would take as long as the norm, so it is not called.
 
 Vaswani et al. (2017), sections 3.1, 3.3 and 5.4; Xiong et al. (2020), "On Layer Normalization in the
 Transformer Architecture"; slides S2, S3 and S4.
@@ -33,7 +34,14 @@ from course_lib.ground.refusals import (
     require_one_of,
     require_shares,
 )
-from course_lib.multihead import CrossAttention, KeysAndValues, KeyValueCache, MultiHeadAttention, Rotate
+from course_lib.multihead import (
+    CrossAttention,
+    KeysAndValues,
+    KeyValueCache,
+    MultiHeadAttention,
+    MultiHeadOutput,
+    Rotate,
+)
 
 Activation = Literal["relu", "gelu", "gelu_tanh", "silu"]
 """What stands between the feed-forward network's two layers: in the paper, BERT, GPT-2 and Marian."""
@@ -227,32 +235,37 @@ def add_and_norm(
     return x + dropout(sublayer(norm(x))) if norm_first else norm(x + dropout(sublayer(x)))
 
 
-class AddAndNorm(nn.Module):
-    """The residual connection and the layer norm around one sublayer.
+class PostNorm(nn.Module):
+    """Joins a sublayer to its input, then normalises, as in the paper and in BERT."""
 
-    `before` gives what the sublayer reads, and the module itself joins the sublayer's output to its input.
-    """
-
-    def __init__(
-        self, d_model: int, dropout: float, *, norm_first: bool = False, norm: nn.Module | None = None
-    ) -> None:
-        """Around a sublayer of `d_model` inputs and outputs, with `norm` in place of torch's layer norm."""
+    def __init__(self, norm: nn.Module, dropout: float) -> None:
         super().__init__()
-        self.norm_first = norm_first
+        self.norm = norm
         self.dropout = nn.Dropout(dropout)
-        self.norm = nn.LayerNorm(d_model) if norm is None else norm
-
-    def before(self, x: Float[Tensor, "batch words d_model"]) -> Float[Tensor, "batch words d_model"]:
-        """What the sublayer reads: `x`, standardised first in pre-norm."""
-        out: Tensor = self.norm(x) if self.norm_first else x
-        return out
 
     def forward(
-        self, x: Float[Tensor, "batch words d_model"], y: Float[Tensor, "batch words d_model"]
+        self, x: Float[Tensor, "batch words d_model"], sublayer: Callable[[Tensor], Tensor]
     ) -> Float[Tensor, "batch words d_model"]:
-        """Join a sublayer's output `y` to its input `x`, and standardise the sum in post-norm."""
-        total: Tensor = x + (self.dropout(y) if self.training else y)
-        return total if self.norm_first else self.norm(total)
+        """The first formula above."""
+        y = sublayer(x)
+        out: Tensor = self.norm(x + (self.dropout(y) if self.training else y))
+        return out
+
+
+class PreNorm(nn.Module):
+    """Normalises what a sublayer reads, then joins the sublayer to its input, as in GPT-2 and Llama."""
+
+    def __init__(self, norm: nn.Module, dropout: float) -> None:
+        super().__init__()
+        self.norm = norm
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(
+        self, x: Float[Tensor, "batch words d_model"], sublayer: Callable[[Tensor], Tensor]
+    ) -> Float[Tensor, "batch words d_model"]:
+        """The second formula above."""
+        y = sublayer(self.norm(x))
+        return x + (self.dropout(y) if self.training else y)
 
 
 @dataclass(frozen=True)
@@ -339,9 +352,9 @@ class Parts:
     rotary: Callable[[RotaryConfig, int], nn.Module] = make_rotary
     window_mask: Callable[[Tensor, Tensor, int], Tensor] = window_mask
 
-    def add_and_norm(self, config: BlockConfig) -> AddAndNorm:
+    def add_and_norm(self, config: BlockConfig) -> PreNorm | PostNorm:
         """The residual connection and the norm around one sublayer."""
-        return AddAndNorm(config.d_model, config.dropout, norm_first=config.norm_first, norm=self.norm(config))
+        return (PreNorm if config.norm_first else PostNorm)(self.norm(config), config.dropout)
 
 
 class EncoderBlock(nn.Module):
@@ -373,11 +386,18 @@ class EncoderBlock(nn.Module):
             mask: where a word may attend: not to padding.
             is_causal, cache, rotate, need_weights: as for `MultiHeadAttention`.
         """
-        attending = {"is_causal": is_causal, "cache": cache, "rotate": rotate, "need_weights": need_weights}
-        attended = self.self_attention(self.add_and_norm_1.before(x), None, mask, **attending)
-        x = self.add_and_norm_1(x, attended.out)
-        x = self.add_and_norm_2(x, self.feed_forward(self.add_and_norm_2.before(x)))
-        return BlockOutput(x, attended.alpha)
+        alphas = []
+
+        def attend(x: Tensor) -> Tensor:
+            attended: MultiHeadOutput = self.self_attention(
+                x, None, mask, is_causal=is_causal, cache=cache, rotate=rotate, need_weights=need_weights
+            )
+            alphas.append(attended.alpha)
+            return attended.out
+
+        x = self.add_and_norm_1(x, attend)
+        x = self.add_and_norm_2(x, self.feed_forward)
+        return BlockOutput(x, *alphas)
 
 
 class DecoderBlock(nn.Module):
@@ -416,14 +436,24 @@ class DecoderBlock(nn.Module):
             memory_mask: where it may attend among the source's words (no padding).
             is_causal, cache, need_weights: as for `MultiHeadAttention`.
         """
-        attended = self.self_attention(
-            self.add_and_norm_1.before(x), None, mask, is_causal=is_causal, cache=cache, need_weights=need_weights
-        )
-        x = self.add_and_norm_1(x, attended.out)
-        crossed = self.cross_attention(self.add_and_norm_2.before(x), memory, memory_mask, need_weights=need_weights)
-        x = self.add_and_norm_2(x, crossed.out)
-        x = self.add_and_norm_3(x, self.feed_forward(self.add_and_norm_3.before(x)))
-        return BlockOutput(x, attended.alpha, crossed.alpha)
+        alphas = []
+
+        def attend(x: Tensor) -> Tensor:
+            attended: MultiHeadOutput = self.self_attention(
+                x, None, mask, is_causal=is_causal, cache=cache, need_weights=need_weights
+            )
+            alphas.append(attended.alpha)
+            return attended.out
+
+        def attend_to_memory(x: Tensor) -> Tensor:
+            attended: MultiHeadOutput = self.cross_attention(x, memory, memory_mask, need_weights=need_weights)
+            alphas.append(attended.alpha)
+            return attended.out
+
+        x = self.add_and_norm_1(x, attend)
+        x = self.add_and_norm_2(x, attend_to_memory)
+        x = self.add_and_norm_3(x, self.feed_forward)
+        return BlockOutput(x, *alphas)
 
 
 class PlainEncoderBlock(nn.Module):

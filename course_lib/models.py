@@ -165,8 +165,15 @@ class Transformer(Generates, FromPretrained, nn.Module):
         outputs = []
         for i, block in enumerate(self.decoder):
             memory = cache.memory[i] if cache else encoded.states
-            how = {"is_causal": placed.is_causal, "cache": cache.blocks[i] if cache else None}
-            output = block(x, memory, placed.mask, encoded.mask, need_weights=need_weights, **how)
+            output = block(
+                x,
+                memory,
+                placed.mask,
+                encoded.mask,
+                is_causal=placed.is_causal,
+                cache=cache.blocks[i] if cache else None,
+                need_weights=need_weights,
+            )
             x = output.out
             if need_weights:
                 outputs.append(output)
@@ -249,6 +256,7 @@ class GPT(Generates, FromPretrained, nn.Module):
         self.positions = _positions(config, parts)
         self.dropout = nn.Dropout(config.dropout)
         self.blocks = nn.ModuleList(EncoderBlock(config.block, parts) for _ in range(config.layers))
+        self._windowed = [config.window_of(i) is not None for i in range(config.layers)]
         self.norm = parts.norm(config.block) if config.norm_first else nn.Identity()
         self.output = nn.Linear(config.d_model, config.vocabulary, bias=False)
         _initialise_as_gpt(self)
@@ -308,9 +316,15 @@ class GPT(Generates, FromPretrained, nn.Module):
         nearby = self._nearby(ids, placed)
         outputs = []
         for i, block in enumerate(self.blocks):
-            attend = placed if self.config.window_of(i) is None else nearby
-            how = {"is_causal": attend.is_causal, "cache": cache.blocks[i] if cache else None, "rotate": rotate}
-            output = block(x, attend.mask, need_weights=need_weights, **how)
+            attend = nearby if self._windowed[i] else placed
+            output = block(
+                x,
+                attend.mask,
+                is_causal=attend.is_causal,
+                cache=cache.blocks[i] if cache else None,
+                rotate=rotate,
+                need_weights=need_weights,
+            )
             x = output.out
             if need_weights:
                 outputs.append(output)

@@ -21,8 +21,8 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from course_lib.attention import attention, fused_attention, weighted_values
-from course_lib.ground.refusals import require_boolean, require_divisible, require_floating
+from course_lib.attention import attention, weighted_values
+from course_lib.ground.refusals import require_boolean, require_divisible
 from course_lib.ground.text_state import TextState
 from course_lib.masking import causal_mask
 
@@ -231,89 +231,53 @@ class MultiHeadAttention(nn.Module):
 
         Raises:
             TypeError: `mask` is not boolean.
-            ValueError: shapes that do not fit, `is_causal` where it would be wrong or with a mask, a full cache, or
-                one with a memory.
+            ValueError: `is_causal` where it would be wrong or with a mask, or a full cache.
         """
-        self._require_fitting(x, memory, mask, is_causal, cache)
-        q, pairs = self._queries_and_pairs(x, memory)
+        q, pairs = self._project(x, memory)
         if rotate is not None:
             q, pairs = rotate(q), KeysAndValues(rotate(pairs.keys), pairs.values)
         if cache is not None:
             pairs = cache.append(pairs.keys, pairs.values)
-        return self._attend(q, pairs, _for_every_head(mask), is_causal, need_weights)
+        k, v = pairs.keys, pairs.values
+        if is_causal and (mask is not None or q.shape[2] != k.shape[2]):  # torch would align its mask at the top left
+            raise ValueError("is_causal is for as many keys as queries, without a mask: pass a causal mask instead")
+        if mask is not None:
+            require_boolean(mask)  # torch would add a mask of numbers
+            mask = _for_every_head(mask)
+        if need_weights:
+            out, alpha = self._attend_visibly(q, k, v, mask, is_causal)
+        else:
+            dropout, alpha = self.dropout if self.training else 0.0, None
+            grouped = q.shape[1] != k.shape[1]
+            out = F.scaled_dot_product_attention(q, k, v, mask, dropout, is_causal, enable_gqa=grouped)
+        return MultiHeadOutput(self.W_o(out.transpose(1, 2).flatten(2)), alpha)
 
     def keys_and_values(self, memory: Float[Tensor, "batch keys d_model"]) -> KeysAndValues:
         """The memory's keys and values: a decoder makes them once and uses them at every step."""
-        return self._project(memory)[1]
+        return self._project(memory, None)[1]
 
     def _project(
-        self, x: Float[Tensor, "batch words d_model"]
-    ) -> tuple[Float[Tensor, "batch heads words d_head"], KeysAndValues]:
-        q, k, v = _cut(self.W_qkv(x), 3, self.heads)
-        return q, KeysAndValues(k, v)
-
-    def _queries_and_pairs(
         self, x: Float[Tensor, "batch queries d_model"], memory: Tensor | KeysAndValues | None
     ) -> tuple[Float[Tensor, "batch heads queries d_head"], KeysAndValues]:
-        q, pairs = self._project(x)
+        batch, queries, _ = x.shape
+        q, k, v = self.W_qkv(x).view(batch, queries, 3, self.heads, self.d_head).permute(2, 0, 3, 1, 4).unbind()
         if memory is None:
-            return q, pairs
+            return q, KeysAndValues(k, v)
         return q, memory if isinstance(memory, KeysAndValues) else self.keys_and_values(memory)
 
-    def _attend(
+    def _attend_visibly(
         self,
         q: Float[Tensor, "batch heads queries d_head"],
-        pairs: KeysAndValues,
+        k: Float[Tensor, "batch heads keys d_head"],
+        v: Float[Tensor, "batch heads keys d_head"],
         mask: Bool[Tensor, "..."] | None,
         is_causal: bool,
-        need_weights: bool,
-    ) -> MultiHeadOutput:
-        k, v = pairs.keys, pairs.values
-        dropout = self.dropout if self.training else 0.0
-        if not need_weights:
-            out = fused_attention(q, k, v, mask, is_causal=is_causal, dropout=dropout)
-            return MultiHeadOutput(self.W_o(join_heads(out)))
+    ) -> tuple[Float[Tensor, "batch heads queries d_head"], Float[Tensor, "batch heads queries keys"]]:
+        """The explicit path, and alpha as it was before dropout."""
         if is_causal:
             mask = causal_mask(q.shape[2], device=q.device)
         alpha = attention(q, k, v, mask).alpha
-        out = weighted_values(F.dropout(alpha, dropout, self.training), v)
-        return MultiHeadOutput(self.W_o(join_heads(out)), alpha)
-
-    def _require_fitting(
-        self,
-        x: Tensor,
-        memory: Tensor | KeysAndValues | None,
-        mask: Tensor | None,
-        is_causal: bool,
-        cache: KeyValueCache | None,
-    ) -> None:
-        """Refuse what does not fit, before the cache takes anything."""
-        shape = x.shape
-        if len(shape) != 3 or shape[2] != self.d_model:
-            raise ValueError(f"x must be [batch, words, {self.d_model}], not {list(shape)}")
-        require_floating(x=x)
-        batch, queries, _ = shape
-        if isinstance(memory, Tensor) and (memory.dim() != 3 or memory.shape[::2] != shape[::2]):
-            raise ValueError(f"memory must be [{batch}, keys, {self.d_model}] as x is, not {list(memory.shape)}")
-        if cache is not None and memory is not None:
-            raise ValueError("a cache is for self-attention, where there is no memory: give one of them, not both")
-        if cache is not None and cache.batch != batch:
-            raise ValueError(f"the cache holds {cache.batch} texts, but {batch} go on")
-        memory = memory.keys if isinstance(memory, KeysAndValues) else memory
-        keys = (cache.keys_after(queries) if cache else queries) if memory is None else memory.shape[-2]
-        if is_causal and mask is not None:
-            raise ValueError("is_causal stands in place of a causal mask: give one of them, not both")
-        if is_causal and keys != queries:
-            raise ValueError(f"is_causal needs as many queries as keys, not {queries} and {keys}; pass a mask instead")
-        if mask is None:
-            return
-        require_boolean(mask)
-        whole = (batch, self.heads, queries, keys) if mask.dim() == 4 else (batch, queries, keys)[-mask.dim() :]
-        if mask.dim() < 2 or any(had not in (1, wanted) for had, wanted in zip(mask.shape, whole, strict=True)):
-            raise ValueError(
-                f"mask must be [{queries}, {keys}] (queries, keys), with batch {batch} or with batch and heads "
-                f"({self.heads}) in front, not {list(mask.shape)}"
-            )
+        return weighted_values(F.dropout(alpha, self.dropout, self.training), v), alpha
 
 
 class CrossAttention(MultiHeadAttention):
@@ -336,21 +300,16 @@ class CrossAttention(MultiHeadAttention):
 
     def keys_and_values(self, memory: Float[Tensor, "batch keys d_model"]) -> KeysAndValues:
         """The memory's keys and values: a decoder makes them once and uses them at every step."""
-        return KeysAndValues(*_cut(self.W_kv(memory), 2, self.heads))
+        batch, keys, _ = memory.shape
+        k, v = self.W_kv(memory).view(batch, keys, 2, self.heads, self.d_head).permute(2, 0, 3, 1, 4).unbind()
+        return KeysAndValues(k, v)
 
-    def _queries_and_pairs(
+    def _project(
         self, x: Float[Tensor, "batch queries d_model"], memory: Tensor | KeysAndValues | None
     ) -> tuple[Float[Tensor, "batch heads queries d_head"], KeysAndValues]:
         memory = x if memory is None else memory
         pairs = memory if isinstance(memory, KeysAndValues) else self.keys_and_values(memory)
         return split_heads(self.W_q(x), self.heads), pairs
-
-
-def _cut(projected: Float[Tensor, "batch words width"], count: int, heads: int) -> tuple[Tensor, ...]:
-    """What so many projections made at once, each [batch, heads, words, d_head]."""
-    batch, words, width = projected.shape
-    pieces = projected.view(batch, words, count, heads, width // (count * heads))
-    return pieces.permute(2, 0, 3, 1, 4).unbind(0)
 
 
 def _for_every_head(mask: Bool[Tensor, "..."] | None) -> Bool[Tensor, "..."] | None:

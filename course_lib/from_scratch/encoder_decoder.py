@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 import torch
 import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
-from torch import Tensor
+from torch import Tensor, nn
 
 from course_lib import blocks
 from course_lib.blocks import BlockConfig
@@ -26,6 +26,22 @@ from course_lib.training.schedules import paper_schedule
 
 BETAS, EPSILON = (0.9, 0.98), 1e-9
 """Adam's settings in the transformer paper (section 5.3)."""
+
+
+class AddAndNorm(nn.Module):
+    """The residual connection, then the layer norm, once a sublayer has been called: as the lesson gives it."""
+
+    def __init__(self, d_model: int, dropout: float) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(d_model)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(
+        self, x: Float[Tensor, "batch words d_model"], y: Float[Tensor, "batch words d_model"]
+    ) -> Float[Tensor, "batch words d_model"]:
+        """Join what came out of a sublayer, `y`, to what went into it, `x`."""
+        out: Tensor = self.norm(x + self.dropout(y))
+        return out
 
 
 class DecoderBlock(blocks.DecoderBlock):

@@ -15,7 +15,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from course_lib.ground.refusals import require_at_least
-from course_lib.multihead import KeysAndValues, MultiHeadAttention, MultiHeadOutput
+from course_lib.multihead import KeysAndValues, MultiHeadAttention
 
 
 def repeat_groups(x: Float[Tensor, "batch groups keys d_head"], heads: int) -> Float[Tensor, "batch heads keys d_head"]:
@@ -83,20 +83,22 @@ class GroupedQueryAttention(MultiHeadAttention):
         return weights
 
     def _project(
-        self, x: Float[Tensor, "batch words d_model"]
+        self, x: Float[Tensor, "batch words d_model"], memory: Tensor | KeysAndValues | None
     ) -> tuple[Float[Tensor, "batch heads words d_head"], KeysAndValues]:
         every_head = self.W_qkv(x).unflatten(-1, (-1, self.d_head)).transpose(1, 2)
         q, k, v = every_head.split(self._heads, dim=1)
-        return self.q_norm(q), KeysAndValues(self.k_norm(k), v)
+        pairs = KeysAndValues(self.k_norm(k), v)
+        if memory is not None:
+            pairs = memory if isinstance(memory, KeysAndValues) else self.keys_and_values(memory)
+        return self.q_norm(q), pairs
 
-    def _attend(
+    def _attend_visibly(
         self,
         q: Float[Tensor, "batch heads queries d_head"],
-        pairs: KeysAndValues,
+        k: Float[Tensor, "batch groups keys d_head"],
+        v: Float[Tensor, "batch groups keys d_head"],
         mask: Bool[Tensor, "..."] | None,
         is_causal: bool,
-        need_weights: bool,
-    ) -> MultiHeadOutput:
-        if need_weights:  # the fused kernel shares keys and values without a copy
-            pairs = KeysAndValues(repeat_groups(pairs.keys, self.heads), repeat_groups(pairs.values, self.heads))
-        return super()._attend(q, pairs, mask, is_causal, need_weights)
+    ) -> tuple[Float[Tensor, "batch heads queries d_head"], Float[Tensor, "batch heads queries keys"]]:
+        k, v = repeat_groups(k, self.heads), repeat_groups(v, self.heads)  # the fused kernel shares them without a copy
+        return super()._attend_visibly(q, k, v, mask, is_causal)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import pytest
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 from torch.testing import assert_close
 
@@ -16,7 +16,6 @@ from course_lib.attention import (
     contextual_embedding,
     dot_product_scores,
     dot_product_variance,
-    fused_attention,
     mask_scores,
     scale_scores,
     scaled_dot_product_attention,
@@ -24,8 +23,6 @@ from course_lib.attention import (
     weighted_values,
 )
 from course_lib.ground.refusals import require_boolean
-
-Attend = Callable[..., Tensor]
 
 # Worked example A, die Katze (S2): two queries from the target, three keys that are also the values.
 Q = torch.tensor([[-1.0, -2.5], [4.0, 3.0]])
@@ -123,7 +120,7 @@ class TestFused:
     def test_equals_the_explicit_path_forward_and_backward(self, kind: str) -> None:
         inputs = [torch.randn(2, 3, 6, 8, dtype=torch.float64, requires_grad=True) for _ in "qkv"]
         mask = mask_of(kind)
-        explicit, fused = attention(*inputs, mask).out, fused_attention(*inputs, mask)
+        explicit, fused = attention(*inputs, mask).out, F.scaled_dot_product_attention(*inputs, mask)
         assert_close(fused, explicit)
         cotangent = torch.randn_like(explicit)
         expected = torch.autograd.grad(explicit, inputs, cotangent)
@@ -131,15 +128,6 @@ class TestFused:
         assert all(gradient.isfinite().all() for gradient in expected)
         for ours, theirs in zip(expected, actual, strict=True):
             assert_close(theirs, ours)
-
-    def test_is_causal_equals_the_causal_mask(self) -> None:
-        q, k, v = torch.randn(3, 2, 3, 6, 8)
-        causal = torch.ones(6, 6, dtype=torch.bool).tril()
-        assert_close(fused_attention(q, k, v, is_causal=True), attention(q, k, v, causal).out)
-
-    def test_is_causal_needs_as_many_queries_as_keys(self) -> None:
-        with pytest.raises(ValueError, match="as many queries as keys, not 1 and 6"):
-            fused_attention(torch.randn(1, 8), torch.randn(6, 8), torch.randn(6, 8), is_causal=True)
 
 
 class TestHalfPrecision:
@@ -152,7 +140,7 @@ class TestHalfPrecision:
         steps = attention(*inputs)
         assert torch.equal(steps.scores, torch.full((2, 3, 3), 64 * value**2))
         assert (steps.alpha.dtype, steps.out.dtype) == (dtype, dtype)
-        assert_close(steps.out, fused_attention(*inputs))
+        assert_close(steps.out, F.scaled_dot_product_attention(*inputs))
         assert all(gradient.isfinite().all() for gradient in torch.autograd.grad(steps.out.sum(), inputs))
 
     def test_autocast_does_not_make_them_overflow_again(self) -> None:
@@ -179,7 +167,7 @@ class TestFullyMaskedRows:
         inputs = [torch.randn(2, 4, 8).to(dtype).requires_grad_() for _ in "qkv"]
         mask = torch.ones(4, 4, dtype=torch.bool)
         mask[1] = False
-        attend = fused_attention if path == "fused" else scaled_dot_product_attention
+        attend = F.scaled_dot_product_attention if path == "fused" else scaled_dot_product_attention
         out = attend(*inputs, mask)
         assert out.dtype == dtype
         assert torch.equal(out[:, 1], torch.zeros_like(out[:, 1]))
@@ -198,33 +186,29 @@ class TestFullyMaskedRows:
 def test_a_mask_that_is_not_boolean_is_refused(mask: Tensor) -> None:
     with pytest.raises(TypeError, match="must be boolean"):
         attention(Q, K, V, mask)
-    with pytest.raises(TypeError, match="must be boolean"):
-        fused_attention(Q, K, V, mask)
     with pytest.raises(TypeError, match=r"must be boolean \(True = counts\), not torch.*; write mask.bool\(\)"):
         require_boolean(mask, "counts")
 
 
-@pytest.mark.parametrize("attend", [scaled_dot_product_attention, fused_attention])
 class TestWhatDoesNotFit:
-    def test_queries_and_keys_of_two_lengths(self, attend: Attend) -> None:
+    def test_queries_and_keys_of_two_lengths(self) -> None:
         with pytest.raises(ValueError, match="queries and keys must have the same length d_head, not 8 and 7"):
-            attend(torch.randn(3, 8), torch.randn(4, 7), torch.randn(4, 8))
+            attention(torch.randn(3, 8), torch.randn(4, 7), torch.randn(4, 8))
 
     @pytest.mark.parametrize("values", [1, 3, 5])
-    def test_not_as_many_values_as_keys(self, attend: Attend, values: int) -> None:
-        """Torch's kernel on a processor would say nothing, and read what lies in memory behind them."""
+    def test_not_as_many_values_as_keys(self, values: int) -> None:
         with pytest.raises(ValueError, match=f"each key needs its value, but there are 4 keys and {values} values"):
-            attend(torch.randn(2, 1, 3, 8), torch.randn(2, 1, 4, 8), torch.randn(2, 1, values, 8))
+            attention(torch.randn(2, 1, 3, 8), torch.randn(2, 1, 4, 8), torch.randn(2, 1, values, 8))
 
     @pytest.mark.parametrize("shape", [(4,), (2, 4), (3, 5), (2, 2, 4), (4, 3)])
-    def test_a_mask_for_other_queries_or_keys(self, attend: Attend, shape: tuple[int, ...]) -> None:
+    def test_a_mask_for_other_queries_or_keys(self, shape: tuple[int, ...]) -> None:
         with pytest.raises(ValueError, match=r"mask must be \[3, 4\] \(queries, keys\), or have 1 .*, not \[.*\]"):
-            attend(torch.randn(2, 3, 8), torch.randn(2, 4, 8), torch.randn(2, 4, 8), torch.ones(shape).bool())
+            attention(torch.randn(2, 3, 8), torch.randn(2, 4, 8), torch.randn(2, 4, 8), torch.ones(shape).bool())
 
     @pytest.mark.parametrize("shape", [(1, 4), (3, 1), (2, 1, 4), (1, 1)])
-    def test_a_mask_may_be_of_one_for_all(self, attend: Attend, shape: tuple[int, ...]) -> None:
+    def test_a_mask_may_be_of_one_for_all(self, shape: tuple[int, ...]) -> None:
         q, k, v, mask = torch.randn(2, 3, 8), torch.randn(2, 4, 8), torch.randn(2, 4, 8), torch.rand(shape) < 0.7
-        assert_close(attend(q, k, v, mask), attention(q, k, v, mask.expand(2, 3, 4)).out)
+        assert_close(attention(q, k, v, mask).out, attention(q, k, v, mask.expand(2, 3, 4)).out)
 
 
 def test_an_additive_mask_is_told_how_to_become_boolean() -> None:

@@ -11,12 +11,13 @@ from torch import Tensor, nn
 from torch.testing import assert_close
 
 from course_lib.blocks import (
-    AddAndNorm,
     BlockConfig,
     DecoderBlock,
     EncoderBlock,
     FeedForward,
     PlainEncoderBlock,
+    PostNorm,
+    PreNorm,
     add_and_norm,
     block_parameters,
     drop,
@@ -126,25 +127,19 @@ class TestDropout:
         assert torch.equal(drop(x, kept, 0.5, False), x)
 
 
+@pytest.mark.parametrize("kind", [PostNorm, PreNorm])
 class TestAddAndNorm:
-    @pytest.mark.parametrize("norm_first", [False, True])
-    def test_as_a_function(self, norm_first: bool) -> None:
-        module, x = AddAndNorm(D_MODEL, dropout=0.0, norm_first=norm_first), torch.randn(2, 5, D_MODEL)
+    def test_as_a_function(self, kind: type[PostNorm | PreNorm]) -> None:
+        module, x = kind(nn.LayerNorm(D_MODEL), 0.0), torch.randn(2, 5, D_MODEL)
         module.dropout.forward = lambda y: y / 2  # type: ignore[method-assign]
-        found = add_and_norm(x, torch.tanh, module.norm, module.dropout, norm_first)
-        assert_close(found, module(x, torch.tanh(module.before(x))))
+        expected = add_and_norm(x, torch.tanh, module.norm, module.dropout, kind is PreNorm)
+        assert_close(module(x, torch.tanh), expected)
 
-    def test_standardises_the_sum(self) -> None:
-        x, y = torch.randn(2, 5, D_MODEL), torch.randn(2, 5, D_MODEL)
-        expected = layer_norm(x + y, torch.ones(D_MODEL), torch.zeros(D_MODEL))
-        assert_close(AddAndNorm(D_MODEL, dropout=0.0)(x, y), expected)
-
-    def test_drops_only_what_the_sublayer_adds_and_only_in_training(self) -> None:
-        block, x = AddAndNorm(D_MODEL, dropout=1.0), torch.randn(2, 5, D_MODEL)
-        y = torch.randn_like(x)
-        assert_close(block(x, y), block.norm(x))
-        block.eval()
-        assert_close(block(x, y), block.norm(x + y))
+    def test_drops_only_what_the_sublayer_adds_and_only_in_training(self, kind: type[PostNorm | PreNorm]) -> None:
+        module, x = kind(nn.LayerNorm(D_MODEL), 1.0), torch.randn(2, 5, D_MODEL)
+        assert_close(module(x, torch.tanh), x if kind is PreNorm else module.norm(x))
+        module.eval()
+        assert_close(module(x, torch.tanh), add_and_norm(x, torch.tanh, module.norm, nn.Identity(), kind is PreNorm))
 
 
 def plain_weights(ours: EncoderBlock) -> dict[str, Tensor]:

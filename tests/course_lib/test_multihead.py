@@ -165,14 +165,13 @@ class TestCausal:
     ) -> None:
         cache = KeyValueCache(2, HEADS, 8, 4)
         multihead(torch.randn(2, 3, D_MODEL), is_causal=True, cache=cache)
-        with pytest.raises(ValueError, match="as many queries as keys, not 2 and 5"):
+        with pytest.raises(ValueError, match="as many keys as queries, without a mask"):
             multihead(torch.randn(2, 2, D_MODEL), is_causal=True, cache=cache, need_weights=need_weights)
-        assert cache.length == 3
 
     @pytest.mark.parametrize("need_weights", [False, True])
     def test_the_flag_is_refused_beside_a_mask(self, multihead: MultiHeadAttention, need_weights: bool) -> None:
         mask = torch.ones(5, 5, dtype=torch.bool)
-        with pytest.raises(ValueError, match="give one of them, not both"):
+        with pytest.raises(ValueError, match="as many keys as queries, without a mask"):
             multihead(torch.randn(2, 5, D_MODEL), mask=mask, is_causal=True, need_weights=need_weights)
 
 
@@ -187,13 +186,6 @@ class TestCache:
         x, memory, mask = torch.randn(2, 4, D_MODEL), torch.randn(2, 6, D_MODEL), torch.rand(2, 4, 6) < 0.6
         made = multihead.keys_and_values(memory)
         assert_close(multihead(x, made, mask).out, multihead(x, memory, mask).out)
-
-    def test_it_is_not_for_a_memory(self, multihead: MultiHeadAttention) -> None:
-        x, memory, cache = torch.randn(2, 4, D_MODEL), torch.randn(2, 6, D_MODEL), KeyValueCache(2, HEADS, 8, 4)
-        for given in (memory, multihead.keys_and_values(memory)):
-            with pytest.raises(ValueError, match="a cache is for self-attention, where there is no memory"):
-                multihead(x, given, cache=cache)
-        assert cache.length == 0
 
     def test_rows_go_on_from_others(self, multihead: MultiHeadAttention) -> None:
         x, cache = torch.randn(3, 4, D_MODEL), KeyValueCache(3, HEADS, 5, 4)
@@ -212,32 +204,10 @@ class TestCache:
         assert cache.length == 3
         assert torch.equal(cache.append(torch.empty(2, HEADS, 0, 4), torch.empty(2, HEADS, 0, 4)).keys, before)
 
-    def test_it_goes_on_with_as_many_texts_as_it_holds(self, multihead: MultiHeadAttention) -> None:
-        cache = KeyValueCache(2, HEADS, 4, 4)
-        with pytest.raises(ValueError, match="the cache holds 2 texts, but 1 go on"):
-            multihead(torch.randn(1, 3, D_MODEL), cache=cache)
-        assert cache.length == 0
 
-
-class TestRefusals:
-    @pytest.mark.parametrize("shape", [(5, 12), (2, 5, 11)])
-    def test_words_of_another_shape(self, multihead: MultiHeadAttention, shape: tuple[int, ...]) -> None:
-        with pytest.raises(ValueError, match=r"x must be \[batch, words, 12\], not"):
-            multihead(torch.randn(shape))
-
-    @pytest.mark.parametrize("shape", [(6, 12), (3, 6, 12), (2, 6, 11)])
-    def test_a_memory_of_another_shape(self, multihead: MultiHeadAttention, shape: tuple[int, ...]) -> None:
-        with pytest.raises(ValueError, match=r"memory must be \[2, keys, 12\] as x is, not"):
-            multihead(torch.randn(2, 4, 12), torch.randn(shape))
-
-    @pytest.mark.parametrize("shape", [(6,), (4, 5), (3, 4, 6), (2, 4, 5), (2, 2, 4, 6), (1, 2, 3, 4, 6)])
-    def test_a_mask_of_another_shape(self, multihead: MultiHeadAttention, shape: tuple[int, ...]) -> None:
-        with pytest.raises(ValueError, match=r"mask must be \[4, 6\] .* batch 2 .*\(3\) in front, not"):
-            multihead(torch.randn(2, 4, 12), torch.randn(2, 6, 12), torch.ones(shape, dtype=torch.bool))
-
-    def test_a_mask_of_numbers(self, multihead: MultiHeadAttention) -> None:
-        with pytest.raises(TypeError, match=r"must be boolean .* not torch.float32; write mask.bool\(\)"):
-            multihead(torch.randn(2, 4, 12), mask=torch.zeros(4, 4))
+def test_a_mask_of_numbers(multihead: MultiHeadAttention) -> None:
+    with pytest.raises(TypeError, match=r"must be boolean .* not torch.float32; write mask.bool\(\)"):
+        multihead(torch.randn(2, 4, 12), mask=torch.zeros(4, 4))
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])

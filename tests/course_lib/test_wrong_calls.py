@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch.utils.data import DataLoader, TensorDataset
 
-from course_lib.attention import attention, fused_attention
+from course_lib.attention import attention
 from course_lib.blocks import BlockConfig, RotaryConfig
 from course_lib.decoding.beam import beam_search
 from course_lib.decoding.greedy import greedy_decode
@@ -20,7 +20,7 @@ from course_lib.decoding.translator import Translator
 from course_lib.evaluation.metrics import evaluate_texts
 from course_lib.masking import combined_mask, mask_scores
 from course_lib.models import BERT, GPT, BERTConfig, GPTConfig, Transformer, TransformerConfig
-from course_lib.multihead import CrossAttention, KeyValueCache, MultiHeadAttention, multi_head_attention
+from course_lib.multihead import CrossAttention, MultiHeadAttention, multi_head_attention
 from course_lib.objectives.heads import GPTClassifier, MultipleChoice, SequenceClassifier, TokenClassifier, best_spans
 from course_lib.objectives.losses import cross_entropy
 from course_lib.positions import LearnedPositions, sinusoidal_encoding
@@ -147,22 +147,14 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
     (lambda: best_spans(torch.randn(1, 2, 3), 0), ValueError, "a span has at least one word, not 0"),
     # attention
     (lambda: attention(IDS, IDS, IDS), TypeError, r"queries must be floating-point.*write queries.float\(\)"),
-    (lambda: fused_attention(WORDS, WORDS, WORDS.long()), TypeError, "values must be floating-point"),
+    (lambda: attention(WORDS, WORDS, WORDS.long()), TypeError, "values must be floating-point"),
     (lambda: attention(WORDS, WORDS[..., :4], WORDS), ValueError, "the same length d_head, not 8 and 4"),
     (lambda: attention(WORDS, WORDS, WORDS[:, :2]), ValueError, "there are 3 keys and 2 values"),
     (lambda: attention(WORDS, WORDS, WORDS, HALVES), TypeError, "mask must be boolean"),
     (lambda: mask_scores(torch.randn(2, 3), MASK[0]), ValueError, r"mask must be \[2, 3\] \(queries, keys\)"),
-    (lambda: fused_attention(WORDS, WORDS[:, :2], WORDS[:, :2], is_causal=True), ValueError, "pass a mask instead"),
     (lambda: combined_mask(MASK, MASK[:, :2]), ValueError, "the same number of keys, not 3 and 2"),
-    (lambda: MultiHeadAttention(8, 2)(IDS), ValueError, r"x must be \[batch, words, 8\]"),
-    (lambda: MultiHeadAttention(8, 2)(WORDS.long()), TypeError, "x must be floating-point numbers"),
-    (lambda: MultiHeadAttention(8, 2)(WORDS, WORDS[..., :4]), ValueError, r"memory must be \[1, keys, 8\]"),
     (lambda: MultiHeadAttention(8, 2)(WORDS, mask=MASK.float()), TypeError, "mask must be boolean"),
-    (
-        lambda: MultiHeadAttention(8, 2)(WORDS, WORDS, cache=KeyValueCache(1, 2, 4, 4)),
-        ValueError,
-        "give one of them, not both",
-    ),
+    (lambda: MultiHeadAttention(8, 2)(WORDS, WORDS[:, :2], is_causal=True), ValueError, "pass a causal mask instead"),
     (lambda: multi_head_attention(WORDS, WORDS, *torch.randn(4, 8, 8), heads=3), ValueError, "not 8 for 3 heads"),
     # decoding
     (lambda: greedy_decode(gpt, [[4, 5]]), TypeError, "the prompt must be a tensor"),

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from course_lib.blocks import AddAndNorm, DecoderBlock, EncoderBlock
+from course_lib.blocks import DecoderBlock, EncoderBlock, PostNorm, PreNorm
 from course_lib.multihead import CrossAttention, MultiHeadAttention
 
 Read = Callable[[Tensor], Tensor]
@@ -37,7 +37,7 @@ def block_weights(ours: EncoderBlock | DecoderBlock, read: Read = Tensor.detach)
         weights |= attention_weights(ours.cross_attention, "multihead_attn.", read)
     for number, layer in [(1, ours.feed_forward.W_1), (2, ours.feed_forward.W_2)]:
         weights |= {f"linear{number}.weight": read(layer.weight), f"linear{number}.bias": read(layer.bias)}
-    joined = [module for module in ours.children() if isinstance(module, AddAndNorm)]
+    joined = [module for module in ours.children() if isinstance(module, PostNorm | PreNorm)]
     for number, add_and_norm in enumerate(joined, start=1):
         weights |= {f"norm{number}.{part}": read(value) for part, value in add_and_norm.norm.named_parameters()}
     return weights

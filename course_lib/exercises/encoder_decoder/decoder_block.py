@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
-from course_lib.blocks import AddAndNorm, FeedForward
+from course_lib.blocks import FeedForward
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import ALMOST_EVERYTHING, Kind, alike, and_turned_around, as_it_is, integer
 from course_lib.exercises.encoder_decoder.shared import LESSON, WITHHELD, Change, random_weights
 from course_lib.exercises.worked_examples import A, B
 from course_lib.from_scratch import encoder_decoder
+from course_lib.from_scratch.encoder_decoder import AddAndNorm
 from course_lib.masking import causal_mask, padding_mask
 from course_lib.multihead import MultiHeadAttention
 
@@ -261,7 +262,7 @@ class _BlockByHand(_Layers):
 
     def _join(self, layer: AddAndNorm, x: Tensor, y: Tensor) -> Tensor:
         total = x + F.dropout(y, layer.dropout.p, self.training)
-        norm = cast(nn.LayerNorm, layer.norm)
+        norm = layer.norm
         return F.layer_norm(total, x.shape[-1:], norm.weight, norm.bias, norm.eps)
 
     def forward(self, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:

@@ -10,9 +10,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from course_lib.blocks import AddAndNorm, FeedForward
+from course_lib.blocks import FeedForward
 from course_lib.checking import Outcome
 from course_lib.exercises.encoder_decoder.shared import meowed_table
+from course_lib.from_scratch.encoder_decoder import AddAndNorm
 from course_lib.multihead import MultiHeadAttention
 from tests.course_lib.exercises.judging import mistake, verdict
 
