@@ -9,8 +9,8 @@ from nbformat import NotebookNode
 from torch.testing import assert_close
 
 from course_lib.exercises.bert.printed_probabilities import THREE_TEXTS
-from course_lib.from_scratch import slips
 from course_lib.models import BERT, BERTConfig
+from course_lib.references import bert
 from tests.solutions.executing import ExecutedLesson, printed
 
 
@@ -39,7 +39,7 @@ class TestBERT(ExecutedLesson):
             for line in text.splitlines()
             if "text |" in line
         ]
-        assert_close(torch.tensor(rows), slips.printed_probabilities(THREE_TEXTS), atol=1e-4, rtol=0)
+        assert_close(torch.tensor(rows), bert.printed_probabilities(THREE_TEXTS), atol=1e-4, rtol=0)
         assert "exp(θ·f), as on the slide: tensor([3.3201, 0.6703, 1.3499])" in output
 
     def test_reading_has_taught_it_words(self, output: str) -> None:

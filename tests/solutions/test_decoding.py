@@ -9,7 +9,7 @@ import torch
 from torch.testing import assert_close
 
 from course_lib.exercises.decoding.shared import BEHIND_DIE_KATZE
-from course_lib.from_scratch import stepwise
+from course_lib.references import decoding
 from tests.solutions.executing import ExecutedLesson
 from tests.solutions.reading import read_lesson
 
@@ -31,10 +31,10 @@ def defined_by(beginning: str) -> dict[str, Any]:
 class TestWhatTheLessonTypesIn:
     def test_the_tree_is_that_of_the_checks(self) -> None:
         names = defined_by("TREE = {")
-        assert names["TREE"] == stepwise.TANZTE
-        assert tuple(names["VOCABULARY"]) == stepwise.TANZTE_WORDS
-        assert names["LETTERS"] == stepwise.SENTENCES
-        step = stepwise.tree_step(stepwise.TANZTE, stepwise.TANZTE_WORDS)
+        assert names["TREE"] == decoding.TANZTE
+        assert tuple(names["VOCABULARY"]) == decoding.TANZTE_WORDS
+        assert names["LETTERS"] == decoding.SENTENCES
+        step = decoding.tree_step(decoding.TANZTE, decoding.TANZTE_WORDS)
         for words in ([1], [1, 3, 5], [1, 4, 5, 8], [1, 7, 7]):
             assert_close(names["tree_step"](words), step(torch.tensor(words)))
 

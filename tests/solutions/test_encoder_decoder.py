@@ -9,7 +9,7 @@ import pytest
 from nbformat import NotebookNode
 
 from course_lib.exercises.encoder_decoder.printed_likelihood import THREE_TEXTS
-from course_lib.from_scratch import slips
+from course_lib.references import encoder_decoder
 from tests.solutions.executing import ExecutedLesson
 
 
@@ -28,7 +28,7 @@ class TestEncoderDecoder(ExecutedLesson):
 
     def test_three_texts_more_have_the_slip_of_the_slide(self, output: str) -> None:
         assert "should be   tensor([1.3246, 1.2040, 1.0216])" in output
-        found = slips.printed_likelihood(THREE_TEXTS)
+        found = encoder_decoder.printed_likelihood(THREE_TEXTS)
         assert f"was printed tensor({[round(number, 4) for number in found.tolist()]})" in output
 
     def test_a_run_that_was_stopped_comes_to_the_same_weights(self, output: str) -> None:

@@ -6,7 +6,7 @@ import re
 
 from nbformat import NotebookNode
 
-from course_lib.from_scratch.language_models import gpt_parameters
+from course_lib.references.gpt import gpt_parameters
 from tests.solutions.executing import ExecutedLesson
 
 

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from course_lib.from_scratch.since_2017 import cache_bytes
+from course_lib.references.since_2017 import cache_bytes
 from tests.solutions.executing import ExecutedLesson
 
 TRIAL = r"^ *(?:held at )?(.+?):? +([\d.]+) nats a character \(([\d.]+) to ([\d.]+)\)"

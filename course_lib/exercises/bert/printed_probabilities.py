@@ -11,7 +11,7 @@ from torch import Generator, Tensor
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.bert.shared import LESSON, WITHHELD
 from course_lib.exercises.common import Kind, and_turned_around, sizes
-from course_lib.from_scratch import slips
+from course_lib.references import bert
 
 THREE_TEXTS = torch.tensor([[1.2, -0.4, 0.3], [0.5, 2.0, -1.0], [-0.3, 0.1, 0.8]])
 """What the lesson's program was given."""
@@ -69,7 +69,7 @@ EXERCISE = Exercise(
     minutes=6,
     section="One label for a text or a pair",
     source="S1, classifiers as exp(θ·f)",
-    reference=slips.printed_probabilities,
+    reference=bert.printed_probabilities,
     cases=and_turned_around(_printed_cases),
     correct=CORRECT,
     hints=(
@@ -142,5 +142,5 @@ EXERCISE = Exercise(
             torch.sigmoid,
         ),
     ),
-    withheld=(*WITHHELD, "course_lib.from_scratch.slips"),
+    withheld=(*WITHHELD, "course_lib.references.bert"),
 )

@@ -29,7 +29,7 @@ from course_lib.exercises.decoding.shared import (
     step_callback,
     without_end,
 )
-from course_lib.from_scratch import stepwise
+from course_lib.references import decoding
 
 MANY_BEAMS = "more beams than words"
 """The part of `beam_search` where `topk(beams)` of a distribution is refused."""
@@ -65,7 +65,7 @@ def _beam_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
 
 def _cut_at_once(model: NextWord) -> bool:
     """Whether 1 beam finds another sentence where the first step keeps all words."""
-    found = stepwise.beam_search(model, START, END, 1, 6)
+    found = decoding.beam_search(model, START, END, 1, 6)
     late = _searched(model, START, END, 1, 6, cut=lambda kept, beams: _cut(kept, 6 if len(kept[-1][1]) == 2 else beams))
     return len(found) > 2 and not torch.equal(found, late)
 
@@ -102,8 +102,8 @@ def _worth_searching(
 
     def suits(model: NextWord) -> bool:
         asked = (model, *ids, beams, longest)
-        found = stepwise.beam_search(*asked)
-        if len(found) < 2 or torch.equal(found, stepwise.greedy(model, *ids, longest)):
+        found = decoding.beam_search(*asked)
+        if len(found) < 2 or torch.equal(found, decoding.greedy(model, *ids, longest)):
             return False
         if len({tuple(search(*asked).tolist()) for search in apart}) < len(apart):
             return False
@@ -337,7 +337,7 @@ EXERCISE = Exercise(
     minutes=35,
     section="Several beginnings at once",
     source="Wu et al. (2016), section 7; Vaswani et al. (2017), section 6.1",
-    reference=stepwise.beam_search,
+    reference=decoding.beam_search,
     cases=_beam_cases,
     parts={CORE: 5, MANY_BEAMS: 1},
     correct=CORRECT,
@@ -379,7 +379,7 @@ EXERCISE = Exercise(
             "greedy",
             "Your answer is what greedy decoding writes, however many beams it gets. Keep the `beams` best of all "
             "candidates at every step; and begin with <s> once, because copies of it would stay copies.",
-            lambda step, start_id, end_id, beams, max_length: stepwise.greedy(step, start_id, end_id, max_length),
+            lambda step, start_id, end_id, beams, max_length: decoding.greedy(step, start_id, end_id, max_length),
         ),
         Misconception(
             "logits_added",

@@ -15,7 +15,7 @@ from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import Kind, and_turned_around, kinds, sizes
 from course_lib.exercises.decoding.shared import LESSON, WITHHELD
 from course_lib.exercises.worked_examples import B
-from course_lib.from_scratch import stepwise
+from course_lib.references import decoding
 
 
 def _cache_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -149,7 +149,7 @@ EXERCISE = Exercise(
     minutes=15,
     section="What has been read need not be read again",
     source="S4, test time; Shazeer (2019)",
-    reference=stepwise.cached_attention,
+    reference=decoding.cached_attention,
     cases=and_turned_around(_cache_cases),
     correct=CORRECT,
     steps=("scaled", "alpha"),

@@ -30,7 +30,7 @@ from course_lib.exercises.decoding.shared import (
     step_callback,
     without_end,
 )
-from course_lib.from_scratch import stepwise
+from course_lib.references import decoding
 
 LIMIT = "the limit"
 """The part of `greedy` where the model does not write <e> in time."""
@@ -41,7 +41,7 @@ def _greedy_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case(TREE, (step_callback(Lesson()), START, END, 8))
 
     def suits(model: NextWord) -> bool:
-        found = stepwise.greedy(model, start, end, longest).tolist()
+        found = decoding.greedy(model, start, end, longest).tolist()
         in_time = 3 <= len(found) < longest and found[-1] == end and len(set(found)) > 2
         return in_time and (start in found or not name.startswith("a model"))
 
@@ -74,7 +74,7 @@ def _none_twice(logits: Tensor, words: list[int]) -> Tensor:
 
 
 def _greedily(
-    step: stepwise.Step,
+    step: decoding.Step,
     start_id: int,
     end_id: int,
     max_length: int,
@@ -105,7 +105,7 @@ def _greedily(
     return torch.tensor(ends(words, end)[0 if keeps_start else 1 :], dtype=torch.long)
 
 
-def _asked_once(step: stepwise.Step, start_id: int, end_id: int, max_length: int) -> Tensor:
+def _asked_once(step: decoding.Step, start_id: int, end_id: int, max_length: int) -> Tensor:
     order = step(torch.tensor([start_id])).argsort(descending=True).tolist()
     return torch.tensor(order[: min(order.index(end_id) + 1, max_length)])
 
@@ -172,7 +172,7 @@ EXERCISE = Exercise(
     minutes=15,
     section="One word after the other",
     source="S2, generating outputs (greedy); S4, test time",
-    reference=stepwise.greedy,
+    reference=decoding.greedy,
     cases=_greedy_cases,
     parts={CORE: 2, LIMIT: 1},
     correct=CORRECT,

@@ -11,7 +11,7 @@ from torch import Generator, Tensor
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import and_turned_around, as_it_is, integer, kinds
 from course_lib.exercises.decoding.shared import LESSON, WITHHELD
-from course_lib.from_scratch import stepwise
+from course_lib.references import decoding
 
 DOUBLE = "double precision"
 """The part of `length_penalised` where whole numbers, divided, are not precise enough."""
@@ -93,7 +93,7 @@ EXERCISE = Exercise(
     minutes=8,
     section="Short sentences win",
     source="Wu et al. (2016), section 7, equation 14",
-    reference=stepwise.length_penalised,
+    reference=decoding.length_penalised,
     cases=and_turned_around(_length_cases),
     parts={CORE: 1, DOUBLE: 1},
     correct=CORRECT,

@@ -24,7 +24,7 @@ from course_lib.exercises.decoding.shared import (
     leave_sorted,
     restricted_by,
 )
-from course_lib.from_scratch import stepwise
+from course_lib.references import decoding
 
 
 def _gathered(restricted: Tensor, probabilities: Tensor, _stay: Tensor) -> Tensor:
@@ -177,7 +177,7 @@ EXERCISE = Exercise(
     minutes=18,
     section="The nucleus",
     source="Holtzman et al. (2020)",
-    reference=stepwise.nucleus,
+    reference=decoding.nucleus,
     cases=and_turned_around(_nucleus_cases),
     parts={CORE: 2, EDGE: 1},
     correct=CORRECT,

@@ -13,7 +13,7 @@ from torch import Generator
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import alike, predicted
 from course_lib.exercises.decoding.shared import LESSON, TREE, WITHHELD
-from course_lib.from_scratch import stepwise
+from course_lib.references import decoding
 
 
 def _prediction_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -89,7 +89,7 @@ EXERCISE = Exercise(
     minutes=10,
     section="Where greedy decoding loses",
     source="S2, generating outputs (greedy); Wu et al. (2016), section 7",
-    reference=stepwise.sentence_found,
+    reference=decoding.sentence_found,
     cases=predicted(_prediction_cases),
     correct=CORRECT,
     hints=(

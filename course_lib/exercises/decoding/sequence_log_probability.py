@@ -14,12 +14,12 @@ from torch import Generator, Tensor
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import alike, and_turned_around, integer, kinds
 from course_lib.exercises.decoding.shared import LESSON, START, WITHHELD, Lesson
-from course_lib.from_scratch import scoring, stepwise
+from course_lib.references import decoding
 
 
 def _tree_sentence(sentence: str) -> tuple[Tensor, Tensor]:
     """What the lesson's tree says about each word of a sentence, with an improbable 1e-4 for words it rules out."""
-    ids = [stepwise.TANZTE_WORDS.index(word) for word in sentence.split()]
+    ids = [decoding.TANZTE_WORDS.index(word) for word in sentence.split()]
     rows = [Lesson()(torch.tensor([START, *ids[:place]])) for place in range(len(ids))]
     return torch.stack(rows).clamp(min=math.log(1e-4)), torch.tensor(ids)
 
@@ -167,7 +167,7 @@ EXERCISE = Exercise(
     minutes=12,
     section="How probable is a sentence?",
     source="S1 and S4, the chain rule of P(e given f)",
-    reference=scoring.sequence_log_probability,
+    reference=decoding.sequence_log_probability,
     cases=and_turned_around(_sequence_cases),
     parts={CORE: 2, SMALL: 1},
     correct=CORRECT,
@@ -324,5 +324,5 @@ EXERCISE = Exercise(
             partial(_log_probability, each=lambda logits, expected: _logs(logits, expected) * (expected != 0)),
         ),
     ),
-    withheld=(*WITHHELD, "course_lib.from_scratch.scoring"),
+    withheld=WITHHELD,
 )

@@ -13,7 +13,7 @@ from torch import Generator, Tensor
 from course_lib.checking.exercise import Callback, Misconception
 from course_lib.checking.recorded.stand_ins import NextWord, written_ids
 from course_lib.exercises.common import integer, kinds
-from course_lib.from_scratch import stepwise
+from course_lib.references import decoding
 
 LESSON = "06_decoding"
 
@@ -21,7 +21,7 @@ WITHHELD = (
     "course_lib.decoding.greedy",
     "course_lib.decoding.beam",
     "course_lib.decoding.sampling",
-    "course_lib.from_scratch.stepwise",
+    "course_lib.references.decoding",
 )
 
 
@@ -44,8 +44,8 @@ class Lesson:
     """The tree of the lesson."""
 
     def __call__(self, words: Tensor) -> Tensor:
-        ids = written_ids(words, len(stepwise.TANZTE_WORDS))
-        return stepwise.tree_step(stepwise.TANZTE, stepwise.TANZTE_WORDS)(torch.tensor(ids))
+        ids = written_ids(words, len(decoding.TANZTE_WORDS))
+        return decoding.tree_step(decoding.TANZTE, decoding.TANZTE_WORDS)(torch.tensor(ids))
 
 
 def step_callback(model: Callable[[Tensor], Tensor]) -> Callback:

@@ -25,7 +25,7 @@ from course_lib.exercises.decoding.shared import (
     leave_sorted,
     restricted_by,
 )
-from course_lib.from_scratch import stepwise
+from course_lib.references import decoding
 
 
 def _top_k_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -137,7 +137,7 @@ EXERCISE = Exercise(
     minutes=10,
     section="Only the k most probable words",
     source="Fan et al. (2018); Holtzman et al. (2020)",
-    reference=stepwise.top_k,
+    reference=decoding.top_k,
     cases=and_turned_around(_top_k_cases),
     parts={CORE: 2, "k beyond the vocabulary": 1},
     correct=CORRECT,

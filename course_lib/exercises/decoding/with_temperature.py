@@ -14,7 +14,7 @@ from torch import Generator, Tensor
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import and_turned_around, kinds, sizes
 from course_lib.exercises.decoding.shared import BEHIND, BEHIND_DIE_KATZE, LESSON, WITHHELD
-from course_lib.from_scratch import stepwise
+from course_lib.references import decoding
 
 NEAR_0 = "near 0"
 """The part of `with_temperature` where what is computed on the way may be too large or too small for a float."""
@@ -122,7 +122,7 @@ EXERCISE = Exercise(
     minutes=6,
     section="Temperature",
     source="Ackley, Hinton and Sejnowski (1985); Holtzman et al. (2020)",
-    reference=stepwise.with_temperature,
+    reference=decoding.with_temperature,
     cases=and_turned_around(_temperature_cases),
     parts={CORE: 1, NEAR_0: 1},
     correct=CORRECT,

@@ -11,7 +11,7 @@ from torch import Generator, Tensor
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import and_turned_around, integer
 from course_lib.exercises.die_katze.shared import LESSON, WITHHELD
-from course_lib.from_scratch import full_run
+from course_lib.references import die_katze
 
 _EMPTY = "a batch without targets"
 
@@ -86,7 +86,7 @@ EXERCISE = Exercise(
     minutes=10,
     section="More than fits",
     source="Vaswani et al. (2017), section 5.1",
-    reference=full_run.accumulated_loss,
+    reference=die_katze.accumulated_loss,
     cases=and_turned_around(_loss_cases),
     parts={CORE: 2, _EMPTY: 1},
     correct=CORRECT,

@@ -11,7 +11,7 @@ from torch import Generator
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import integer
 from course_lib.exercises.die_katze.shared import LESSON, WITHHELD
-from course_lib.from_scratch import full_run
+from course_lib.references import die_katze
 
 Lengths = Sequence[tuple[int, int]]
 
@@ -140,7 +140,7 @@ EXERCISE = Exercise(
     minutes=20,
     section="Batches of about the same size",
     source="Vaswani et al. (2017), section 5.1",
-    reference=full_run.batches_by_tokens,
+    reference=die_katze.batches_by_tokens,
     cases=_batch_cases,
     parts={CORE: 3, _LONG: 1},
     correct=CORRECT,

@@ -14,7 +14,7 @@ from torch import Generator, Tensor
 from course_lib.checking.exercise import Callback, Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import integer
 from course_lib.exercises.die_katze.shared import LESSON, WITHHELD
-from course_lib.from_scratch import full_run
+from course_lib.references import die_katze
 
 
 def _short_bleu(sums: Tensor) -> float:
@@ -136,7 +136,7 @@ EXERCISE = Exercise(
     minutes=20,
     section="How sure is the score?",
     source="Koehn (2004), section 3; Post (2018)",
-    reference=full_run.bootstrap_interval,
+    reference=die_katze.bootstrap_interval,
     cases=_interval_cases,
     correct=CORRECT,
     steps=("scores",),

@@ -12,7 +12,7 @@ from torch import Generator
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import integer
 from course_lib.exercises.die_katze.shared import LESSON, WITHHELD
-from course_lib.from_scratch import full_run
+from course_lib.references import die_katze
 
 
 def _checkpoint_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -104,7 +104,7 @@ EXERCISE = Exercise(
     minutes=12,
     section="Which checkpoint?",
     source='Prechelt (1998), "Early Stopping - But When?"',
-    reference=full_run.choose_checkpoint,
+    reference=die_katze.choose_checkpoint,
     cases=_checkpoint_cases,
     correct=CORRECT,
     hints=(

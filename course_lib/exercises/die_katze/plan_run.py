@@ -13,7 +13,7 @@ from torch import Generator
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import integer
 from course_lib.exercises.die_katze.shared import LESSON, WITHHELD
-from course_lib.from_scratch import full_run
+from course_lib.references import die_katze
 
 _SHORT = "a warm-up of at least one step"
 
@@ -100,7 +100,7 @@ EXERCISE = Exercise(
     minutes=10,
     section="The plan",
     source="Vaswani et al. (2017), section 5",
-    reference=full_run.plan_run,
+    reference=die_katze.plan_run,
     cases=_plan_cases,
     parts={CORE: 2, _SHORT: 1},
     correct=CORRECT,

@@ -12,7 +12,7 @@ from torch import Generator
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import integer
 from course_lib.exercises.die_katze.shared import LESSON, WITHHELD
-from course_lib.from_scratch import full_run
+from course_lib.references import die_katze
 
 Words = Sequence[str]
 
@@ -167,7 +167,7 @@ EXERCISE = Exercise(
     minutes=15,
     section="The worst ten",
     source='Vilar et al. (2006), "Error Analysis of Statistical Machine Translation Output"',
-    reference=full_run.sort_error,
+    reference=die_katze.sort_error,
     cases=_error_cases,
     correct=CORRECT,
     hints=(

@@ -12,7 +12,7 @@ from torch import Generator, Tensor
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import alike, integer
 from course_lib.exercises.die_katze.shared import LESSON, WITHHELD
-from course_lib.from_scratch import full_run
+from course_lib.references import die_katze
 
 
 def _trapezoid_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -91,7 +91,7 @@ EXERCISE = Exercise(
     minutes=8,
     section="Up, along, and down",
     source="Zhai et al. (2022), section 3.5",
-    reference=full_run.trapezoid_schedule,
+    reference=die_katze.trapezoid_schedule,
     cases=_trapezoid_cases,
     correct=CORRECT,
     steps=("shares",),

@@ -15,8 +15,8 @@ from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import ADAM
 from course_lib.exercises.common import and_turned_around, integer, kinds
 from course_lib.exercises.encoder_decoder.shared import LESSON, WITHHELD
-from course_lib.from_scratch import encoder_decoder
-from course_lib.from_scratch.encoder_decoder import BETAS, EPSILON
+from course_lib.references import encoder_decoder
+from course_lib.references.encoder_decoder import BETAS, EPSILON
 
 
 def _adam_cases(generator: Generator, hidden: bool) -> Iterator[Case]:

@@ -16,10 +16,10 @@ from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconcepti
 from course_lib.exercises.common import ALMOST_EVERYTHING, Kind, alike, and_turned_around, as_it_is, integer
 from course_lib.exercises.encoder_decoder.shared import LESSON, WITHHELD, Change, random_weights
 from course_lib.exercises.worked_examples import A, B
-from course_lib.from_scratch import encoder_decoder
-from course_lib.from_scratch.encoder_decoder import AddAndNorm
 from course_lib.masking import causal_mask, padding_mask
 from course_lib.multihead import MultiHeadAttention
+from course_lib.references import encoder_decoder
+from course_lib.references.encoder_decoder import AddAndNorm
 
 
 class _Layers(nn.Module):

@@ -14,8 +14,8 @@ from course_lib.blocks import BlockConfig
 from course_lib.checking.exercise import Callback, Case, Exercise, Hint, Misconception, Pair, Value
 from course_lib.exercises.common import as_it_is, integer
 from course_lib.exercises.encoder_decoder.shared import GERMAN, LESSON, WITHHELD, random_weights
-from course_lib.from_scratch import encoder_decoder
 from course_lib.masking import causal_mask, padding_mask
+from course_lib.references import encoder_decoder
 from course_lib.text.tokenization import PADDING_ID, START_ID, UNKNOWN_ID
 
 

@@ -12,7 +12,7 @@ from torch import Generator, Tensor
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception, Pair
 from course_lib.exercises.common import and_turned_around, as_it_is, integer
 from course_lib.exercises.encoder_decoder.shared import LESSON, WITHHELD, Change, layouts, log_p_of, padding_left_out
-from course_lib.from_scratch import encoder_decoder
+from course_lib.references import encoder_decoder
 from course_lib.text.tokenization import PADDING_ID
 
 FAR_APART = "logits far apart"

@@ -13,7 +13,7 @@ from torch import Generator, Tensor
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import and_turned_around, integer, kinds
 from course_lib.exercises.encoder_decoder.shared import LESSON, WITHHELD, log_p_of, meowed_table, padding_left_out
-from course_lib.from_scratch import encoder_decoder
+from course_lib.references import encoder_decoder
 from course_lib.text.tokenization import PADDING_ID
 
 

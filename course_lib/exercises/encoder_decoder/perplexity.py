@@ -11,8 +11,8 @@ from torch import Generator, Tensor
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import SMALLEST, Kind, integer
 from course_lib.exercises.encoder_decoder.shared import LESSON, WITHHELD, layouts, log_p_of, meowed_table
-from course_lib.from_scratch import encoder_decoder
 from course_lib.masking import padding_mask
+from course_lib.references import encoder_decoder
 
 
 def _perplexity_cases(generator: Generator, hidden: bool) -> Iterator[Case]:

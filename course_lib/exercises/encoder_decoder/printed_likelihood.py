@@ -12,7 +12,7 @@ from torch import Generator, Tensor
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import and_turned_around, kinds
 from course_lib.exercises.encoder_decoder.shared import LESSON, MEOWED, WITHHELD
-from course_lib.from_scratch import slips
+from course_lib.references import encoder_decoder
 
 Words = Callable[[Tensor], Tensor]
 
@@ -96,7 +96,7 @@ EXERCISE = Exercise(
     minutes=8,
     section="One word at a time",
     source="S1, teacher forcing",
-    reference=slips.printed_likelihood,
+    reference=encoder_decoder.printed_likelihood,
     cases=and_turned_around(_printed_cases),
     correct=CORRECT,
     hints=(
@@ -191,5 +191,5 @@ EXERCISE = Exercise(
             lambda p: -_last_replaced(p, p[..., -2:-1]).mean(dim=-1).log(),
         ),
     ),
-    withheld=(*WITHHELD, "course_lib.from_scratch.slips"),
+    withheld=(*WITHHELD, "course_lib.references.encoder_decoder"),
 )

@@ -19,7 +19,7 @@ WITHHELD = (
     "course_lib.objectives.losses",
     "course_lib.training.schedules",
     "course_lib.training.loop",
-    "course_lib.from_scratch.encoder_decoder",
+    "course_lib.references.encoder_decoder",
 )
 
 

@@ -14,7 +14,7 @@ from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconcepti
 from course_lib.exercises.common import Kind, alike, and_turned_around, as_it_is, integer, sizes
 from course_lib.exercises.encoder_decoder.shared import LESSON, WITHHELD, padding_left_out
 from course_lib.exercises.worked_examples import B
-from course_lib.from_scratch import encoder_decoder
+from course_lib.references import encoder_decoder
 from course_lib.text.tokenization import PADDING_ID
 
 DOUBLE = "double precision"

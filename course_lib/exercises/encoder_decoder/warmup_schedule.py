@@ -13,7 +13,7 @@ from torch import Generator, Tensor
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import integer
 from course_lib.exercises.encoder_decoder.shared import LESSON, WITHHELD
-from course_lib.from_scratch import encoder_decoder
+from course_lib.references import encoder_decoder
 
 
 def _schedule_cases(generator: Generator, hidden: bool) -> Iterator[Case]:

@@ -15,7 +15,7 @@ from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconcepti
 from course_lib.checking.ready_made import METRICS
 from course_lib.exercises.common import sizes
 from course_lib.exercises.evaluation.shared import LESSON, WITHHELD, in_percent
-from course_lib.from_scratch import scoring
+from course_lib.references import evaluation
 
 
 def _bleu_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -92,7 +92,7 @@ EXERCISE = Exercise(
     minutes=10,
     section="Putting BLEU together",
     source="S1, BLEU; Papineni et al. (2002), section 2.3",
-    reference=scoring.bleu,
+    reference=evaluation.bleu,
     cases=_bleu_cases,
     parts={CORE: 2, "a precision of 0": 1},
     correct=CORRECT,

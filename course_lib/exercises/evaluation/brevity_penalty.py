@@ -14,7 +14,7 @@ from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconcepti
 from course_lib.checking.ready_made import METRICS
 from course_lib.exercises.common import integer
 from course_lib.exercises.evaluation.shared import LESSON, WITHHELD
-from course_lib.from_scratch import scoring
+from course_lib.references import evaluation
 
 
 def _brevity_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -100,7 +100,7 @@ EXERCISE = Exercise(
     minutes=8,
     section="The brevity penalty",
     source="Papineni et al. (2002), section 2.2",
-    reference=scoring.brevity_penalty,
+    reference=evaluation.brevity_penalty,
     cases=_brevity_cases,
     parts={CORE: 1, "no word": 1},
     correct=CORRECT,

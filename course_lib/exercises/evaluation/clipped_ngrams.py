@@ -14,7 +14,7 @@ from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconcepti
 from course_lib.checking.ready_made import METRICS
 from course_lib.exercises.common import integer
 from course_lib.exercises.evaluation.shared import LESSON, WITHHELD, Words, random_sentence, split_words
-from course_lib.from_scratch import scoring
+from course_lib.references import evaluation
 
 
 def _ngram_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -161,7 +161,7 @@ EXERCISE = Exercise(
     minutes=20,
     section="Counting, and clipping",
     source="S1, BLEU; Papineni et al. (2002), section 2.1",
-    reference=scoring.clipped_ngrams,
+    reference=evaluation.clipped_ngrams,
     cases=_ngram_cases,
     parts={CORE: 3, "several references": 1},
     correct=CORRECT,

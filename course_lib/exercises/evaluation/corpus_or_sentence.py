@@ -15,7 +15,7 @@ from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconcepti
 from course_lib.checking.ready_made import METRICS
 from course_lib.exercises.common import integer, sizes
 from course_lib.exercises.evaluation.shared import LESSON, WITHHELD, in_percent
-from course_lib.from_scratch import scoring
+from course_lib.references import evaluation
 
 
 def _corpus_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -97,7 +97,7 @@ EXERCISE = Exercise(
     minutes=8,
     section="Corpus or sentence",
     source="S1, a note on BLEU and ROUGE",
-    reference=scoring.micro_and_macro,
+    reference=evaluation.micro_and_macro,
     cases=_corpus_cases,
     parts={CORE: 1, "no n-grams": 1},
     correct=CORRECT,

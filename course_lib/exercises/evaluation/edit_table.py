@@ -16,7 +16,7 @@ from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import EDITS
 from course_lib.exercises.common import integer, sizes
 from course_lib.exercises.evaluation.shared import LESSON, WITHHELD, Words, random_sentence, split_words
-from course_lib.from_scratch import scoring
+from course_lib.references import evaluation
 
 
 def _edit_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -155,7 +155,7 @@ EXERCISE = Exercise(
     minutes=25,
     section="The table of edits",
     source="S1, word error rate; Levenshtein (1966); Wagner and Fischer (1974)",
-    reference=scoring.edit_table,
+    reference=evaluation.edit_table,
     cases=_edit_cases,
     correct=CORRECT,
     hints=(

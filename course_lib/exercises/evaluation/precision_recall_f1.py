@@ -15,7 +15,7 @@ from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconcepti
 from course_lib.checking.ready_made import METRICS
 from course_lib.exercises.common import integer
 from course_lib.exercises.evaluation.shared import HEADLINES, LESSON, WITHHELD, in_percent
-from course_lib.from_scratch import scoring
+from course_lib.references import evaluation
 
 
 def _tags(generator: Generator, shape: tuple[int, ...]) -> tuple[Tensor, Tensor, Tensor]:
@@ -199,7 +199,7 @@ EXERCISE = Exercise(
     minutes=12,
     section="Precision and recall",
     source="S1, evaluating sequence prediction",
-    reference=scoring.label_scores,
+    reference=evaluation.precision_recall_f1,
     cases=_tag_cases,
     parts={CORE: 2, "0 / 0": 1},
     correct=CORRECT,

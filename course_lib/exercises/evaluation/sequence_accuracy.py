@@ -11,7 +11,7 @@ from torch import Generator, Tensor
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import integer
 from course_lib.exercises.evaluation.shared import HEADLINES, LESSON, WITHHELD, is_right
-from course_lib.from_scratch import scoring
+from course_lib.references import evaluation
 
 
 def _sequence_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -99,7 +99,7 @@ EXERCISE = Exercise(
     minutes=8,
     section="Whole sentences",
     source="S1, evaluating sequence prediction",
-    reference=scoring.sequence_accuracy,
+    reference=evaluation.sequence_accuracy,
     cases=_sequence_cases,
     correct=CORRECT,
     steps=("whole",),

@@ -12,7 +12,7 @@ from course_lib.checking.exercise import Misconception
 LESSON = "10_evaluation"
 
 
-WITHHELD = ("course_lib.from_scratch.scoring",)
+WITHHELD = ("course_lib.references.evaluation",)
 
 
 VOCABULARY = ("the", "cat", "dog", "sat", "on")

@@ -21,9 +21,9 @@ from course_lib.exercises.evaluation.shared import (
     random_sentence,
     split_words,
 )
-from course_lib.from_scratch import scoring
+from course_lib.references import evaluation
 
-_DISTANCE = Callback("distance", scoring.edit_distance)
+_DISTANCE = Callback("distance", evaluation.edit_distance)
 
 
 def _rate_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -47,7 +47,7 @@ def _rate_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
 
 
 def _edits(hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> list[int]:
-    return [scoring.edit_distance(*pair) for pair in zip(hypotheses, references, strict=True)]
+    return [evaluation.edit_distance(*pair) for pair in zip(hypotheses, references, strict=True)]
 
 
 _Sentences = Sequence[Sequence[str]]
@@ -113,7 +113,7 @@ EXERCISE = Exercise(
     minutes=8,
     section="The word error rate",
     source="S1, word error rate",
-    reference=scoring.word_error_rate,
+    reference=evaluation.word_error_rate,
     cases=_rate_cases,
     correct=CORRECT,
     steps=("edits", "words"),
@@ -243,14 +243,14 @@ EXERCISE = Exercise(
             "Call distance for each sentence, and add up.",
             partial(
                 _rate,
-                edits=lambda said, right: scoring.edit_distance(sum(map(list, said), []), sum(map(list, right), [])),
+                edits=lambda said, right: evaluation.edit_distance(sum(map(list, said), []), sum(map(list, right), [])),
             ),
         ),
         Misconception(
             "sentences_as_words",
             "Your answer gives distance the lists of all sentences, so that a whole sentence is one edit. Call it for "
             "each sentence.",
-            lambda *case: _rate(*case, edits=lambda said, right: scoring.edit_distance(said, right)),  # type: ignore[arg-type]
+            lambda *case: _rate(*case, edits=lambda said, right: evaluation.edit_distance(said, right)),  # type: ignore[arg-type]
         ),
     ),
     withheld=WITHHELD,

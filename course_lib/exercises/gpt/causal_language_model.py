@@ -15,9 +15,9 @@ from course_lib.blocks import BlockConfig, EncoderBlock
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import as_it_is, integer, sizes
 from course_lib.exercises.gpt.shared import LESSON, SENTENCES, WITHHELD, random_ids
-from course_lib.from_scratch.language_models import CausalLanguageModel
 from course_lib.masking import causal_mask
 from course_lib.positions import LearnedPositions
+from course_lib.references.gpt import CausalLanguageModel
 
 
 def _model_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -125,7 +125,7 @@ def _always_causal(model: CausalLanguageModel, ids: Tensor) -> Tensor:
 
 
 def language_model(compute: Callable[[CausalLanguageModel, Tensor], Tensor]) -> type[nn.Module]:
-    """A class like `from_scratch.language_models.CausalLanguageModel` whose forward is `compute(model, ids)`."""
+    """A class like `references.gpt.CausalLanguageModel` whose forward is `compute(model, ids)`."""
 
     class Computed(CausalLanguageModel):
         def forward(self, ids: Tensor) -> Tensor:

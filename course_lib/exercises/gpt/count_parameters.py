@@ -13,7 +13,7 @@ from course_lib.blocks import BlockConfig, EncoderBlock
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import integer
 from course_lib.exercises.gpt.shared import LESSON, WITHHELD
-from course_lib.from_scratch.language_models import gpt_parameters
+from course_lib.references.gpt import gpt_parameters
 
 GPT2_SIZES = {12: 768, 24: 1024, 36: 1280, 48: 1600}
 """The layers and d_model of GPT-2's four sizes (S3)."""

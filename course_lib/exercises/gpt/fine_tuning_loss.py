@@ -20,7 +20,7 @@ from course_lib.exercises.gpt.shared import (
     other_questions,
     random_ids,
 )
-from course_lib.from_scratch import language_models
+from course_lib.references import gpt
 
 
 def _fine_tuning_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -156,7 +156,7 @@ EXERCISE = Exercise(
     minutes=8,
     section="Fine-tuning",
     source="S2, GPT-1; Radford et al. (2018), section 3.2",
-    reference=language_models.fine_tuning_loss,
+    reference=gpt.fine_tuning_loss,
     cases=and_turned_around(_fine_tuning_cases),
     correct=CORRECT,
     steps=("class_loss", "word_loss"),

@@ -11,8 +11,8 @@ from torch import Generator, Tensor
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import and_turned_around, integer
 from course_lib.exercises.gpt.shared import LESSON, WITHHELD
-from course_lib.from_scratch import language_models
-from course_lib.from_scratch.language_models import NAMES_IN_GPT2
+from course_lib.references import gpt
+from course_lib.references.gpt import NAMES_IN_GPT2
 
 Tensors = dict[str, Tensor]
 
@@ -168,7 +168,7 @@ EXERCISE = Exercise(
     minutes=20,
     section="GPT-2, in your own model",
     source="Radford et al. (2019); the published weights of GPT-2",
-    reference=language_models.from_gpt2,
+    reference=gpt.from_gpt2,
     cases=and_turned_around(_published_cases),
     parts={CORE: 3, WITHOUT_A_PLACE: 1},
     correct=CORRECT,

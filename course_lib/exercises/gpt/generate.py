@@ -14,7 +14,7 @@ from course_lib.checking.exercise import CORE, Callback, Case, Exercise, Hint, M
 from course_lib.checking.recorded.stand_ins import ByHeart, EveryWord
 from course_lib.exercises.common import integer
 from course_lib.exercises.gpt.shared import LESSON, WITHHELD, random_ids
-from course_lib.from_scratch import language_models
+from course_lib.references import gpt
 
 WORDS = ("I", "saw", "the", "dog", "running")
 """The vocabulary of S0's sentence."""
@@ -140,7 +140,7 @@ EXERCISE = Exercise(
     minutes=15,
     section="Let it write",
     source="S3, text generation; S2, greedy decoding",
-    reference=language_models.generate,
+    reference=gpt.generate,
     cases=_generate_cases,
     parts={CORE: 2, LONG: 1},
     correct=CORRECT,

@@ -21,7 +21,7 @@ from course_lib.exercises.gpt.shared import (
     other_questions,
     random_ids,
 )
-from course_lib.from_scratch import language_models
+from course_lib.references import gpt
 
 
 def _log_probs(logits: Tensor) -> Tensor:
@@ -145,7 +145,7 @@ EXERCISE = Exercise(
     minutes=12,
     section="One loss for a whole batch",
     source="S0, batching with NLLLoss",
-    reference=language_models.lm_loss,
+    reference=gpt.lm_loss,
     cases=and_turned_around(_loss_cases),
     parts={CORE: 2, ZEROS: 1},
     correct=CORRECT,

@@ -11,7 +11,7 @@ from torch import Generator, Tensor
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import and_turned_around, kinds, predicted
 from course_lib.exercises.gpt.shared import LESSON, WITHHELD
-from course_lib.from_scratch import language_models
+from course_lib.references import gpt
 
 
 def _prediction_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -69,7 +69,7 @@ EXERCISE = Exercise(
     minutes=6,
     section="What would happen without the mask?",
     source="S0, a small problem with transformer language models",
-    reference=language_models.loss_without_mask,
+    reference=gpt.loss_without_mask,
     cases=and_turned_around(predicted(_prediction_cases)),
     # A prediction has nothing to overflow or to differentiate: the mistakes are other predictions.
     correct=CORRECT,

@@ -13,7 +13,7 @@ from course_lib.exercises.common import SMALLEST, Kind, sizes
 LESSON = "07_gpt"
 
 
-WITHHELD = ("course_lib.models", "course_lib.objectives.losses", "course_lib.from_scratch.language_models")
+WITHHELD = ("course_lib.models", "course_lib.objectives.losses", "course_lib.references.gpt")
 
 
 SENTENCES = torch.tensor([[0, 1, 2, 3, 4], [2, 3, 1, 2, 3]])

@@ -13,7 +13,7 @@ from torch import Generator, Tensor
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import Kind, and_turned_around, as_it_is, kinds
 from course_lib.exercises.gpt.shared import LESSON, WITHHELD
-from course_lib.from_scratch import language_models
+from course_lib.references import gpt
 
 
 def _logits_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -72,7 +72,7 @@ EXERCISE = Exercise(
     minutes=6,
     section="From a vector to a word",
     source="S0, P(w given context) = softmax(W h); Press and Wolf (2017)",
-    reference=language_models.tied_logits,
+    reference=gpt.tied_logits,
     cases=and_turned_around(_logits_cases),
     correct=CORRECT,
     hints=(

@@ -11,7 +11,7 @@ from torch import Generator, Tensor
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import as_it_is, integer
 from course_lib.exercises.gpt.shared import LESSON, SENTENCES, WITHHELD, random_ids
-from course_lib.from_scratch import language_models
+from course_lib.references import gpt
 
 
 def _window_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -101,7 +101,7 @@ EXERCISE = Exercise(
     minutes=8,
     section="Every word is a question",
     source="S0, training transformer language models",
-    reference=language_models.training_windows,
+    reference=gpt.training_windows,
     cases=_window_cases,
     correct=CORRECT,
     hints=(

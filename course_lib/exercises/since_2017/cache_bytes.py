@@ -12,7 +12,7 @@ from torch import Generator
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import integer
 from course_lib.exercises.since_2017.shared import LESSON, WITHHELD
-from course_lib.from_scratch import since_2017
+from course_lib.references import since_2017
 
 
 def _cache_cases(generator: Generator, hidden: bool) -> Iterator[Case]:

@@ -13,7 +13,7 @@ from torch import Generator, Tensor
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import integer
 from course_lib.exercises.since_2017.shared import LESSON, WITHHELD
-from course_lib.from_scratch import since_2017
+from course_lib.references import since_2017
 
 
 def _rate_cases(generator: Generator, hidden: bool) -> Iterator[Case]:

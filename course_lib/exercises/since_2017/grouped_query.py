@@ -14,7 +14,7 @@ from course_lib.checking.ready_made import FUSED_ATTENTION
 from course_lib.exercises.common import SMALLEST, Kind, alike, and_turned_around, integer, sizes
 from course_lib.exercises.since_2017.shared import LESSON, WITHHELD, no_gradient
 from course_lib.exercises.worked_examples import A
-from course_lib.from_scratch import since_2017
+from course_lib.references import since_2017
 
 
 def _grouped_cases(generator: Generator, hidden: bool) -> Iterator[Case]:

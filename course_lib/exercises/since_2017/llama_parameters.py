@@ -11,7 +11,7 @@ from torch import Generator, nn
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import integer
 from course_lib.exercises.since_2017.shared import LESSON, WITHHELD
-from course_lib.from_scratch import since_2017
+from course_lib.references import since_2017
 
 TIED = "a tied output"
 

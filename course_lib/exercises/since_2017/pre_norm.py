@@ -14,8 +14,8 @@ from course_lib.checking.recorded.stand_ins import Tanh
 from course_lib.exercises.common import Kind, and_turned_around, kinds
 from course_lib.exercises.since_2017.shared import LESSON, WITHHELD
 from course_lib.exercises.worked_examples import B
-from course_lib.from_scratch import since_2017
-from course_lib.from_scratch.since_2017 import Layer
+from course_lib.references import since_2017
+from course_lib.references.since_2017 import Layer
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconcepti
 from course_lib.exercises.common import Kind, alike, and_turned_around, kinds
 from course_lib.exercises.since_2017.shared import LESSON, WITHHELD
 from course_lib.exercises.worked_examples import B
-from course_lib.from_scratch import since_2017
+from course_lib.references import since_2017
 
 NOTHING_SEEN = "blocks of which nothing is seen"
 

@@ -12,7 +12,7 @@ from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconcepti
 from course_lib.exercises.common import Kind, and_turned_around, as_it_is, integer, kinds
 from course_lib.exercises.since_2017.shared import DOUBLE, LESSON, WITHHELD, no_gradient
 from course_lib.exercises.worked_examples import B
-from course_lib.from_scratch import since_2017
+from course_lib.references import since_2017
 
 
 def _rotary_cases(generator: Generator, hidden: bool) -> Iterator[Case]:

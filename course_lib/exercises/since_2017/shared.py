@@ -14,7 +14,7 @@ DOUBLE = "double precision"
 
 
 WITHHELD = (
-    "course_lib.from_scratch.since_2017",
+    "course_lib.references.since_2017",
     "course_lib.modern.rms_norm",
     "course_lib.modern.rotary",
     "course_lib.modern.swiglu",

@@ -13,7 +13,7 @@ from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import and_turned_around, kinds
 from course_lib.exercises.since_2017.shared import LESSON, WITHHELD, no_gradient
 from course_lib.exercises.worked_examples import B
-from course_lib.from_scratch import since_2017
+from course_lib.references import since_2017
 
 
 def _swiglu_cases(generator: Generator, hidden: bool) -> Iterator[Case]:

@@ -22,7 +22,7 @@ from course_lib.checking import AnswerKey, Callback, Case, Exercise, Misconcepti
 from course_lib.checking.exercise import CallRefused, Value
 from course_lib.checking.ready_made import SOFTMAX
 from course_lib.checking.verdict import USED_BEFORE
-from course_lib.from_scratch.scoring import edit_distance
+from course_lib.references.evaluation import edit_distance
 from tests.autograder.box.fork_server.test_client import FORGE
 
 WORDS = 7

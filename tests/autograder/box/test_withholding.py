@@ -234,10 +234,7 @@ def test_nothing_withheld_is_in_the_memory_or_the_files_of_a_box(lesson: str) ->
 
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_no_box_defines_what_its_lesson_asks_for_unless_the_lesson_itself_imports_it(lesson: str) -> None:
-    """Lesson 05 was answered with `from_scratch.scoring.perplexity`, which lesson 10 teaches.
-
-    Lesson 10 imports a BLEU that asks sacrebleu, and its answers may use neither.
-    """
+    """Lesson 10 imports a BLEU that asks sacrebleu, and its answers may not use it."""
     modules = find_modules(Path(course_lib.__file__).parent)
     asked = {name for one in exercises.of_lesson(lesson) for name in (one.name, one.reference.__name__)}
     imported = {name.rpartition(".")[0] for name in held(lesson)}

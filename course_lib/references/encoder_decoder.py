@@ -113,6 +113,15 @@ def negative_log_likelihood(log_p: Float[Tensor, "... vocabulary"], expected: In
     return -found.mean()
 
 
+def printed_likelihood(p: Float[Tensor, "... words"]) -> Float[Tensor, "..."]:
+    """The mean of -ln p of each text's words, as S1's slide adds it up: the last word but one twice, the last never.
+
+    Args:
+        p: the probabilities of the right words, two at least in a text.
+    """
+    return -torch.cat([p[..., :-1], p[..., -2:-1]], dim=-1).log().mean(dim=-1)
+
+
 def perplexity(nll: Float[Tensor, "batch words"], mask: Bool[Tensor, "batch words"]) -> Float[Tensor, ""]:
     """exp of the mean negative log-likelihood of the words where `mask` is True, each word counting the same."""
     mean = nll[mask].mean()

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Mapping
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from course_lib.attention import scaled_dot_product_attention
@@ -19,6 +19,22 @@ from course_lib.decoding.sampling import keep_nucleus, keep_top_k
 
 Step = Callable[[Int[Tensor, " words"]], Float[Tensor, " vocabulary"]]
 """From the ids so far, <s> first, to the logits of the next word."""
+
+
+def sequence_log_probability(
+    logits: Float[Tensor, "... words vocabulary"],
+    expected: Int[Tensor, "... words"],
+    mask: Bool[Tensor, "... words"] | None = None,
+) -> Float[Tensor, "..."]:
+    """ln P(e | f) of each whole sequence by the chain rule: Σ_t ln P(e_t | e_1, ..., e_t-1, f), in nats (S1, S4).
+
+    Args:
+        logits: scores of all words at each place, read with teacher forcing: from the right words before it.
+        expected: the right words.
+        mask: True at the words that count, not at padding; None counts all.
+    """
+    found = torch.log_softmax(logits, dim=-1).gather(-1, expected.unsqueeze(-1)).squeeze(-1)
+    return (found if mask is None else found.masked_fill(~mask, 0.0)).sum(dim=-1)
 
 
 # --- Searching -------------------------------------------------------------------------------------------------

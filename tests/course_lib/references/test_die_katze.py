@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from course_lib.from_scratch.full_run import (
+from course_lib.references.die_katze import (
     accumulated_loss,
     batches_by_tokens,
     bootstrap_interval,

@@ -12,7 +12,10 @@ from torch import Tensor
 from torch.testing import assert_close
 
 from course_lib.decoding.greedy import greedy_decode
-from course_lib.from_scratch.language_models import (
+from course_lib.models import GPT, GPTConfig
+from course_lib.objectives.losses import language_model_loss
+from course_lib.published.hub import PublishedModel
+from course_lib.references.gpt import (
     CausalLanguageModel,
     fine_tuning_loss,
     from_gpt2,
@@ -23,9 +26,6 @@ from course_lib.from_scratch.language_models import (
     tied_logits,
     training_windows,
 )
-from course_lib.models import GPT, GPTConfig
-from course_lib.objectives.losses import language_model_loss
-from course_lib.published.hub import PublishedModel
 from course_lib.text.batches import TextBatch
 from tests.course_lib.parameters import count_parameters
 

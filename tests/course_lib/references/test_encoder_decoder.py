@@ -11,7 +11,10 @@ from torch import nn
 from torch.testing import assert_close
 
 from course_lib.caching import Placement
-from course_lib.from_scratch.encoder_decoder import (
+from course_lib.exercises.encoder_decoder.shared import MEOWED
+from course_lib.masking import causal_mask
+from course_lib.models import Transformer, TransformerConfig
+from course_lib.references.encoder_decoder import (
     BETAS,
     EPSILON,
     DecoderBlock,
@@ -20,11 +23,10 @@ from course_lib.from_scratch.encoder_decoder import (
     label_smoothing,
     negative_log_likelihood,
     perplexity,
+    printed_likelihood,
     training_loop,
     warmup_schedule,
 )
-from course_lib.masking import causal_mask
-from course_lib.models import Transformer, TransformerConfig
 from course_lib.training.schedules import paper_schedule
 
 PICKED = (0.2, 0.12, 0.2, 0.19, 0.3, 0.2, 0.2, 0.3)
@@ -123,3 +125,16 @@ class TestSteps:
         found = training_loop(W, b, batches, rate=0.5, clip=clip)
         for ours, theirs in zip(found, (layer.weight.T, layer.bias, torch.stack(losses)), strict=True):
             assert_close(ours, theirs.detach(), rtol=1e-4, atol=1e-5)
+
+
+def test_the_slides_sum_is_as_printed() -> None:
+    p = torch.tensor([listed[word] for word, listed in MEOWED.items()])
+    assert round(float(printed_likelihood(p)), 4) == 1.6290
+    assert round(float(-p.log().mean()), 4) == 1.5783
+
+
+def test_only_the_last_word_is_wrong() -> None:
+    p = torch.tensor([[0.5, 0.25, 0.1], [0.9, 0.3, 0.3]])
+    right = -p.log().mean(dim=-1)
+    assert printed_likelihood(p)[0] < right[0]
+    assert_close(printed_likelihood(p)[1], right[1])

@@ -11,7 +11,10 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.testing import assert_close
 
-from course_lib.from_scratch.since_2017 import (
+from course_lib.models import GPT, GPTConfig
+from course_lib.modern.rotary import RotaryPositions
+from course_lib.modern.swiglu import GatedFeedForward
+from course_lib.references.since_2017 import (
     cache_bytes,
     cosine_rates,
     decayed_step,
@@ -23,9 +26,6 @@ from course_lib.from_scratch.since_2017 import (
     swiglu,
     turned_by_place,
 )
-from course_lib.models import GPT, GPTConfig
-from course_lib.modern.rotary import RotaryPositions
-from course_lib.modern.swiglu import GatedFeedForward
 from course_lib.training.lora import AdaptedLinear
 from course_lib.training.schedules import cosine_schedule
 

@@ -1,0 +1,170 @@
+"""Scores computed by hand: what the lesson on evaluation explains and has students write (S1, "evaluation").
+
+`course_lib.evaluation.metrics` computes published metrics with the libraries that papers report; these few are equal to
+theirs and short enough to read.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+import torch
+from jaxtyping import Bool, Int
+from torch import Tensor
+
+Words = Sequence[str]
+"""A sentence that is already split into words."""
+
+
+def sequence_accuracy(
+    predicted: Int[Tensor, "batch words"], expected: Int[Tensor, "batch words"], mask: Bool[Tensor, "batch words"]
+) -> float:
+    """The share of sequences in which every label that counts is right (S1: whole-sentence accuracy)."""
+    whole = ((predicted == expected) | ~mask).all(dim=-1)
+    return whole.float().mean().item()
+
+
+def precision_recall_f1(
+    predicted: Int[Tensor, "..."], expected: Int[Tensor, "..."], mask: Bool[Tensor, "..."], label: int
+) -> tuple[float, float, float]:
+    """Precision, recall and F1 of one label where `mask` is True; 0 where one would be 0 / 0."""
+    said, right = predicted[mask] == label, expected[mask] == label
+    both = int((said & right).sum())
+    precision, recall = _share(both, int(said.sum())), _share(both, int(right.sum()))
+    return precision, recall, _share(2 * both, int(said.sum() + right.sum()))
+
+
+def ngrams(words: Words, n: int) -> Counter[tuple[str, ...]]:
+    """How often each run of n consecutive words occurs.
+
+    Raises:
+        ValueError: `n` is below 1.
+    """
+    if n < 1:
+        raise ValueError(f"an n-gram has at least 1 word, not {n}")
+    return Counter(tuple(words[start : start + n]) for start in range(len(words) - n + 1))
+
+
+def clipped_ngrams(hypothesis: Words, references: Sequence[Words], n: int) -> tuple[int, int]:
+    """How many of a hypothesis's n-grams its references also have, and how many it has, as BLEU counts them.
+
+    Each n-gram is found at most as often as the reference that has it most often. Without this clipping
+    *the the the* would match every *the* of *the cat*, and be perfect. Papineni et al. (2002), section 2.1.
+
+    Raises:
+        ValueError: there is no reference, or `n` is below 1.
+    """
+    if not references:
+        raise ValueError("there is nothing to compare with: give at least one reference")
+    allowed: Counter[tuple[str, ...]] = Counter()
+    for reference in references:
+        allowed |= ngrams(reference, n)  # the larger count of each n-gram
+    found = ngrams(hypothesis, n)
+    return (found & allowed).total(), found.total()
+
+
+def micro_and_macro(matched: Sequence[int], total: Sequence[int]) -> tuple[float, float]:
+    """A precision of many sentences, joined both ways (S1: corpus and sentence BLEU).
+
+    Args:
+        matched: of each sentence, how many of its n-grams are right.
+        total: of each sentence, how many it has.
+
+    Returns:
+        "micro", the counts added up before they are divided, and "macro", the mean of the sentences' own
+        precisions. A sentence without n-grams has a precision of 0.
+
+    Raises:
+        ValueError: there are no sentences, or not as many totals.
+    """
+    _require_pairs(len(matched), len(total))
+    micro = _share(sum(matched), sum(total))
+    macro = sum(_share(*counts) for counts in zip(matched, total, strict=True)) / len(matched)
+    return micro, macro
+
+
+def _share(matched: int, total: int) -> float:
+    return matched / total if total else 0.0
+
+
+def brevity_penalty(hypothesis_length: int, reference_length: int) -> float:
+    """BLEU's factor for being short: 1 from the reference's length on, exp(1 - r/c) below, 0 for nothing at all.
+
+    Papineni et al. (2002), section 2.2.
+    """
+    if hypothesis_length >= reference_length:
+        return 1.0
+    return math.exp(1 - reference_length / hypothesis_length) if hypothesis_length else 0.0
+
+
+def bleu(precisions: Sequence[float], penalty: float) -> float:
+    """The geometric mean of the n-gram precisions, times the brevity penalty; from 0 to 1.
+
+    Papineni et al. (2002), section 2.3, with equal weights. One precision of 0 makes it 0.
+
+    Args:
+        precisions: of 1-grams, 2-grams and so on; usually four.
+        penalty: the brevity penalty.
+
+    Raises:
+        ValueError: there are no precisions.
+    """
+    if not precisions:
+        raise ValueError("there is nothing to average: no precisions")
+    mean = math.prod(precisions) ** (1 / len(precisions))
+    return penalty * mean
+
+
+def edit_table(hypothesis: Words, reference: Words) -> Int[Tensor, "rows columns"]:
+    """At [i, j], the fewest edits that turn the first i words of the hypothesis into the first j of the reference.
+
+    Its rows are counted from no word of the hypothesis to all of them, its columns likewise for the reference.
+
+    An edit substitutes, deletes or inserts one word:
+
+        D[i, 0] = i,  D[0, j] = j
+        D[i, j] = min(D[i-1, j] + 1, D[i, j-1] + 1, D[i-1, j-1] + [hypothesis word i ≠ reference word j])
+
+    Levenshtein (1966), Wagner and Fischer (1974).
+    """
+    rows = [list(range(len(reference) + 1))]
+    for i, word in enumerate(hypothesis, start=1):
+        above, row = rows[-1], [i]
+        for j, right in enumerate(reference, start=1):
+            row.append(min(above[j] + 1, row[j - 1] + 1, above[j - 1] + (word != right)))
+        rows.append(row)
+    return torch.tensor(rows)
+
+
+def edit_distance(hypothesis: Words, reference: Words) -> int:
+    """The fewest words to substitute, delete or insert that turn one sentence into the other."""
+    return int(edit_table(hypothesis, reference)[-1, -1])
+
+
+def word_error_rate(
+    hypotheses: Sequence[Words], references: Sequence[Words], distance: Callable[[Words, Words], int] = edit_distance
+) -> float:
+    """Edits over reference words, summed over the corpus first; it may exceed 1.
+
+    Args:
+        hypotheses, references: pairs of sentences.
+        distance: counts the edits between the two of a pair.
+
+    Raises:
+        ValueError: there are no hypotheses, not as many references, or the references have no word.
+    """
+    _require_pairs(len(hypotheses), len(references))
+    words = sum(len(reference) for reference in references)
+    if not words:
+        raise ValueError("a word error rate needs references with words")
+    edits = sum(distance(*pair) for pair in zip(hypotheses, references, strict=True))
+    return edits / words
+
+
+def _require_pairs(hypotheses: int, references: int) -> None:
+    if not hypotheses:
+        raise ValueError("there is nothing to score: no hypotheses")
+    if hypotheses != references:
+        raise ValueError(f"each hypothesis needs its reference, but there are {hypotheses} and {references}")

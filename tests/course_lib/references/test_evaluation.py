@@ -1,0 +1,147 @@
+"""Scores by hand, beside the libraries that compute the same."""
+
+from __future__ import annotations
+
+import math
+
+import jiwer
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from sacrebleu.metrics.bleu import BLEU
+from torchmetrics.functional.classification import multiclass_f1_score, multiclass_precision, multiclass_recall
+
+from course_lib.references.evaluation import (
+    bleu,
+    brevity_penalty,
+    clipped_ngrams,
+    edit_distance,
+    edit_table,
+    micro_and_macro,
+    ngrams,
+    precision_recall_f1,
+    sequence_accuracy,
+    word_error_rate,
+)
+
+PREDICTED = torch.tensor([[0, 1, 2, 2], [1, 1, 0, 0]])
+EXPECTED = torch.tensor([[0, 1, 1, 2], [1, 1, 2, 2]])
+WORDS = torch.tensor([[True, True, True, True], [True, True, False, False]])
+
+
+class TestLabels:
+    def test_a_sequence_is_right_if_all_its_words_are(self) -> None:
+        assert sequence_accuracy(PREDICTED, EXPECTED, WORDS) == 0.5
+        assert sequence_accuracy(PREDICTED, EXPECTED, torch.ones_like(WORDS)) == 0.0
+
+    @pytest.mark.parametrize("seed", range(3))
+    @pytest.mark.parametrize("label", range(4))
+    def test_precision_recall_and_f1_are_torchmetrics(self, seed: int, label: int) -> None:
+        generator = torch.Generator().manual_seed(seed)
+        predicted, expected = torch.randint(0, 4, (2, 6, 7), generator=generator)
+        theirs = [
+            measure(predicted, expected, num_classes=4, average="none")[label].item()
+            for measure in (multiclass_precision, multiclass_recall, multiclass_f1_score)
+        ]
+        mask = torch.ones_like(expected, dtype=torch.bool)
+        assert precision_recall_f1(predicted, expected, mask, label) == pytest.approx(theirs)
+
+    def test_padding_does_not_count(self) -> None:
+        # Label 2 is predicted at 2 of the words that count, once rightly, and expected at 1 of them.
+        assert precision_recall_f1(PREDICTED, EXPECTED, WORDS, 2) == (0.5, 1.0, pytest.approx(2 / 3))
+
+    def test_a_label_that_never_occurs_scores_nothing(self) -> None:
+        assert precision_recall_f1(PREDICTED, EXPECTED, WORDS, 7) == (0.0, 0.0, 0.0)
+
+
+class TestNgrams:
+    def test_are_runs_of_words(self) -> None:
+        assert ngrams(list("abab"), 2) == {("a", "b"): 2, ("b", "a"): 1}
+        assert ngrams(["a"], 2) == {}
+        with pytest.raises(ValueError, match="at least 1 word, not 0"):
+            ngrams(["a"], 0)
+
+    def test_are_clipped_to_the_reference_that_has_most(self) -> None:
+        """Papineni et al. (2002), section 2.1, example 2: the precision is 2/7, not 7/7."""
+        hypothesis = ["the"] * 7
+        references = [text.split() for text in ("the cat is on the mat", "there is a cat on the mat")]
+        assert clipped_ngrams(hypothesis, references, 1) == (2, 7)
+        assert clipped_ngrams(hypothesis, references, 2) == (0, 6)
+
+    def test_need_a_reference(self) -> None:
+        with pytest.raises(ValueError, match="at least one reference"):
+            clipped_ngrams(["a"], [], 1)
+
+
+SENTENCES = st.lists(st.sampled_from("abcd"), max_size=9)
+REFERENCES = st.lists(st.sampled_from("abcd"), min_size=1, max_size=9)
+
+
+class TestNgramPrecision:
+    @given(st.lists(st.tuples(SENTENCES, st.lists(REFERENCES, min_size=2, max_size=2)), min_size=1, max_size=4))
+    def test_equals_sacrebleus(self, corpus: list[tuple[list[str], list[list[str]]]]) -> None:
+        hypotheses, references = [hypothesis for hypothesis, _ in corpus], [right for _, right in corpus]
+        streams = [[" ".join(right[i]) for right in references] for i in range(2)]
+        sacrebleu = BLEU(tokenize="none", smooth_method="none", force=True)
+        theirs = sacrebleu.corpus_score([" ".join(hypothesis) for hypothesis in hypotheses], streams)
+        counted = [[clipped_ngrams(*pair, n) for pair in zip(hypotheses, references, strict=True)] for n in range(1, 5)]
+        ours = [micro_and_macro(*zip(*counts, strict=True))[0] for counts in counted]
+        counts = [
+            matched / total if total else 0.0 for matched, total in zip(theirs.counts, theirs.totals, strict=True)
+        ]
+        assert ours == pytest.approx(counts)
+        assert 100 * bleu(ours, brevity_penalty(theirs.sys_len, theirs.ref_len)) == pytest.approx(theirs.score)
+
+    def test_of_a_corpus_is_not_the_mean_over_its_sentences(self) -> None:
+        assert micro_and_macro([1, 0], [1, 3]) == (0.25, 0.5)
+
+    def test_a_sentence_without_ngrams_has_a_precision_of_0(self) -> None:
+        assert micro_and_macro([0, 1], [0, 2]) == (0.5, 0.25)
+        with pytest.raises(ValueError, match="there are 1 and 2"):
+            micro_and_macro([0], [1, 2])
+
+
+class TestBLEU:
+    def test_a_short_hypothesis_is_punished(self) -> None:
+        assert brevity_penalty(3, 6) == pytest.approx(math.exp(-1))
+        assert brevity_penalty(6, 6) == brevity_penalty(9, 6) == 1.0
+        assert brevity_penalty(0, 6) == 0.0
+
+    def test_is_a_geometric_mean(self) -> None:
+        assert bleu([0.5, 0.25, 0.25, 0.5], 0.8) == pytest.approx(0.8 * math.sqrt(0.5 * 0.25))
+        assert bleu([1.0, 0.5, 0.0, 0.0], 1.0) == 0.0
+        with pytest.raises(ValueError, match="no precisions"):
+            bleu([], 1.0)
+
+
+class TestWordErrorRate:
+    @given(SENTENCES, REFERENCES)
+    def test_the_distance_equals_jiwers(self, hypothesis: list[str], reference: list[str]) -> None:
+        theirs = jiwer.process_words(" ".join(reference), " ".join(hypothesis))
+        assert edit_distance(hypothesis, reference) == theirs.substitutions + theirs.deletions + theirs.insertions
+
+    @given(st.lists(st.tuples(SENTENCES, REFERENCES), min_size=1, max_size=4))
+    def test_the_rate_equals_jiwers(self, corpus: list[tuple[list[str], list[str]]]) -> None:
+        hypotheses, references = [pair[0] for pair in corpus], [pair[1] for pair in corpus]
+        theirs = jiwer.wer([" ".join(words) for words in references], [" ".join(words) for words in hypotheses])
+        assert word_error_rate(hypotheses, references) == pytest.approx(theirs)
+
+    def test_the_table_holds_the_distances_of_all_beginnings(self) -> None:
+        hypothesis, reference = list("ab"), list("bca")
+        table = [[edit_distance(hypothesis[:i], reference[:j]) for j in range(4)] for i in range(3)]
+        assert edit_table(hypothesis, reference).tolist() == table == [[0, 1, 2, 3], [1, 1, 2, 2], [2, 1, 2, 3]]
+
+    def test_another_distance_can_be_given(self) -> None:
+        assert word_error_rate([["a"]], [["a", "b"]], lambda hypothesis, reference: 5) == 2.5
+
+    def test_may_exceed_1(self) -> None:
+        assert word_error_rate([["a", "b", "c"]], [["x"]]) == 3.0
+
+    def test_bad_input_is_refused(self) -> None:
+        with pytest.raises(ValueError, match="no hypotheses"):
+            word_error_rate([], [])
+        with pytest.raises(ValueError, match="there are 1 and 2"):
+            word_error_rate([["a"]], [["a"], ["b"]])
+        with pytest.raises(ValueError, match="references with words"):
+            word_error_rate([["a"]], [[]])
