@@ -274,6 +274,7 @@ def encode_case(case: Case, encoder: Encoder) -> Json:
         "kwargs": {_key(name): encoder.value(value) for name, value in case.kwargs.items()},
         "construct": {_key(name): encoder.value(value) for name, value in case.construct.items()},
         "weights": {_key(name): encoder.value(value) for name, value in case.weights.items()},
+        "formerly": dict(case.formerly),
         "gradients": list(case.gradients),
         "weight_gradients": case.weight_gradients,
         "training": case.training,
@@ -284,7 +285,7 @@ def encode_case(case: Case, encoder: Encoder) -> Json:
 def decode_case(data: Json, decoder: Decoder) -> Case:
     """The case that `encode_case` wrote, nameless."""
     flags = {"weight_gradients": bool, "training": bool, "again": int}
-    fields(data, args=list, kwargs=dict, construct=dict, weights=dict, gradients=list, **flags)
+    fields(data, args=list, kwargs=dict, construct=dict, weights=dict, formerly=dict, gradients=list, **flags)
     args = tuple(decoder.value(value) for value in data["args"])
     return Case(
         name="",
@@ -292,6 +293,7 @@ def decode_case(data: Json, decoder: Decoder) -> Case:
         kwargs={name: decoder.value(value) for name, value in data["kwargs"].items()},
         construct={name: decoder.value(value) for name, value in data["construct"].items()},
         weights={name: decoder.tensor(value) for name, value in data["weights"].items()},
+        formerly=data["formerly"],
         gradients=_positions(data["gradients"], len(args)),
         weight_gradients=data["weight_gradients"],
         training=data["training"],

@@ -198,7 +198,7 @@ class _Pack:
             **{name: getattr(case, name) for name in plain},
             "args": list(map(self.value, case.args)),
             "gradients": list(case.gradients),
-            **{name: self.value(dict(getattr(case, name))) for name in ("kwargs", "construct", "weights")},
+            **{name: self.value(dict(getattr(case, name))) for name in ("kwargs", "construct", "weights", "formerly")},
         }
 
     def observation(self, seen: Observation) -> int:

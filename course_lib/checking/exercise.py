@@ -118,6 +118,8 @@ class Case:
         kwargs: keyword arguments.
         construct: keyword arguments for the constructor; only for classes.
         weights: state dict loaded after construction; only for classes.
+        formerly: what names in `construct` were in an earlier version, by their names now: a class written then is
+            built with those.
         gradients: positions in `args` whose gradients are compared; for a class, the gradients of all
             its `weights` are compared as well as soon as one position is named or `weight_gradients` is set.
         weight_gradients: compare the gradients of the weights (classes only).
@@ -141,6 +143,7 @@ class Case:
     kwargs: Mapping[str, Value] = field(default_factory=dict)
     construct: Mapping[str, Value] = field(default_factory=dict)
     weights: Mapping[str, Tensor] = field(default_factory=dict)
+    formerly: Mapping[str, str] = field(default_factory=dict)
     gradients: tuple[int, ...] = ()
     weight_gradients: bool = False
     training: bool = False
@@ -271,6 +274,7 @@ class Exercise:
         needs: no longer used: no exercise takes from another what it forbids. Grading says so where it is set.
         allowed: no longer used, as `needs`.
         entrywise: what each of its cases says, see `Case.entrywise`.
+        formerly: what each of its cases says, see `Case.formerly`.
         memorisable: why a table of some thousand inputs could hold all hidden ones, such as "Its whole input is one
             small number"; empty where none could.
         few_mistakes: why fewer mistakes are known than a certificate asks for; empty where it need not say.
@@ -298,6 +302,7 @@ class Exercise:
     allowed: tuple[str, ...] = ()
     listed_pairs: tuple[Pair, ...] = ()
     entrywise: bool = False
+    formerly: Mapping[str, str] = field(default_factory=dict)
     memorisable: str = ""
     few_mistakes: str = ""
 
@@ -381,7 +386,9 @@ class Exercise:
 
     def _made(self, seed: int, hidden: bool) -> list[Case]:
         cases = self.cases(generator_of(seed), hidden)
-        return [replace(case, entrywise=True) if self.entrywise else case for case in cases]
+        own: dict[str, Any] = {"entrywise": True} if self.entrywise else {}
+        own |= {"formerly": self.formerly} if self.formerly else {}
+        return [replace(case, **own) for case in cases]
 
 
 def _both(first: Misconception, second: Misconception, answer: Callable[..., Value]) -> Misconception:

@@ -6,6 +6,7 @@ student's answer in a box. What it returns is all that a check may look at.
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import linecache
 import os
@@ -305,7 +306,7 @@ def _prepared(
     """The callable that the case calls, and the parameters whose gradients it may ask for."""
     if not case.construct and not case.weights:
         return answer, {}
-    module = answer(**construct)
+    module = answer(**_under_its_names(answer, construct, case.formerly))
     if not isinstance(module, nn.Module):
         raise Unfit(f"Where a torch.nn.Module was expected, {with_article(type(module).__name__)} was built.")
     if case.weights and {weight.dtype for weight in case.weights.values()} == {torch.float64}:
@@ -318,6 +319,19 @@ def _prepared(
         raise Unfit(_other_weights(case.weights, module.state_dict()) or str(error)) from None
     module.train(case.training)
     return module, dict(module.named_parameters())
+
+
+def _under_its_names(
+    answer: Callable[..., Value], construct: Mapping[str, Value], formerly: Mapping[str, str]
+) -> dict[str, Value]:
+    """The arguments of a constructor: under their names of an earlier version where the answer has those instead."""
+    if not formerly:
+        return dict(construct)
+    taken = inspect.signature(answer).parameters
+    return {
+        formerly[name] if formerly.get(name) in taken and name not in taken else name: value
+        for name, value in construct.items()
+    }
 
 
 def _other_weights(wanted: Mapping[str, Tensor], own: Mapping[str, Tensor]) -> str:

@@ -288,7 +288,7 @@ class _Unpack:
             **{name: data[name] for name in _CASE_PLAIN},
             args=tuple(map(self.value, data["args"])),
             gradients=tuple(data["gradients"]),
-            **{name: self.value(data[name]) for name in ("kwargs", "construct", "weights")},
+            **{name: self.value(data[name]) for name in ("kwargs", "construct", "weights", "formerly")},
         )
 
     def observation(self, data: Json) -> Observation:

@@ -339,6 +339,7 @@ CASE = Case(
     kwargs={"mask": torch.ones(2, dtype=torch.bool)},
     construct={"d_model": 4},
     weights={"query": torch.ones(4)},
+    formerly={"d_model": "width"},
     gradients=(0,),
     weight_gradients=True,
     training=True,
@@ -356,6 +357,7 @@ def test_a_case_arrives_without_its_name() -> None:
     assert same(case.weights, CASE.weights)
     assert (case.construct, case.gradients, case.weight_gradients) == ({"d_model": 4}, (0,), True)
     assert case.training
+    assert case.formerly == {"d_model": "width"}
 
 
 RETURNED = Observation(True, torch.ones(2), (torch.ones(3, 2), None), seconds=0.5)

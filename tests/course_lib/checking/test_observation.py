@@ -225,6 +225,51 @@ def test_lots_are_the_same_in_every_run_and_leave_the_notebooks_own_alone() -> N
     assert 0 < int((first == 0).sum()) < 100
 
 
+class _Now(nn.Identity):
+    def __init__(self, wide: int, narrow: int = 1) -> None:
+        super().__init__()
+        self.sizes = wide, narrow
+
+    def forward(self, x: Tensor) -> tuple[int, ...]:
+        return self.sizes
+
+
+class _Once(_Now):
+    def __init__(self, width: int, narrow: int = 1) -> None:
+        super().__init__(width, narrow)
+
+
+class _Whatever(_Now):
+    def __init__(self, **sizes: int) -> None:
+        super().__init__(**sizes)
+
+
+class _Both(_Now):
+    """Knows the name of today, and gives that of yesterday another meaning."""
+
+    def __init__(self, wide: int, width: int = 3) -> None:
+        super().__init__(wide, width)
+
+
+@pytest.mark.parametrize(
+    ("written", "formerly", "sizes"),
+    [
+        (_Now, {"wide": "width"}, (2, 1)),
+        (_Once, {"wide": "width"}, (2, 1)),
+        (_Once, {"wide": "width", "narrow": "length"}, (2, 1)),
+        (_Whatever, {"wide": "width"}, (2, 1)),
+        (_Both, {"wide": "width"}, (2, 3)),
+        (_Once, {}, None),
+        (_Once, {"wide": "length"}, None),
+    ],
+)
+def test_a_class_from_before_a_renaming_is_built_under_its_names(
+    written: type[nn.Module], formerly: dict[str, str], sizes: tuple[int, int] | None
+) -> None:
+    seen = observe(written, Case("built", (torch.ones(2),), construct={"wide": 2}, formerly=formerly))
+    assert seen.value == sizes
+
+
 def test_a_class_that_is_not_a_module_is_told_so() -> None:
     case = Case("built", (torch.ones(1),), construct={}, weights={"weight": torch.ones(1)})
     seen = observe(dict, case)
