@@ -307,9 +307,7 @@ def training_step(name: str, setup: Setup, *, compiled: bool = False) -> Run:
     """A step of the model of that name, on the same tensors as its peers'; compiled in bf16 and on a larger batch."""
     generator, sizes = torch.Generator().manual_seed(0), setup.sizes
     if "Transformer" in name:
-        config = TransformerConfig(
-            8000, 8000, d_model=256, d_hidden=1024, encoder_layers=3, decoder_layers=3, dropout=0.0
-        )
+        config = TransformerConfig(8000, 8000, d_model=256, d_ff=1024, encoder_layers=3, decoder_layers=3, dropout=0.0)
         model: nn.Module = Transformer(config) if name == "Transformer" else TorchTranslator(config)
         shape = (sizes.pairs, sizes.words)
         inputs = [torch.randint(4, 8000, shape, generator=generator) for _ in range(2)]

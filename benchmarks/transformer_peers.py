@@ -32,7 +32,7 @@ class TorchTranslator(nn.Module):
             config.heads,
             config.encoder_layers,
             config.decoder_layers,
-            config.d_hidden,
+            config.d_ff,
             config.dropout,
             batch_first=True,
         )
@@ -76,7 +76,7 @@ class NanoBlock(nn.Module):
         return self.finished(x, F.scaled_dot_product_attention(q, k, v, is_causal=True))
 
     def projected(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Queries, keys and values, [batch, heads, words, d_head]."""
+        """Queries, keys and values, [batch, heads, tokens, d_head]."""
         batch, words, d_model = x.shape
         q, k, v = self.qkv(self.norm_1(x)).split(d_model, dim=2)
         shape = (batch, words, self.heads, -1)

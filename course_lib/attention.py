@@ -165,7 +165,7 @@ def scaled_dot_product_attention(
     return attention(q, k, v, mask).out
 
 
-def contextual_embedding(embeddings: Float[Tensor, "words d_model"], position: int) -> Float[Tensor, " d_model"]:
+def contextual_embedding(embeddings: Float[Tensor, "tokens d_model"], position: int) -> Float[Tensor, " d_model"]:
     """One word's embedding, pulled towards the words it is related to: ŵ_i = Σ_j s_ij w_j (slide S3).
 
     The weights are softmax(w_j · w_i) over all the words j, the word itself included; nothing is scaled or

@@ -1,6 +1,6 @@
 """The transformer's blocks: attention and a feed-forward network, each joined to its input by "add & norm".
 
-Every layer takes and returns [batch, words, d_model], which is why blocks can be stacked. The norm comes
+Every layer takes and returns [batch, tokens, d_model], which is why blocks can be stacked. The norm comes
 after the residual connection (post-norm), as in the paper and in BERT, or before the sublayer (pre-norm), as
 in GPT-2; pre-norm leaves a path from the first embedding to the last block on which nothing is rescaled.
 
@@ -47,7 +47,7 @@ Activation = Literal["relu", "gelu", "gelu_tanh", "silu"]
 """What stands between the feed-forward network's two layers: in the paper, BERT, GPT-2 and Marian."""
 
 Norm = Literal["layer", "rms"]
-"""What standardises a word's vector: in the paper, and since Llama."""
+"""What standardises a token's vector: in the paper, and since Llama."""
 
 Extension = Literal["linear", "by_turns", "yarn"]
 """How rotary positions meet longer texts than those of the training."""
@@ -65,9 +65,9 @@ class BlockConfig:
     """The sizes of one block, the same for all the blocks of a model.
 
     Attributes:
-        d_model: the length of a word's vector.
+        d_model: the length of a token's vector.
         heads: in each multi-head attention; they divide `d_model` among them.
-        d_hidden: the width of the feed-forward network.
+        d_ff: the width of the feed-forward network.
         dropout: the share of values that training drops from what a sublayer adds.
         attention_dropout: the share of attention weights that training drops.
         activation: of the feed-forward network.
@@ -84,7 +84,7 @@ class BlockConfig:
 
     d_model: int
     heads: int
-    d_hidden: int
+    d_ff: int
     dropout: float = 0.0
     attention_dropout: float = 0.0
     activation: Activation = "relu"
@@ -99,7 +99,7 @@ class BlockConfig:
     qk_norm: bool = False
 
     def __post_init__(self) -> None:
-        require_at_least(1, d_model=self.d_model, heads=self.heads, d_hidden=self.d_hidden)
+        require_at_least(1, d_model=self.d_model, heads=self.heads, d_ff=self.d_ff)
         if self.d_head is None:
             require_divisible(self.d_model, self.heads)
         require_at_least(1, key_value_heads=self.key_shape[0], d_head=self.key_shape[1])
@@ -112,7 +112,7 @@ class BlockConfig:
 
     @property
     def key_shape(self) -> tuple[int, int]:
-        """How many keys a word has in each block, and how long each is."""
+        """How many keys a token has in each block, and how long each is."""
         heads = self.heads if self.key_value_heads is None else self.key_value_heads
         return heads, self.d_model // self.heads if self.d_head is None else self.d_head
 
@@ -126,7 +126,7 @@ class RotaryConfig:
         extension: how longer texts than those of the training are met: every pair more slowly ("linear"), only those
             that turned little in training ("by_turns", as in Llama 3.1), or as YaRN ("yarn").
         factor: how many times as long texts may be.
-        trained_context: how many words the longest text in training had, for "by_turns" and "yarn".
+        trained_context: how many tokens the longest text in training had, for "by_turns" and "yarn".
         few, many: turns within it from which on a pair is no longer slowed at all, and below which it is slowed in
             full, for these two.
     """
@@ -152,16 +152,16 @@ class RotaryConfig:
 
 
 class FeedForward(nn.Module):
-    """The same small network at every word: FFN(x) = activation(x W_1 + b_1) W_2 + b_2."""
+    """The same small network at every token: FFN(x) = activation(x W_1 + b_1) W_2 + b_2."""
 
-    def __init__(self, d_model: int, d_hidden: int, activation: Activation = "relu", *, bias: bool = True) -> None:
+    def __init__(self, d_model: int, d_ff: int, activation: Activation = "relu", *, bias: bool = True) -> None:
         super().__init__()
-        self.W_1 = nn.Linear(d_model, d_hidden, bias=bias)
+        self.W_1 = nn.Linear(d_model, d_ff, bias=bias)
         self.activation = activation
-        self.W_2 = nn.Linear(d_hidden, d_model, bias=bias)
+        self.W_2 = nn.Linear(d_ff, d_model, bias=bias)
 
     def forward(self, x: Float[Tensor, "... d_model"]) -> Float[Tensor, "... d_model"]:
-        """Each word's vector by itself; nothing passes between words here."""
+        """Each token's vector by itself; nothing passes between tokens here."""
         hidden = ACTIVATIONS[self.activation](self.W_1(x))
         out: Tensor = self.W_2(hidden)
         return out
@@ -173,11 +173,11 @@ def layer_norm(
     beta: Float[Tensor, " d_model"],
     epsilon: float = 1e-5,
 ) -> Float[Tensor, "... d_model"]:
-    """Each word's vector standardised, then stretched and moved by what is learned: `nn.LayerNorm`, by its formula.
+    """Each token's vector standardised, then stretched and moved by what is learned: `nn.LayerNorm`, by its formula.
 
         gamma (x - mean) / √(variance + ε) + beta
 
-    Mean and variance are over the word's own d_model numbers; the variance divides by d_model, not by d_model - 1.
+    Mean and variance are over the token's own d_model numbers; the variance divides by d_model, not by d_model - 1.
     Ba, Kiros and Hinton (2016), "Layer Normalization", section 3; slide S3.
     """
     centred = x - x.mean(dim=-1, keepdim=True)
@@ -244,8 +244,8 @@ class PostNorm(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(
-        self, x: Float[Tensor, "batch words d_model"], sublayer: Callable[[Tensor], Tensor]
-    ) -> Float[Tensor, "batch words d_model"]:
+        self, x: Float[Tensor, "batch tokens d_model"], sublayer: Callable[[Tensor], Tensor]
+    ) -> Float[Tensor, "batch tokens d_model"]:
         """The first formula above."""
         y = sublayer(x)
         out: Tensor = self.norm(x + (self.dropout(y) if self.training else y))
@@ -261,8 +261,8 @@ class PreNorm(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(
-        self, x: Float[Tensor, "batch words d_model"], sublayer: Callable[[Tensor], Tensor]
-    ) -> Float[Tensor, "batch words d_model"]:
+        self, x: Float[Tensor, "batch tokens d_model"], sublayer: Callable[[Tensor], Tensor]
+    ) -> Float[Tensor, "batch tokens d_model"]:
         """The second formula above."""
         y = sublayer(self.norm(x))
         return x + (self.dropout(y) if self.training else y)
@@ -273,14 +273,14 @@ class BlockOutput:
     """What a block returns when its attention weights are asked for.
 
     Attributes:
-        out: the new vector of each word.
+        out: the new vector of each token.
         self_alpha: the self-attention's weights.
         cross_alpha: the cross-attention's weights; None in an encoder block.
     """
 
-    out: Float[Tensor, "batch words d_model"]
-    self_alpha: Float[Tensor, "batch heads words keys"] | None = None
-    cross_alpha: Float[Tensor, "batch heads words source"] | None = None
+    out: Float[Tensor, "batch tokens d_model"]
+    self_alpha: Float[Tensor, "batch heads tokens keys"] | None = None
+    cross_alpha: Float[Tensor, "batch heads tokens source"] | None = None
 
 
 def make_norm(config: BlockConfig) -> nn.Module:
@@ -309,10 +309,10 @@ def make_attention(config: BlockConfig) -> MultiHeadAttention:
 def make_feed_forward(config: BlockConfig) -> nn.Module:
     """The feed-forward network that a configuration names."""
     if not config.gated:
-        return FeedForward(config.d_model, config.d_hidden, config.activation, bias=config.bias)
+        return FeedForward(config.d_model, config.d_ff, config.activation, bias=config.bias)
     from course_lib.modern.swiglu import GatedFeedForward
 
-    return GatedFeedForward(config.d_model, config.d_hidden, ACTIVATIONS[config.activation], bias=config.bias)
+    return GatedFeedForward(config.d_model, config.d_ff, ACTIVATIONS[config.activation], bias=config.bias)
 
 
 def make_rotary(config: RotaryConfig, d_head: int) -> nn.Module:
@@ -325,7 +325,7 @@ def make_rotary(config: RotaryConfig, d_head: int) -> nn.Module:
 def window_mask(
     queries: Int[Tensor, "... queries"], keys: Int[Tensor, "... keys"], window: int
 ) -> Bool[Tensor, "... queries keys"]:
-    """Where words at these positions may attend with a sliding window."""
+    """Where tokens at these positions may attend with a sliding window."""
     from course_lib.modern.sliding_window import sliding_window_mask
 
     return sliding_window_mask(queries, keys, window)
@@ -341,9 +341,9 @@ class Parts:
     Attributes:
         norm: makes a norm of d_model numbers.
         attention: makes self-attention, which is called as `MultiHeadAttention` is.
-        feed_forward: makes the network at every word, [..., d_model] to [..., d_model].
+        feed_forward: makes the network at every token, [..., d_model] to [..., d_model].
         rotary: makes what turns queries and keys, which is called as `RotaryPositions` is.
-        window_mask: where a word may attend with a sliding window; called as `sliding_window_mask` is.
+        window_mask: where a token may attend with a sliding window; called as `sliding_window_mask` is.
     """
 
     norm: Callable[[BlockConfig], nn.Module] = make_norm
@@ -358,7 +358,7 @@ class Parts:
 
 
 class EncoderBlock(nn.Module):
-    """Self-attention over the words, then the feed-forward network; with a causal mask, a block of GPT."""
+    """Self-attention over the tokens, then the feed-forward network; with a causal mask, a block of GPT."""
 
     def __init__(self, config: BlockConfig, parts: Parts | None = None) -> None:
         """A block of these sizes, with `parts` of one's own."""
@@ -371,7 +371,7 @@ class EncoderBlock(nn.Module):
 
     def forward(
         self,
-        x: Float[Tensor, "batch words d_model"],
+        x: Float[Tensor, "batch tokens d_model"],
         mask: Bool[Tensor, "..."] | None = None,
         *,
         is_causal: bool = False,
@@ -382,8 +382,8 @@ class EncoderBlock(nn.Module):
         """One layer of the encoder.
 
         Args:
-            x: the words.
-            mask: where a word may attend: not to padding.
+            x: the tokens.
+            mask: where a token may attend: not to padding.
             is_causal, cache, rotate, need_weights: as for `MultiHeadAttention`.
         """
         alphas = []
@@ -401,7 +401,7 @@ class EncoderBlock(nn.Module):
 
 
 class DecoderBlock(nn.Module):
-    """Masked self-attention, then cross-attention to the encoder's words, then the feed-forward network."""
+    """Masked self-attention, then cross-attention to the encoder's tokens, then the feed-forward network."""
 
     def __init__(self, config: BlockConfig, parts: Parts | None = None) -> None:
         """A block of these sizes, with `parts` of one's own."""
@@ -418,7 +418,7 @@ class DecoderBlock(nn.Module):
 
     def forward(
         self,
-        x: Float[Tensor, "batch words d_model"],
+        x: Float[Tensor, "batch tokens d_model"],
         memory: Float[Tensor, "batch source d_model"] | KeysAndValues,
         mask: Bool[Tensor, "..."] | None = None,
         memory_mask: Bool[Tensor, "..."] | None = None,
@@ -430,10 +430,10 @@ class DecoderBlock(nn.Module):
         """One layer of the decoder.
 
         Args:
-            x: the target's words, those in the cache left out.
+            x: the target's tokens, those in the cache left out.
             memory: the encoder's output, or its keys and values for this block's cross-attention.
-            mask: where a target word may attend among the target's words (causal).
-            memory_mask: where it may attend among the source's words (no padding).
+            mask: where a target token may attend among the target's tokens (causal).
+            memory_mask: where it may attend among the source's tokens (no padding).
             is_causal, cache, need_weights: as for `MultiHeadAttention`.
         """
         alphas = []
@@ -459,20 +459,20 @@ class DecoderBlock(nn.Module):
 class PlainEncoderBlock(nn.Module):
     """The same block as `EncoderBlock`, spelt out with torch's own parts, as lesson 04 writes it."""
 
-    def __init__(self, d_model: int, heads: int, d_hidden: int, dropout: float = 0.0, norm_first: bool = False) -> None:
+    def __init__(self, d_model: int, heads: int, d_ff: int, dropout: float = 0.0, norm_first: bool = False) -> None:
         super().__init__()
         self.norm_first = norm_first
         self.attention = nn.MultiheadAttention(d_model, heads, batch_first=True)
         self.norm_1 = nn.LayerNorm(d_model)
-        self.W_1 = nn.Linear(d_model, d_hidden)
-        self.W_2 = nn.Linear(d_hidden, d_model)
+        self.W_1 = nn.Linear(d_model, d_ff)
+        self.W_2 = nn.Linear(d_ff, d_model)
         self.norm_2 = nn.LayerNorm(d_model)
         self.dropout = nn.Dropout(dropout)
 
     def forward(
-        self, x: Float[Tensor, "batch words d_model"], mask: Bool[Tensor, "batch words"]
-    ) -> Float[Tensor, "batch words d_model"]:
-        """Self-attention between the words where `mask` is True, then the feed-forward network at every word."""
+        self, x: Float[Tensor, "batch tokens d_model"], mask: Bool[Tensor, "batch tokens"]
+    ) -> Float[Tensor, "batch tokens d_model"]:
+        """Self-attention between the tokens where `mask` is True, then the feed-forward network at every token."""
 
         def attend(y: Tensor) -> Tensor:
             out: Tensor = self.attention(y, y, y, key_padding_mask=~mask, need_weights=False)[0]
@@ -486,7 +486,7 @@ class PlainEncoderBlock(nn.Module):
         return add_and_norm(attended, feed_forward, self.norm_2, self.dropout, self.norm_first)
 
 
-def block_parameters(d_model: int, heads: int, d_hidden: int) -> dict[str, int]:
+def block_parameters(d_model: int, heads: int, d_ff: int) -> dict[str, int]:
     """How many numbers an encoder block learns, by what they are for; biases included.
 
     Attention itself has none (S2), and the number of heads changes nothing: they divide the projections among them.
@@ -494,6 +494,6 @@ def block_parameters(d_model: int, heads: int, d_hidden: int) -> dict[str, int]:
     return {
         "attention": 0,
         "projections": 4 * (d_model * d_model + d_model),
-        "feed_forward": (d_model * d_hidden + d_hidden) + (d_hidden * d_model + d_model),
+        "feed_forward": (d_model * d_ff + d_ff) + (d_ff * d_model + d_model),
         "layer_norms": 2 * (d_model + d_model),
     }

@@ -1,4 +1,4 @@
-"""What a model has read so far, kept so that each word is read once: a key-value cache for every block.
+"""What a model has read so far, kept so that each token is read once: a key-value cache for every block.
 
 Two caches have the same contents. `TextCache` shows its blocks the columns that are filled, which is the least to
 compute with. `StaticTextCache` shows them all its columns and a mask, so that every step has the same shapes: it can be
@@ -22,67 +22,67 @@ from course_lib.multihead import KeysAndValues, KeyValueCache
 
 @dataclass(frozen=True)
 class Placement:
-    """Where the words are that a causal model reads next, and what they may attend to.
+    """Where the tokens are that a causal model reads next, and what they may attend to.
 
     Attributes:
-        start: the first word's column; the position of each word is below start + words.
-        places: the position of each word; None where it is the word's column.
-        keys: the position of each word that might be attended to; None likewise.
-        mask: where a word may attend; None for everywhere, or if `is_causal`.
-        is_causal: whether a flag says it in place of a mask: right only where no words came before, since torch aligns
+        start: the first token's column; the position of each token is below start + tokens.
+        places: the position of each token; None where it is the token's column.
+        keys: the position of each token that might be attended to; None likewise.
+        mask: where a token may attend; None for everywhere, or if `is_causal`.
+        is_causal: whether a flag says it in place of a mask: right only where no tokens came before, since torch aligns
             its own mask at the top left.
     """
 
     start: int
-    places: Int[Tensor, "batch words"] | None = None
+    places: Int[Tensor, "batch tokens"] | None = None
     keys: Int[Tensor, "batch keys"] | None = None
     mask: Bool[Tensor, "..."] | None = None
     is_causal: bool = False
 
     @classmethod
-    def after(cls, start: int, words: int, seen: Bool[Tensor, "batch keys"] | None, device: torch.device) -> Placement:
-        """Of `words` words after `start` columns; `seen` is True at words, False at padding, if there is any."""
-        if seen is None and words == 1:
+    def after(cls, start: int, tokens: int, seen: Bool[Tensor, "batch keys"] | None, device: torch.device) -> Placement:
+        """Of `tokens` tokens after `start` columns; `seen` is True at tokens, False at padding, if there is any."""
+        if seen is None and tokens == 1:
             return cls(start)
         if seen is None and start == 0:
             return cls(start, is_causal=True)
-        causal = torch.ones(words, start + words, dtype=torch.bool, device=device).tril(start)
+        causal = torch.ones(tokens, start + tokens, dtype=torch.bool, device=device).tril(start)
         if seen is None:
             return cls(start, mask=causal)
         keys = _positions(seen)
         return cls(start, keys[:, start:], keys, causal & seen.unsqueeze(1))
 
     @classmethod
-    def packed(cls, documents: Int[Tensor, "batch words"]) -> Placement:
+    def packed(cls, documents: Int[Tensor, "batch tokens"]) -> Placement:
         """Of several texts in each row, one after the other: none attends to another, and each begins at 0."""
         from course_lib.modern.documents import document_mask, document_positions
 
         places = document_positions(documents)
         return cls(0, places, places, document_mask(places))
 
-    def positions(self, words: int, device: torch.device) -> tuple[Int[Tensor, "... words"], Int[Tensor, "... keys"]]:
-        """The position of each of the words, and of each word that they might attend to."""
+    def positions(self, tokens: int, device: torch.device) -> tuple[Int[Tensor, "... tokens"], Int[Tensor, "... keys"]]:
+        """The position of each of the tokens, and of each token that they might attend to."""
         if self.places is None or self.keys is None:
-            keys = torch.arange(self.start + words, device=device)
+            keys = torch.arange(self.start + tokens, device=device)
             return keys[self.start :], keys
         return self.places, self.keys
 
 
 def _positions(seen: Bool[Tensor, "batch keys"]) -> Int[Tensor, "batch keys"]:
-    """Words counted from 0; padding has the position of the word before it, or 0."""
+    """Tokens counted from 0; padding has the position of the token before it, or 0."""
     return (seen.cumsum(dim=1) - 1).clamp(min=0)
 
 
 @dataclass
 class TextCache(TextState):
-    """The caches of a model's blocks, and where among the words there is padding.
+    """The caches of a model's blocks, and where among the tokens there is padding.
 
     Attributes:
-        blocks: each block's keys and values of the words read so far.
+        blocks: each block's keys and values of the tokens read so far.
         batch: how many texts there are.
-        capacity: how many words there is room for, padding included.
+        capacity: how many tokens there is room for, padding included.
         memory: each block's keys and values of the source, for cross-attention; empty without a source.
-        mask: True at words and at columns that are still free, False at padding; None while there is none.
+        mask: True at tokens and at columns that are still free, False at padding; None while there is none.
     """
 
     blocks: tuple[KeyValueCache, ...]
@@ -92,7 +92,7 @@ class TextCache(TextState):
     mask: Bool[Tensor, "batch capacity"] | None = None
 
     of_source: ClassVar = ("memory",)
-    of_words: ClassVar = ("blocks", "mask")
+    of_tokens: ClassVar = ("blocks", "mask")
 
     @classmethod
     def empty(
@@ -104,37 +104,37 @@ class TextCache(TextState):
         like: Tensor,
         memory: tuple[KeysAndValues, ...] = (),
     ) -> TextCache:
-        """Room for `capacity` words of `batch` texts in each of `layers` blocks, with the device and dtype of `like`.
+        """Room for `capacity` tokens of `batch` texts in each of `layers` blocks, with the device and dtype of `like`.
 
         Raises:
-            ValueError: there is not even room for one word.
+            ValueError: there is not even room for one token.
         """
         if capacity < 1:
-            raise ValueError(f"a cache needs room for at least one word, not for {capacity}")
+            raise ValueError(f"a cache needs room for at least one token, not for {capacity}")
         heads, d_head = config.key_shape
         blocks = (KeyValueCache(batch, heads, capacity, d_head, like.device, like.dtype) for _ in range(layers))
         return cls(tuple(blocks), batch, capacity, memory)
 
     @property
     def length(self) -> int:
-        """How many words have been read, padding included."""
+        """How many tokens have been read, padding included."""
         return self.blocks[0].length if self.blocks else 0
 
-    def place(self, mask: Bool[Tensor, "batch words"] | None, ids: Int[Tensor, "batch words"]) -> Placement:
-        """Where `ids` are among all the words; their padding is remembered.
+    def place(self, mask: Bool[Tensor, "batch tokens"] | None, ids: Int[Tensor, "batch tokens"]) -> Placement:
+        """Where `ids` are among all the tokens; their padding is remembered.
 
         Raises:
-            ValueError: there are too many words, or a different number of texts; before any block has taken them.
+            ValueError: there are too many tokens, or a different number of texts; before any block has taken them.
         """
-        batch, words = ids.shape
+        batch, tokens = ids.shape
         if batch != self.batch:
             raise ValueError(f"the cache holds {self.batch} texts, but {batch} go on")
-        if self.length + words > self.capacity:
-            raise ValueError(f"the cache has room for {self.capacity} words, not {self.length + words}")
-        return Placement.after(self.length, words, self._seen(mask, ids), ids.device)
+        if self.length + tokens > self.capacity:
+            raise ValueError(f"the cache has room for {self.capacity} tokens, not {self.length + tokens}")
+        return Placement.after(self.length, tokens, self._seen(mask, ids), ids.device)
 
-    def _seen(self, mask: Bool[Tensor, "batch words"] | None, ids: Int[Tensor, "batch words"]) -> Tensor | None:
-        """Where the words up to the last of `ids` are not padding; None if none is."""
+    def _seen(self, mask: Bool[Tensor, "batch tokens"] | None, ids: Int[Tensor, "batch tokens"]) -> Tensor | None:
+        """Where the tokens up to the last of `ids` are not padding; None if none is."""
         if mask is None and self.mask is None:
             return None
         if self.mask is None:
@@ -156,8 +156,8 @@ class TextCache(TextState):
             kept: of texts that are done. If it has the same shapes, it takes these, so that they are where those were.
         """
         filled = torch.full((1,), self.length, device=self.blocks[0].keys.device)
-        words = torch.ones(self.batch, self.capacity, dtype=torch.bool, device=filled.device)
-        mask = words if self.mask is None else self.mask
+        tokens = torch.ones(self.batch, self.capacity, dtype=torch.bool, device=filled.device)
+        mask = tokens if self.mask is None else self.mask
         mask[:, self.length :] = False  # the columns that are still free
         blocks = tuple(StaticKeyValueCache(block, filled) for block in self.blocks)
         new = StaticTextCache(blocks, self.batch, self.capacity, self.memory, mask, filled)
@@ -181,7 +181,7 @@ class StaticTextCache(TextCache):
 
     @property
     def length(self) -> int:
-        """How many words have been read, padding included; the program waits for the device to say it."""
+        """How many tokens have been read, padding included; the program waits for the device to say it."""
         return int(self.filled)
 
     def tensors(self) -> list[Tensor]:
@@ -206,40 +206,40 @@ class StaticTextCache(TextCache):
         for block in self.blocks:
             block.select(rows)
 
-    def place(self, mask: Bool[Tensor, "batch words"] | None, ids: Int[Tensor, "batch words"]) -> Placement:
-        """Where `ids` are among all the words; that there is room for them is not checked."""
-        words = ids.shape[1]
-        columns = self.filled + torch.arange(words, device=ids.device)
-        self.filled.add_(words)
+    def place(self, mask: Bool[Tensor, "batch tokens"] | None, ids: Int[Tensor, "batch tokens"]) -> Placement:
+        """Where `ids` are among all the tokens; that there is room for them is not checked."""
+        tokens = ids.shape[1]
+        columns = self.filled + torch.arange(tokens, device=ids.device)
+        self.filled.add_(tokens)
         assert self.mask is not None
         self.mask.index_fill_(1, columns, True) if mask is None else self.mask.index_copy_(1, columns, mask)
         before = torch.arange(self.capacity, device=ids.device) <= columns.unsqueeze(1)
         keys = _positions(self.mask)
         places = keys.index_select(1, columns)
-        return Placement(self.capacity - words, places, keys, before & self.mask.unsqueeze(1))
+        return Placement(self.capacity - tokens, places, keys, before & self.mask.unsqueeze(1))
 
 
 class StaticKeyValueCache(KeyValueCache):
     """A block's keys and values, all columns in every step."""
 
     def __init__(self, block: KeyValueCache, filled: Int[Tensor, " 1"]) -> None:
-        """Goes on with a cache's columns; `filled` counts them, those of the words being read included."""
+        """Goes on with a cache's columns; `filled` counts them, those of the tokens being read included."""
         self.batch, self.capacity, self.keys, self.values = block.batch, block.capacity, block.keys, block.values
         self.length = 0
         self._filled = filled
         for held in (self.keys, self.values):
             held[:, :, block.length :] = 0  # a weight of 0 would not make a number of what memory held before
 
-    def keys_after(self, words: int) -> int:
+    def keys_after(self, tokens: int) -> int:
         """All columns, whatever is in them."""
         return self.capacity
 
     def append(
-        self, k: Float[Tensor, "batch heads words d_head"], v: Float[Tensor, "batch heads words d_head"]
+        self, k: Float[Tensor, "batch heads tokens d_head"], v: Float[Tensor, "batch heads tokens d_head"]
     ) -> KeysAndValues:
-        """Write down the newest words' keys and values; all columns, those without words among them."""
-        words = k.shape[2]
-        columns = self._filled - words + torch.arange(words, device=k.device)
+        """Write down the newest tokens' keys and values; all columns, those without tokens among them."""
+        tokens = k.shape[2]
+        columns = self._filled - tokens + torch.arange(tokens, device=k.device)
         self.keys.index_copy_(2, columns, k)
         self.values.index_copy_(2, columns, v)
         return KeysAndValues(self.keys, self.values)

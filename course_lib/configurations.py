@@ -16,20 +16,20 @@ class TransformerConfig:
     `base` is that model in full: both languages share one vocabulary, and its embedding.
 
     Attributes:
-        source_vocabulary: how many words the source language has.
-        target_vocabulary: how many words the target language has.
-        d_model: the length of a word's vector, in every layer.
+        source_vocabulary: how many tokens the source language has.
+        target_vocabulary: how many tokens the target language has.
+        d_model: the length of a token's vector, in every layer.
         heads: in each multi-head attention; they divide `d_model` among them.
-        d_hidden: the width of the feed-forward networks.
+        d_ff: the width of the feed-forward networks.
         encoder_layers: blocks in the encoder.
         decoder_layers: blocks in the decoder.
         dropout: the share of values that training drops after the embeddings and after each sublayer.
-        tied_output: whether the output layer's rows are the target's word embeddings (S0).
+        tied_output: whether the output layer's rows are the target's token embeddings (S0).
         padding_id: the id of <pad>, in both languages.
         start_id: the id that every target begins with, <s>.
         end_id: the id that every target ends with, <e>.
         shared_embeddings: whether both languages have one vocabulary, and one embedding for it.
-        output_bias: whether the output layer adds a learned number to each word's score.
+        output_bias: whether the output layer adds a learned number to each token's score.
         attention_dropout: the share of attention weights that training drops.
         activation: of the feed-forward networks.
         norm_first: pre-norm instead of post-norm.
@@ -40,7 +40,7 @@ class TransformerConfig:
     target_vocabulary: int
     d_model: int = 512
     heads: int = 8
-    d_hidden: int = 2048
+    d_ff: int = 2048
     encoder_layers: int = 6
     decoder_layers: int = 6
     dropout: float = 0.1
@@ -64,7 +64,7 @@ class TransformerConfig:
         if self.shared_embeddings and self.source_vocabulary != self.target_vocabulary:
             raise ValueError(
                 "shared embeddings need one vocabulary, "
-                f"not {self.source_vocabulary} and {self.target_vocabulary} words"
+                f"not {self.source_vocabulary} and {self.target_vocabulary} tokens"
             )
 
     @classmethod
@@ -90,23 +90,23 @@ class GPTConfig:
     `gpt2` is that model in full: with its activation, its attention dropout and its end of text.
 
     Attributes:
-        vocabulary: how many words there are.
+        vocabulary: how many tokens there are.
         context: the longest sequence.
-        d_model: the length of a word's vector, in every layer.
+        d_model: the length of a token's vector, in every layer.
         heads: in each multi-head attention; they divide `d_model` among them.
         layers: blocks.
-        d_hidden: the width of the feed-forward networks.
+        d_ff: the width of the feed-forward networks.
         dropout: the share of values that training drops after the embeddings and after each sublayer.
         activation: of the feed-forward networks.
         norm_first: pre-norm instead of post-norm.
-        tied_output: whether the output layer's rows are the word embeddings (S0).
+        tied_output: whether the output layer's rows are the token embeddings (S0).
         attention_dropout: the share of attention weights that training drops.
         norm_epsilon: added to the variance in each layer norm.
         end_id: the id that ends a text, or a tuple of several, as Llama 3 has; None where texts have no end.
         padding_id: the id of padding in prompts of different lengths; None where there is none.
         norm, gated, bias, qkv_bias, key_value_heads, d_head, qk_norm: as in `BlockConfig`; GPT-2's by default.
         rotary: how queries and keys are turned by their positions; None to learn a vector for each position instead.
-        window: how many words a word attends to, itself included; None for all before it.
+        window: how many tokens a token attends to, itself included; None for all before it.
         windowed: the blocks with a window, counted from 0; None for all of them.
     """
 
@@ -115,7 +115,7 @@ class GPTConfig:
     d_model: int = 768
     heads: int = 12
     layers: int = 12
-    d_hidden: int = 3072
+    d_ff: int = 3072
     dropout: float = 0.1
     activation: Activation = "gelu"
     norm_first: bool = True
@@ -176,7 +176,7 @@ class GPTConfig:
             d_model=d_model,
             heads=heads,
             layers=layers,
-            d_hidden=4 * d_model,
+            d_ff=4 * d_model,
             activation="gelu_tanh",
             attention_dropout=0.1,
             end_id=50_256,
@@ -189,7 +189,7 @@ class GPTConfig:
         d_model: int,
         heads: int,
         layers: int,
-        d_hidden: int,
+        d_ff: int,
         context: int = 2048,
         **changes: Any,
     ) -> GPTConfig:
@@ -207,7 +207,7 @@ class GPTConfig:
             "bias": False,
             "rotary": RotaryConfig(),
         }
-        return cls(vocabulary, context, d_model, heads, layers, d_hidden, **fields | changes)
+        return cls(vocabulary, context, d_model, heads, layers, d_ff, **fields | changes)
 
     @property
     def end_ids(self) -> tuple[int, ...]:
@@ -223,7 +223,7 @@ class GPTConfig:
         return _block(self, self.norm_first, **{name: getattr(self, name) for name in modern})
 
     def window_of(self, layer: int) -> int | None:
-        """How many words a word attends to in this block, counted from 0; None for all before it."""
+        """How many tokens a token attends to in this block, counted from 0; None for all before it."""
         return self.window if self.windowed is None or layer in self.windowed else None
 
 
@@ -232,12 +232,12 @@ class BERTConfig:
     """The sizes of an encoder-only transformer, by default BERT base's (uncased).
 
     Attributes:
-        vocabulary: how many words there are.
+        vocabulary: how many tokens there are.
         context: the longest sequence.
-        d_model: the length of a word's vector, in every layer.
+        d_model: the length of a token's vector, in every layer.
         heads: in each multi-head attention; they divide `d_model` among them.
         layers: blocks.
-        d_hidden: the width of the feed-forward networks.
+        d_ff: the width of the feed-forward networks.
         segments: how many texts a sequence may hold.
         dropout: the share of values that training drops after the embeddings and after each sublayer.
         attention_dropout: the share of attention weights that training drops.
@@ -251,7 +251,7 @@ class BERTConfig:
     d_model: int = 768
     heads: int = 12
     layers: int = 12
-    d_hidden: int = 3072
+    d_ff: int = 3072
     segments: int = 2
     dropout: float = 0.1
     attention_dropout: float = 0.1
@@ -273,7 +273,7 @@ class BERTConfig:
     @classmethod
     def large(cls) -> BERTConfig:
         """BERT large, uncased."""
-        return cls(d_model=1024, heads=16, layers=24, d_hidden=4096)
+        return cls(d_model=1024, heads=16, layers=24, d_ff=4096)
 
     @property
     def block(self) -> BlockConfig:
@@ -285,7 +285,7 @@ def _block(config: TransformerConfig | GPTConfig | BERTConfig, norm_first: bool,
     return BlockConfig(
         d_model=config.d_model,
         heads=config.heads,
-        d_hidden=config.d_hidden,
+        d_ff=config.d_ff,
         dropout=config.dropout,
         attention_dropout=config.attention_dropout,
         activation=config.activation,

@@ -21,18 +21,18 @@ def causal_mask(length: int, device: torch.device | str | None = None) -> Bool[T
 
 
 def padding_mask(lengths: Int[Tensor, " batch"], max_length: int) -> Bool[Tensor, "batch max_length"]:
-    """True at the words of each sequence, False at the padding after them: one mask per length (S4)."""
+    """True at the tokens of each sequence, False at the padding after them: one mask per length (S4)."""
     return torch.arange(max_length, device=lengths.device) < lengths.unsqueeze(-1)
 
 
-def at_last_word(
-    x: Float[Tensor, "batch words *rest"], mask: Bool[Tensor, "batch words"] | None = None
+def at_last_token(
+    x: Float[Tensor, "batch tokens *rest"], mask: Bool[Tensor, "batch tokens"] | None = None
 ) -> Float[Tensor, "batch *rest"]:
-    """What belongs to each sequence's last word, wherever its padding is: for a language model, all it has read.
+    """What belongs to each sequence's last token, wherever its padding is: for a language model, all it has read.
 
     Args:
-        x: something for each word: states, logits.
-        mask: True at words, at least one in each row; None where there is no padding.
+        x: something for each token: states, logits.
+        mask: True at tokens, at least one in each row; None where there is no padding.
     """
     if mask is None:
         return x[:, -1]
@@ -83,8 +83,8 @@ def multiplicative_weights(
 
 
 def masked_self_attention(
-    x: Float[Tensor, "... words d_model"], mask: Bool[Tensor, "... words words"]
-) -> Float[Tensor, "... words d_model"]:
+    x: Float[Tensor, "... tokens d_model"], mask: Bool[Tensor, "... tokens tokens"]
+) -> Float[Tensor, "... tokens d_model"]:
     """Self-attention without projections, q = k = v = x, under a mask (S2, the second worked example)."""
     return scaled_dot_product_attention(x, x, x, mask)
 
@@ -104,9 +104,9 @@ class AttentionPooling(nn.Module):
         self.query = nn.Parameter(torch.randn(d_model) / math.sqrt(d_model))
 
     def forward(
-        self, x: Float[Tensor, "batch words d_model"], mask: Bool[Tensor, "batch words"]
+        self, x: Float[Tensor, "batch tokens d_model"], mask: Bool[Tensor, "batch tokens"]
     ) -> Float[Tensor, "batch d_model"]:
-        """The weighted mean of the words where `mask` is True; zeros for a sequence without any."""
+        """The weighted mean of the tokens where `mask` is True; zeros for a sequence without any."""
         scaled = x @ self.query / math.sqrt(x.shape[-1])
         alpha = masked_weights(scaled, mask)
         return (alpha.unsqueeze(-2) @ x).squeeze(-2)

@@ -1,8 +1,8 @@
 """Models: the encoder-decoder `Transformer` (T-ED), the decoder `GPT` (T-D) and the encoder `BERT` (T-E).
 
     Transformer: source ids, target ids -> logits   [batch, target, vocabulary]
-    GPT:         ids                    -> logits   [batch, words, vocabulary]
-    BERT:        ids, segments          -> states   [batch, words, d_model], and one vector for all of them
+    GPT:         ids                    -> logits   [batch, tokens, vocabulary]
+    BERT:        ids, segments          -> states   [batch, tokens, d_model], and one vector for all of them
 
 All three are the same blocks; they differ in who may attend to whom, and in what comes before and after.
 
@@ -55,8 +55,8 @@ class Encoded:
     """What the decoder needs to know about the source.
 
     Attributes:
-        states: the encoder's output, a vector for each source word.
-        mask: True at words, False at padding; the same for every query.
+        states: the encoder's output, a vector for each source token.
+        mask: True at tokens, False at padding; the same for every query.
     """
 
     states: Float[Tensor, "batch source d_model"]
@@ -68,12 +68,12 @@ class States:
     """What a stack of decoding blocks returns.
 
     Attributes:
-        states: a vector for each word; `logits` turns it into the scores of the next word.
-        self_alpha: each block's self-attention weights, [batch, heads, words, keys]; empty unless asked for.
-        cross_alpha: each block's cross-attention weights, [batch, heads, words, source]; likewise.
+        states: a vector for each token; `logits` turns it into the scores of the next token.
+        self_alpha: each block's self-attention weights, [batch, heads, tokens, keys]; empty unless asked for.
+        cross_alpha: each block's cross-attention weights, [batch, heads, tokens, source]; likewise.
     """
 
-    states: Float[Tensor, "batch words d_model"]
+    states: Float[Tensor, "batch tokens d_model"]
     self_alpha: tuple[Tensor, ...] = ()
     cross_alpha: tuple[Tensor, ...] = ()
 
@@ -108,19 +108,19 @@ class Transformer(Generates, FromPretrained, nn.Module):
     def forward(
         self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch target"]
     ) -> Float[Tensor, "batch target vocabulary"]:
-        """Logits of the word after each target word: position t has seen target words 0..t and all the source.
+        """Logits of the token after each target token: position t has seen target tokens 0..t and all the source.
 
         Raises:
             TypeError: ids that are not whole numbers.
-            ValueError: ids outside the vocabulary, no words, or not as many targets as sources.
+            ValueError: ids outside the vocabulary, no tokens, or not as many targets as sources.
         """
         return self.decode(target, self.encode(source))
 
     def encode(self, source: Int[Tensor, "batch source"]) -> Encoded:
-        """Read the source. Every word may attend to every other, but not to padding.
+        """Read the source. Every token may attend to every other, but not to padding.
 
         Raises:
-            TypeError, ValueError: no ids, no words, or ids outside the vocabulary.
+            TypeError, ValueError: no ids, no tokens, or ids outside the vocabulary.
         """
         require_ids(source, self.config.source_vocabulary, "source")
         mask = (source != self.config.padding_id).unsqueeze(1)
@@ -132,7 +132,7 @@ class Transformer(Generates, FromPretrained, nn.Module):
     def decode(
         self, target: Int[Tensor, "batch target"], encoded: Encoded, cache: TextCache | None = None
     ) -> Float[Tensor, "batch target vocabulary"]:
-        """Logits of the word after each target word, given the encoded source and the words in the cache."""
+        """Logits of the token after each target token, given the encoded source and the tokens in the cache."""
         require_ids(target, self.config.target_vocabulary, "target")
         return self.logits(self.target_states(target, encoded, cache).states)
 
@@ -147,14 +147,14 @@ class Transformer(Generates, FromPretrained, nn.Module):
         """The decoder's vectors, without the output layer.
 
         Args:
-            target: ids within the vocabulary, which is not checked here; padding must come after the words, where
+            target: ids within the vocabulary, which is not checked here; padding must come after the tokens, where
                 being causal hides it.
             encoded: of the source.
-            cache: the words before `target`; those of `target` are added.
+            cache: the tokens before `target`; those of `target` are added.
             need_weights: return the attention weights too.
 
         Raises:
-            TypeError, ValueError: no ids, no words, not as many targets as sources, or a cache that is full or another
+            TypeError, ValueError: no ids, no tokens, not as many targets as sources, or a cache that is full or another
                 model's.
         """
         require_batch(target, "target")
@@ -180,15 +180,15 @@ class Transformer(Generates, FromPretrained, nn.Module):
         return _states(self.decoder_norm(x), outputs)
 
     def logits(self, states: Float[Tensor, "... d_model"]) -> Float[Tensor, "... vocabulary"]:
-        """The output layer: a score for each word of the target language."""
+        """The output layer: a score for each token of the target language."""
         out: Tensor = self.output(states)
         return out
 
     def cache(self, encoded: Encoded, capacity: int) -> TextCache:
-        """An empty cache for `capacity` target words, with the source's keys and values for every block.
+        """An empty cache for `capacity` target tokens, with the source's keys and values for every block.
 
         Raises:
-            ValueError: there is not even room for one word.
+            ValueError: there is not even room for one token.
         """
         blocks = cast("list[DecoderBlock]", list(self.decoder))
         memory = tuple(block.cross_attention.keys_and_values(encoded.states) for block in blocks)
@@ -199,7 +199,7 @@ class Transformer(Generates, FromPretrained, nn.Module):
     def begin(
         self,
         source: Int[Tensor, "batch source"],
-        new_words: int,
+        new_tokens: int,
         *,
         mask: Bool[Tensor, "batch source"] | None = None,
         cached: bool = True,
@@ -227,13 +227,13 @@ class Transformer(Generates, FromPretrained, nn.Module):
                 raise ValueError(f"attention_mask must be 0 wherever input_ids is padding, {padding_id}")
             source = source.masked_fill(~mask, padding_id)
         text = (
-            CompiledTranslation(self, source, new_words) if compiled else Translation(self, source, new_words, cached)
+            CompiledTranslation(self, source, new_tokens) if compiled else Translation(self, source, new_tokens, cached)
         )
         return end_with(text, end_ids, self.config.target_vocabulary)
 
     def _embed(
-        self, ids: Int[Tensor, "batch words"], embedding: nn.Embedding, placed: Placement
-    ) -> Float[Tensor, "batch words d_model"]:
+        self, ids: Int[Tensor, "batch tokens"], embedding: nn.Embedding, placed: Placement
+    ) -> Float[Tensor, "batch tokens d_model"]:
         scale = math.sqrt(self.config.d_model)  # embeddings are drawn small, for the tied output's sake
         x: Tensor = self.dropout(self.positions(embedding(ids) * scale, placed.start, placed.places))
         return x
@@ -265,35 +265,35 @@ class GPT(Generates, FromPretrained, nn.Module):
 
     def forward(
         self,
-        ids: Int[Tensor, "batch words"],
-        mask: Bool[Tensor, "batch words"] | None = None,
+        ids: Int[Tensor, "batch tokens"],
+        mask: Bool[Tensor, "batch tokens"] | None = None,
         cache: TextCache | None = None,
         *,
-        documents: Int[Tensor, "batch words"] | None = None,
-    ) -> Float[Tensor, "batch words vocabulary"]:
-        """Logits of the word after each word: position t has seen words 0..t.
+        documents: Int[Tensor, "batch tokens"] | None = None,
+    ) -> Float[Tensor, "batch tokens vocabulary"]:
+        """Logits of the token after each token: position t has seen tokens 0..t.
 
         Args:
-            ids: the words.
-            mask: True at words, False at padding, before or after them; None where there is none.
-            cache: the words before `ids`; those of `ids` are added.
-            documents: a number for each word that changes where another text begins, for several texts in a row without
-                padding: a word has seen its own text alone, from position 0. In place of mask and cache.
+            ids: the tokens.
+            mask: True at tokens, False at padding, before or after them; None where there is none.
+            cache: the tokens before `ids`; those of `ids` are added.
+            documents: a number for each token that changes where another text begins, for several texts in a row
+                without padding: a token has seen its own text alone, from position 0. In place of mask and cache.
 
         Raises:
             TypeError: ids or documents that are not whole numbers, or a mask that is not boolean.
-            ValueError: ids outside the vocabulary, no words, more words than the context, or a mask of another shape.
+            ValueError: ids outside the vocabulary, no tokens, more tokens than the context, or a mask of another shape.
         """
         require_ids(ids, self.config.vocabulary, "ids")
         return self.logits(self.states(ids, mask, cache, documents=documents).states)
 
     def states(
         self,
-        ids: Int[Tensor, "batch words"],
-        mask: Bool[Tensor, "batch words"] | None = None,
+        ids: Int[Tensor, "batch tokens"],
+        mask: Bool[Tensor, "batch tokens"] | None = None,
         cache: TextCache | None = None,
         *,
-        documents: Int[Tensor, "batch words"] | None = None,
+        documents: Int[Tensor, "batch tokens"] | None = None,
         need_weights: bool = False,
     ) -> States:
         """The blocks' vectors, without the output layer; `need_weights` adds the attention weights.
@@ -311,7 +311,7 @@ class GPT(Generates, FromPretrained, nn.Module):
             _require_packed(documents, ids, mask, cache)
             placed = Placement.packed(documents)
         if placed.start + ids.shape[1] > self.config.context:
-            raise ValueError(f"{placed.start + ids.shape[1]} words are more than the context of {self.config.context}")
+            raise ValueError(f"{placed.start + ids.shape[1]} tokens are more than the context of {self.config.context}")
         x, rotate = self._embed(ids, placed)
         nearby = self._nearby(ids, placed)
         outputs = []
@@ -330,45 +330,45 @@ class GPT(Generates, FromPretrained, nn.Module):
                 outputs.append(output)
         return _states(self.norm(x), outputs)
 
-    def _embed(self, ids: Int[Tensor, "batch words"], placed: Placement) -> tuple[Tensor, Rotate | None]:
-        """The words' vectors, with learned positions added; or what turns queries and keys by rotary positions."""
+    def _embed(self, ids: Int[Tensor, "batch tokens"], placed: Placement) -> tuple[Tensor, Rotate | None]:
+        """The tokens' vectors, with learned positions added; or what turns queries and keys by rotary positions."""
         x = self.embedding(ids)
         if not self.config.rotary:
             return self.dropout(self.positions(x, placed.start, placed.places)), None
         places, _ = placed.positions(ids.shape[1], ids.device)
         return self.dropout(x), self.positions(places, placed.start + ids.shape[1])
 
-    def _nearby(self, ids: Int[Tensor, "batch words"], placed: Placement) -> Placement:
-        """The same, for blocks in which a word attends only to those within its window."""
-        words, window = ids.shape[1], self.config.window
-        if window is None or placed.start + words <= window:
+    def _nearby(self, ids: Int[Tensor, "batch tokens"], placed: Placement) -> Placement:
+        """The same, for blocks in which a token attends only to those within its window."""
+        tokens, window = ids.shape[1], self.config.window
+        if window is None or placed.start + tokens <= window:
             return placed
-        mask = self._parts.window_mask(*placed.positions(words, ids.device), window)
+        mask = self._parts.window_mask(*placed.positions(tokens, ids.device), window)
         if placed.mask is not None:
             mask = mask & placed.mask
         return replace(placed, mask=mask, is_causal=False)
 
     def logits(self, states: Float[Tensor, "... d_model"]) -> Float[Tensor, "... vocabulary"]:
-        """The output layer: a score for each word of the vocabulary."""
+        """The output layer: a score for each token of the vocabulary."""
         out: Tensor = self.output(states)
         return out
 
     def cache(self, batch: int, capacity: int) -> TextCache:
-        """An empty cache for `batch` texts of `capacity` words.
+        """An empty cache for `batch` texts of `capacity` tokens.
 
         Raises:
-            ValueError: this many words are more than the context, or not even one.
+            ValueError: this many tokens are more than the context, or not even one.
         """
         if capacity > self.config.context:
-            raise ValueError(f"{capacity} words are more than the context of {self.config.context}")
+            raise ValueError(f"{capacity} tokens are more than the context of {self.config.context}")
         return TextCache.empty(self.config.block, len(self.blocks), batch, capacity, self.embedding.weight)
 
     def begin(
         self,
-        prompt: Int[Tensor, "batch words"],
-        new_words: int,
+        prompt: Int[Tensor, "batch tokens"],
+        new_tokens: int,
         *,
-        mask: Bool[Tensor, "batch words"] | None = None,
+        mask: Bool[Tensor, "batch tokens"] | None = None,
         cached: bool = True,
         compiled: bool = False,
         past_context: bool = False,
@@ -389,14 +389,14 @@ class GPT(Generates, FromPretrained, nn.Module):
             TypeError, ValueError: no ids, no tokens, ids outside the vocabulary, or no room within the context.
         """
         if compiled:
-            text: Continuation = CompiledWriting(self, prompt, new_words, mask)
+            text: Continuation = CompiledWriting(self, prompt, new_tokens, mask)
         else:
-            text = (PastContext if past_context else Writing)(self, prompt, new_words, cached, mask)
+            text = (PastContext if past_context else Writing)(self, prompt, new_tokens, cached, mask)
         return end_with(text, end_ids, self.config.vocabulary)
 
 
 class BERT(FromPretrained, Reader):
-    """The encoder-only transformer: every word sees every other, so it can read but not write."""
+    """The encoder-only transformer: every token sees every other, so it can read but not write."""
 
     config: BERTConfig
     families = (*BERTS, OWN_BERT)
@@ -414,11 +414,11 @@ class BERT(FromPretrained, Reader):
         self.apply(_initialise_normally)
 
     def read(self, ids: Tensor, segments: Tensor | None, mask: Tensor | None) -> BERTOutput:
-        """Every word's vector, after all the blocks, and [CLS]'s through the pooler.
+        """Every token's vector, after all the blocks, and [CLS]'s through the pooler.
 
         Raises:
             TypeError: segments that are not whole numbers.
-            ValueError: segments that do not exist, or of another shape; more words than the context.
+            ValueError: segments that do not exist, or of another shape; more tokens than the context.
         """
         segments = torch.zeros_like(ids) if segments is None else segments
         require_ids(segments, self.config.segments, "segments")
@@ -433,12 +433,12 @@ class BERT(FromPretrained, Reader):
 
 
 def _placed(
-    ids: Int[Tensor, "batch words"],
-    mask: Bool[Tensor, "batch words"] | None,
+    ids: Int[Tensor, "batch tokens"],
+    mask: Bool[Tensor, "batch tokens"] | None,
     cache: TextCache | None,
     blocks: nn.ModuleList,
 ) -> Placement:
-    """Where these words are; the cache must be of such a model, and have room for all of them."""
+    """Where these tokens are; the cache must be of such a model, and have room for all of them."""
     if cache is None:
         return Placement.after(0, ids.shape[1], mask, ids.device)
     if len(cache.blocks) != len(blocks):

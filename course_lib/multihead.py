@@ -7,7 +7,7 @@ Vaswani et al. (2017), section 3.2.2; slides S1 to S4. Attention itself has noth
 parameter here belongs to one of the four projections.
 
 `multi_head_attention` is the formula with the projections given; `MultiHeadAttention` learns them, W_q, W_k and W_v in
-one layer, so that one multiplication makes q, k and v. `CrossAttention`, which makes q from other words than k and v,
+one layer, so that one multiplication makes q, k and v. `CrossAttention`, which makes q from other tokens than k and v,
 has W_q apart.
 """
 
@@ -27,14 +27,14 @@ from course_lib.ground.text_state import TextState
 from course_lib.masking import causal_mask
 
 
-def split_heads(x: Float[Tensor, "batch words d_model"], heads: int) -> Float[Tensor, "batch heads words d_head"]:
-    """Cut each word's vector into `heads` pieces of d_head = d_model / heads, and put the heads before the words."""
-    batch, words, d_model = x.shape
-    return x.view(batch, words, heads, d_model // heads).transpose(1, 2)
+def split_heads(x: Float[Tensor, "batch tokens d_model"], heads: int) -> Float[Tensor, "batch heads tokens d_head"]:
+    """Cut each token's vector into `heads` pieces of d_head = d_model / heads, and put the heads before the tokens."""
+    batch, tokens, d_model = x.shape
+    return x.view(batch, tokens, heads, d_model // heads).transpose(1, 2)
 
 
-def join_heads(x: Float[Tensor, "batch heads words d_head"]) -> Float[Tensor, "batch words d_model"]:
-    """The inverse of `split_heads`: each word's pieces, one after the other."""
+def join_heads(x: Float[Tensor, "batch heads tokens d_head"]) -> Float[Tensor, "batch tokens d_model"]:
+    """The inverse of `split_heads`: each token's pieces, one after the other."""
     return x.transpose(1, 2).flatten(2)
 
 
@@ -48,7 +48,7 @@ def project(
     """Queries from `x`, keys and values from `memory`: q = x W_q, k = memory W_k, v = memory W_v.
 
     In self-attention `memory` is `x`; in cross-attention (S2, S4) it is the source, and `x` the target. Slide S3 has
-    words as columns, and writes the matrices on their left: K w_i, Q w_j, V w_i.
+    tokens as columns, and writes the matrices on their left: K w_i, Q w_j, V w_i.
     """
     return x @ W_q, memory @ W_k, memory @ W_v
 
@@ -87,7 +87,7 @@ class KeysAndValues:
     """What the queries of multi-head attention meet: projected, and cut into heads.
 
     Attributes:
-        keys: one for each word of the memory.
+        keys: one for each token of the memory.
         values: likewise.
     """
 
@@ -95,12 +95,12 @@ class KeysAndValues:
     values: Float[Tensor, "batch heads keys d_head"]
 
 
-Rotate = Callable[[Float[Tensor, "batch heads words d_head"]], Float[Tensor, "batch heads words d_head"]]
-"""Turns each query, or each key, by its word's position."""
+Rotate = Callable[[Float[Tensor, "batch heads tokens d_head"]], Float[Tensor, "batch heads tokens d_head"]]
+"""Turns each query, or each key, by its token's position."""
 
 
 class KeyValueCache(TextState):
-    """The keys and values of the words read so far, so that each word is projected once.
+    """The keys and values of the tokens read so far, so that each token is projected once.
 
     Room for all of them is taken at the start; a step writes one column and gets a view of those filled.
 
@@ -111,7 +111,7 @@ class KeyValueCache(TextState):
         keys, values: all columns, filled or not, [batch, heads, capacity, d_head].
     """
 
-    of_words = ("keys", "values")
+    of_tokens = ("keys", "values")
 
     def __init__(
         self,
@@ -128,24 +128,24 @@ class KeyValueCache(TextState):
         self.keys = torch.empty(batch, heads, capacity, d_head, device=device, dtype=dtype)
         self.values = torch.empty_like(self.keys)
 
-    def keys_after(self, words: int) -> int:
-        """How many keys so many new words meet, their own included."""
-        return self.length + words
+    def keys_after(self, tokens: int) -> int:
+        """How many keys so many new tokens meet, their own included."""
+        return self.length + tokens
 
     def append(
-        self, k: Float[Tensor, "batch heads words d_head"], v: Float[Tensor, "batch heads words d_head"]
+        self, k: Float[Tensor, "batch heads tokens d_head"], v: Float[Tensor, "batch heads tokens d_head"]
     ) -> KeysAndValues:
-        """Write down the next words' keys and values; all of them so far, as views.
+        """Write down the next tokens' keys and values; all of them so far, as views.
 
         Raises:
             ValueError: there is no room for them; nothing is written.
         """
-        words = k.shape[2]
-        start, end = self.length, self.length + words
+        tokens = k.shape[2]
+        start, end = self.length, self.length + tokens
         if end > self.capacity:
-            raise ValueError(f"the cache has room for {self.capacity} words, not {end}: make it larger at the start")
-        self.keys.narrow(2, start, words).copy_(k)
-        self.values.narrow(2, start, words).copy_(v)
+            raise ValueError(f"the cache has room for {self.capacity} tokens, not {end}: make it larger at the start")
+        self.keys.narrow(2, start, tokens).copy_(k)
+        self.values.narrow(2, start, tokens).copy_(v)
         self.length = end
         return KeysAndValues(self.keys.narrow(2, 0, end), self.values.narrow(2, 0, end))
 
@@ -179,7 +179,7 @@ class MultiHeadAttention(nn.Module):
         """Four projections.
 
         Args:
-            d_model: the length of a word's vector.
+            d_model: the length of a token's vector.
             heads: how many; they divide `d_model` among them.
             dropout: the share of attention weights that training drops: 0 in the paper, 0.1 in GPT-2 and BERT.
             bias: whether each layer adds one.
@@ -216,7 +216,7 @@ class MultiHeadAttention(nn.Module):
         rotate: Rotate | None = None,
         need_weights: bool = False,
     ) -> MultiHeadOutput:
-        """Attend from every word of `x`.
+        """Attend from every token of `x`.
 
         Args:
             x: where the queries come from.
@@ -225,8 +225,8 @@ class MultiHeadAttention(nn.Module):
             mask: True where a query may attend; [queries, keys] for all, [batch, queries, keys] for all
                 heads, or [batch, heads, queries, keys]. Each dimension may also be 1.
             is_causal: in place of a causal `mask`, where there are as many queries as keys.
-            cache: for self-attention, the words before `x`; the words of `x` are added, and keys are all of them.
-            rotate: turns queries and keys by the positions of the words of `x`; None where positions were added.
+            cache: for self-attention, the tokens before `x`; the tokens of `x` are added, and keys are all of them.
+            rotate: turns queries and keys by the positions of the tokens of `x`; None where positions were added.
             need_weights: take the explicit path and return alpha too; `out` is the same.
 
         Raises:
@@ -281,10 +281,10 @@ class MultiHeadAttention(nn.Module):
 
 
 class CrossAttention(MultiHeadAttention):
-    """Attention to other words, the memory: the same as `MultiHeadAttention` with a memory, in two layers.
+    """Attention to other tokens, the memory: the same as `MultiHeadAttention` with a memory, in two layers.
 
     Parameters:
-        W_q: a linear layer from d_model to heads · d_head, for the words that ask.
+        W_q: a linear layer from d_model to heads · d_head, for the tokens that ask.
         W_kv: one to 2 · heads · d_head, for the memory: the rows of W_k, then those of W_v.
         W_o: as there.
     """

@@ -1,6 +1,6 @@
-"""Positions: what tells attention where a word is (lesson 03).
+"""Positions: what tells attention where a token is (lesson 03).
 
-Attention by itself sees a set: shuffle the words and its outputs are shuffled alike (S4). So each word's
+Attention by itself sees a set: shuffle the tokens and its outputs are shuffled alike (S4). So each token's
 embedding gets a vector added that depends on its position alone; it is computed (sinusoidal) or learned.
 What a shuffle does comes first, then two simpler ideas, for the lesson to show where they fail.
 
@@ -14,39 +14,39 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 WAVELENGTH_BASE = 10_000.0
-"""The slowest sinusoid's wavelength is nearly 2π times this many words."""
+"""The slowest sinusoid's wavelength is nearly 2π times this many tokens."""
 
 
 def shuffled_outputs(
-    out: Float[Tensor, "... words d_model"], order: Int[Tensor, " words"]
-) -> Float[Tensor, "... words d_model"]:
-    """What self-attention returns for shuffled words, from what it returned before: the same rows, shuffled alike.
+    out: Float[Tensor, "... tokens d_model"], order: Int[Tensor, " tokens"]
+) -> Float[Tensor, "... tokens d_model"]:
+    """What self-attention returns for shuffled tokens, from what it returned before: the same rows, shuffled alike.
 
     This is called permutation equivariance (Lee et al., 2019, "Set Transformer"). S4 says that a
-    shuffle "wouldn't affect the computation": each word's vector stays what it was, but it moves with its word.
+    shuffle "wouldn't affect the computation": each token's vector stays what it was, but it moves with its token.
 
     Args:
-        out: unmasked self-attention's output, without positions, a row for each word.
-        order: word i of the shuffled sentence is word order[i] of the old one.
+        out: unmasked self-attention's output, without positions, a row for each token.
+        order: token i of the shuffled sentence is token order[i] of the old one.
     """
     return out.index_select(-2, order)
 
 
-def same_under_causal_mask(order: Int[Tensor, " words"]) -> Bool[Tensor, " words"]:
-    """Which words of a shuffled sentence get the same vector as before from one causal self-attention.
+def same_under_causal_mask(order: Int[Tensor, " tokens"]) -> Bool[Tensor, " tokens"]:
+    """Which tokens of a shuffled sentence get the same vector as before from one causal self-attention.
 
-    Those that attend to the same words as before, in whatever order: a word keeps its place, and everything
+    Those that attend to the same tokens as before, in whatever order: a token keeps its place, and everything
     before it is still before it. Everything else depends on the order, although no position was added.
 
     Args:
-        order: word i of the shuffled sentence is word order[i] of the old one.
+        order: token i of the shuffled sentence is token order[i] of the old one.
     """
     place = torch.arange(len(order), device=order.device)
     return (order == place) & (order.cummax(dim=0).values == place)
 
 
-def appended_index(x: Float[Tensor, "... words d_model"]) -> Float[Tensor, "... words d_model+1"]:
-    """Each word's vector with its position, counted from 0, as one more number (S4: the easiest idea).
+def appended_index(x: Float[Tensor, "... tokens d_model"]) -> Float[Tensor, "... tokens d_model+1"]:
+    """Each token's vector with its position, counted from 0, as one more number (S4: the easiest idea).
 
     It fails: the number grows without bound, and soon drowns the others.
     """
@@ -69,7 +69,7 @@ def binary_counting(length: int, bits: int, device: torch.device | str | None = 
 
 
 def _frequencies(d_model: int, device: torch.device | str | None) -> Float[Tensor, " pairs"]:
-    """One angular frequency, in radians per word, for each pair of dimensions: 10000^(-2i / d_model)."""
+    """One angular frequency, in radians per token, for each pair of dimensions: 10000^(-2i / d_model)."""
     if d_model % 2:
         raise ValueError(f"sinusoidal positions need an even d_model, not {d_model}")
     return WAVELENGTH_BASE ** (-torch.arange(0, d_model, 2, device=device) / d_model)
@@ -120,25 +120,25 @@ class SinusoidalPositions(nn.Module):
         self.register_buffer("encoding", sinusoidal_encoding(max_length, d_model), persistent=False)
 
     def forward(
-        self, x: Float[Tensor, "... words d_model"], start: int = 0, places: Int[Tensor, "batch words"] | None = None
-    ) -> Float[Tensor, "... words d_model"]:
-        """Each word's embedding plus the encoding of its position.
+        self, x: Float[Tensor, "... tokens d_model"], start: int = 0, places: Int[Tensor, "batch tokens"] | None = None
+    ) -> Float[Tensor, "... tokens d_model"]:
+        """Each token's embedding plus the encoding of its position.
 
         Args:
             x: embeddings.
-            start: the position of the first word; the others follow it.
-            places: the position of each word, below start + words, where padding keeps them from following.
+            start: the position of the first token; the others follow it.
+            places: the position of each token, below start + tokens, where padding keeps them from following.
 
         Raises:
             ValueError: the embeddings have another d_model.
         """
         _require_same_d_model(x, self.encoding)
-        words, d_model = x.shape[-2:]
-        if start + words > self.encoding.shape[0]:
+        tokens, d_model = x.shape[-2:]
+        if start + tokens > self.encoding.shape[0]:
             with torch.inference_mode(False):  # else it would be of no use to a later training
-                longer = sinusoidal_encoding(2 * (start + words), d_model, self.encoding.device)
+                longer = sinusoidal_encoding(2 * (start + tokens), d_model, self.encoding.device)
                 self.encoding = longer.to(self.encoding.dtype)
-        return x + _rows(self.encoding, words, start, places)
+        return x + _rows(self.encoding, tokens, start, places)
 
 
 class LearnedPositions(nn.Module):
@@ -153,23 +153,23 @@ class LearnedPositions(nn.Module):
         self.encoding = nn.Parameter(torch.randn(max_length, d_model) * 0.02)  # GPT-2's and BERT's deviation
 
     def forward(
-        self, x: Float[Tensor, "... words d_model"], start: int = 0, places: Int[Tensor, "batch words"] | None = None
-    ) -> Float[Tensor, "... words d_model"]:
-        """Each word's embedding plus the vector of its position.
+        self, x: Float[Tensor, "... tokens d_model"], start: int = 0, places: Int[Tensor, "batch tokens"] | None = None
+    ) -> Float[Tensor, "... tokens d_model"]:
+        """Each token's embedding plus the vector of its position.
 
         Args:
             x: embeddings.
-            start: the position of the first word; the others follow it.
-            places: the position of each word, below start + words, where padding keeps them from following.
+            start: the position of the first token; the others follow it.
+            places: the position of each token, below start + tokens, where padding keeps them from following.
 
         Raises:
             ValueError: the sequence is longer than `max_length`, or the embeddings have another d_model.
         """
         _require_same_d_model(x, self.encoding)
-        words, max_length = x.shape[-2], self.encoding.shape[0]
-        if start + words > max_length:
-            raise ValueError(f"a sequence of {start + words} words is longer than the {max_length} learned positions")
-        return x + _rows(self.encoding, words, start, places)
+        tokens, max_length = x.shape[-2], self.encoding.shape[0]
+        if start + tokens > max_length:
+            raise ValueError(f"a sequence of {start + tokens} tokens is longer than the {max_length} learned positions")
+        return x + _rows(self.encoding, tokens, start, places)
 
 
 def _require_same_d_model(x: Tensor, encoding: Tensor) -> None:
@@ -178,6 +178,6 @@ def _require_same_d_model(x: Tensor, encoding: Tensor) -> None:
 
 
 def _rows(
-    encoding: Float[Tensor, "positions d_model"], words: int, start: int, places: Int[Tensor, "batch words"] | None
-) -> Float[Tensor, "... words d_model"]:
-    return encoding.narrow(0, start, words) if places is None else encoding[places]
+    encoding: Float[Tensor, "positions d_model"], tokens: int, start: int, places: Int[Tensor, "batch tokens"] | None
+) -> Float[Tensor, "... tokens d_model"]:
+    return encoding.narrow(0, start, tokens) if places is None else encoding[places]

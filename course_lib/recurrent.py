@@ -5,8 +5,8 @@
     both     `RecurrentSeq2Seq`, with attention or not  in place of `Transformer`
 
 They are called like the transformers, trained by the same loop and decoded by the same functions, so that a
-comparison changes nothing but the model. All are gated recurrent units (Cho et al., 2014): a word's state is made from
-the state before it, so that n words take n steps, one after the other.
+comparison changes nothing but the model. All are gated recurrent units (Cho et al., 2014): a token's state is made from
+the state before it, so that n tokens take n steps, one after the other.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from course_lib.ground.refusals import (
     require_mask,
     require_shares,
 )
-from course_lib.masking import at_last_word, padding_mask
+from course_lib.masking import at_last_token, padding_mask
 
 # --- Reading ---------------------------------------------------------------------------------------------------
 
@@ -38,8 +38,8 @@ class RecurrentConfig:
     """The sizes of a recurrent network that reads, or writes, one language.
 
     Attributes:
-        vocabulary: how many words there are.
-        d_model: the length of a word's vector and of its state.
+        vocabulary: how many tokens there are.
+        d_model: the length of a token's vector and of its state.
         layers: recurrent layers, one above the other.
         dropout: the share of values that training drops from the embeddings and from the states.
         end_id: the id that ends a text; None where texts have no end.
@@ -60,7 +60,7 @@ class RecurrentConfig:
 
 
 class RecurrentEncoder(Reader):
-    """Reads each sequence forwards and backwards, so that a word's state has seen both sides of it (S1).
+    """Reads each sequence forwards and backwards, so that a token's state has seen both sides of it (S1).
 
     Under `SequenceClassifier` it is the recurrent classifier, under `TokenClassifier` the recurrent tagger.
     """
@@ -79,12 +79,12 @@ class RecurrentEncoder(Reader):
         self.recurrence = _gated_recurrence(config.d_model, config.layers, config.dropout, both_ways=True)
 
     def read(self, ids: Tensor, segments: Tensor | None, mask: Tensor | None) -> BERTOutput:
-        """The states of all words, and, for the whole, the last state in each direction.
+        """The states of all tokens, and, for the whole, the last state in each direction.
 
-        Segments are not used: [SEP] between two texts is read like any word.
+        Segments are not used: [SEP] between two texts is read like any token.
 
         Raises:
-            ValueError: padding before a word; a sequence without words.
+            ValueError: padding before a token; a sequence without tokens.
         """
         states, last = read_sequences(self.recurrence, self.dropout(self.embedding(ids)), mask)
         forwards, backwards = last[-2:]  # of the top layer
@@ -92,23 +92,23 @@ class RecurrentEncoder(Reader):
 
 
 def read_sequences(
-    recurrence: nn.GRU, x: Float[Tensor, "batch words d_model"], mask: Bool[Tensor, "batch words"] | None
-) -> tuple[Float[Tensor, "batch words d_model"], Float[Tensor, "layers batch d_state"]]:
-    """Every word's state, and each layer's state after the last word, however many words there are.
+    recurrence: nn.GRU, x: Float[Tensor, "batch tokens d_model"], mask: Bool[Tensor, "batch tokens"] | None
+) -> tuple[Float[Tensor, "batch tokens d_model"], Float[Tensor, "layers batch d_state"]]:
+    """Every token's state, and each layer's state after the last token, however many tokens there are.
 
-    Backwards, a network begins at the last word and not at the padding after it: torch needs the lengths.
+    Backwards, a network begins at the last token and not at the padding after it: torch needs the lengths.
 
     Raises:
-        ValueError: padding comes before a word, or a sequence has no words.
+        ValueError: padding comes before a token, or a sequence has no tokens.
     """
     if mask is None:
         states, last = recurrence(x)
         return states, last
     lengths = mask.sum(dim=1)
     if not torch.equal(mask, padding_mask(lengths, mask.shape[1])):
-        raise ValueError("padding must come after the words: a recurrent network reads from the first to the last")
+        raise ValueError("padding must come after the tokens: a recurrent network reads from the first to the last")
     if not lengths.all():
-        raise ValueError("a sequence has no words: all of it is padding")
+        raise ValueError("a sequence has no tokens: all of it is padding")
     packed = pack_padded_sequence(x, lengths.cpu(), batch_first=True, enforce_sorted=False)
     states, last = recurrence(packed)
     return pad_packed_sequence(states, batch_first=True, total_length=x.shape[1])[0], last
@@ -134,7 +134,7 @@ def _require_even(d_model: int) -> None:
 
 
 class RecurrentLanguageModel(nn.Module):
-    """Predicts each word from one vector, the state that all the words before it have left behind (S1)."""
+    """Predicts each token from one vector, the state that all the tokens before it have left behind (S1)."""
 
     def __init__(self, config: RecurrentConfig) -> None:
         super().__init__()
@@ -145,45 +145,45 @@ class RecurrentLanguageModel(nn.Module):
         self.output = nn.Linear(config.d_model, config.vocabulary)
 
     def forward(
-        self, ids: Int[Tensor, "batch words"], mask: Bool[Tensor, "batch words"] | None = None
-    ) -> Float[Tensor, "batch words vocabulary"]:
-        """Logits of the word after each word: position t has seen words 0..t.
+        self, ids: Int[Tensor, "batch tokens"], mask: Bool[Tensor, "batch tokens"] | None = None
+    ) -> Float[Tensor, "batch tokens vocabulary"]:
+        """Logits of the token after each token: position t has seen tokens 0..t.
 
         Args:
-            ids: the words.
-            mask: True at words, False at padding, which must come after them; None where there is none.
+            ids: the tokens.
+            mask: True at tokens, False at padding, which must come after them; None where there is none.
 
         Raises:
-            TypeError, ValueError: as for `GPT`; padding before a word; a text without words.
+            TypeError, ValueError: as for `GPT`; padding before a token; a text without tokens.
         """
         return self.read(ids, mask)[0]
 
     def read(
         self,
-        ids: Int[Tensor, "batch words"],
-        mask: Bool[Tensor, "batch words"] | None = None,
+        ids: Int[Tensor, "batch tokens"],
+        mask: Bool[Tensor, "batch tokens"] | None = None,
         state: Float[Tensor, "layers batch d_model"] | None = None,
-    ) -> tuple[Float[Tensor, "batch words vocabulary"], Float[Tensor, "layers batch d_model"]]:
-        """The same, going on from `state`, with the state after the last word.
+    ) -> tuple[Float[Tensor, "batch tokens vocabulary"], Float[Tensor, "layers batch d_model"]]:
+        """The same, going on from `state`, with the state after the last token.
 
         Raises:
-            ValueError: both a mask and a state: words that go on are not padded.
+            ValueError: both a mask and a state: tokens that go on are not padded.
         """
         require_ids(ids, self.config.vocabulary, "ids")
         require_mask(mask, ids)
         if mask is not None and state is not None:
-            raise ValueError("words that go on from a state are not padded: give a mask or a state, not both")
+            raise ValueError("tokens that go on from a state are not padded: give a mask or a state, not both")
         x = self.dropout(self.embedding(ids))
         states, last = self.recurrence(x, state) if state is not None else read_sequences(self.recurrence, x, mask)
         return self.output(self.dropout(states)), last
 
-    def begin(self, prompt: Int[Tensor, "batch words"], new_words: int, *, cached: bool = True) -> Continuation:
+    def begin(self, prompt: Int[Tensor, "batch tokens"], new_tokens: int, *, cached: bool = True) -> Continuation:
         """Texts that go on after their prompts; a state is all that is kept, `cached` or not.
 
         Raises:
             TypeError, ValueError: no ids, or outside the vocabulary.
         """
-        return _RecurrentWriting(self, prompt, new_words)
+        return _RecurrentWriting(self, prompt, new_tokens)
 
 
 @dataclass(frozen=True)
@@ -191,8 +191,8 @@ class RecurrentSeq2SeqConfig:
     """The sizes of a recurrent encoder-decoder.
 
     Attributes:
-        source_vocabulary, target_vocabulary: how many words the two languages have.
-        d_model: the length of a word's vector and of its state.
+        source_vocabulary, target_vocabulary: how many tokens the two languages have.
+        d_model: the length of a token's vector and of its state.
         layers: recurrent layers in the encoder, and in the decoder.
         dropout: the share of values that training drops from the embeddings and from the states.
         attention: whether the decoder may look at all the encoder's states, or has only the last one.
@@ -223,8 +223,8 @@ class RecurrentEncoded:
 
     Attributes:
         summary: where its states begin: all that it gets without attention, the bottleneck (S1, S4).
-        states: a state for each source word, for attention.
-        mask: True at words, False at padding.
+        states: a state for each source token, for attention.
+        mask: True at tokens, False at padding.
     """
 
     summary: Float[Tensor, "layers batch d_model"]
@@ -237,9 +237,9 @@ class RecurrentDecoded:
     """What the decoder says, and where it stands.
 
     Attributes:
-        logits: of the word after each target word.
-        state: after the last target word.
-        alpha: each target word's attention weights over the source; None without attention.
+        logits: of the token after each target token.
+        state: after the last target token.
+        alpha: each target token's attention weights over the source; None without attention.
     """
 
     logits: Float[Tensor, "batch target vocabulary"]
@@ -278,18 +278,18 @@ class RecurrentSeq2Seq(nn.Module):
     def forward(
         self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch target"]
     ) -> Float[Tensor, "batch target vocabulary"]:
-        """Logits of the word after each target word: position t has seen target words 0..t and the source.
+        """Logits of the token after each target token: position t has seen target tokens 0..t and the source.
 
         Raises:
-            TypeError, ValueError: as for `Transformer`; padding before a word; a source without words.
+            TypeError, ValueError: as for `Transformer`; padding before a token; a source without tokens.
         """
         return self.decode(target, self.encode(source)).logits
 
     def encode(self, source: Int[Tensor, "batch source"]) -> RecurrentEncoded:
-        """Read the source, forwards and backwards; padding must come after its words.
+        """Read the source, forwards and backwards; padding must come after its tokens.
 
         Raises:
-            TypeError, ValueError: no ids, or outside the vocabulary; padding before a word; a source without words.
+            TypeError, ValueError: no ids, or outside the vocabulary; padding before a token; a source without tokens.
         """
         require_ids(source, self.config.source_vocabulary, "source")
         mask = source != self.config.padding_id
@@ -303,7 +303,7 @@ class RecurrentSeq2Seq(nn.Module):
         encoded: RecurrentEncoded,
         state: Float[Tensor, "layers batch d_model"] | None = None,
     ) -> RecurrentDecoded:
-        """Read target words, from <s> on, or from where `state` was left; padding must come after the words.
+        """Read target tokens, from <s> on, or from where `state` was left; padding must come after the tokens.
 
         Raises:
             TypeError, ValueError: no ids, or outside the vocabulary; not as many targets as sources.
@@ -316,13 +316,13 @@ class RecurrentSeq2Seq(nn.Module):
         states, alpha = self._look_back(states, encoded)
         return RecurrentDecoded(self.output(self.dropout(states)), state, alpha)
 
-    def begin(self, source: Int[Tensor, "batch source"], new_words: int, *, cached: bool = True) -> Continuation:
+    def begin(self, source: Int[Tensor, "batch source"], new_tokens: int, *, cached: bool = True) -> Continuation:
         """Translations to be written; a state is all that is kept, `cached` or not.
 
         Raises:
             TypeError, ValueError: no ids, or outside the vocabulary.
         """
-        return _RecurrentTranslation(self, source, new_words)
+        return _RecurrentTranslation(self, source, new_tokens)
 
     def _look_back(self, states: Tensor, encoded: RecurrentEncoded) -> tuple[Tensor, Tensor | None]:
         if self.combine is None:
@@ -338,10 +338,10 @@ class _RecurrentTranslation(Continuation):
     """The target of a recurrent encoder-decoder. Its state is all that it keeps."""
 
     of_source = ("_states", "_mask")
-    of_words = ("_state",)
+    of_tokens = ("_state",)
 
-    def __init__(self, model: RecurrentSeq2Seq, source: Tensor, new_words: int) -> None:
-        require_at_least(1, max_length=new_words)
+    def __init__(self, model: RecurrentSeq2Seq, source: Tensor, new_tokens: int) -> None:
+        require_at_least(1, max_length=new_tokens)
         require_ids(source, model.config.source_vocabulary, "source", wait=True)
         self._model = model
         encoded = model.encode(source)
@@ -353,9 +353,9 @@ class _RecurrentTranslation(Continuation):
     def start(self) -> Next:
         return self.read(self.given.flatten())
 
-    def read(self, words: Int[Tensor, " batch"]) -> Next:
+    def read(self, tokens: Int[Tensor, " batch"]) -> Next:
         state = self._state.transpose(0, 1).contiguous()
-        decoded = self._model.decode(words.unsqueeze(1), RecurrentEncoded(state, self._states, self._mask))
+        decoded = self._model.decode(tokens.unsqueeze(1), RecurrentEncoded(state, self._states, self._mask))
         self._state = decoded.state.transpose(0, 1)
         return Next(decoded.logits[:, -1])
 
@@ -363,10 +363,10 @@ class _RecurrentTranslation(Continuation):
 class _RecurrentWriting(Continuation):
     """A recurrent language model's text after its prompt. Its state is all that it keeps."""
 
-    of_words = ("_state",)
+    of_tokens = ("_state",)
 
-    def __init__(self, model: RecurrentLanguageModel, prompt: Tensor, new_words: int) -> None:
-        require_at_least(1, max_length=new_words)
+    def __init__(self, model: RecurrentLanguageModel, prompt: Tensor, new_tokens: int) -> None:
+        require_at_least(1, max_length=new_tokens)
         require_ids(prompt, model.config.vocabulary, "the prompt", wait=True)
         self._model, self._prompt = model, prompt
         self.batch, self.given = len(prompt), prompt
@@ -376,11 +376,11 @@ class _RecurrentWriting(Continuation):
         self._mask = self.given_mask = None if config.padding_id is None else prompt != config.padding_id
 
     def start(self) -> Next:
-        return Next(at_last_word(self._read(self._prompt, mask=self._mask), self._mask))
+        return Next(at_last_token(self._read(self._prompt, mask=self._mask), self._mask))
 
-    def read(self, words: Int[Tensor, " batch"]) -> Next:
+    def read(self, tokens: Int[Tensor, " batch"]) -> Next:
         state = self._state.transpose(0, 1).contiguous()
-        return Next(self._read(words.unsqueeze(1), state=state)[:, -1])
+        return Next(self._read(tokens.unsqueeze(1), state=state)[:, -1])
 
     def _read(self, ids: Tensor, mask: Tensor | None = None, state: Tensor | None = None) -> Tensor:
         logits, last = self._model.read(ids, mask, state)

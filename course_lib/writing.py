@@ -5,7 +5,7 @@ Decoding sees them as any `Continuation`; a model's `begin` chooses which of the
 In compiled steps torch compiles a step once for its shapes, and a GPU launches it as one CUDA graph. So every step must
 have the same shapes, and find its tensors where they were in the step before, in the next call too: a `StaticTextCache`
 has one shape, and a model's last one is kept for its next texts of the same size. What is read at first, prompts or
-sources, is padded on the right to one of few widths. The words are the same as without any of this.
+sources, is padded on the right to one of few widths. The tokens are the same as without any of this.
 """
 
 from __future__ import annotations
@@ -25,28 +25,28 @@ from course_lib.caching import StaticTextCache, TextCache
 from course_lib.configurations import GPTConfig
 from course_lib.decoding.continuation import Continuation, Next
 from course_lib.ground.refusals import require_at_least, require_ids, require_known
-from course_lib.masking import at_last_word
+from course_lib.masking import at_last_token
 
 if TYPE_CHECKING:
     from course_lib.models import GPT, Encoded, Transformer
 
 
 class Translation(Continuation):
-    """The target of an encoder-decoder, which goes on with a key-value cache, or by reading all its words again."""
+    """The target of an encoder-decoder, which goes on with a key-value cache, or by reading all its tokens again."""
 
     of_source = ("_encoded",)
-    of_words = ("_words", "_cache")
+    of_tokens = ("_tokens", "_cache")
 
-    def __init__(self, model: Transformer, source: Tensor, new_words: int, cached: bool) -> None:
-        require_at_least(1, max_length=new_words)
+    def __init__(self, model: Transformer, source: Tensor, new_tokens: int, cached: bool) -> None:
+        require_at_least(1, max_length=new_tokens)
         require_ids(source, model.config.source_vocabulary, "source", wait=True)
         self._model = model
         self._encoded = self._encode(source)
-        self._cache: TextCache | None = model.cache(self._encoded, new_words) if cached else None
+        self._cache: TextCache | None = model.cache(self._encoded, new_tokens) if cached else None
         self.batch = len(source)
         self.given = torch.full_like(source[:, :1], model.config.start_id)
         self.end_ids, self.padding_id = (model.config.end_id,), model.config.padding_id
-        self._words = torch.empty(self.batch, 0, dtype=torch.long, device=self.device)
+        self._tokens = torch.empty(self.batch, 0, dtype=torch.long, device=self.device)
 
     def _encode(self, source: Int[Tensor, "batch source"]) -> Encoded:
         return self._model.encode(source)
@@ -55,115 +55,115 @@ class Translation(Continuation):
         """Read <s>."""
         return self._read(self.given)
 
-    def read(self, words: Int[Tensor, " batch"]) -> Next:
-        """Read one more word of each translation."""
-        return self._read(words.unsqueeze(1))
+    def read(self, tokens: Int[Tensor, " batch"]) -> Next:
+        """Read one more token of each translation."""
+        return self._read(tokens.unsqueeze(1))
 
     def _read(self, target: Int[Tensor, "batch 1"]) -> Next:
         if self._cache is None:
-            target = self._words = torch.cat([self._words, target], dim=1)
+            target = self._tokens = torch.cat([self._tokens, target], dim=1)
         states = self._model.target_states(target, self._encoded, self._cache)
-        return next_word(self._model, states.states)
+        return next_token(self._model, states.states)
 
 
 class _Text(Continuation):
     """A language model's text: its prompt, and where in it there is padding."""
 
-    def __init__(self, model: GPT, prompt: Tensor, new_words: int, mask: Tensor | None) -> None:
-        require_at_least(1, max_length=new_words)
+    def __init__(self, model: GPT, prompt: Tensor, new_tokens: int, mask: Tensor | None) -> None:
+        require_at_least(1, max_length=new_tokens)
         require_ids(prompt, model.config.vocabulary, "the prompt", wait=True)
         self._model = model
         self.batch, self.given = len(prompt), prompt
         self.end_ids = model.config.end_ids
         own = model.config.padding_id
         self.padding_id = next(iter(self.end_ids), 0) if own is None else own
-        self._words = prompt
+        self._tokens = prompt
         self._mask = prompt_mask(prompt, model.config) if mask is None else _where_there_is_padding(mask)
         self.given_mask = self._mask
 
-    def _append(self, words: Int[Tensor, " batch"]) -> None:
-        self._words = torch.cat([self._words, words.unsqueeze(1)], dim=1)
+    def _append(self, tokens: Int[Tensor, " batch"]) -> None:
+        self._tokens = torch.cat([self._tokens, tokens.unsqueeze(1)], dim=1)
         if self._mask is not None:
             self._mask = torch.cat([self._mask, self._mask.new_ones(self.batch, 1)], dim=1)
 
     def _read_last(self, count: int) -> Next:
         mask = None if self._mask is None else self._mask[:, -count:]
-        states = self._model.states(self._words[:, -count:], mask)
-        return next_word(self._model, states.states, mask)
+        states = self._model.states(self._tokens[:, -count:], mask)
+        return next_token(self._model, states.states, mask)
 
 
 class Writing(_Text):
-    """A text within the context, which goes on with a key-value cache, or by reading all its words again."""
+    """A text within the context, which goes on with a key-value cache, or by reading all its tokens again."""
 
-    of_words = ("_words", "_mask", "_cache")
+    of_tokens = ("_tokens", "_mask", "_cache")
 
-    def __init__(self, model: GPT, prompt: Tensor, new_words: int, cached: bool, mask: Tensor | None) -> None:
-        super().__init__(model, prompt, new_words, mask)
-        capacity = prompt.shape[-1] + new_words - 1  # nobody reads the last word
+    def __init__(self, model: GPT, prompt: Tensor, new_tokens: int, cached: bool, mask: Tensor | None) -> None:
+        super().__init__(model, prompt, new_tokens, mask)
+        capacity = prompt.shape[-1] + new_tokens - 1  # nobody reads the last token
         if capacity > model.config.context:
             raise ValueError(
-                f"a prompt of {prompt.shape[-1]} words leaves no room for {new_words} more in the context of "
+                f"a prompt of {prompt.shape[-1]} tokens leaves no room for {new_tokens} more in the context of "
                 f"{model.config.context}; model.generate goes on past it with past_context=True"
             )
         self._cache: TextCache | None = model.cache(self.batch, self._room(capacity)) if cached else None
 
     def start(self) -> Next:
         """Read the prompts."""
-        states = self._model.states(self._words, self._mask, self._cache)
-        return next_word(self._model, states.states, self._mask)  # padding may come after the prompt
+        states = self._model.states(self._tokens, self._mask, self._cache)
+        return next_token(self._model, states.states, self._mask)  # padding may come after the prompt
 
     def _room(self, capacity: int) -> int:
-        """How many words the cache is made for."""
+        """How many tokens the cache is made for."""
         return capacity
 
-    def read(self, words: Int[Tensor, " batch"]) -> Next:
-        """Read one more word of each text."""
+    def read(self, tokens: Int[Tensor, " batch"]) -> Next:
+        """Read one more token of each text."""
         if self._cache is None:
-            self._append(words)
-            return self._read_last(self._words.shape[1])
-        states = self._model.states(words.unsqueeze(1), None, self._cache)
-        return next_word(self._model, states.states)
+            self._append(tokens)
+            return self._read_last(self._tokens.shape[1])
+        states = self._model.states(tokens.unsqueeze(1), None, self._cache)
+        return next_token(self._model, states.states)
 
 
 class PastContext(_Text):
-    """A text of any length: each word is predicted from the last `context` words.
+    """A text of any length: each token is predicted from the last `context` tokens.
 
-    While they are all there is, the text goes on as any other. From then on a word that leaves changes what every
+    While they are all there is, the text goes on as any other. From then on a token that leaves changes what every
     other has seen of it, and its position, so that no key or value can be kept: each step reads them all.
     """
 
-    of_words = ("_words", "_mask", "_within")
+    of_tokens = ("_tokens", "_mask", "_within")
 
-    def __init__(self, model: GPT, prompt: Tensor, new_words: int, cached: bool, mask: Tensor | None) -> None:
-        super().__init__(model, prompt, new_words, mask)
+    def __init__(self, model: GPT, prompt: Tensor, new_tokens: int, cached: bool, mask: Tensor | None) -> None:
+        super().__init__(model, prompt, new_tokens, mask)
         if self._mask is not None:
-            self._words, self._mask = _padding_first(prompt, self._mask)
+            self._tokens, self._mask = _padding_first(prompt, self._mask)
         self._context = model.config.context
         room = self._context - prompt.shape[1] + 1
         every = torch.ones_like(prompt, dtype=torch.bool) if self._mask is None else self._mask
         keeps = cached and room >= 1
-        self._within = Writing(model, self._words, min(room, new_words), True, every) if keeps else None
+        self._within = Writing(model, self._tokens, min(room, new_tokens), True, every) if keeps else None
 
     def start(self) -> Next:
-        """Read the last words of the prompts."""
+        """Read the last tokens of the prompts."""
         return self._read_last(self._context) if self._within is None else self._within.start()
 
-    def read(self, words: Int[Tensor, " batch"]) -> Next:
-        """Read one more word of each text."""
-        self._append(words)
-        if self._words.shape[1] > self._context:
+    def read(self, tokens: Int[Tensor, " batch"]) -> Next:
+        """Read one more token of each text."""
+        self._append(tokens)
+        if self._tokens.shape[1] > self._context:
             self._within = None
-        return self._read_last(self._context) if self._within is None else self._within.read(words)
+        return self._read_last(self._context) if self._within is None else self._within.read(tokens)
 
 
-def prompt_mask(prompt: Int[Tensor, "batch words"], config: GPTConfig) -> Bool[Tensor, "batch words"] | None:
-    """Where the prompts' words are; None where there is no padding among them.
+def prompt_mask(prompt: Int[Tensor, "batch tokens"], config: GPTConfig) -> Bool[Tensor, "batch tokens"] | None:
+    """Where the prompts' tokens are; None where there is no padding among them.
 
     GPT-2 has no padding of its own, so prompts of different lengths are filled up with the end of a text. Before or
-    after all the words of a prompt it counts as padding, unless every prompt has equally much of it.
+    after all the tokens of a prompt it counts as padding, unless every prompt has equally much of it.
 
     Raises:
-        ValueError: a prompt has no words.
+        ValueError: a prompt has no tokens.
     """
     if config.padding_id is not None:
         return _where_there_is_padding(prompt != config.padding_id)
@@ -175,28 +175,28 @@ def prompt_mask(prompt: Int[Tensor, "batch words"], config: GPTConfig) -> Bool[T
     return None if bool((mask == mask[:1]).all()) else _where_there_is_padding(mask)
 
 
-def _where_there_is_padding(mask: Bool[Tensor, "batch words"]) -> Bool[Tensor, "batch words"] | None:
+def _where_there_is_padding(mask: Bool[Tensor, "batch tokens"]) -> Bool[Tensor, "batch tokens"] | None:
     """The mask, or None where it hides nothing."""
     if bool(mask.all()):
         return None
     if not mask.any(dim=1).all():
-        raise ValueError("a prompt has no words: one of the inputs is all padding")
+        raise ValueError("a prompt has no tokens: one of the inputs is all padding")
     return mask
 
 
-def _padding_first(words: Int[Tensor, "batch words"], mask: Bool[Tensor, "batch words"]) -> tuple[Tensor, Tensor]:
-    """The words of every text at the end of its row, so that the last columns are the last words."""
+def _padding_first(tokens: Int[Tensor, "batch tokens"], mask: Bool[Tensor, "batch tokens"]) -> tuple[Tensor, Tensor]:
+    """The tokens of every text at the end of its row, so that the last columns are the last tokens."""
     order = mask.long().argsort(dim=1, stable=True)
-    return words.gather(1, order), mask.gather(1, order)
+    return tokens.gather(1, order), mask.gather(1, order)
 
 
-def next_word(
+def next_token(
     model: Transformer | GPT,
-    states: Float[Tensor, "batch words d_model"],
-    mask: Bool[Tensor, "batch words"] | None = None,
+    states: Float[Tensor, "batch tokens d_model"],
+    mask: Bool[Tensor, "batch tokens"] | None = None,
 ) -> Next:
-    """The logits of the word after the last one."""
-    return Next(model.logits(at_last_word(states, mask)))
+    """The logits of the token after the last one."""
+    return Next(model.logits(at_last_token(states, mask)))
 
 
 def end_with(text: Continuation, end_ids: tuple[int, ...] | None, vocabulary: int) -> Continuation:
@@ -229,9 +229,9 @@ def _compiled(function: Callable[..., Any], device_type: str, *, replayed: bool 
     return torch.compile(function, dynamic=False, mode=mode)
 
 
-def _size(words: int) -> int:
+def _size(tokens: int) -> int:
     """The next of the few sizes."""
-    return math.ceil(words / SIZES_APART) * SIZES_APART
+    return math.ceil(tokens / SIZES_APART) * SIZES_APART
 
 
 def _widened(rows: Tensor, width: int, value: int | bool) -> Tensor:
@@ -244,14 +244,14 @@ class _InCompiledSteps(Continuation):
     _model: GPT | Transformer
     _cache: TextCache | None
 
-    def read(self, words: Int[Tensor, " batch"]) -> Next:
+    def read(self, tokens: Int[Tensor, " batch"]) -> Next:
         assert self._cache is not None
         if not isinstance(self._cache, StaticTextCache):
             self._cache = self._cache.static(_kept.pop(self._model, None))
         torch.compiler.cudagraph_mark_step_begin()  # the logits of the step before are not needed any more
-        return Next(self._step(words.contiguous().unsqueeze(1), self._cache))  # strides count as a shape
+        return Next(self._step(tokens.contiguous().unsqueeze(1), self._cache))  # strides count as a shape
 
-    def _step(self, words: Int[Tensor, "batch 1"], cache: StaticTextCache) -> Float[Tensor, "batch vocabulary"]:
+    def _step(self, tokens: Int[Tensor, "batch 1"], cache: StaticTextCache) -> Float[Tensor, "batch vocabulary"]:
         raise NotImplementedError
 
     def close(self) -> None:
@@ -264,17 +264,17 @@ class CompiledTranslation(_InCompiledSteps, Translation):
 
     _model: Transformer
 
-    def __init__(self, model: Transformer, source: Int[Tensor, "batch source"], new_words: int) -> None:
-        super().__init__(model, source, _size(new_words), cached=True)
+    def __init__(self, model: Transformer, source: Int[Tensor, "batch source"], new_tokens: int) -> None:
+        super().__init__(model, source, _size(new_tokens), cached=True)
 
     def _encode(self, source: Int[Tensor, "batch source"]) -> Encoded:
         source = _widened(source, _size(source.shape[1]), self._model.config.padding_id)
         encoded: Encoded = _compiled(type(self._model).encode, source.device.type)(self._model, source)
         return encoded
 
-    def _step(self, words: Int[Tensor, "batch 1"], cache: StaticTextCache) -> Float[Tensor, "batch vocabulary"]:
-        step = _compiled(type(self._model).decode, words.device.type, replayed=True)
-        logits: Tensor = step(self._model, words, self._encoded, cache)
+    def _step(self, tokens: Int[Tensor, "batch 1"], cache: StaticTextCache) -> Float[Tensor, "batch vocabulary"]:
+        step = _compiled(type(self._model).decode, tokens.device.type, replayed=True)
+        logits: Tensor = step(self._model, tokens, self._encoded, cache)
         return logits[:, -1]
 
 
@@ -284,9 +284,13 @@ class CompiledWriting(_InCompiledSteps, Writing):
     _model: GPT
 
     def __init__(
-        self, model: GPT, prompt: Int[Tensor, "batch words"], new_words: int, mask: Bool[Tensor, "batch words"] | None
+        self,
+        model: GPT,
+        prompt: Int[Tensor, "batch tokens"],
+        new_tokens: int,
+        mask: Bool[Tensor, "batch tokens"] | None,
     ) -> None:
-        super().__init__(model, prompt, new_words, cached=True, mask=mask)
+        super().__init__(model, prompt, new_tokens, cached=True, mask=mask)
 
     def _room(self, capacity: int) -> int:
         return min(_size(capacity), self._model.config.context)
@@ -294,15 +298,15 @@ class CompiledWriting(_InCompiledSteps, Writing):
     def start(self) -> Next:
         """Read the prompts with padding after them, which is forgotten at once."""
         assert self._cache is not None
-        read = self._words.shape[1]
+        read = self._tokens.shape[1]
         width = min(_size(read), self._cache.capacity)
-        words = _widened(self._words, width, self.padding_id)
+        tokens = _widened(self._tokens, width, self.padding_id)
         mask = None if self._mask is None else _widened(self._mask, width, False)
-        states = _compiled(type(self._model).states, self.device.type)(self._model, words, mask, self._cache).states
+        states = _compiled(type(self._model).states, self.device.type)(self._model, tokens, mask, self._cache).states
         self._cache.forget(width - read)
-        return next_word(self._model, states[:, :read], self._mask)
+        return next_token(self._model, states[:, :read], self._mask)
 
-    def _step(self, words: Int[Tensor, "batch 1"], cache: StaticTextCache) -> Float[Tensor, "batch vocabulary"]:
-        step = _compiled(type(self._model).forward, words.device.type, replayed=True)
-        logits: Tensor = step(self._model, words, None, cache)
+    def _step(self, tokens: Int[Tensor, "batch 1"], cache: StaticTextCache) -> Float[Tensor, "batch vocabulary"]:
+        step = _compiled(type(self._model).forward, tokens.device.type, replayed=True)
+        logits: Tensor = step(self._model, tokens, None, cache)
         return logits[:, -1]

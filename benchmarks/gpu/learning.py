@@ -62,7 +62,7 @@ FP16_GB = 15.0
 NATS, NATS_SECONDS, NATS_UTILISATION = 1.4697, 40.0, 20.0
 
 TINY_TRANSLATION = dataclasses.replace(
-    MULTI30K, pieces=90, d_model=16, d_hidden=32, layers=1, max_tokens=600, steps=20, save_every=5, averaged=2
+    MULTI30K, pieces=90, d_model=16, d_ff=32, layers=1, max_tokens=600, steps=20, save_every=5, averaged=2
 )
 TINY_TEXT = dataclasses.replace(
     SHAKESPEARE, length=16, d_model=24, heads=2, layers=1, batch_size=4, steps=20, validate_every=10

@@ -1,1 +1,1 @@
-"""From a trained model to a text, one word after another."""
+"""From a trained model to a text, one token after another."""

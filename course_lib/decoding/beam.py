@@ -25,11 +25,11 @@ class Beams:
     """The best sentences found for each input, best first.
 
     Attributes:
-        words: ids, with padding after each <e>.
+        tokens: ids, with padding after each <e>.
         scores: log-probability in nats, divided by the length penalty; -inf where there are fewer sentences.
     """
 
-    words: Int[Tensor, "batch beams words"]
+    tokens: Int[Tensor, "batch beams tokens"]
     scores: Float[Tensor, "batch beams"]
 
 
@@ -37,9 +37,9 @@ def penalty(length: int, alpha: float, formula: LengthFormula = "wu") -> float:
     """What a sentence's log-probability is divided by.
 
         wu:      ((5 + length) / 6)^alpha    Wu et al. (2016), equation 14
-        length:  length^alpha                the `transformers` library; alpha = 1 gives the mean of the words'
+        length:  length^alpha                the `transformers` library; alpha = 1 gives the mean of the tokens'
 
-    Every word makes a sentence less probable; without the penalty, alpha = 0, short ones win.
+    Every token makes a sentence less probable; without the penalty, alpha = 0, short ones win.
     """
     return float(((5 + length) / 6) ** alpha if formula == "wu" else length**alpha)
 
@@ -79,7 +79,7 @@ class BeamSearch:
 
 def beam_search(
     model: nn.Module,
-    inputs: Int[Tensor, "batch words"],
+    inputs: Int[Tensor, "batch tokens"],
     beams: int = 4,
     length_penalty: float = 0.6,
     max_length: int = 50,
@@ -90,7 +90,7 @@ def beam_search(
 ) -> Beams:
     """Write the sentences with the highest scores that a search `beams` wide finds.
 
-    At every step each of the live sentences is continued by every word. Those of the best `beams` that end are
+    At every step each of the live sentences is continued by every token. Those of the best `beams` that end are
     finished, and the best `beams` of all the others live on; so one beam is greedy decoding. An input is done when it
     has `beams` finished sentences, and no live one would score higher if it ended now.
 
@@ -99,11 +99,11 @@ def beam_search(
         inputs: ids on the model's device, padded: sources, or prompts.
         beams: how many sentences to keep.
         length_penalty: alpha of `penalty`, at least 0.
-        max_length: the most words, <e> included; what is not finished by then is cut off, and scored as it is.
+        max_length: the most tokens, <e> included; what is not finished by then is cut off, and scored as it is.
         length_formula: which of `penalty`'s.
         early_stopping: True, an input is done as soon as it has `beams` finished sentences; "never", only when no live
             one would score higher if it had its log-probability at `max_length`, the most that it can hope for.
-        cached: keep keys and values; without them, the same words in more time.
+        cached: keep keys and values; without them, the same tokens in more time.
 
     Raises:
         TypeError: the inputs are not ids, or the model is of an unknown kind.
@@ -112,7 +112,7 @@ def beam_search(
     how = BeamSearch(beams, length_penalty, length_formula, early_stopping)
     with decoding(model):
         found = search(continuation(model, inputs, max_length, cached=cached), how, max_length)
-    return Beams(found.words.clone(), found.scores.clone())  # outside of inference mode
+    return Beams(found.tokens.clone(), found.scores.clone())  # outside of inference mode
 
 
 def search(text: Continuation, how: BeamSearch, max_length: int, rules: Rules = NO_RULES) -> Beams:
@@ -121,7 +121,7 @@ def search(text: Continuation, how: BeamSearch, max_length: int, rules: Rules = 
     Args:
         text: nothing of it has been read yet.
         how: how wide, and how sentences are compared.
-        max_length: the most words, the end included.
+        max_length: the most tokens, the end included.
         rules: what changes the log-probabilities first, and where a sentence ends besides at its end.
 
     Raises:
@@ -139,13 +139,13 @@ def search(text: Continuation, how: BeamSearch, max_length: int, rules: Rules = 
     longest = torch.zeros((), dtype=torch.long, device=text.device)
     for length in range(1, max_length + 1):
         longest += ~done.all()
-        log_probabilities = rules.change(live.words[:, :, : length - 1].flatten(0, 1), _log_softmax(logits))
-        words, scores, parents = _candidates(live, log_probabilities, length, beams * max(2, 1 + len(text.end_ids)))
-        ends = _ends(words[:, :, :length], text, rules)
+        log_probabilities = rules.change(live.tokens[:, :, : length - 1].flatten(0, 1), _log_softmax(logits))
+        tokens, scores, parents = _candidates(live, log_probabilities, length, beams * max(2, 1 + len(text.end_ids)))
+        ends = _ends(tokens[:, :, :length], text, rules)
         ended = scores.masked_fill(~ends | done.unsqueeze(1), -math.inf)[:, :beams] / how.penalty(length)
-        together = torch.cat([finished.words, words[:, :beams]], 1), torch.cat([finished.scores, ended], 1)
+        together = torch.cat([finished.tokens, tokens[:, :beams]], 1), torch.cat([finished.scores, ended], 1)
         finished = _best(*together, beams)[0]
-        live, kept = _best(words, scores.masked_fill(ends, -math.inf), beams)
+        live, kept = _best(tokens, scores.masked_fill(ends, -math.inf), beams)
         if length == max_length:
             break
         done |= how.is_done(finished, live, length, max_length)
@@ -153,23 +153,23 @@ def search(text: Continuation, how: BeamSearch, max_length: int, rules: Rules = 
             break
         rows = torch.arange(batch, device=text.device).unsqueeze(1) * beams + parents.gather(1, kept)
         text.select(rows.flatten())
-        logits = text.read(live.words[:, :, length - 1].flatten()).logits
+        logits = text.read(live.tokens[:, :, length - 1].flatten()).logits
     cut_off = live.scores.masked_fill(done.unsqueeze(1), -math.inf) / how.penalty(length)
-    words = torch.cat([finished.words, live.words], 1)
-    return _trimmed(_best(words, torch.cat([finished.scores, cut_off], 1), beams)[0], text.padding_id, int(longest))
+    tokens = torch.cat([finished.tokens, live.tokens], 1)
+    return _trimmed(_best(tokens, torch.cat([finished.scores, cut_off], 1), beams)[0], text.padding_id, int(longest))
 
 
 def _ends(
-    words: Int[Tensor, "batch candidates words"], text: Continuation, rules: Rules
+    tokens: Int[Tensor, "batch candidates tokens"], text: Continuation, rules: Rules
 ) -> Bool[Tensor, "batch candidates"]:
-    """Where a candidate ends with its last word."""
-    return rules.stop(words.flatten(0, 1)).view(words.shape[:2]) | text.has_ended(words[:, :, -1])
+    """Where a candidate ends with its last token."""
+    return rules.stop(tokens.flatten(0, 1)).view(tokens.shape[:2]) | text.has_ended(tokens[:, :, -1])
 
 
 def _candidates(
     live: Beams, log_probabilities: Float[Tensor, "rows vocabulary"], length: int, count: int
-) -> tuple[Int[Tensor, "batch candidates words"], Float[Tensor, "batch candidates"], Int[Tensor, "batch candidates"]]:
-    """The `count` best continuations by one word, with their scores, and which live sentence each comes from.
+) -> tuple[Int[Tensor, "batch candidates tokens"], Float[Tensor, "batch candidates"], Int[Tensor, "batch candidates"]]:
+    """The `count` best continuations by one token, with their scores, and which live sentence each comes from.
 
     Twice as many as beams, or more with several ends: even if each sentence ends with all of them, enough live on.
     """
@@ -178,28 +178,28 @@ def _candidates(
     totals = live.scores.unsqueeze(2) + log_probabilities.view(batch, beams, vocabulary)
     scores, places = totals.flatten(1).topk(min(count, beams * vocabulary), dim=1)
     parents = places // vocabulary
-    words = live.words.gather(1, parents.unsqueeze(2).expand(-1, -1, live.words.shape[2]))
-    words[:, :, length - 1] = places % vocabulary
-    return words, scores, parents
+    tokens = live.tokens.gather(1, parents.unsqueeze(2).expand(-1, -1, live.tokens.shape[2]))
+    tokens[:, :, length - 1] = places % vocabulary
+    return tokens, scores, parents
 
 
 def _best(
-    words: Int[Tensor, "batch candidates words"], scores: Float[Tensor, "batch candidates"], beams: int
+    tokens: Int[Tensor, "batch candidates tokens"], scores: Float[Tensor, "batch candidates"], beams: int
 ) -> tuple[Beams, Int[Tensor, "batch beams"]]:
     """The `beams` best, and where they were."""
     best, places = scores.topk(beams, dim=1)
-    return Beams(words.gather(1, places.unsqueeze(2).expand(-1, -1, words.shape[2])), best), places
+    return Beams(tokens.gather(1, places.unsqueeze(2).expand(-1, -1, tokens.shape[2])), best), places
 
 
 def _nothing(text: Continuation, batch: int, beams: int, max_length: int) -> Beams:
-    words = torch.full((batch, beams, max_length), text.padding_id, device=text.device)
-    return Beams(words, torch.full((batch, beams), -math.inf, device=text.device))
+    tokens = torch.full((batch, beams, max_length), text.padding_id, device=text.device)
+    return Beams(tokens, torch.full((batch, beams), -math.inf, device=text.device))
 
 
 def _trimmed(found: Beams, padding_id: int, length: int) -> Beams:
-    """Without the columns that no sentence reaches, and without words where there is no sentence."""
+    """Without the columns that no sentence reaches, and without tokens where there is no sentence."""
     none = found.scores.isneginf().unsqueeze(2)
-    return Beams(found.words.masked_fill(none, padding_id)[:, :, :length], found.scores)
+    return Beams(found.tokens.masked_fill(none, padding_id)[:, :, :length], found.scores)
 
 
 def _log_softmax(logits: Float[Tensor, "rows vocabulary"]) -> Float[Tensor, "rows vocabulary"]:

@@ -52,21 +52,21 @@ class Continuation(TextState, ABC):
         """Read what is given; what the model says about the first token to write."""
 
     @abstractmethod
-    def read(self, words: Int[Tensor, " batch"]) -> Next:
+    def read(self, tokens: Int[Tensor, " batch"]) -> Next:
         """Read one more token of each text; what the model says about the token after it."""
 
     def close(self) -> None:
         """Nothing more will be read."""
 
-    def has_ended(self, words: Int[Tensor, " rows"]) -> Bool[Tensor, " rows"]:
+    def has_ended(self, tokens: Int[Tensor, " rows"]) -> Bool[Tensor, " rows"]:
         """Which of these tokens end their text."""
-        ended = torch.zeros_like(words, dtype=torch.bool)
+        ended = torch.zeros_like(tokens, dtype=torch.bool)
         for end in self.end_ids:
-            ended |= words == end
+            ended |= tokens == end
         return ended
 
 
-def continuation(model: nn.Module, inputs: Int[Tensor, "batch tokens"], new_words: int, **how: Any) -> Continuation:
+def continuation(model: nn.Module, inputs: Int[Tensor, "batch tokens"], new_tokens: int, **how: Any) -> Continuation:
     """The texts that `model` writes for `inputs`: a source for `Transformer`, a prompt for `GPT`.
 
     Args:
@@ -83,5 +83,5 @@ def continuation(model: nn.Module, inputs: Int[Tensor, "batch tokens"], new_word
     begin = getattr(model, "begin", None)
     if begin is None:
         raise TypeError(f"cannot write with a {type(model).__name__}: it has no begin, as GPT and Transformer have")
-    begun: Continuation = begin(inputs, new_words, **how)
+    begun: Continuation = begin(inputs, new_tokens, **how)
     return begun

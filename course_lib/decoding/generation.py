@@ -26,7 +26,7 @@ from course_lib.ground.refusals import require_batch
 
 def generate(
     model: nn.Module,
-    input_ids: Int[Tensor, "batch words"],
+    input_ids: Int[Tensor, "batch tokens"],
     attention_mask: Tensor | None,
     settings: Settings,
     streamer: Streamer | None = None,
@@ -34,7 +34,7 @@ def generate(
     """What `Generates.generate` says."""
     beams, copies = settings.num_beams, settings.num_return_sequences
     if streamer is not None and beams > 1:
-        raise ValueError("beam search may still change its words, so that there is nothing for a streamer yet")
+        raise ValueError("beam search may still change its tokens, so that there is nothing for a streamer yet")
     if copies > 1 and beams == 1:
         input_ids = input_ids.repeat_interleave(copies, dim=0)
         attention_mask = None if attention_mask is None else attention_mask.repeat_interleave(copies, dim=0)
@@ -43,19 +43,19 @@ def generate(
         rules, longest, given = _rules(text, settings), settings.max_new_tokens, text.given
         if beams > 1:
             how = BeamSearch(beams, settings.length_penalty, settings.length_formula, settings.early_stopping)
-            words = search(text, how, longest, rules).words[:, :copies].flatten(0, 1)
+            tokens = search(text, how, longest, rules).tokens[:, :copies].flatten(0, 1)
             given = given.repeat_interleave(copies, dim=0)
         else:
-            words = write_on(text, _choice(settings), longest, rules, _listener(streamer, given))
+            tokens = write_on(text, _choice(settings), longest, rules, _listener(streamer, given))
         text.close()
-        written = torch.cat([given, words], dim=1)
+        written = torch.cat([given, tokens], dim=1)
     if streamer is not None:
         streamer.end()
     return written.clone()  # outside of inference mode, so that one may train with it
 
 
 def _choice(settings: Settings) -> Choice:
-    """Which word to write."""
+    """Which token to write."""
     if not settings.samples:
         return most_probable
     temperature = 1.0 if settings.temperature is None else settings.temperature
@@ -92,28 +92,28 @@ def _rules(text: Continuation, settings: Settings) -> Rules:
 
 
 def _with_ids(processor: LogitsProcessor) -> Processor:
-    """A processor of the caller's, which is not told where the words are."""
+    """A processor of the caller's, which is not told where the tokens are."""
     return lambda ids, _, scores: processor(ids, scores)
 
 
-def _listener(streamer: Streamer | None, read: Int[Tensor, "batch words"]) -> Listener | None:
-    """Gives the streamer each step's words, after those that were read."""
+def _listener(streamer: Streamer | None, read: Int[Tensor, "batch tokens"]) -> Listener | None:
+    """Gives the streamer each step's tokens, after those that were read."""
     if streamer is None:
         return None
     streamer.put(read.cpu())
     return streamer.put
 
 
-def _as_boolean(attention_mask: Tensor | None, ids: Tensor) -> Bool[Tensor, "batch words"] | None:
+def _as_boolean(attention_mask: Tensor | None, ids: Tensor) -> Bool[Tensor, "batch tokens"] | None:
     """The mask, which tokenizers give as 1 and 0."""
     if attention_mask is None:
         return None
     if not isinstance(attention_mask, Tensor) or attention_mask.dtype not in (torch.bool, torch.int64, torch.int32):
         found = getattr(attention_mask, "dtype", type(attention_mask).__name__)
-        raise TypeError(f"attention_mask must be 1 (or True) at words and 0 (or False) at padding, not {found}")
+        raise TypeError(f"attention_mask must be 1 (or True) at tokens and 0 (or False) at padding, not {found}")
     if attention_mask.shape != ids.shape:
         raise ValueError(f"attention_mask must be {list(ids.shape)} as input_ids are, not {list(attention_mask.shape)}")
     mask = attention_mask.bool()
     if not torch.equal(mask.to(attention_mask.dtype), attention_mask):
-        raise ValueError("attention_mask must be 1 at words and 0 at padding, and has other numbers")
+        raise ValueError("attention_mask must be 1 at tokens and 0 at padding, and has other numbers")
     return mask

@@ -1,6 +1,6 @@
-"""Decoding: from a trained model to a sentence, one word at a time (S2).
+"""Decoding: from a trained model to a sentence, one token at a time (S2).
 
-Greedy decoding takes the most probable word at every step. `write` is the loop, whatever the choice.
+Greedy decoding takes the most probable token at every step. `write` is the loop, whatever the choice.
 """
 
 from __future__ import annotations
@@ -17,45 +17,45 @@ from course_lib.decoding.rules import NO_RULES, Rules
 from course_lib.ground.modules import evaluating
 
 Choice = Callable[[Float[Tensor, "batch vocabulary"]], Int[Tensor, " batch"]]
-"""Which word to write, from the logits of all."""
+"""Which token to write, from the logits of all."""
 
 Listener = Callable[[Int[Tensor, " batch"]], object]
-"""Whoever wants each step's words, on the CPU."""
+"""Whoever wants each step's tokens, on the CPU."""
 
 
 def greedy_decode(
-    model: nn.Module, inputs: Int[Tensor, "batch words"], max_length: int = 50, *, cached: bool = True
+    model: nn.Module, inputs: Int[Tensor, "batch tokens"], max_length: int = 50, *, cached: bool = True
 ) -> Int[Tensor, "batch new"]:
-    """Write the most probable word at every step, until every text has its end.
+    """Write the most probable token at every step, until every text has its end.
 
     Args:
         model: `Transformer` or `GPT`. Dropout is off; the model's mode is restored.
         inputs: ids on the model's device, padded: sources for `Transformer`, prompts for `GPT`.
-        max_length: the most words to write, <e> included; what is not finished by then stays cut off.
-        cached: keep keys and values; without them, the same words in more time.
+        max_length: the most tokens to write, <e> included; what is not finished by then stays cut off.
+        cached: keep keys and values; without them, the same tokens in more time.
 
     Returns:
-        The new words, with padding after each <e>.
+        The new tokens, with padding after each <e>.
     """
     return write(model, inputs, most_probable, max_length, cached=cached)
 
 
 def write(
-    model: nn.Module, inputs: Int[Tensor, "batch words"], choose: Choice, max_length: int = 50, *, cached: bool = True
+    model: nn.Module, inputs: Int[Tensor, "batch tokens"], choose: Choice, max_length: int = 50, *, cached: bool = True
 ) -> Int[Tensor, "batch new"]:
     """The same with any choice: ask for logits, choose, read what was chosen, ask again.
 
     Args:
         model, inputs, max_length, cached: as for `greedy_decode`.
-        choose: which word to write.
+        choose: which token to write.
 
     Raises:
         TypeError: the inputs are not ids, or the model is of an unknown kind.
-        ValueError: the model refuses the inputs, or there is no room for so many words.
+        ValueError: the model refuses the inputs, or there is no room for so many tokens.
     """
     with decoding(model):
-        words = write_on(continuation(model, inputs, max_length, cached=cached), choose, max_length)
-    return words.clone()  # outside of inference mode, so that one may train with it
+        tokens = write_on(continuation(model, inputs, max_length, cached=cached), choose, max_length)
+    return tokens.clone()  # outside of inference mode, so that one may train with it
 
 
 def write_on(
@@ -67,28 +67,28 @@ def write_on(
         text: nothing of it has been read yet.
         choose, max_length: as for `write`.
         rules: what changes the logits first, and where a text stops besides at its end.
-        listen: is told each step's words, as soon as they are on the CPU: on other devices, several steps at once.
+        listen: is told each step's tokens, as soon as they are on the CPU: on other devices, several steps at once.
     """
-    words = torch.full((text.batch, max_length), text.padding_id, device=text.device)
+    tokens = torch.full((text.batch, max_length), text.padding_id, device=text.device)
     finished = torch.zeros(text.batch, dtype=torch.bool, device=text.device)
     logits = text.start().logits
     longest = torch.zeros((), dtype=torch.long, device=text.device)
     told = 0
     for length in range(1, max_length + 1):
         longest += ~finished.all()
-        word = choose(rules.change(words[:, : length - 1], logits)).masked_fill(finished, text.padding_id)
-        words[:, length - 1] = word
-        finished |= rules.stop(words[:, :length]) | text.has_ended(word)
+        token = choose(rules.change(tokens[:, : length - 1], logits)).masked_fill(finished, text.padding_id)
+        tokens[:, length - 1] = token
+        finished |= rules.stop(tokens[:, :length]) | text.has_ended(token)
         is_last = length == max_length
         if is_last or time_to_ask(length, text.device):
             if listen is not None:
-                for column in words[:, told : int(longest)].T.cpu():
+                for column in tokens[:, told : int(longest)].T.cpu():
                     listen(column)
                 told = length
             if is_last or finished.all():
                 break
-        logits = text.read(word).logits
-    return words[:, : int(longest)]
+        logits = text.read(token).logits
+    return tokens[:, : int(longest)]
 
 
 def time_to_ask(step: int, device: torch.device) -> bool:

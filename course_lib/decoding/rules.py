@@ -1,4 +1,4 @@
-"""What a text obeys whoever chooses its words: words that have been said count less, and where it stops."""
+"""What a text obeys whoever chooses its tokens: tokens that have been said count less, and where it stops."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from torch import Tensor
 
 from course_lib.decoding.settings import Tokenizer
 
-ScoreChange = Callable[[Int[Tensor, "rows words"], Float[Tensor, "rows vocabulary"]], Float[Tensor, "rows vocabulary"]]
-"""Other scores of the next word, from the words written so far and the model's scores."""
+ScoreChange = Callable[[Int[Tensor, "rows tokens"], Float[Tensor, "rows vocabulary"]], Float[Tensor, "rows vocabulary"]]
+"""Other scores of the next token, from the tokens written so far and the model's scores."""
 
 Processor = Callable[[Tensor, Tensor, Tensor], Tensor]
-"""Other scores of the next word, [rows, vocabulary], from whole texts and where their words are, [rows, words] each."""
+"""Other scores of the next token, [rows, vocabulary], from whole texts and where their tokens are, [rows, tokens]."""
 
-Stop = Callable[[Int[Tensor, "rows words"]], Bool[Tensor, " rows"]]
-"""Whether each text ends with the last of the words written so far."""
+Stop = Callable[[Int[Tensor, "rows tokens"]], Bool[Tensor, " rows"]]
+"""Whether each text ends with the last of the tokens written so far."""
 
 
-def _as_they_are(_words: Tensor, scores: Tensor) -> Tensor:
+def _as_they_are(_tokens: Tensor, scores: Tensor) -> Tensor:
     return scores
 
 
-def _nowhere(words: Tensor) -> Tensor:
-    return words.new_zeros(len(words), dtype=torch.bool)
+def _nowhere(tokens: Tensor) -> Tensor:
+    return tokens.new_zeros(len(tokens), dtype=torch.bool)
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ NO_RULES = Rules()
 def penalise_repetition(
     scores: Float[Tensor, "... vocabulary"], seen: Bool[Tensor, "... vocabulary"], penalty: float
 ) -> Float[Tensor, "... vocabulary"]:
-    """Scores with those of the words that have been seen divided by `penalty`, or multiplied where they are negative.
+    """Scores with those of the tokens that have been seen divided by `penalty`, or multiplied where they are negative.
 
     Keskar et al. (2019), "CTRL", section 4.1, with a penalty of about 1.2. The paper divides them all; a negative score
     would rise by that, so that it is multiplied, as in the `transformers` library. 1 changes nothing.
@@ -76,46 +76,48 @@ def require_penalty(penalty: float) -> None:
 
 
 def score_change(
-    read: Int[Tensor, "batch words"], mask: Bool[Tensor, "batch words"] | None, processors: Sequence[Processor]
+    read: Int[Tensor, "batch tokens"], mask: Bool[Tensor, "batch tokens"] | None, processors: Sequence[Processor]
 ) -> ScoreChange:
     """What these do to the scores, one after the other, of texts that begin with what was read before.
 
     Args:
-        read: before the first new word: prompts, or <s>.
-        mask: True at words, False at padding; None where there is none.
-        processors: given all of each text, and where in it there are words.
+        read: before the first new token: prompts, or <s>.
+        mask: True at tokens, False at padding; None where there is none.
+        processors: given all of each text, and where in it there are tokens.
     """
     known = torch.ones_like(read, dtype=torch.bool) if mask is None else mask
 
-    def change(words: Tensor, scores: Tensor) -> Tensor:
+    def change(tokens: Tensor, scores: Tensor) -> Tensor:
         copies = len(scores) // len(read)  # in beam search
-        text = torch.cat([read.repeat_interleave(copies, dim=0), words], dim=1)
-        at_words = torch.cat([known.repeat_interleave(copies, dim=0), torch.ones_like(words, dtype=torch.bool)], dim=1)
+        text = torch.cat([read.repeat_interleave(copies, dim=0), tokens], dim=1)
+        at_tokens = torch.cat(
+            [known.repeat_interleave(copies, dim=0), torch.ones_like(tokens, dtype=torch.bool)], dim=1
+        )
         for process in processors:
-            scores = process(text, at_words, scores)
+            scores = process(text, at_tokens, scores)
         return scores
 
     return change if processors else _as_they_are
 
 
 def repetition_penalty(penalty: float) -> Processor:
-    """Penalise the words of the whole text; padding is no word. Above 1, what has been said is said less."""
+    """Penalise the tokens of the whole text; padding is no token. Above 1, what has been said is said less."""
 
-    def process(text: Tensor, at_words: Tensor, scores: Tensor) -> Tensor:
-        seen = torch.zeros_like(scores, dtype=torch.long).scatter_add_(1, text, at_words.long()) > 0
+    def process(text: Tensor, at_tokens: Tensor, scores: Tensor) -> Tensor:
+        seen = torch.zeros_like(scores, dtype=torch.long).scatter_add_(1, text, at_tokens.long()) > 0
         return penalise_repetition(scores.float(), seen, penalty)
 
     return process
 
 
 def no_repeated_ngram(size: int) -> Processor:
-    """No `size` words in a row that have been there before: Paulus et al. (2017), "A Deep Reinforced Model", 2.5."""
+    """No `size` tokens in a row that have been there before: Paulus et al. (2017), "A Deep Reinforced Model", 2.5."""
 
-    def process(text: Tensor, at_words: Tensor, scores: Tensor) -> Tensor:
+    def process(text: Tensor, at_tokens: Tensor, scores: Tensor) -> Tensor:
         if text.shape[1] < size:
             return scores
         ngrams = text.unfold(1, size, 1)
-        known = at_words.unfold(1, size, 1).all(dim=2)
+        known = at_tokens.unfold(1, size, 1).all(dim=2)
         begun = text[:, text.shape[1] - size + 1 :].unsqueeze(1)
         again = known & (ngrams[:, :, :-1] == begun).all(dim=2)
         banned = torch.zeros_like(scores, dtype=torch.long).scatter_add_(1, ngrams[:, :, -1], again.long()) > 0
@@ -125,9 +127,9 @@ def no_repeated_ngram(size: int) -> Processor:
 
 
 def no_end_before(length: int, end_ids: Sequence[int]) -> Processor:
-    """No end of a text that has fewer words than this, those that were read before included."""
+    """No end of a text that has fewer tokens than this, those that were read before included."""
 
-    def process(text: Tensor, at_words: Tensor, scores: Tensor) -> Tensor:
+    def process(text: Tensor, at_tokens: Tensor, scores: Tensor) -> Tensor:
         if text.shape[1] >= length:
             return scores
         return scores.index_fill(1, torch.tensor(list(end_ids), device=scores.device), -math.inf)
@@ -157,21 +159,21 @@ def stop_rule(stop_strings: str | Sequence[str | Sequence[int]], tokenizer: Toke
     if texts and tokenizer is None:
         raise ValueError(f"to stop at the text {texts[0]!r}, give the tokenizer as well, or its ids in place of it")
 
-    def stopped(words: Tensor) -> Tensor:
-        found = _nowhere(words)
+    def stopped(tokens: Tensor) -> Tensor:
+        found = _nowhere(tokens)
         for ids in sequences:
-            end = words[:, -len(ids) :]
+            end = tokens[:, -len(ids) :]
             if end.shape[1] == len(ids):
-                found |= (end == torch.tensor(ids, device=words.device)).all(dim=1)
+                found |= (end == torch.tensor(ids, device=tokens.device)).all(dim=1)
         if texts and tokenizer is not None:
-            written = [tokenizer.decode(row) for row in words.tolist()]
-            found |= torch.tensor([any(text in row for text in texts) for row in written], device=words.device)
+            written = [tokenizer.decode(row) for row in tokens.tolist()]
+            found |= torch.tensor([any(text in row for text in texts) for row in written], device=tokens.device)
         return found
 
     return stopped
 
 
 def _ids(one: Sequence[int]) -> list[int]:
-    if not isinstance(one, Sequence) or not all(type(word) is int for word in one):
+    if not isinstance(one, Sequence) or not all(type(token) is int for token in one):
         raise TypeError(f"stop_strings must be a list of texts and of lists of ids, but it has {one!r}")
     return list(one)

@@ -1,6 +1,6 @@
-"""Sampling: words drawn at random, so that a model does not always say the same.
+"""Sampling: tokens drawn at random, so that a model does not always say the same.
 
-Four ways to keep improbable words from being drawn: a low temperature, the k most probable only, the nucleus, or those
+Four ways to keep improbable tokens from being drawn: a low temperature, the k most probable only, the nucleus, or those
 not much less probable than the most probable. Fan et al. (2018), "Hierarchical Neural Story Generation" (top-k);
 Holtzman et al. (2020), "The Curious Case of Neural Text Degeneration" (nucleus); Nguyen et al. (2024) (min-p).
 """
@@ -19,7 +19,7 @@ from course_lib.ground.refusals import require_at_least
 
 
 def keep_top_k(logits: Float[Tensor, "... vocabulary"], k: int) -> Float[Tensor, "... vocabulary"]:
-    """The logits with -inf wherever a word is not among the k most probable; words as probable as the k-th stay.
+    """The logits with -inf wherever a token is not among the k most probable; tokens as probable as the k-th stay.
 
     Raises:
         ValueError: `k` is less than 1.
@@ -30,7 +30,7 @@ def keep_top_k(logits: Float[Tensor, "... vocabulary"], k: int) -> Float[Tensor,
 
 
 def keep_nucleus(logits: Float[Tensor, "... vocabulary"], p: float) -> Float[Tensor, "... vocabulary"]:
-    """The logits with -inf outside the nucleus: the fewest words, most probable first, that have mass p together.
+    """The logits with -inf outside the nucleus: the fewest tokens, most probable first, that have mass p together.
 
     Raises:
         ValueError: `p` is not above 0, or above 1.
@@ -39,13 +39,13 @@ def keep_nucleus(logits: Float[Tensor, "... vocabulary"], p: float) -> Float[Ten
     ordered, places = logits.sort(dim=-1, descending=True, stable=True)
     probabilities = torch.softmax(ordered, dim=-1)
     before = probabilities.cumsum(dim=-1) - probabilities
-    before[..., 0] = 0.0  # the most probable word stays, whatever rounding made of the sum
+    before[..., 0] = 0.0  # the most probable token stays, whatever rounding made of the sum
     outside = torch.empty_like(before, dtype=torch.bool).scatter_(-1, places, before >= p)
     return logits.masked_fill(outside, -math.inf)
 
 
 def keep_min_p(logits: Float[Tensor, "... vocabulary"], p: float) -> Float[Tensor, "... vocabulary"]:
-    """The logits with -inf wherever a word is less probable than p times the most probable.
+    """The logits with -inf wherever a token is less probable than p times the most probable.
 
     Nguyen et al. (2024), "Turning Up the Heat: Min-p Sampling for Creative and Coherent LLM Outputs", section 3.
 
@@ -59,7 +59,7 @@ def keep_min_p(logits: Float[Tensor, "... vocabulary"], p: float) -> Float[Tenso
 
 @dataclass(frozen=True)
 class Draw:
-    """A choice at random: from softmax(logits / temperature), among the words that top-k, nucleus and min-p leave.
+    """A choice at random: from softmax(logits / temperature), among the tokens that top-k, nucleus and min-p leave.
 
     Attributes:
         temperature, top_k, top_p, min_p, generator: as for `sample`.
@@ -74,7 +74,7 @@ class Draw:
     def __post_init__(self) -> None:
         if not (self.temperature > 0 and math.isfinite(self.temperature)):
             raise ValueError(
-                f"temperature must be above 0, not {self.temperature}; greedy_decode takes the most probable word"
+                f"temperature must be above 0, not {self.temperature}; greedy_decode takes the most probable token"
             )
         if self.top_k is not None:
             require_at_least(1, top_k=self.top_k)
@@ -84,7 +84,7 @@ class Draw:
             _require_min_p(self.min_p)
 
     def __call__(self, logits: Float[Tensor, "batch vocabulary"]) -> Int[Tensor, " batch"]:
-        """One word of each text."""
+        """One token of each text."""
         logits = logits.float() / self.temperature
         if self.top_k is not None:
             logits = keep_top_k(logits, self.top_k)
@@ -97,7 +97,7 @@ class Draw:
 
 def sample(
     model: nn.Module,
-    inputs: Int[Tensor, "batch words"],
+    inputs: Int[Tensor, "batch tokens"],
     max_length: int = 50,
     *,
     temperature: float = 1.0,
@@ -107,14 +107,15 @@ def sample(
     generator: torch.Generator | None = None,
     cached: bool = True,
 ) -> Int[Tensor, "batch new"]:
-    """Write words drawn from softmax(logits / temperature), among those that top-k, then the nucleus, then min-p leave.
+    """Write tokens drawn from softmax(logits / temperature), among those that top-k, then the nucleus, then min-p
+    leave.
 
     Args:
         model, inputs, max_length, cached: as for `greedy_decode`.
         temperature: above 0; below 1 the probable becomes more probable, above 1 less.
         top_k: draw from the k most probable only; None for all.
         top_p: draw from the nucleus of this mass only; None for all.
-        min_p: draw from words at least this share as probable as the most probable; None for all.
+        min_p: draw from tokens at least this share as probable as the most probable; None for all.
         generator: of the draws, on the model's device; None for torch's own.
 
     Raises:

@@ -36,7 +36,7 @@ class Translator:
             sentences: to translate.
             batch_size: how many at once.
             beams: how many translations beam search follows at once; 1 is greedy decoding.
-            max_length: the most words of a translation, <e> included.
+            max_length: the most tokens of a translation, <e> included.
 
         Raises:
             TypeError: one string in place of a list.
@@ -52,7 +52,7 @@ class Translator:
             if beams == 1:
                 decoded = greedy_decode(self.model, inputs, max_length)
             else:
-                decoded = beam_search(self.model, inputs, beams, max_length=max_length).words[:, 0]
+                decoded = beam_search(self.model, inputs, beams, max_length=max_length).tokens[:, 0]
             translations += [self.target.decode(row) for row in decoded.tolist()]
         return translations
 
@@ -64,5 +64,5 @@ class Translator:
     def _ids(self, sentence: str) -> list[int]:
         ids = self.source.encode(sentence)
         if not ids:
-            raise ValueError("there is nothing to translate: a sentence without words")
+            raise ValueError("there is nothing to translate: a sentence without tokens")
         return ids

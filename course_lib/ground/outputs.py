@@ -19,7 +19,7 @@ class BERTOutput(NamedTuple):
         pooled: one for the whole sequence, made from its first word, [CLS].
     """
 
-    states: Float[Tensor, "batch words d_model"]
+    states: Float[Tensor, "batch tokens d_model"]
     pooled: Float[Tensor, "batch d_model"]
 
 
@@ -34,10 +34,10 @@ class Reader(nn.Module, ABC):
 
     def forward(
         self,
-        ids: Int[Tensor, "batch words"],
+        ids: Int[Tensor, "batch tokens"],
         *,
-        segments: Int[Tensor, "batch words"] | None = None,
-        mask: Bool[Tensor, "batch words"] | None = None,
+        segments: Int[Tensor, "batch tokens"] | None = None,
+        mask: Bool[Tensor, "batch tokens"] | None = None,
     ) -> BERTOutput:
         """Read a batch of sequences, each of one text or of two.
 

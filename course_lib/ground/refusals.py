@@ -92,14 +92,14 @@ def require_device(device: torch.device | str) -> torch.device:
 
 
 def require_known(vocabulary: int, **ids: int | None) -> None:
-    """Refuse the id of a special word that the vocabulary does not have; None stands for no such word.
+    """Refuse the id of a special token that the vocabulary does not have; None stands for no such token.
 
     Raises:
         ValueError: naming the first.
     """
-    for name, word in ids.items():
-        if word is not None and not 0 <= word < vocabulary:
-            raise ValueError(f"{name} must be from 0 to {vocabulary - 1}, the vocabulary's last, not {word}")
+    for name, token in ids.items():
+        if token is not None and not 0 <= token < vocabulary:
+            raise ValueError(f"{name} must be from 0 to {vocabulary - 1}, the vocabulary's last, not {token}")
 
 
 def require_shares(**shares: float) -> None:
@@ -151,12 +151,12 @@ def require_floating(**tensors: Tensor) -> None:
             raise TypeError(f"{name} must be floating-point numbers, not {tensor.dtype}; write {name}.float()")
 
 
-def require_ids(ids: Int[Tensor, "batch words"], vocabulary: int, name: str, *, wait: bool = False) -> None:
+def require_ids(ids: Int[Tensor, "batch tokens"], vocabulary: int, name: str, *, wait: bool = False) -> None:
     """Refuse what is not a batch of ids below `vocabulary`, before anything is computed with it.
 
     Args:
-        ids: of words.
-        vocabulary: how many words there are.
+        ids: of tokens.
+        vocabulary: how many tokens there are.
         name: what the message calls the ids.
         wait: look at the ids on any device. Otherwise only at those on the CPU: for others the program would stop at
             every call until the device has caught up.
@@ -177,7 +177,7 @@ def require_ids(ids: Int[Tensor, "batch words"], vocabulary: int, name: str, *, 
         raise ValueError(f"{name} must be from 0 to {vocabulary - 1}, the vocabulary's last, but there is a {wrong}")
 
 
-def require_batch(ids: Int[Tensor, "batch words"], name: str) -> None:
+def require_batch(ids: Int[Tensor, "batch tokens"], name: str) -> None:
     """Refuse what cannot be a batch of ids, whatever their values.
 
     Raises:
@@ -185,17 +185,17 @@ def require_batch(ids: Int[Tensor, "batch words"], name: str) -> None:
         ValueError: they have another shape, or there are none.
     """
     if not isinstance(ids, Tensor):
-        raise TypeError(f"{name} must be a tensor [batch, words], not a {type(ids).__name__}; write torch.tensor(ids)")
+        raise TypeError(f"{name} must be a tensor [batch, tokens], not a {type(ids).__name__}; write torch.tensor(ids)")
     if ids.dtype not in (torch.int64, torch.int32):
         raise TypeError(f"{name} must be whole numbers (torch.long), not {ids.dtype}")
     if ids.dim() != 2:
-        raise ValueError(f"{name} must be [batch, words], not {list(ids.shape)}")
+        raise ValueError(f"{name} must be [batch, tokens], not {list(ids.shape)}")
     if not ids.numel():
-        raise ValueError(f"{name} has no words: {list(ids.shape)}")
+        raise ValueError(f"{name} has no tokens: {list(ids.shape)}")
 
 
-def require_mask(mask: Bool[Tensor, "batch words"] | None, ids: Int[Tensor, "batch words"]) -> None:
-    """Refuse a padding mask that is not boolean, or not of the shape of its words.
+def require_mask(mask: Bool[Tensor, "batch tokens"] | None, ids: Int[Tensor, "batch tokens"]) -> None:
+    """Refuse a padding mask that is not boolean, or not of the shape of its tokens.
 
     Raises:
         TypeError: it is not boolean.
@@ -203,6 +203,6 @@ def require_mask(mask: Bool[Tensor, "batch words"] | None, ids: Int[Tensor, "bat
     """
     if mask is None:
         return
-    require_boolean(mask, "a word, False = padding")
+    require_boolean(mask, "a token, False = padding")
     if mask.shape != ids.shape:
         raise ValueError(f"mask must be {list(ids.shape)} as ids are, not {list(mask.shape)}")

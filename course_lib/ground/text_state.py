@@ -20,22 +20,22 @@ class TextState:
     Attributes:
         batch: how many texts.
         of_source: names of what a text shares with its copies.
-        of_words: names of what its own words have left.
+        of_tokens: names of what its own words have left.
     """
 
     batch: int
     of_source: ClassVar[tuple[str, ...]] = ()
-    of_words: ClassVar[tuple[str, ...]] = ()
+    of_tokens: ClassVar[tuple[str, ...]] = ()
 
     def expand(self, copies: int) -> None:
         """Go on with every text `copies` times, the copies one after the other."""
         self.batch *= copies
-        for name in (*self.of_source, *self.of_words):
+        for name in (*self.of_source, *self.of_tokens):
             self._replace(name, methodcaller("expand", copies), methodcaller("repeat_interleave", copies, dim=0))
 
     def select(self, rows: Int[Tensor, " batch"]) -> None:
         """Let text i go on from text `rows[i]`, a copy of the same one."""
-        for name in self.of_words:
+        for name in self.of_tokens:
             self._replace(name, methodcaller("select", rows), lambda tensor: tensor[rows])
 
     def _replace(self, name: str, state: Callable[[TextState], None], tensor: Callable[[Tensor], Tensor]) -> None:

@@ -1,6 +1,6 @@
-"""Several texts in one row, without padding between them: where a word may attend, and its position.
+"""Several texts in one row, without padding between them: where a token may attend, and its position.
 
-    documents   0 0 0 1 1 2 2 2 2 -1 -1     the number of each word's text; padding at the row's end has its own
+    documents   0 0 0 1 1 2 2 2 2 -1 -1     the number of each token's text; padding at the row's end has its own
     positions   0 1 2 0 1 0 1 2 3  0  1
 
 Attention is causal within each text, so that a text's vectors are what they would be if it stood alone. Krell et al.
@@ -14,14 +14,14 @@ from jaxtyping import Bool, Int
 from torch import Tensor
 
 
-def document_positions(documents: Int[Tensor, "batch words"]) -> Int[Tensor, "batch words"]:
-    """Each word's position in its own text, counted from 0; a text begins where the number changes."""
+def document_positions(documents: Int[Tensor, "batch tokens"]) -> Int[Tensor, "batch tokens"]:
+    """Each token's position in its own text, counted from 0; a text begins where the number changes."""
     column = torch.arange(documents.shape[1], device=documents.device)
     begins = documents.diff(dim=1, prepend=documents[:, :1]) != 0
     return column - (column * begins).cummax(dim=1).values
 
 
-def document_mask(positions: Int[Tensor, "batch words"]) -> Bool[Tensor, "batch words words"]:
-    """True where a word may attend: to itself, and to the words before it in its own text, from their positions."""
-    begin = torch.arange(positions.shape[1], device=positions.device) - positions  # of each word's text
+def document_mask(positions: Int[Tensor, "batch tokens"]) -> Bool[Tensor, "batch tokens tokens"]:
+    """True where a token may attend: to itself, and to the tokens before it in its own text, from their positions."""
+    begin = torch.arange(positions.shape[1], device=positions.device) - positions  # of each token's text
     return (begin.unsqueeze(2) == begin.unsqueeze(1)).tril()

@@ -48,7 +48,7 @@ class GroupedQueryAttention(MultiHeadAttention):
         """Projections for queries, and for fewer keys and values.
 
         Args:
-            d_model: the length of a word's vector.
+            d_model: the length of a token's vector.
             heads: of queries.
             key_value_heads: of keys and values, a divisor of `heads`; None for as many.
             dropout: the share of attention weights that training drops.
@@ -83,8 +83,8 @@ class GroupedQueryAttention(MultiHeadAttention):
         return weights
 
     def _project(
-        self, x: Float[Tensor, "batch words d_model"], memory: Tensor | KeysAndValues | None
-    ) -> tuple[Float[Tensor, "batch heads words d_head"], KeysAndValues]:
+        self, x: Float[Tensor, "batch tokens d_model"], memory: Tensor | KeysAndValues | None
+    ) -> tuple[Float[Tensor, "batch heads tokens d_head"], KeysAndValues]:
         every_head = self.W_qkv(x).unflatten(-1, (-1, self.d_head)).transpose(1, 2)
         q, k, v = every_head.split(self._heads, dim=1)
         pairs = KeysAndValues(self.k_norm(k), v)

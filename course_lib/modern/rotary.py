@@ -1,6 +1,6 @@
-"""Rotary positions: queries and keys are turned by their words' positions, so that a score depends on the distance.
+"""Rotary positions: queries and keys are turned by their tokens' positions, so that a score depends on the distance.
 
-Each pair of a query's numbers is a point in the plane, and turns by its own angle with every word:
+Each pair of a query's numbers is a point in the plane, and turns by its own angle with every token:
 
     rotated[2i]     = cos(pos f_i) x[2i] - sin(pos f_i) x[2i + 1]
     rotated[2i + 1] = sin(pos f_i) x[2i] + cos(pos f_i) x[2i + 1]     f_i = base^(-2i / d_head)
@@ -28,7 +28,7 @@ FIRST_TABLE = 256
 
 
 def rotary_frequencies(d_head: int, base: float = 10_000.0) -> Float[Tensor, " pairs"]:
-    """By how much each pair turns with every word, in radians: base^(-2i / d_head).
+    """By how much each pair turns with every token, in radians: base^(-2i / d_head).
 
     Raises:
         ValueError: `d_head` is odd, so that its last number has no other to turn with.
@@ -55,10 +55,10 @@ def by_turns(
     Llama 3.1 computes it (Grattafiori et al., 2024, "The Llama 3 Herd of Models", section 3.4.2, for the context).
 
     Args:
-        frequencies: of each pair, in radians per word.
+        frequencies: of each pair, in radians per token.
         factor: how many times as long texts may be.
-        trained_context: how many words the longest text in training had.
-        few, many: turns in that many words.
+        trained_context: how many tokens the longest text in training had.
+        few, many: turns in that many tokens.
     """
     turns = trained_context * frequencies / (2 * math.pi)
     left_alone = ((turns - few) / (many - few)).clamp(0, 1)
@@ -100,10 +100,10 @@ def yarn_scale(factor: float) -> float:
 
 
 def rotate(
-    x: Float[Tensor, "... words d_head"],
-    cosine: Float[Tensor, "... words pairs"],
-    sine: Float[Tensor, "... words pairs"],
-) -> Float[Tensor, "... words d_head"]:
+    x: Float[Tensor, "... tokens d_head"],
+    cosine: Float[Tensor, "... tokens pairs"],
+    sine: Float[Tensor, "... tokens pairs"],
+) -> Float[Tensor, "... tokens d_head"]:
     """The formula above: each pair of neighbouring numbers turned by its angle; half precision in single."""
     pairs = (x.float() if x.element_size() < 4 else x).unflatten(-1, (-1, 2))
     if torch.compiler.is_compiling():  # what writes compiled code fuses all this, but knows no complex numbers
@@ -117,7 +117,7 @@ def rotate(
 class RotaryPositions(nn.Module):
     """Says how to turn queries and keys. Nothing is learned, and there is no longest text.
 
-    Cosines and sines are kept in single precision whatever the model's: in half, far words would share their angles.
+    Cosines and sines are kept in single precision whatever the model's: in half, far tokens would share their angles.
     """
 
     def __init__(
@@ -138,7 +138,7 @@ class RotaryPositions(nn.Module):
             base: of the frequencies.
             extension: how to meet longer texts than those of the training: "linear", "by_turns", "yarn" or None.
             factor: how many times as long they may be.
-            trained_context: how many words the longest text in training had, for "by_turns" and "yarn".
+            trained_context: how many tokens the longest text in training had, for "by_turns" and "yarn".
             few, many: in how many turns a pair is no longer interpolated, for these two.
 
         Raises:
@@ -157,12 +157,12 @@ class RotaryPositions(nn.Module):
         self._table = torch.empty(2, 0, len(self.frequencies))  # computed when it is needed, where it is needed
 
     def forward(
-        self, places: Int[Tensor, "... words"], longest: int
-    ) -> Callable[[Float[Tensor, "batch heads words d_head"]], Float[Tensor, "batch heads words d_head"]]:
-        """What turns the queries and keys of these words.
+        self, places: Int[Tensor, "... tokens"], longest: int
+    ) -> Callable[[Float[Tensor, "batch heads tokens d_head"]], Float[Tensor, "batch heads tokens d_head"]]:
+        """What turns the queries and keys of these tokens.
 
         Args:
-            places: the position of each word, the same in all texts, or with a row for each.
+            places: the position of each token, the same in all texts, or with a row for each.
             longest: a number that no position reaches.
         """
         if self._table.shape[1] < longest or self._table.device != places.device:

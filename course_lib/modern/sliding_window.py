@@ -1,7 +1,7 @@
-"""A sliding window: a word attends to the last few words only, so that a long text costs no more for each word.
+"""A sliding window: a token attends to the last few tokens only, so that a long text costs no more for each token.
 
 Beltagy et al. (2020), "Longformer", section 3.1; Jiang et al. (2023), "Mistral 7B", section 2. Through many blocks a
-word still hears of words further back: each block reaches one window further.
+token still hears of tokens further back: each block reaches one window further.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from torch import Tensor
 def sliding_window_mask(
     queries: Int[Tensor, "... queries"], keys: Int[Tensor, "... keys"], window: int
 ) -> Bool[Tensor, "... queries keys"]:
-    """True where a query may attend: to its own word and the `window` - 1 before it.
+    """True where a query may attend: to its own token and the `window` - 1 before it.
 
     Args:
-        queries: the position of each query's word, counted from 0.
+        queries: the position of each query's token, counted from 0.
         keys: the position of each key's.
-        window: how many words, at least 1.
+        window: how many tokens, at least 1.
     """
     distance = queries.unsqueeze(-1) - keys.unsqueeze(-2)
     return (distance >= 0) & (distance < window)

@@ -1,12 +1,12 @@
 """Heads: what is put on a model so that it solves a task (S1, "the seven heads").
 
-    the slide's task            head                   on          logits for [batch, words]
-    language modelling          `GPT` itself                       [batch, words, vocabulary]
+    the slide's task            head                   on          logits for [batch, tokens]
+    language modelling          `GPT` itself                       [batch, tokens, vocabulary]
     sequence classification     `SequenceClassifier`   an encoder  [batch, classes]
-    question answering (span)   `QuestionAnswering`    an encoder  [batch, 2, words]
-    token classification        `TokenClassifier`      an encoder  [batch, words, classes]
-    multiple choice             `MultipleChoice`       an encoder  [batch, choices], for [batch, choices, words]
-    masked language modelling   `MaskedLanguageModel`  BERT        [batch, words, vocabulary]
+    question answering (span)   `QuestionAnswering`    an encoder  [batch, 2, tokens]
+    token classification        `TokenClassifier`      an encoder  [batch, tokens, classes]
+    multiple choice             `MultipleChoice`       an encoder  [batch, choices], for [batch, choices, tokens]
+    masked language modelling   `MaskedLanguageModel`  BERT        [batch, tokens, vocabulary]
     conditional generation      `Transformer` itself               [batch, target, vocabulary], for two texts
 
 An encoder is any `Reader`: `BERT`, `BagOfEmbeddings`, `RecurrentEncoder`, or a `FrozenEncoder` around one of them. A
@@ -31,7 +31,7 @@ from course_lib.bags import mean_pooling
 from course_lib.blocks import ACTIVATIONS
 from course_lib.ground.outputs import BERTOutput, Reader
 from course_lib.ground.refusals import require_ids, require_one_of
-from course_lib.masking import at_last_word
+from course_lib.masking import at_last_token
 from course_lib.models import BERT, GPT
 from course_lib.objectives.labelled_data import IGNORED, LabelledBatch
 from course_lib.objectives.losses import cross_entropy, smoothed_cross_entropy
@@ -60,7 +60,7 @@ def label_loss(
 ) -> Float[Tensor, ""]:
     """The mean cross-entropy, in nats, over the places whose label is not `IGNORED`; NaN where there is none.
 
-    For masked words it is the loss of Devlin et al. (2019), section 3.1, task 1.
+    For masked tokens it is the loss of Devlin et al. (2019), section 3.1, task 1.
 
     Raises:
         ValueError: a label is not one of the classes.
@@ -98,11 +98,11 @@ class FrozenEncoder(Reader):
 # --- Heads on an encoder ---------------------------------------------------------------------------------------
 
 Pooling = Literal["pooled", "mean"]
-"""One vector for a sequence: the encoder's own (BERT's comes from [CLS]), or the mean of its words (S3)."""
+"""One vector for a sequence: the encoder's own (BERT's comes from [CLS]), or the mean of its tokens (S3)."""
 
 
 def _vector(
-    read: BERTOutput, mask: Bool[Tensor, "batch words"] | None, pooling: Pooling
+    read: BERTOutput, mask: Bool[Tensor, "batch tokens"] | None, pooling: Pooling
 ) -> Float[Tensor, "batch d_model"]:
     return mean_pooling(read.states, mask) if pooling == "mean" else read.pooled
 
@@ -119,16 +119,16 @@ class Head(HeadFromPretrained, nn.Module, ABC):
 
     def forward(
         self,
-        ids: Int[Tensor, "batch words"],
+        ids: Int[Tensor, "batch tokens"],
         *,
-        segments: Int[Tensor, "batch words"] | None = None,
-        mask: Bool[Tensor, "batch words"] | None = None,
+        segments: Int[Tensor, "batch tokens"] | None = None,
+        mask: Bool[Tensor, "batch tokens"] | None = None,
     ) -> Float[Tensor, "batch ..."]:
         """A score for each answer. Arguments as for `BERT`."""
         return self.logits(getattr(self, self.stands_on)(ids, segments=segments, mask=mask), mask)
 
     @abstractmethod
-    def logits(self, read: BERTOutput, mask: Bool[Tensor, "batch words"] | None) -> Float[Tensor, "batch ..."]:
+    def logits(self, read: BERTOutput, mask: Bool[Tensor, "batch tokens"] | None) -> Float[Tensor, "batch ..."]:
         """The scores, from what the model has read."""
 
 
@@ -151,19 +151,19 @@ class SequenceClassifier(Head):
         self.dropout = nn.Dropout(dropout)
         self.output = nn.Linear(encoder.config.d_model, classes)
 
-    def logits(self, read: BERTOutput, mask: Bool[Tensor, "batch words"] | None) -> Float[Tensor, "batch classes"]:
+    def logits(self, read: BERTOutput, mask: Bool[Tensor, "batch tokens"] | None) -> Float[Tensor, "batch classes"]:
         """A score for each class."""
         out: Tensor = self.output(self.dropout(_vector(read, mask, self.pooling)))
         return out
 
 
 class TokenClassifier(Head):
-    """A label for every word, by one classifier used again and again: parts of speech, named entities (S1)."""
+    """A label for every token, by one classifier used again and again: parts of speech, named entities (S1)."""
 
     of_classes = True
 
     def __init__(self, encoder: Reader, classes: int, *, dropout: float = 0.1) -> None:
-        """A linear layer on each word's vector.
+        """A linear layer on each token's vector.
 
         Raises:
             ValueError: fewer than two classes.
@@ -175,9 +175,9 @@ class TokenClassifier(Head):
         self.output = nn.Linear(encoder.config.d_model, classes)
 
     def logits(
-        self, read: BERTOutput, mask: Bool[Tensor, "batch words"] | None
-    ) -> Float[Tensor, "batch words classes"]:
-        """A score for each class at each word."""
+        self, read: BERTOutput, mask: Bool[Tensor, "batch tokens"] | None
+    ) -> Float[Tensor, "batch tokens classes"]:
+        """A score for each class at each token."""
         out: Tensor = self.output(self.dropout(read.states))
         return out
 
@@ -186,18 +186,18 @@ class QuestionAnswering(Head):
     """Where in a text the answer to a question begins, and where it ends (Devlin et al., 2019, section 4.2)."""
 
     def __init__(self, encoder: Reader) -> None:
-        """Two scores for each word: to be the first of the answer, and to be the last."""
+        """Two scores for each token: to be the first of the answer, and to be the last."""
         super().__init__()
         self.encoder = encoder
         self.output = nn.Linear(encoder.config.d_model, 2)
 
-    def logits(self, read: BERTOutput, mask: Bool[Tensor, "batch words"] | None) -> Float[Tensor, "batch 2 words"]:
-        """Scores of each word to be the first, and to be the last of the answer; -inf at padding."""
+    def logits(self, read: BERTOutput, mask: Bool[Tensor, "batch tokens"] | None) -> Float[Tensor, "batch 2 tokens"]:
+        """Scores of each token to be the first, and to be the last of the answer; -inf at padding."""
         logits: Tensor = self.output(read.states).transpose(1, 2)
         return logits if mask is None else logits.masked_fill(~mask.unsqueeze(1), -torch.inf)
 
 
-def best_spans(logits: Float[Tensor, "batch 2 words"], max_words: int | None = None) -> Int[Tensor, "batch 2"]:
+def best_spans(logits: Float[Tensor, "batch 2 tokens"], max_tokens: int | None = None) -> Int[Tensor, "batch 2"]:
     """The most probable span of each text: first ≤ last, which the two scores by themselves do not know.
 
     Args:
@@ -205,21 +205,21 @@ def best_spans(logits: Float[Tensor, "batch 2 words"], max_words: int | None = N
         max_words: the longest span to consider; None for any length.
 
     Returns:
-        The positions of its first and its last word.
+        The positions of its first and its last token.
 
     Raises:
         ValueError: `max_words` is below 1.
     """
-    if max_words is not None and max_words < 1:
-        raise ValueError(f"a span has at least one word, not {max_words}")
+    if max_tokens is not None and max_tokens < 1:
+        raise ValueError(f"a span has at least one token, not {max_tokens}")
     first, last = logits.unbind(dim=1)
     scores = first.unsqueeze(2) + last.unsqueeze(1)  # [batch, first, last]
     possible = torch.ones_like(scores, dtype=torch.bool).triu()
-    if max_words is not None:
-        possible = possible.tril(max_words - 1)
+    if max_tokens is not None:
+        possible = possible.tril(max_tokens - 1)
     best = scores.masked_fill(~possible, -torch.inf).flatten(1).argmax(dim=1)
-    words = logits.shape[2]
-    return torch.stack([best // words, best % words], dim=1)
+    tokens = logits.shape[2]
+    return torch.stack([best // tokens, best % tokens], dim=1)
 
 
 class MultipleChoice(HeadFromPretrained, nn.Module):
@@ -242,18 +242,18 @@ class MultipleChoice(HeadFromPretrained, nn.Module):
 
     def forward(
         self,
-        ids: Int[Tensor, "batch choices words"],
+        ids: Int[Tensor, "batch choices tokens"],
         *,
-        segments: Int[Tensor, "batch choices words"] | None = None,
-        mask: Bool[Tensor, "batch choices words"] | None = None,
+        segments: Int[Tensor, "batch choices tokens"] | None = None,
+        mask: Bool[Tensor, "batch choices tokens"] | None = None,
     ) -> Float[Tensor, "batch choices"]:
         """A score for each choice; every choice has the question in it.
 
         Raises:
-            ValueError: the ids are not [batch, choices, words].
+            ValueError: the ids are not [batch, choices, tokens].
         """
         if ids.dim() != 3:
-            raise ValueError(f"ids must be [batch, choices, words], not {list(ids.shape)}")
+            raise ValueError(f"ids must be [batch, choices, tokens], not {list(ids.shape)}")
         return score_choices(self._score, ids, segments, mask)
 
     def _score(self, ids: Tensor, segments: Tensor | None, mask: Tensor | None) -> Float[Tensor, " rows"]:
@@ -263,14 +263,14 @@ class MultipleChoice(HeadFromPretrained, nn.Module):
 
 
 Score = Callable[[Tensor, "Tensor | None", "Tensor | None"], Tensor]
-"""One number for each row of words, [rows], from ids, segments and mask, [rows, words] each."""
+"""One number for each row of tokens, [rows], from ids, segments and mask, [rows, tokens] each."""
 
 
 def score_choices(
     score: Score,
-    ids: Int[Tensor, "batch choices words"],
-    segments: Int[Tensor, "batch choices words"] | None,
-    mask: Bool[Tensor, "batch choices words"] | None,
+    ids: Int[Tensor, "batch choices tokens"],
+    segments: Int[Tensor, "batch choices tokens"] | None,
+    mask: Bool[Tensor, "batch choices tokens"] | None,
 ) -> Float[Tensor, "batch choices"]:
     """Every choice scored by itself, all of them in one batch of rows."""
     rows = [None if tensor is None else tensor.flatten(0, 1) for tensor in (segments, mask)]
@@ -279,9 +279,9 @@ def score_choices(
 
 def choice_probabilities(
     score: Score,
-    ids: Int[Tensor, "batch choices words"],
-    segments: Int[Tensor, "batch choices words"],
-    mask: Bool[Tensor, "batch choices words"],
+    ids: Int[Tensor, "batch choices tokens"],
+    segments: Int[Tensor, "batch choices tokens"],
+    mask: Bool[Tensor, "batch choices tokens"],
 ) -> Float[Tensor, "batch choices"]:
     """How probable each choice is: the softmax of a question's scores (Devlin et al., 2019, section 4.4)."""
     scores = score_choices(score, ids, segments, mask)
@@ -307,7 +307,7 @@ class SequenceHead(nn.Module):
         self.dense = nn.Linear(d_model, d_model)
         self.output = nn.Linear(d_model, classes)
 
-    def forward(self, states: Float[Tensor, "batch words d_model"]) -> Float[Tensor, "batch classes"]:
+    def forward(self, states: Float[Tensor, "batch tokens d_model"]) -> Float[Tensor, "batch classes"]:
         """A score for each class."""
         pooled = torch.tanh(self.dense(states[:, 0]))
         out: Tensor = self.output(pooled)
@@ -315,7 +315,7 @@ class SequenceHead(nn.Module):
 
 
 class WordHead(nn.Module):
-    """A label for every word, however many pieces it was cut into, from its first piece's state.
+    """A label for every token, however many pieces it was cut into, from its first piece's state.
 
     Devlin et al. (2019), section 5.3.
     """
@@ -325,9 +325,9 @@ class WordHead(nn.Module):
         self.output = nn.Linear(d_model, classes)
 
     def forward(
-        self, states: Float[Tensor, "batch pieces d_model"], starts: Int[Tensor, "batch words"]
-    ) -> Float[Tensor, "batch words classes"]:
-        """A score for each class at each word; `starts` says where each word's first piece is."""
+        self, states: Float[Tensor, "batch pieces d_model"], starts: Int[Tensor, "batch tokens"]
+    ) -> Float[Tensor, "batch tokens classes"]:
+        """A score for each class at each token; `starts` says where each token's first piece is."""
         places = starts.unsqueeze(-1).expand(-1, -1, states.shape[-1])
         out: Tensor = self.output(states.gather(1, places))
         return out
@@ -337,7 +337,7 @@ class WordHead(nn.Module):
 
 
 class MaskedLanguageModel(Head):
-    """BERT with the head that guesses words from both sides; the output's rows are the word embeddings."""
+    """BERT with the head that guesses tokens from both sides; the output's rows are the token embeddings."""
 
     stands_on = "bert"
 
@@ -354,9 +354,9 @@ class MaskedLanguageModel(Head):
         self.output.weight = bert.embedding.weight
 
     def logits(
-        self, read: BERTOutput, mask: Bool[Tensor, "batch words"] | None
-    ) -> Float[Tensor, "batch words vocabulary"]:
-        """A score for each word of the vocabulary at each place."""
+        self, read: BERTOutput, mask: Bool[Tensor, "batch tokens"] | None
+    ) -> Float[Tensor, "batch tokens vocabulary"]:
+        """A score for each token of the vocabulary at each place."""
         out: Tensor = self.output(self.norm(ACTIVATIONS[self.bert.config.activation](self.dense(read.states))))
         return out
 
@@ -371,7 +371,7 @@ class NextSentencePredictor(Head):
         self.bert = bert
         self.output = nn.Linear(bert.config.d_model, 2)
 
-    def logits(self, read: BERTOutput, mask: Bool[Tensor, "batch words"] | None) -> Float[Tensor, "batch 2"]:
+    def logits(self, read: BERTOutput, mask: Bool[Tensor, "batch tokens"] | None) -> Float[Tensor, "batch 2"]:
         """A score for "follows" and one for "random"."""
         out: Tensor = self.output(read.pooled)
         return out
@@ -381,7 +381,7 @@ class NextSentencePredictor(Head):
 
 
 class GPTClassifier(HeadFromPretrained, nn.Module):
-    """GPT with one linear layer on the last word's vector: it alone has seen the whole text (S2)."""
+    """GPT with one linear layer on the last token's vector: it alone has seen the whole text (S2)."""
 
     stands_on, body, of_classes = "gpt", GPT, True
 
@@ -400,17 +400,17 @@ class GPTClassifier(HeadFromPretrained, nn.Module):
 
     def forward(
         self,
-        ids: Int[Tensor, "batch words"],
+        ids: Int[Tensor, "batch tokens"],
         *,
-        segments: Int[Tensor, "batch words"] | None = None,
-        mask: Bool[Tensor, "batch words"] | None = None,
+        segments: Int[Tensor, "batch tokens"] | None = None,
+        mask: Bool[Tensor, "batch tokens"] | None = None,
     ) -> Float[Tensor, "batch classes"]:
         """A score for each class.
 
         Args:
-            ids: the words.
-            segments: not used; a separating word does their work.
-            mask: True at words, False at padding, before or after them; None where there is none.
+            ids: the tokens.
+            segments: not used; a separating token does their work.
+            mask: True at tokens, False at padding, before or after them; None where there is none.
         """
         require_ids(ids, self.gpt.config.vocabulary, "ids")
         return self._classify(self.gpt.states(ids, mask).states, mask)
@@ -419,18 +419,18 @@ class GPTClassifier(HeadFromPretrained, nn.Module):
         """Classification, plus `auxiliary` times language modelling of the same texts.
 
         Radford et al. (2018), section 3.2, equation 5, with their λ = 0.5. Measure what it brings: it
-        helped them on large data sets, but not on small ones (section 5). Texts of one word have no next one: for a
+        helped them on large data sets, but not on small ones (section 5). Texts of one token have no next one: for a
         batch of such texts it is classification alone.
         """
         states = self.gpt.states(batch.ids, batch.mask).states
         loss = cross_entropy(self._classify(states, batch.mask), batch.labels)
         if not auxiliary or batch.ids.shape[1] == 1:
             return loss
-        words_behind_words = batch.mask[:, 1:] & batch.mask[:, :-1]
-        expected = batch.ids[:, 1:].masked_fill(~words_behind_words, IGNORED)
+        tokens_behind_tokens = batch.mask[:, 1:] & batch.mask[:, :-1]
+        expected = batch.ids[:, 1:].masked_fill(~tokens_behind_tokens, IGNORED)
         logits = self.gpt.logits(states[:, :-1])
         return loss + auxiliary * smoothed_cross_entropy(logits, expected, ignored=IGNORED)
 
     def _classify(self, states: Tensor, mask: Tensor | None) -> Tensor:
-        out: Tensor = self.output(self.dropout(at_last_word(states, mask)))
+        out: Tensor = self.output(self.dropout(at_last_token(states, mask)))
         return out

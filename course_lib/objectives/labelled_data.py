@@ -1,7 +1,7 @@
 """Texts with labels, in batches: what the heads learn from.
 
 One form serves all of them. An example is one input, or several to choose among, and its labels: one for the whole,
-one for each word, or the two ends of a span.
+one for each token, or the two ends of a span.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class LabelledText:
 
     Attributes:
         inputs: the text, or the pair; several, where one of them is to be chosen.
-        labels: of the text or the right choice (), of its words [words], or of an answer's two ends [2].
+        labels: of the text or the right choice (), of its tokens [tokens], or of an answer's two ends [2].
     """
 
     inputs: tuple[JoinedPair, ...]
@@ -37,23 +37,23 @@ class LabelledText:
 
     def __post_init__(self) -> None:
         if not self.inputs or not all(text.ids for text in self.inputs):
-            raise ValueError("a labelled example needs at least one input, and each needs at least one word")
+            raise ValueError("a labelled example needs at least one input, and each needs at least one token")
 
 
 @dataclass(frozen=True)
 class LabelledBatch:
-    """Sequences with what is to be said about them; [batch, choices, words] where there is something to choose.
+    """Sequences with what is to be said about them; [batch, choices, tokens] where there is something to choose.
 
     Attributes:
-        ids: the words.
-        segments: 0 at the words of the first text, 1 at those of the second.
-        mask: True at words, False at padding.
+        ids: the tokens.
+        segments: 0 at the tokens of the first text, 1 at those of the second.
+        mask: True at tokens, False at padding.
         labels: `IGNORED` where there is nothing to learn.
     """
 
-    ids: Int[Tensor, "batch *choices words"]
-    segments: Int[Tensor, "batch *choices words"]
-    mask: Bool[Tensor, "batch *choices words"]
+    ids: Int[Tensor, "batch *choices tokens"]
+    segments: Int[Tensor, "batch *choices tokens"]
+    mask: Bool[Tensor, "batch *choices tokens"]
     labels: Int[Tensor, "batch *places"]
 
     @property
@@ -63,7 +63,7 @@ class LabelledBatch:
 
     @property
     def tokens(self) -> int:
-        """How many words there are, padding left out."""
+        """How many tokens there are, padding left out."""
         return int(self.mask.sum())
 
     def to(self, device: torch.device | str) -> LabelledBatch:
@@ -95,15 +95,15 @@ def collate_labelled(examples: Sequence[LabelledText]) -> LabelledBatch:
 
 
 def labelled_data(examples: Sequence[LabelledText], max_tokens: int) -> LengthBuckets[LabelledText, LabelledBatch]:
-    """Examples to learn from, in batches of at most this many words, padding included.
+    """Examples to learn from, in batches of at most this many tokens, padding included.
 
     Raises:
         ValueError: there are no examples, or one is longer than a batch.
     """
-    return LengthBuckets(examples, _words, max_tokens, collate_labelled)
+    return LengthBuckets(examples, _tokens, max_tokens, collate_labelled)
 
 
-def _words(example: LabelledText) -> tuple[int]:
+def _tokens(example: LabelledText) -> tuple[int]:
     return (len(example.inputs) * max(len(text.ids) for text in example.inputs),)
 
 

@@ -1,6 +1,6 @@
 """What training minimises: the mean negative log-likelihood of the right answers, in nats.
 
-With teacher forcing every word is predicted from the right words before it, all at once (S2, "masked training").
+With teacher forcing every token is predicted from the right tokens before it, all at once (S2, "masked training").
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from course_lib.text.packing import NOTHING, PackedBatch
 from course_lib.text.tokenization import PADDING_ID
 
 Spread = Literal["all", "others"]
-"""Whose label smoothing: "all" words share its mass, the right one too, as in torch; or only all the "others" (S4)."""
+"""Whose label smoothing: "all" tokens share its mass, the right one too, as in torch; or only all the "others" (S4)."""
 
 _NONE = -100
 """An id that never occurs."""
@@ -32,9 +32,9 @@ def cross_entropy(
     """Torch's mean cross-entropy, in nats; NaN where every place is ignored.
 
     Args:
-        logits: scores of all words, or classes.
+        logits: scores of all tokens, or classes.
         expected: the right ones.
-        smoothing: the share of the target's mass that all words share.
+        smoothing: the share of the target's mass that all tokens share.
         ignored: an id that does not count where it is expected.
 
     Raises:
@@ -59,27 +59,27 @@ def smoothed_cross_entropy(
     spread: Spread = "all",
     ignored: int | None = None,
 ) -> Float[Tensor, ""]:
-    """The mean cross-entropy, in nats, with a share of the target's mass taken from the right word.
+    """The mean cross-entropy, in nats, with a share of the target's mass taken from the right token.
 
-    With V words and a share ε, the target is
+    With V tokens and a share ε, the target is
 
-        "all":     1 - ε + ε / V  at the right word,  ε / V        at each other: torch, and the paper's equation
-        "others":  1 - ε          at the right word,  ε / (V - 1)  at each other: as S4 has it
+        "all":     1 - ε + ε / V  at the right token,  ε / V        at each other: torch, and the paper's equation
+        "others":  1 - ε          at the right token,  ε / (V - 1)  at each other: as S4 has it
 
     The second with ε is the first with ε · V / (V - 1), which is how it is computed: the larger the vocabulary, the
     smaller the difference. Szegedy et al. (2016), section 7; Vaswani et al. (2017), section 5.4, with ε = 0.1.
 
     Args:
-        logits: scores of all words.
-        expected: the right words.
+        logits: scores of all tokens.
+        expected: the right tokens.
         smoothing: ε.
         spread: which of the two.
         ignored: an id that does not count where it is expected: padding. Where nothing else is expected the loss is 0,
             and so are its gradients: there is nothing to learn.
 
     Raises:
-        ValueError: ε is not from 0 to 1 (to (V - 1) / V for "others"), `spread` is neither, no word is expected, or one
-            outside the vocabulary, as for `cross_entropy`.
+        ValueError: ε is not from 0 to 1 (to (V - 1) / V for "others"), `spread` is neither, no token is expected, or
+            one outside the vocabulary, as for `cross_entropy`.
     """
     if spread not in ("all", "others"):
         raise ValueError(f"spread must be 'all' or 'others', not {spread!r}")
@@ -100,7 +100,7 @@ def lowest_smoothed(size: int, smoothing: float, spread: Spread = "all") -> floa
     """What `smoothed_cross_entropy` is at least, in nats: the entropy of its target.
 
     Args:
-        size: how many words there are.
+        size: how many tokens there are.
         smoothing, spread: as for `smoothed_cross_entropy`.
     """
     other = smoothing / (size if spread == "all" else size - 1)
@@ -110,9 +110,9 @@ def lowest_smoothed(size: int, smoothing: float, spread: Spread = "all") -> floa
 
 
 def shift_right(
-    target: Int[Tensor, "batch words"],
-) -> tuple[Int[Tensor, "batch words-1"], Int[Tensor, "batch words-1"]]:
-    """What the decoder reads and what it should answer: at each place the word before, and the word itself.
+    target: Int[Tensor, "batch tokens"],
+) -> tuple[Int[Tensor, "batch tokens-1"], Int[Tensor, "batch tokens-1"]]:
+    """What the decoder reads and what it should answer: at each place the token before, and the token itself.
 
     From *<s> die Katze tanzte <e>* it reads *<s> die Katze tanzte* and should answer *die Katze tanzte <e>*.
     """
@@ -122,15 +122,15 @@ def shift_right(
 def translation_loss(
     model: nn.Module, batch: TranslationBatch, smoothing: float = 0.0, spread: Spread = "all"
 ) -> Float[Tensor, ""]:
-    """The mean over the target's words, for `Transformer` and what is called like it; `PADDING_ID` does not count.
+    """The mean over the target's tokens, for `Transformer` and what is called like it; `PADDING_ID` does not count.
 
     Args:
-        model: from source and target ids to logits of the word after each target word.
+        model: from source and target ids to logits of the token after each target token.
         batch: sources, and targets from <s> to <e>.
         smoothing, spread: as for `smoothed_cross_entropy`.
 
     Raises:
-        TypeError, ValueError: the model refuses the batch; the smoothing is out of its range; a last word is outside
+        TypeError, ValueError: the model refuses the batch; the smoothing is out of its range; a last token is outside
             the vocabulary.
     """
     read, expected = shift_right(batch.target)
@@ -146,7 +146,7 @@ def language_model_loss(model: nn.Module, batch: TextBatch, smoothing: float = 0
         smoothing: as for `smoothed_cross_entropy`.
 
     Raises:
-        TypeError, ValueError: the model refuses the batch; the smoothing is out of its range; a last word is outside
+        TypeError, ValueError: the model refuses the batch; the smoothing is out of its range; a last token is outside
             the vocabulary.
     """
     read, expected = shift_right(batch.ids)
@@ -162,7 +162,7 @@ def packed_loss(model: nn.Module, batch: PackedBatch, smoothing: float = 0.0) ->
         smoothing: as for `smoothed_cross_entropy`.
 
     Raises:
-        TypeError, ValueError: the model refuses the batch; the smoothing is out of its range; a last word is outside
+        TypeError, ValueError: the model refuses the batch; the smoothing is out of its range; a last token is outside
             the vocabulary.
     """
     logits = model(batch.ids, documents=batch.documents)

@@ -1,4 +1,4 @@
-"""What BERT is pre-trained on: guessing masked words, and whether one sentence follows another (S1, S2).
+"""What BERT is pre-trained on: guessing masked tokens, and whether one sentence follows another (S1, S2).
 
 Devlin et al. (2019), section 3.1 and appendix A.1.
 """
@@ -21,34 +21,34 @@ from course_lib.objectives.labelled_data import IGNORED, LabelledBatch
 from course_lib.text.tokenization import join_pair
 
 SHARE = 0.15
-"""The share of the words that BERT is asked for."""
+"""The share of the tokens that BERT is asked for."""
 
 
 @dataclass(frozen=True)
 class Corrupted:
-    """Sequences with some words hidden.
+    """Sequences with some tokens hidden.
 
     Attributes:
         ids: what the model reads.
-        labels: the right word where one was chosen, `IGNORED` everywhere else.
+        labels: the right token where one was chosen, `IGNORED` everywhere else.
     """
 
-    ids: Int[Tensor, "batch words"]
-    labels: Int[Tensor, "batch words"]
+    ids: Int[Tensor, "batch tokens"]
+    labels: Int[Tensor, "batch tokens"]
 
 
 @dataclass(frozen=True)
 class MaskedWords:
-    """How words are chosen and hidden.
+    """How tokens are chosen and hidden.
 
-    A share of the words is chosen. Of those, 80 % are replaced by [MASK], 10 % by a random word, and 10 % stay: since
-    later texts have no [MASK], the model must not rely on it to know which words it is asked about.
+    A share of the tokens is chosen. Of those, 80 % are replaced by [MASK], 10 % by a random token, and 10 % stay: since
+    later texts have no [MASK], the model must not rely on it to know which tokens it is asked about.
 
     Attributes:
-        vocabulary: how many words there are; random ones are drawn from all of them.
+        vocabulary: how many tokens there are; random ones are drawn from all of them.
         mask_id: the id of [MASK].
-        special_ids: of words that are never chosen, such as padding, [CLS] and [SEP].
-        share: how many of the other words are chosen.
+        special_ids: of tokens that are never chosen, such as padding, [CLS] and [SEP].
+        share: how many of the other tokens are chosen.
     """
 
     vocabulary: int
@@ -58,13 +58,13 @@ class MaskedWords:
 
     def __post_init__(self) -> None:
         if not 0 < self.share <= 1:
-            raise ValueError(f"the share of words to hide must be above 0 and at most 1, not {self.share}")
+            raise ValueError(f"the share of tokens to hide must be above 0 and at most 1, not {self.share}")
 
-    def corrupt(self, ids: Int[Tensor, "batch words"], generator: Generator | None = None) -> Corrupted:
-        """Choose words and hide them; `ids` stay as they are.
+    def corrupt(self, ids: Int[Tensor, "batch tokens"], generator: Generator | None = None) -> Corrupted:
+        """Choose tokens and hide them; `ids` stay as they are.
 
         Args:
-            ids: the words.
+            ids: the tokens.
             generator: on the device of `ids`; None for torch's own.
         """
         special = torch.isin(ids, torch.tensor(self.special_ids, device=ids.device))
@@ -73,55 +73,55 @@ class MaskedWords:
         return Corrupted(*mask_words(ids, special, chance, fate, anything, self.mask_id, self.share))
 
     def loss(self, model: MaskedLanguageModel, batch: LabelledBatch) -> Tensor:
-        """The mean negative log-likelihood, in nats, of the hidden words; drawn anew in every call.
+        """The mean negative log-likelihood, in nats, of the hidden tokens; drawn anew in every call.
 
         The batch's labels are not used.
 
         Raises:
-            ValueError: no word was chosen: the batch is too small to learn from, or all its words are special.
+            ValueError: no token was chosen: the batch is too small to learn from, or all its tokens are special.
         """
         corrupted = self.corrupt(batch.ids)
         return head_loss(model, LabelledBatch(corrupted.ids, batch.segments, batch.mask, corrupted.labels))
 
 
 def mask_words(
-    ids: Int[Tensor, "batch words"],
-    special: Bool[Tensor, "batch words"],
-    chance: Float[Tensor, "batch words"],
-    fate: Float[Tensor, "batch words"],
-    anything: Int[Tensor, "batch words"],
+    ids: Int[Tensor, "batch tokens"],
+    special: Bool[Tensor, "batch tokens"],
+    chance: Float[Tensor, "batch tokens"],
+    fate: Float[Tensor, "batch tokens"],
+    anything: Int[Tensor, "batch tokens"],
     mask_id: int,
     share: float = SHARE,
-) -> tuple[Int[Tensor, "batch words"], Int[Tensor, "batch words"]]:
+) -> tuple[Int[Tensor, "batch tokens"], Int[Tensor, "batch tokens"]]:
     """The corruption itself, with all that is random passed in. Devlin et al. (2019), section 3.1 and appendix A.1.
 
     Args:
-        ids: the words.
+        ids: the tokens.
         special: True at [CLS], [SEP] and padding, which are never chosen.
-        chance: from 0 to 1; a word is chosen where it is below `share`.
-        fate: from 0 to 1; a chosen word becomes [MASK] below 0.8, another word below 0.9, and stays above.
-        anything: the other words.
+        chance: from 0 to 1; a token is chosen where it is below `share`.
+        fate: from 0 to 1; a chosen token becomes [MASK] below 0.8, another token below 0.9, and stays above.
+        anything: the other tokens.
         mask_id: the id of [MASK].
-        share: how many of the words are chosen.
+        share: how many of the tokens are chosen.
 
     Returns:
-        What the model reads; and the right word where one was chosen, `IGNORED` everywhere else.
+        What the model reads; and the right token where one was chosen, `IGNORED` everywhere else.
     """
     chosen = (chance < share) & ~special
     hidden = torch.where(fate < 0.8, mask_id, torch.where(fate < 0.9, anything, ids))
     return torch.where(chosen, hidden, ids), torch.where(chosen, ids, IGNORED)
 
 
-def expected_counts(words: int) -> tuple[float, float, float]:
-    """Of this many words, how many become [MASK], how many another word, and how many are asked for as they are.
+def expected_counts(tokens: int) -> tuple[float, float, float]:
+    """Of this many tokens, how many become [MASK], how many another token, and how many are asked for as they are.
 
     On average, and by the shares of Devlin et al. (2019), section 3.1.
     """
-    chosen = SHARE * words
+    chosen = SHARE * tokens
     return 0.8 * chosen, 0.1 * chosen, 0.1 * chosen
 
 
-def _uniform(ids: Tensor, generator: Generator | None) -> Float[Tensor, "batch words"]:
+def _uniform(ids: Tensor, generator: Generator | None) -> Float[Tensor, "batch tokens"]:
     return torch.rand(ids.shape, generator=generator, device=ids.device)
 
 
@@ -185,23 +185,23 @@ def _neighbours(texts: Sequence[Sequence[str]]) -> list[tuple[str, str]]:
 
 
 def pretraining_loss(
-    word_logits: Float[Tensor, "batch words vocabulary"],
-    word_labels: Int[Tensor, "batch words"],
+    word_logits: Float[Tensor, "batch tokens vocabulary"],
+    word_labels: Int[Tensor, "batch tokens"],
     pair_logits: Float[Tensor, "batch 2"],
     pair_labels: Int[Tensor, " batch"],
 ) -> Float[Tensor, ""]:
-    """BERT's loss, in nats: the mean over the hidden words plus the mean over the pairs.
+    """BERT's loss, in nats: the mean over the hidden tokens plus the mean over the pairs.
 
     Devlin et al. (2019), appendix A.2.
 
     Args:
-        word_logits: scores of all words at each place.
-        word_labels: the right words; `IGNORED` where nothing is asked.
+        word_logits: scores of all tokens at each place.
+        word_labels: the right tokens; `IGNORED` where nothing is asked.
         pair_logits: scores of `FOLLOWS` and `RANDOM`.
         pair_labels: which of them is right.
     """
-    word_loss, pair_loss = label_loss(word_logits, word_labels), label_loss(pair_logits, pair_labels)
-    return word_loss + pair_loss
+    token_loss, pair_loss = label_loss(word_logits, word_labels), label_loss(pair_logits, pair_labels)
+    return token_loss + pair_loss
 
 
 # --- Texts and pairs of texts in a batch -----------------------------------------------------------------------
@@ -213,7 +213,7 @@ def encode_pairs(
     cls_id: int,
     sep_id: int,
     padding_id: int,
-) -> tuple[Int[Tensor, "batch words"], Int[Tensor, "batch words"], Bool[Tensor, "batch words"]]:
+) -> tuple[Int[Tensor, "batch tokens"], Int[Tensor, "batch tokens"], Bool[Tensor, "batch tokens"]]:
     """A batch of texts, or of pairs of them, as BERT reads it. Devlin et al. (2019), section 3, figure 2.
 
     Args:
@@ -224,7 +224,7 @@ def encode_pairs(
         padding_id: the id that fills up shorter rows.
 
     Returns:
-        The ids; the segments, 0 at the first text and at padding; and the mask, True at words.
+        The ids; the segments, 0 at the first text and at padding; and the mask, True at tokens.
     """
     joined = [join_pair(*pair, cls_id=cls_id, sep_id=sep_id) for pair in zip(firsts, seconds, strict=True)]
     rows = [torch.tensor(pair.ids) for pair in joined]

@@ -46,7 +46,7 @@ def _read_bert(published: PublishedModel) -> BERTConfig:
         d_model=published.size("hidden_size"),
         heads=published.size("num_attention_heads"),
         layers=published.size("num_hidden_layers"),
-        d_hidden=published.size("intermediate_size"),
+        d_ff=published.size("intermediate_size"),
         segments=published.size("type_vocab_size"),
         dropout=published.number("hidden_dropout_prob", 0.1),
         attention_dropout=published.number("attention_probs_dropout_prob", 0.1),
@@ -62,7 +62,7 @@ def _write_bert(config: BERTConfig) -> dict[str, Any]:
         "hidden_size": config.d_model,
         "num_attention_heads": config.heads,
         "num_hidden_layers": config.layers,
-        "intermediate_size": config.d_hidden,
+        "intermediate_size": config.d_ff,
         "type_vocab_size": config.segments,
         "hidden_dropout_prob": config.dropout,
         "attention_probs_dropout_prob": config.attention_dropout,
@@ -73,7 +73,7 @@ def _write_bert(config: BERTConfig) -> dict[str, Any]:
 
 def _read_roberta(published: PublishedModel) -> BERTConfig:
     """BERT's, but that the first position is the one after its padding's id."""
-    before = published.word("pad_token_id", 1, published.size("vocab_size")) + 1
+    before = published.token("pad_token_id", 1, published.size("vocab_size")) + 1
     context = published.size("max_position_embeddings") - before
     return _read_bert(published.with_config(max_position_embeddings=context))
 
@@ -85,7 +85,7 @@ def _read_distilbert(published: PublishedModel) -> BERTConfig:
         d_model=published.size("dim"),
         heads=published.size("n_heads"),
         layers=published.size("n_layers"),
-        d_hidden=published.size("hidden_dim"),
+        d_ff=published.size("hidden_dim"),
         segments=1,
         dropout=published.number("dropout", 0.1),
         attention_dropout=published.number("attention_dropout", 0.1),
@@ -158,13 +158,13 @@ def _heads(name: str, masked: Mapping[str, str], output: str = "classifier", **p
 
     Args:
         name: what the `transformers` library's classes begin with.
-        masked: what is called dense, norm and bias in the head that guesses words.
+        masked: what is called dense, norm and bias in the head that guesses tokens.
         output: what scores classes in the one that reads the pooler's vector.
         pooler: what is called the pooler there, if it belongs to the head.
     """
     body = weights_and_bias("pooler", pooler["pooler"]) if pooler else {}
-    words = weights_and_bias("dense", masked["dense"]) | weights_and_bias("norm", masked["norm"])
-    words |= {
+    tokens = weights_and_bias("dense", masked["dense"]) | weights_and_bias("norm", masked["norm"])
+    tokens |= {
         "output.weight": Source(("embeddings.word_embeddings.weight",)),
         "output.bias": Source((masked["bias"],)),
     }
@@ -174,7 +174,7 @@ def _heads(name: str, masked: Mapping[str, str], output: str = "classifier", **p
         ),
         "TokenClassifier": PublishedHead(f"{name}ForTokenClassification", weights_and_bias("output", "classifier")),
         "QuestionAnswering": PublishedHead(f"{name}ForQuestionAnswering", weights_and_bias("output", "qa_outputs")),
-        "MaskedLanguageModel": PublishedHead(f"{name}ForMaskedLM", words),
+        "MaskedLanguageModel": PublishedHead(f"{name}ForMaskedLM", tokens),
     }
 
 
@@ -260,19 +260,19 @@ BERTS = (BERT_FAMILY, _roberta("roberta", "Roberta"), _roberta("xlm-roberta", "X
 """BERT and its relatives, of any size."""
 
 
-def save_bert(folder: str | Path, words: Any, sentences: Any) -> None:
+def save_bert(folder: str | Path, tokens: Any, sentences: Any) -> None:
     """Write a BERT with the two heads of its pre-training, as published ones have them; without, `save_pretrained`.
 
     Args:
         folder: where to; made if need be.
-        words: the model with its first head, a `MaskedLanguageModel`.
+        tokens: the model with its first head, a `MaskedLanguageModel`.
         sentences: the same model with its second, a `NextSentencePredictor`.
 
     Raises:
         ValueError: the heads are on different models.
     """
-    if words.bert is not sentences.bert:
+    if tokens.bert is not sentences.bert:
         raise ValueError("both heads must be on the same model, since it is written once")
-    first, second = words.published(), sentences.published()
+    first, second = tokens.published(), sentences.published()
     config = {**first.config, "architectures": ["BertForPreTraining"]}
     PublishedModel("BertForPreTraining", config, {**first.tensors, **second.tensors}).write(folder)

@@ -35,7 +35,7 @@ def _read_config(published: PublishedModel) -> GPTConfig:
         d_model=d_model,
         heads=published.size("n_head"),
         layers=published.size("n_layer"),
-        d_hidden=4 * d_model if config.get("n_inner") is None else published.size("n_inner"),
+        d_ff=4 * d_model if config.get("n_inner") is None else published.size("n_inner"),
         dropout=published.number("resid_pdrop", 0.1),
         attention_dropout=published.number("attn_pdrop", 0.1),
         activation=read_activation(published, "activation_function", default="gelu_new"),
@@ -55,7 +55,7 @@ def _ends(published: PublishedModel, vocabulary: int) -> tuple[int, ...]:
     """The ids that end a text. GPT-2's own is given even where a smaller vocabulary lacks it: no text ends then."""
     if published.config.get("eos_token_id", END) == END and vocabulary <= END:
         return ()
-    return published.words("eos_token_id", END, vocabulary)
+    return published.tokens("eos_token_id", END, vocabulary)
 
 
 def one_or_several(ids: tuple[int, ...]) -> int | tuple[int, ...] | None:
@@ -64,7 +64,7 @@ def one_or_several(ids: tuple[int, ...]) -> int | tuple[int, ...] | None:
 
 
 def _padding(found: Any, ends: tuple[int, ...], vocabulary: int) -> int | None:
-    """The id of padding, if there is one of its own: the end of a text, or an id that no word has, is none."""
+    """The id of padding, if there is one of its own: the end of a text, or an id that no token has, is none."""
     return found if type(found) is int and 0 <= found < vocabulary and found not in ends else None
 
 
@@ -75,7 +75,7 @@ def _write_config(config: GPTConfig) -> dict[str, Any]:
         "n_embd": config.d_model,
         "n_head": config.heads,
         "n_layer": config.layers,
-        "n_inner": config.d_hidden,
+        "n_inner": config.d_ff,
         "resid_pdrop": config.dropout,
         "embd_pdrop": config.dropout,
         "attn_pdrop": config.attention_dropout,
@@ -113,7 +113,7 @@ def _unused(model: Any) -> list[str]:
 
 
 def classifier(architecture: str) -> PublishedHead:
-    """A linear layer without a bias on the last word's vector; ours has one, of zeros."""
+    """A linear layer without a bias on the last token's vector; ours has one, of zeros."""
     return PublishedHead(
         architecture, {"output.weight": Source(("score.weight",)), "output.bias": Source((), new=torch.zeros)}
     )

@@ -127,8 +127,8 @@ class PublishedModel:
             raise self._wrong(key, "a number")
         return float(value)
 
-    def word(self, key: str, default: int, vocabulary: int) -> int:
-        """The id of a special word, one of the vocabulary's.
+    def token(self, key: str, default: int, vocabulary: int) -> int:
+        """The id of a special token, one of the vocabulary's.
 
         Raises:
             ValueError: it is none.
@@ -138,15 +138,15 @@ class PublishedModel:
             raise self._wrong(key, f"an id from 0 to {vocabulary - 1}", default)
         return value
 
-    def words(self, key: str, default: Any, vocabulary: int) -> tuple[int, ...]:
-        """The ids of special words, of which there may be one, several or none.
+    def tokens(self, key: str, default: Any, vocabulary: int) -> tuple[int, ...]:
+        """The ids of special tokens, of which there may be one, several or none.
 
         Raises:
             ValueError: one is none of the vocabulary's.
         """
         value = self.config.get(key, default)
         several = value if isinstance(value, (list, tuple)) else [value] * (value is not None)
-        if not all(type(word) is int and 0 <= word < vocabulary for word in several):
+        if not all(type(token) is int and 0 <= token < vocabulary for token in several):
             raise self._wrong(key, f"an id from 0 to {vocabulary - 1}, or as a list of them", default)
         return tuple(several)
 

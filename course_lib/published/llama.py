@@ -57,10 +57,10 @@ def _read_config(published: PublishedModel) -> GPTConfig:
 
 
 def _known(published: PublishedModel, key: str, vocabulary: int) -> tuple[int, ...]:
-    """The ids of special words, but for those that no word has."""
+    """The ids of special tokens, but for those that no token has."""
     found = published.config.get(key)
     several = found if isinstance(found, (list, tuple)) else [found]
-    return tuple(word for word in several if type(word) is int and 0 <= word < vocabulary)
+    return tuple(token for token in several if type(token) is int and 0 <= token < vocabulary)
 
 
 def _read_rotary(published: PublishedModel) -> RotaryConfig:
@@ -98,7 +98,7 @@ def _write_config(config: GPTConfig) -> dict[str, Any]:
         "num_key_value_heads": groups,
         "head_dim": d_head,
         "num_hidden_layers": config.layers,
-        "intermediate_size": config.d_hidden,
+        "intermediate_size": config.d_ff,
         "attention_dropout": config.attention_dropout,
         "hidden_act": activation_name(config.activation),
         "rms_norm_eps": config.norm_epsilon,

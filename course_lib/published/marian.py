@@ -22,7 +22,7 @@ from course_lib.published.hub import PublishedModel
 from course_lib.published.plans import Conversion, Plan, Source, activation_name, read_activation, weights_and_bias
 
 NEVER = -1e4
-"""A score that no word is written with; finite even in half precision, so that a loss stays finite."""
+"""A score that no token is written with; finite even in half precision, so that a loss stays finite."""
 
 KEPT = "keep_padding_bias"
 """The setting in `config.json` that says that padding's score is to stay as it is: ours were trained with it."""
@@ -38,17 +38,17 @@ def _read_config(published: PublishedModel) -> TransformerConfig:
     published.option("normalize_before", [False], default=False)
     published.option("normalize_embedding", [False], default=False)
     published.option("add_final_layer_norm", [False], default=False)
-    heads, d_hidden = published.size("encoder_attention_heads"), published.size("encoder_ffn_dim")
+    heads, d_ff = published.size("encoder_attention_heads"), published.size("encoder_ffn_dim")
     published.option("decoder_attention_heads", [heads], default=heads)
-    published.option("decoder_ffn_dim", [d_hidden], default=d_hidden)
+    published.option("decoder_ffn_dim", [d_ff], default=d_ff)
     vocabulary = published.size("vocab_size")
-    padding_id = published.word("pad_token_id", vocabulary - 1, vocabulary)
+    padding_id = published.token("pad_token_id", vocabulary - 1, vocabulary)
     return TransformerConfig(
         source_vocabulary=vocabulary,
         target_vocabulary=vocabulary,
         d_model=published.size("d_model"),
         heads=heads,
-        d_hidden=d_hidden,
+        d_ff=d_ff,
         encoder_layers=published.size("encoder_layers"),
         decoder_layers=published.size("decoder_layers"),
         dropout=published.number("dropout", 0.1),
@@ -58,8 +58,8 @@ def _read_config(published: PublishedModel) -> TransformerConfig:
         shared_embeddings=True,
         output_bias=True,
         padding_id=padding_id,
-        start_id=published.word("decoder_start_token_id", padding_id, vocabulary),
-        end_id=published.word("eos_token_id", 0, vocabulary),
+        start_id=published.token("decoder_start_token_id", padding_id, vocabulary),
+        end_id=published.token("eos_token_id", 0, vocabulary),
     )
 
 
@@ -69,8 +69,8 @@ def _write_config(config: TransformerConfig) -> dict[str, Any]:
         "d_model": config.d_model,
         "encoder_attention_heads": config.heads,
         "decoder_attention_heads": config.heads,
-        "encoder_ffn_dim": config.d_hidden,
-        "decoder_ffn_dim": config.d_hidden,
+        "encoder_ffn_dim": config.d_ff,
+        "decoder_ffn_dim": config.d_ff,
         "encoder_layers": config.encoder_layers,
         "decoder_layers": config.decoder_layers,
         "dropout": config.dropout,

@@ -17,10 +17,13 @@ from course_lib.published.plans import Plan, Source, tied_names
 HEADER = {"architectures", "model_type", "dtype"}
 """What `config.json` says besides the configuration."""
 
+FORMERLY = {"d_hidden": "d_ff"}
+"""The settings that an earlier version wrote under other names."""
+
 
 def _reader(config: type[Any]) -> Callable[[PublishedModel], Any]:
     def read(published: PublishedModel) -> Any:
-        settings = {key: value for key, value in published.config.items() if key not in HEADER}
+        settings = {FORMERLY.get(key, key): value for key, value in published.config.items() if key not in HEADER}
         unknown = settings.keys() - {field.name for field in fields(config)}
         if unknown:
             raise ValueError(f"{published.name} was made with {min(unknown)}, which this version does not know")

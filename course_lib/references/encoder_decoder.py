@@ -37,8 +37,8 @@ class AddAndNorm(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(
-        self, x: Float[Tensor, "batch words d_model"], y: Float[Tensor, "batch words d_model"]
-    ) -> Float[Tensor, "batch words d_model"]:
+        self, x: Float[Tensor, "batch tokens d_model"], y: Float[Tensor, "batch tokens d_model"]
+    ) -> Float[Tensor, "batch tokens d_model"]:
         """Join what came out of a sublayer, `y`, to what went into it, `x`."""
         out: Tensor = self.norm(x + self.dropout(y))
         return out
@@ -50,8 +50,8 @@ class DecoderBlock(blocks.DecoderBlock):
     Both of its attentions are the one kind that lesson 04 has built.
     """
 
-    def __init__(self, d_model: int, heads: int, d_hidden: int, dropout: float = 0.0) -> None:
-        super().__init__(BlockConfig(d_model, heads, d_hidden, dropout))
+    def __init__(self, d_model: int, heads: int, d_ff: int, dropout: float = 0.0) -> None:
+        super().__init__(BlockConfig(d_model, heads, d_ff, dropout))
         self.cross_attention = MultiHeadAttention(d_model, heads)
 
     def forward(  # type: ignore[override]  # a narrower call of the same thing
@@ -64,10 +64,10 @@ class DecoderBlock(blocks.DecoderBlock):
         """Masked self-attention, cross-attention to the memory, feed-forward network, each with add & norm.
 
         Args:
-            x: the target's words.
+            x: the target's tokens.
             memory: the encoder's output.
-            mask: where a target word may attend among the target's words; broadcasts to [batch, target, target].
-            memory_mask: where it may attend among the source's words; broadcasts to [batch, target, source].
+            mask: where a target token may attend among the target's tokens; broadcasts to [batch, target, target].
+            memory_mask: where it may attend among the source's tokens; broadcasts to [batch, target, source].
         """
         return super().forward(x, memory, mask, memory_mask).out
 
@@ -81,15 +81,15 @@ def encode_and_decode(
     decoder: Sequence[Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]],
     output: Callable[[Tensor], Tensor],
 ) -> Float[Tensor, "batch target vocabulary"]:
-    """How an encoder-decoder's parts are joined: logits of the word after each target word.
+    """How an encoder-decoder's parts are joined: logits of the token after each target token.
 
     Args:
-        source: ids, padded with `PADDING_ID` after the words.
+        source: ids, padded with `PADDING_ID` after the tokens.
         target: ids from <s> on.
         embed_source, embed_target: ids to vectors, positions included.
         encoder: blocks, called as block(x, mask).
         decoder: blocks, called as block(x, memory, mask, memory_mask).
-        output: vectors to a score for each word of the target language.
+        output: vectors to a score for each token of the target language.
     """
     memory_mask = (source != PADDING_ID).unsqueeze(1)
     memory = embed_source(source)
@@ -103,35 +103,35 @@ def encode_and_decode(
 
 
 def negative_log_likelihood(log_p: Float[Tensor, "... vocabulary"], expected: Int[Tensor, "..."]) -> Float[Tensor, ""]:
-    """The mean over all words of -ln p(right word), in nats: the chain rule's product as a mean of logarithms (S1).
+    """The mean over all tokens of -ln p(right token), in nats: the chain rule's product as a mean of logarithms (S1).
 
     Args:
-        log_p: ln of the probability of every word of the vocabulary, at every place.
-        expected: the id of the right word at every place.
+        log_p: ln of the probability of every token of the vocabulary, at every place.
+        expected: the id of the right token at every place.
     """
     found = log_p.gather(-1, expected.unsqueeze(-1))
     return -found.mean()
 
 
-def printed_likelihood(p: Float[Tensor, "... words"]) -> Float[Tensor, "..."]:
-    """The mean of -ln p of each text's words, as S1's slide adds it up: the last word but one twice, the last never.
+def printed_likelihood(p: Float[Tensor, "... tokens"]) -> Float[Tensor, "..."]:
+    """The mean of -ln p of each text's tokens, as S1's slide adds it up: the last token but one twice, the last never.
 
     Args:
-        p: the probabilities of the right words, two at least in a text.
+        p: the probabilities of the right tokens, two at least in a text.
     """
     return -torch.cat([p[..., :-1], p[..., -2:-1]], dim=-1).log().mean(dim=-1)
 
 
-def perplexity(nll: Float[Tensor, "batch words"], mask: Bool[Tensor, "batch words"]) -> Float[Tensor, ""]:
-    """exp of the mean negative log-likelihood of the words where `mask` is True, each word counting the same."""
+def perplexity(nll: Float[Tensor, "batch tokens"], mask: Bool[Tensor, "batch tokens"]) -> Float[Tensor, ""]:
+    """exp of the mean negative log-likelihood of the tokens where `mask` is True, each token counting the same."""
     mean = nll[mask].mean()
     return mean.exp()
 
 
 def label_smoothing(
-    logits: Float[Tensor, "words vocabulary"], expected: Int[Tensor, " words"], smoothing: float
+    logits: Float[Tensor, "tokens vocabulary"], expected: Int[Tensor, " tokens"], smoothing: float
 ) -> Float[Tensor, ""]:
-    """The mean cross-entropy with the target that S4 describes: 1 - ε at the right word, ε / (V - 1) at each other."""
+    """The mean cross-entropy with the target that S4 describes: 1 - ε at the right token, ε / (V - 1) at each other."""
     return smoothed_cross_entropy(logits, expected, smoothing, spread="others")
 
 
@@ -175,7 +175,7 @@ def adam_update(
 def training_loop(
     W: Float[Tensor, "d_model vocabulary"],
     b: Float[Tensor, " vocabulary"],
-    batches: Sequence[tuple[Float[Tensor, "_words d_model"], Int[Tensor, " _words"]]],
+    batches: Sequence[tuple[Float[Tensor, "_tokens d_model"], Int[Tensor, " _tokens"]]],
     rate: float,
     clip: float,
 ) -> tuple[Float[Tensor, "d_model vocabulary"], Float[Tensor, " vocabulary"], Float[Tensor, " steps"]]:

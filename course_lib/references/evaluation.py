@@ -19,7 +19,7 @@ Words = Sequence[str]
 
 
 def sequence_accuracy(
-    predicted: Int[Tensor, "batch words"], expected: Int[Tensor, "batch words"], mask: Bool[Tensor, "batch words"]
+    predicted: Int[Tensor, "batch tokens"], expected: Int[Tensor, "batch tokens"], mask: Bool[Tensor, "batch tokens"]
 ) -> float:
     """The share of sequences in which every label that counts is right (S1: whole-sentence accuracy)."""
     whole = ((predicted == expected) | ~mask).all(dim=-1)

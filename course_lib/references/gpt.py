@@ -19,20 +19,20 @@ from course_lib.positions import LearnedPositions
 
 
 def training_windows(
-    stream: Int[Tensor, " words"], starts: Int[Tensor, " batch"], context: int
+    stream: Int[Tensor, " tokens"], starts: Int[Tensor, " batch"], context: int
 ) -> tuple[Int[Tensor, "batch context"], Int[Tensor, "batch context"]]:
-    """What a language model reads and what it should answer: at each place a word, and the word after it (S0).
+    """What a language model reads and what it should answer: at each place a token, and the token after it (S0).
 
     Args:
         stream: a text.
-        starts: where each window begins; each leaves room for context + 1 words.
-        context: how many words are read at once.
+        starts: where each window begins; each leaves room for context + 1 tokens.
+        context: how many tokens are read at once.
     """
     return shift_right(stream[starts.unsqueeze(1) + torch.arange(context + 1, device=starts.device)])
 
 
 def lm_loss(
-    log_probs: Float[Tensor, "batch words vocabulary"], targets: Int[Tensor, "batch words"]
+    log_probs: Float[Tensor, "batch tokens vocabulary"], targets: Int[Tensor, "batch tokens"]
 ) -> Float[Tensor, ""]:
     """The mean negative log-likelihood of the targets, in nats: the batch collapsed for `NLLLoss` (S0)."""
     loss: Tensor = nn.NLLLoss()(log_probs.flatten(0, 1), targets.flatten())
@@ -42,7 +42,7 @@ def lm_loss(
 def tied_logits(
     states: Float[Tensor, "... d_model"], embedding: Float[Tensor, "vocabulary d_model"]
 ) -> Float[Tensor, "... vocabulary"]:
-    """W h, where the rows of W are the word embeddings themselves (S0).
+    """W h, where the rows of W are the token embeddings themselves (S0).
 
     Press and Wolf (2017), "Using the Output Embedding to Improve Language Models".
     """
@@ -65,9 +65,9 @@ class CausalLanguageModel(nn.Module):
         """A new model, with GPT-2's small normal embeddings.
 
         Args:
-            vocabulary: how many words there are.
+            vocabulary: how many tokens there are.
             context: the longest sequence.
-            d_model: the length of a word's vector.
+            d_model: the length of a token's vector.
             heads: in each multi-head attention.
             layers: blocks.
             causal: whether to use the mask; without it the model reads what it is to predict.
@@ -83,8 +83,8 @@ class CausalLanguageModel(nn.Module):
         self.norm = nn.LayerNorm(d_model, eps=1e-5)
         nn.init.normal_(self.embedding.weight, std=0.02)
 
-    def forward(self, ids: Int[Tensor, "batch words"]) -> Float[Tensor, "batch words vocabulary"]:
-        """Logits of the word after each word."""
+    def forward(self, ids: Int[Tensor, "batch tokens"]) -> Float[Tensor, "batch tokens vocabulary"]:
+        """Logits of the token after each token."""
         x = self.positions(self.embedding(ids))
         for block in self.blocks:
             x = block(x, is_causal=self.causal).out
@@ -127,7 +127,7 @@ def from_gpt2(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     return found
 
 
-def loss_without_mask(honest: Float[Tensor, "... words"]) -> Float[Tensor, "... words"]:
+def loss_without_mask(honest: Float[Tensor, "... tokens"]) -> Float[Tensor, "... tokens"]:
     """The loss at each place after a long training without a mask, from that of an honest model.
 
     Every target but the last is in the input, to be copied (S0: "a small problem").
@@ -138,18 +138,18 @@ def loss_without_mask(honest: Float[Tensor, "... words"]) -> Float[Tensor, "... 
 
 
 def generate(
-    model: Callable[[Tensor], Tensor], prompt: Int[Tensor, " words"], new_words: int, context: int
+    model: Callable[[Tensor], Tensor], prompt: Int[Tensor, " tokens"], new_tokens: int, context: int
 ) -> Int[Tensor, " longer"]:
     """The prompt and `new_words` more, each the most probable after all that comes before it (S3).
 
     Args:
-        model: from ids [batch, words] to logits [batch, words, vocabulary].
-        prompt: at least one word.
+        model: from ids [batch, tokens] to logits [batch, tokens, vocabulary].
+        prompt: at least one token.
         new_words: how many to write.
-        context: the most words that the model can read: of a longer text it gets the last.
+        context: the most tokens that the model can read: of a longer text it gets the last.
     """
     ids = prompt
-    for _ in range(new_words):
+    for _ in range(new_tokens):
         logits = model(ids[-context:].unsqueeze(0))
         ids = torch.cat([ids, logits[0, -1:].argmax(dim=-1)])
     return ids
@@ -158,8 +158,8 @@ def generate(
 def fine_tuning_loss(
     class_logits: Float[Tensor, "batch classes"],
     labels: Int[Tensor, " batch"],
-    lm_logits: Float[Tensor, "batch words vocabulary"],
-    targets: Int[Tensor, "batch words"],
+    lm_logits: Float[Tensor, "batch tokens vocabulary"],
+    targets: Int[Tensor, "batch tokens"],
     weight: float,
 ) -> Float[Tensor, ""]:
     """GPT-1's: the loss of the new task plus `weight` times that of language modelling, the auxiliary loss (S2).
@@ -167,8 +167,8 @@ def fine_tuning_loss(
     Radford et al. (2018), "Improving Language Understanding by Generative Pre-Training", section 3.2, equation 5.
     """
     class_loss = F.cross_entropy(class_logits, labels)
-    word_loss = lm_loss(torch.log_softmax(lm_logits, dim=-1), targets)
-    return class_loss + weight * word_loss
+    token_loss = lm_loss(torch.log_softmax(lm_logits, dim=-1), targets)
+    return class_loss + weight * token_loss
 
 
 def gpt_parameters(vocabulary: int, context: int, d_model: int, layers: int, tied: bool) -> int:
@@ -177,9 +177,9 @@ def gpt_parameters(vocabulary: int, context: int, d_model: int, layers: int, tie
     The number of heads plays no part: it only cuts the same projections into pieces.
 
     Args:
-        vocabulary: how many words there are.
+        vocabulary: how many tokens there are.
         context: how many positions.
-        d_model: the length of a word's vector.
+        d_model: the length of a token's vector.
         layers: blocks.
         tied: whether the output layer is the embedding; else it has a matrix of its own.
     """

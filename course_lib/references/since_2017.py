@@ -15,13 +15,13 @@ from torch import Tensor
 
 from course_lib.attention import attention
 
-Layer = Callable[[Float[Tensor, "... words d_model"]], Float[Tensor, "... words d_model"]]
+Layer = Callable[[Float[Tensor, "... tokens d_model"]], Float[Tensor, "... tokens d_model"]]
 """A norm, or a sublayer."""
 
 
 def pre_norm(
-    x: Float[Tensor, "... words d_model"], sublayers: Sequence[Layer], norms: Sequence[Layer], final_norm: Layer
-) -> Float[Tensor, "... words d_model"]:
+    x: Float[Tensor, "... tokens d_model"], sublayers: Sequence[Layer], norms: Sequence[Layer], final_norm: Layer
+) -> Float[Tensor, "... tokens d_model"]:
     """x + sublayer(norm(x)), one sublayer after the other, and a last norm.
 
     Xiong et al. (2020), "On Layer Normalization in the Transformer Architecture", table 1.
@@ -32,8 +32,8 @@ def pre_norm(
 
 
 def turned_by_place(
-    x: Float[Tensor, "... words d_head"], places: Int[Tensor, " words"], base: float
-) -> Float[Tensor, "... words d_head"]:
+    x: Float[Tensor, "... tokens d_head"], places: Int[Tensor, " tokens"], base: float
+) -> Float[Tensor, "... tokens d_head"]:
     """Each pair of neighbouring numbers turned by place · base^(-2i / d_head).
 
     Su et al. (2021), "RoFormer", section 3.2.2, equation 34.
@@ -47,9 +47,9 @@ def turned_by_place(
 
 def swiglu(
     x: Float[Tensor, "... d_model"],
-    W_1: Float[Tensor, "d_model d_hidden"],
-    V: Float[Tensor, "d_model d_hidden"],
-    W_2: Float[Tensor, "d_hidden d_model"],
+    W_1: Float[Tensor, "d_model d_ff"],
+    V: Float[Tensor, "d_model d_ff"],
+    W_2: Float[Tensor, "d_ff d_model"],
 ) -> Float[Tensor, "... d_model"]:
     """(SiLU(x W_1) ⊙ x V) W_2, with SiLU(z) = z sigmoid(z).
 
@@ -73,9 +73,9 @@ def grouped_query_attention(
     return attention(q, k.repeat_interleave(shared, dim=1), v.repeat_interleave(shared, dim=1), mask).out
 
 
-def cache_bytes(layers: int, key_value_heads: int, d_head: int, words: int, bytes_per_number: int) -> int:
-    """What the keys and values of so many words take, in all layers."""
-    return 2 * layers * key_value_heads * d_head * words * bytes_per_number
+def cache_bytes(layers: int, key_value_heads: int, d_head: int, tokens: int, bytes_per_number: int) -> int:
+    """What the keys and values of so many tokens take, in all layers."""
+    return 2 * layers * key_value_heads * d_head * tokens * bytes_per_number
 
 
 def read_block(
@@ -124,14 +124,14 @@ def cosine_rates(
 
 
 def llama_parameters(
-    vocabulary: int, d_model: int, layers: int, heads: int, key_value_heads: int, d_hidden: int, tied: bool
+    vocabulary: int, d_model: int, layers: int, heads: int, key_value_heads: int, d_ff: int, tied: bool
 ) -> int:
     """How many numbers a Llama of these sizes learns: no biases, no positions, gains but no shifts.
 
     Touvron et al. (2023), "LLaMA", section 2.2; with the grouped queries of "Llama 2", section 2.2.
     """
     width = key_value_heads * (d_model // heads)
-    block = 2 * d_model * d_model + 2 * d_model * width + 3 * d_model * d_hidden + 2 * d_model
+    block = 2 * d_model * d_model + 2 * d_model * width + 3 * d_model * d_ff + 2 * d_model
     return vocabulary * d_model * (1 if tied else 2) + layers * block + d_model
 
 

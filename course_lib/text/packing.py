@@ -37,9 +37,9 @@ class PackedBatch:
         documents: the number of each token's text in its row, counted from 0; `NO_DOCUMENT` at padding.
     """
 
-    ids: Int[Tensor, "batch words"]
-    expected: Int[Tensor, "batch words"]
-    documents: Int[Tensor, "batch words"]
+    ids: Int[Tensor, "batch tokens"]
+    expected: Int[Tensor, "batch tokens"]
+    documents: Int[Tensor, "batch tokens"]
 
     @property
     def targets(self) -> int:

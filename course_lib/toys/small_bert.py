@@ -2,7 +2,7 @@
 
     python -m course_lib.toys.small_bert FOLDER
 
-It is pre-trained as BERT was, on masked words and on next sentences (Devlin et al., 2019, section 3.1), in under ten
+It is pre-trained as BERT was, on masked tokens and on next sentences (Devlin et al., 2019, section 3.1), in under ten
 minutes on a processor. What is in `SMALL_BERT` was made by this. On another machine the weights come out a little
 different, since sums are rounded in another order there, and just as good.
 """
@@ -29,7 +29,7 @@ from course_lib.training.progress import progress_bar
 from course_lib.training.schedules import linear_schedule
 
 PIECES = 590
-"""A few fewer than there are words, so that rare ones are cut."""
+"""A few fewer than there are tokens, so that rare ones are cut."""
 
 ALPHABET = [" ".join(string.ascii_lowercase), "a" + string.ascii_lowercase]
 MARKS = ", . ; : ? ! ' - 0 1 2 3 4 5 6 7 8 9"
@@ -42,7 +42,7 @@ class BothHeads(nn.Module):
     def __init__(self, config: BERTConfig) -> None:
         super().__init__()
         bert = BERT(config)
-        self.words = MaskedLanguageModel(bert)
+        self.tokens = MaskedLanguageModel(bert)
         self.sentences = NextSentencePredictor(bert)
 
 
@@ -70,14 +70,14 @@ def make(folder: Path, steps: int = 7000, count: int = 40_000, seed: int = 0) ->
     hide = MaskedWords(len(vocabulary), vocabulary.id("[MASK]"), special)
 
     def loss(model: BothHeads, batch: LabelledBatch) -> Tensor:
-        return hide.loss(model.words, batch) + head_loss(model.sentences, batch)
+        return hide.loss(model.tokens, batch) + head_loss(model.sentences, batch)
 
     torch.manual_seed(seed)
-    model = BothHeads(BERTConfig(len(vocabulary), 64, d_model=64, heads=4, layers=3, d_hidden=256))
+    model = BothHeads(BERTConfig(len(vocabulary), 64, d_model=64, heads=4, layers=3, d_ff=256))
     config = TrainingConfig(steps, linear_schedule(2e-3, max(1, steps // 10), steps), precision="fp32", seed=seed)
     with progress_bar(steps) as progress:
         train(model, labelled_data(examples, 1536), loss, config, "cpu", progress=progress)
-    save_bert(folder, model.words, model.sentences)
+    save_bert(folder, model.tokens, model.sentences)
     lines = "".join(f"{piece}\n" for piece in vocabulary.tokens(range(len(vocabulary))))
     (folder / "vocab.txt").write_text(lines, encoding="utf-8")
 

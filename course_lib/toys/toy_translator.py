@@ -29,7 +29,7 @@ TOY_TOKENS = 1000
 def toy_config(source_vocabulary: int, target_vocabulary: int) -> TransformerConfig:
     """The sizes of the small translator."""
     return TransformerConfig(
-        source_vocabulary, target_vocabulary, d_model=64, heads=4, d_hidden=256, encoder_layers=2, decoder_layers=2
+        source_vocabulary, target_vocabulary, d_model=64, heads=4, d_ff=256, encoder_layers=2, decoder_layers=2
     )
 
 

@@ -96,7 +96,7 @@ def trial(
     Seed i draws the same pieces of text in every trial, and the same first weights wherever the layers are the same.
 
     Args:
-        make_model: a new model from ids [batch, words] to logits [batch, words, vocabulary].
+        make_model: a new model from ids [batch, tokens] to logits [batch, tokens, vocabulary].
         text: to learn from.
         title: of the progress bar.
         rates: the learning rate of each step.
@@ -131,11 +131,11 @@ def held_out_loss(model: nn.Module, ids: Int[Tensor, " characters"]) -> float:
     return _loss(model, _pieces(ids, HELD_OUT_PIECES, Generator().manual_seed(1))).item()
 
 
-def _pieces(ids: Int[Tensor, " characters"], count: int, generator: Generator) -> Int[Tensor, "pieces words"]:
+def _pieces(ids: Int[Tensor, " characters"], count: int, generator: Generator) -> Int[Tensor, "pieces tokens"]:
     starts = torch.randint(len(ids) - CONTEXT, (count,), generator=generator)
     return ids[starts.unsqueeze(-1) + torch.arange(CONTEXT + 1)]
 
 
-def _loss(model: nn.Module, pieces: Int[Tensor, "pieces words"]) -> Float[Tensor, ""]:
+def _loss(model: nn.Module, pieces: Int[Tensor, "pieces tokens"]) -> Float[Tensor, ""]:
     logits = model(pieces[:, :-1])
     return F.cross_entropy(logits.flatten(0, 1), pieces[:, 1:].flatten())

@@ -233,7 +233,7 @@ def evaluate(
 ) -> float:
     """The mean loss over all targets of the data, without dropout; the mode of each of the model's modules is restored.
 
-    What a loss draws at random (masked words, say) is the same in every call, and the global generators are left
+    What a loss draws at random (masked tokens, say) is the same in every call, and the global generators are left
     as they were.
 
     Args:

@@ -137,7 +137,7 @@ class SharedLoss:
 
 
 def _leaves_weights_out(module: LossModule, example: Any, device: torch.device) -> bool:
-    """Whether the loss does not depend on some of the weights, as a word's label does not on BERT's pooler.
+    """Whether the loss does not depend on some of the weights, as a token's label does not on BERT's pooler.
 
     The exchange of gradients would wait for theirs for ever.
     """

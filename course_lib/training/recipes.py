@@ -38,7 +38,7 @@ class TranslationRecipe:
 
     Attributes:
         pieces: the size of the vocabulary.
-        d_model, heads, d_hidden, layers: of the model; as many layers in the encoder as in the decoder.
+        d_model, heads, d_ff, layers: of the model; as many layers in the encoder as in the decoder.
         norm_first: whether it is in pre-norm.
         dropout: after the embeddings and after each sublayer.
         attention_dropout: of attention weights.
@@ -48,7 +48,7 @@ class TranslationRecipe:
         schedule: how the rate falls: with 1 / √step, or in a straight line to 0 at the last step; then no more than a
             quarter of the steps are warm-up.
         weight_decay: of matrices.
-        smoothing: of the labels, over all words.
+        smoothing: of the labels, over all tokens.
         save_every: steps between those checkpoints, at the end, that are averaged.
         averaged: how many of the last checkpoints make the final weights.
         beams: of the search.
@@ -57,7 +57,7 @@ class TranslationRecipe:
     pieces: int = 10_000
     d_model: int = 256
     heads: int = 4
-    d_hidden: int = 1024
+    d_ff: int = 1024
     layers: int = 4
     norm_first: bool = True
     dropout: float = 0.35
@@ -80,7 +80,7 @@ class TranslationRecipe:
             vocabulary,
             d_model=self.d_model,
             heads=self.heads,
-            d_hidden=self.d_hidden,
+            d_ff=self.d_ff,
             encoder_layers=self.layers,
             decoder_layers=self.layers,
             norm_first=self.norm_first,
@@ -109,7 +109,7 @@ MULTI30K_SMALL = replace(
     MULTI30K,
     pieces=6_000,
     d_model=128,
-    d_hidden=256,
+    d_ff=256,
     dropout=0.15,
     attention_dropout=0.0,
     max_tokens=4096,
@@ -122,7 +122,7 @@ MULTI30K_SMALL = replace(
 SCENES = TranslationRecipe(
     pieces=1000,
     d_model=128,
-    d_hidden=256,
+    d_ff=256,
     layers=2,
     norm_first=False,
     dropout=0.1,
@@ -164,7 +164,7 @@ def learn_to_translate(
     device: torch.device | str,
     *,
     seed: int = 0,
-    words: SubwordVocabulary | None = None,
+    tokens: SubwordVocabulary | None = None,
     until: int | None = None,
     progress: ProgressCallback | None = None,
 ) -> Translated:
@@ -181,7 +181,7 @@ def learn_to_translate(
         folder: for the checkpoints and the vocabulary.
         device: where to compute.
         seed: of weights, order and dropout.
-        words: the pieces of both languages; by default as many as the recipe says are learned from the training pairs.
+        tokens: the pieces of both languages; by default as many as the recipe says are learned from the training pairs.
         until: the step to stop at; None for the recipe's last. A call without it goes on from there.
         progress: told about every step.
 
@@ -191,23 +191,23 @@ def learn_to_translate(
     """
     folder.mkdir(parents=True, exist_ok=True)
     texts = [text for pair in training for text in (pair.source, pair.target)]
-    words = words or SubwordVocabulary.train_bpe(texts, recipe.pieces, split_punctuation=True)
+    tokens = tokens or SubwordVocabulary.train_bpe(texts, recipe.pieces, split_punctuation=True)
     torch.manual_seed(seed)
-    model = Transformer(recipe.model(len(words)))
+    model = Transformer(recipe.model(len(tokens)))
     checkpoints = Checkpoints(folder, recipe.save_every, recipe.averaged, pause=_PAUSE)
     world = join_processes(device)
     if world.is_first:
-        words.save(folder / "tokenizer.json")
+        tokens.save(folder / "tokenizer.json")
     steps = recipe.steps if until is None else until
     config = TrainingConfig(steps, recipe.rate(), weight_decay=recipe.weight_decay, seed=seed, graphs=True)
     result = train(
         model,
-        shared_vocabulary_data(training, words, recipe.max_tokens),
+        shared_vocabulary_data(training, tokens, recipe.max_tokens),
         recipe.loss,
         config,
         device,
         validation=Validation(
-            shared_vocabulary_data(validation, words, recipe.max_tokens), every=max(1, recipe.steps // 10)
+            shared_vocabulary_data(validation, tokens, recipe.max_tokens), every=max(1, recipe.steps // 10)
         ),
         checkpoints=checkpoints,
         resume=True,
@@ -215,7 +215,7 @@ def learn_to_translate(
     )
     world.wait()  # for the first process, which writes the last checkpoint
     model.load_state_dict(average_weights(checkpoints.files()))
-    return Translated(Translator(model.eval(), words, words), result)
+    return Translated(Translator(model.eval(), tokens, tokens), result)
 
 
 @dataclass(frozen=True)
@@ -258,7 +258,7 @@ class TextRecipe:
             d_model=self.d_model,
             heads=self.heads,
             layers=self.layers,
-            d_hidden=4 * self.d_model,
+            d_ff=4 * self.d_model,
             dropout=self.dropout,
             attention_dropout=self.dropout,
         )

@@ -156,13 +156,13 @@ show.matrices(
 # *tanzen*, so *tanzte*), it looks like this. A tick means "may attend".
 
 # %%
-words = ["<s>", "die", "Katze", "tanzte"]
+tokens = ["<s>", "die", "Katze", "tanzte"]
 mask = torch.tensor([[1, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 0], [1, 1, 1, 1]], dtype=torch.bool)
 
 # %% tags=["demo"]
 show.matrices(
-    show.Panel("may attend: query ↓  key →", mask, words, words),
-    alt="A lower-triangular mask over <s>, die, Katze, tanzte: each word may attend to itself and earlier words.",
+    show.Panel("may attend: query ↓  key →", mask, tokens, tokens),
+    alt="A lower-triangular mask over <s>, die, Katze, tanzte: each token may attend to itself and earlier tokens.",
 )
 
 # %% [markdown]
@@ -179,9 +179,9 @@ show.matrices(
 
 # %% tags=["demo"]
 show.matrices(
-    show.Panel("ours: query ↓  key →", mask, words, words),
-    show.Panel("S3: key ↓  query →", mask.T, words, words),
-    show.Panel("S0: to be added", torch.zeros(4, 4).masked_fill(~mask, -math.inf), words, words, decimals=0),
+    show.Panel("ours: query ↓  key →", mask, tokens, tokens),
+    show.Panel("S3: key ↓  query →", mask.T, tokens, tokens),
+    show.Panel("S0: to be added", torch.zeros(4, 4).masked_fill(~mask, -math.inf), tokens, tokens, decimals=0),
     alt="One mask in three notations: lower-triangular, its upper-triangular transpose, and 0 with −∞ above the diagonal.",
 )
 
@@ -220,7 +220,7 @@ print("our way, transposed: row 3 of alpha @ w is", (s.T @ w)[3])
 def causal_mask(length):
     """True where a query may attend to a key: at itself and at everything before it.
 
-    length: int, how many words
+    length: int, how many tokens
     returns: bool [length, length], rows are queries
     """
     ### BEGIN SOLUTION
@@ -267,7 +267,7 @@ scaled_b = torch.tensor(
 # first row, and predict: how much of its attention does `<s>` give to the three words that it must not see?
 
 # %%
-leaked_by_the_first_word = None  # in per cent
+leaked_by_the_first_token = None  # in per cent
 
 # %%
 multiplied = scaled_b * mask
@@ -277,7 +277,7 @@ print("softmax of that\n", wrong_alpha)
 print(f"<s> gives {wrong_alpha[0, 1:].sum():.0%} of its attention to the future")
 
 # %% tags=["demo"]
-show.prediction("leaked by <s>", leaked_by_the_first_word, 100 * wrong_alpha[0, 1:].sum().item(), " %")
+show.prediction("leaked by <s>", leaked_by_the_first_token, 100 * wrong_alpha[0, 1:].sum().item(), " %")
 
 # %% [markdown]
 # Because **a score of 0 is not a weight of 0**. The softmax turns 0 into $e^0 = 1$, a perfectly ordinary share. The word
@@ -440,9 +440,9 @@ check("masking.multiplicative_weights", hidden=True)
 @show.when_ready
 def three_ways_compared():
     show.matrices(
-        show.Panel("scores × mask: leaks", wrong_alpha, words, words, decimals=4),
-        show.Panel("fill with −∞", masked_weights(scaled_b, mask), words, words, decimals=4),
-        show.Panel("exp(scores) × mask", multiplicative_weights(scaled_b, mask), words, words, decimals=4),
+        show.Panel("scores × mask: leaks", wrong_alpha, tokens, tokens, decimals=4),
+        show.Panel("fill with −∞", masked_weights(scaled_b, mask), tokens, tokens, decimals=4),
+        show.Panel("exp(scores) × mask", multiplicative_weights(scaled_b, mask), tokens, tokens, decimals=4),
         alt="Weights of three ways to mask. The first leaks into the upper triangle; the other two are equal and do not.",
     )
 
@@ -503,17 +503,17 @@ x_b = torch.tensor([[1.0, 1.0], [-1.0, -2.5], [4.0, 3.0], [2.0, -3.0]])
 # One point is for values and gradients, one for long vectors, whose scores lie in the thousands, and one for a mask that
 # broadcasts.
 #
-# Shapes: `x` is `[..., words, d_model]`, `mask` is boolean and has the shape `[..., words, words]` or broadcasts to it, the
-# result is `[..., words, d_model]`. Each word may attend to something.
+# Shapes: `x` is `[..., tokens, d_model]`, `mask` is boolean and has the shape `[..., tokens, tokens]` or broadcasts to it, the
+# result is `[..., tokens, d_model]`. Each token may attend to something.
 
 
 # %% nbgrader={"grade": false, "grade_id": "masking-masked_self_attention-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def masked_self_attention(x, mask):
     """Scaled dot-product attention with q = k = v = x, under a mask.
 
-    x: [..., words, d_model]
-    mask: bool, broadcasts to [..., words, words]; True where a query may attend
-    returns: [..., words, d_model]
+    x: [..., tokens, d_model]
+    mask: bool, broadcasts to [..., tokens, tokens]; True where a query may attend
+    returns: [..., tokens, d_model]
     """
     ### BEGIN SOLUTION
     scaled = x @ x.transpose(-2, -1) / math.sqrt(x.shape[-1])
@@ -545,14 +545,14 @@ def worked_example_recomputed():
     masked = scaled.masked_fill(~mask, -math.inf)
     dimensions = ["dim 0", "dim 1"]
     show.matrices(
-        show.Panel("scores", scores, words, words),
-        show.Panel("scaled = scores / √2", scaled, words, words, decimals=4),
+        show.Panel("scores", scores, tokens, tokens),
+        show.Panel("scaled = scores / √2", scaled, tokens, tokens, decimals=4),
         alt="Scores and scaled scores of the second worked example.",
     )
     show.matrices(
-        show.Panel("masked", masked, words, words, decimals=4),
-        show.Panel("alpha", masked_weights(scaled, mask), words, words, decimals=4),
-        show.Panel("out", masked_self_attention(x_b, mask), words, dimensions, decimals=4),
+        show.Panel("masked", masked, tokens, tokens, decimals=4),
+        show.Panel("alpha", masked_weights(scaled, mask), tokens, tokens, decimals=4),
+        show.Panel("out", masked_self_attention(x_b, mask), tokens, dimensions, decimals=4),
         alt="Masked scores, attention weights and output of the second worked example.",
     )
 
@@ -577,12 +577,12 @@ def does_the_past_notice():
 
     masked_change = (masked_self_attention(changed, mask) - masked_self_attention(x_b, mask)).abs().amax(dim=-1)
     leaky_change = (leaky(changed) - leaky(x_b)).abs().amax(dim=-1)
-    for word, proper, leaking in zip(words, masked_change.tolist(), leaky_change.tolist(), strict=True):
-        print(f"{word:7} changes by {proper:.4f} with your mask, by {leaking:.4f} with multiplied scores")
-    show.prediction("words that notice the leak", notice_the_leak, int((leaky_change[:3] > 1e-4).sum()))
+    for token, proper, leaking in zip(tokens, masked_change.tolist(), leaky_change.tolist(), strict=True):
+        print(f"{token:7} changes by {proper:.4f} with your mask, by {leaking:.4f} with multiplied scores")
+    show.prediction("tokens that notice the leak", notice_the_leak, int((leaky_change[:3] > 1e-4).sum()))
     ahead = wrong_alpha.masked_fill(mask, 0).sum(dim=-1)
-    for word, share in zip(words[:3], ahead[:3].tolist(), strict=True):
-        print(f"{word:7} gives {share:.1e} of its attention to the future with multiplied scores")
+    for token, share in zip(tokens[:3], ahead[:3].tolist(), strict=True):
+        print(f"{token:7} gives {share:.1e} of its attention to the future with multiplied scores")
 
 
 # %% [markdown]
@@ -596,7 +596,7 @@ def does_the_past_notice():
 # that only looks at *that* word notice as well? And what changes when the mask multiplies the scores, as in 3.1?
 
 # %% tags=["demo"]
-show.mask_painter(words, x_b, torch.tensor([-5.0, 1.0]))
+show.mask_painter(tokens, x_b, torch.tensor([-5.0, 1.0]))
 
 # %% [markdown]
 # ### 4.2 The slide, proofread
@@ -617,7 +617,7 @@ show.mask_painter(words, x_b, torch.tensor([-5.0, 1.0]))
 
 # %%
 suspected_divisor = math.sqrt(2)  # right, and not what is printed: change this number
-scores_of_tanzte = torch.tensor([-1.0, 5.5, -1.0, 13.0])  # it may see all four words, so no mask is needed
+scores_of_tanzte = torch.tensor([-1.0, 5.5, -1.0, 13.0])  # it may see all four tokens, so no mask is needed
 reconstructed = torch.softmax(scores_of_tanzte / suspected_divisor, dim=-1)
 found = torch.allclose(reconstructed, torch.tensor([0.0, 0.0006, 0.0, 0.9994]), atol=5e-5)
 print([round(number, 4) for number in reconstructed.tolist()], "found it!" if found else "not yet")
@@ -677,7 +677,7 @@ for name, values in (("scores / 4", quarter), ("scores, unscaled", scores_b)):
 # %% [markdown]
 # ## 5. Padding
 #
-# Real training never takes one sentence at a time. A **batch** is a single tensor `[batch, words, d_model]`, so all its
+# Real training never takes one sentence at a time. A **batch** is a single tensor `[batch, tokens, d_model]`, so all its
 # sentences must be equally long, and short ones are filled with a padding token. (S2 says that transformers don't need
 # inputs of matching size or padding. True for one sentence at a time; a batch is padded all the same.)
 
@@ -692,7 +692,7 @@ lengths = torch.tensor([len(sentence) for sentence in batch])
 longest = int(lengths.max())
 padded = [sentence + ["·"] * (longest - len(sentence)) for sentence in batch]
 for sentence in padded:
-    print("  ".join(f"{word:6}" for word in sentence))
+    print("  ".join(f"{token:6}" for token in sentence))
 
 # %% [markdown]
 # The dots are not words. Nobody should pay them any attention, or *meow* would be mostly about nothing. So each sentence
@@ -709,7 +709,7 @@ for sentence in padded:
 
 # %% nbgrader={"grade": false, "grade_id": "masking-padding_mask-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def padding_mask(lengths, max_length):
-    """True at the words of each sentence, False at the padding after them.
+    """True at the tokens of each sentence, False at the padding after them.
 
     lengths: int64 [batch]
     max_length: int
@@ -738,13 +738,13 @@ check("masking.padding_mask", hidden=True)
 def masks_of_the_batch():
     show.matrices(
         show.Panel(
-            "words and padding",
+            "tokens and padding",
             padding_mask(lengths, longest),
             [f"length {length}" for length in lengths.tolist()],
             [str(index) for index in range(longest)],
             texts=padded,
         ),
-        alt="The padded batch as a grid: words in blue, padding in grey, one row for each sentence.",
+        alt="The padded batch as a grid: tokens in blue, padding in grey, one row for each sentence.",
     )
 
 
@@ -759,7 +759,7 @@ def masks_of_the_batch():
 # Combine the two.
 #
 # Shapes: `causal` is boolean `[queries, keys]`, `padding` is boolean `[batch, keys]`, the result is boolean
-# `[batch, queries, keys]`. There may be fewer queries than keys, and padding may stand in front of the words.
+# `[batch, queries, keys]`. There may be fewer queries than keys, and padding may stand in front of the tokens.
 
 
 # %% nbgrader={"grade": false, "grade_id": "masking-combined_mask-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -827,8 +827,8 @@ def one_mask_for_each_length():
 # Your first layer. The constructor is given: it makes the learned query, an `nn.Parameter` of shape `[d_model]`; leave
 # its name as it is, because the check loads weights into it. Write `forward`.
 #
-# Shapes: `x` is `[batch, words, d_model]`, `mask` is boolean `[batch, words]`, the result is `[batch, d_model]`. Padding
-# gets no weight, wherever it stands: after the words, before them or between them; each sentence has at least one word.
+# Shapes: `x` is `[batch, tokens, d_model]`, `mask` is boolean `[batch, tokens]`, the result is `[batch, d_model]`. Padding
+# gets no weight, wherever it stands: after the tokens, before them or between them; each sentence has at least one token.
 # Torch's ready-made attention is not allowed. The gradients of `x` and `query` are compared too. In one case both are in
 # double precision: compute in the dtype of `x`.
 #
@@ -838,9 +838,9 @@ def one_mask_for_each_length():
 
 # %% nbgrader={"grade": false, "grade_id": "masking-attention_pooling-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class AttentionPooling(nn.Module):
-    """A sentence as one vector: the average of its words under the attention of one learned query.
+    """A sentence as one vector: the average of its tokens under the attention of one learned query.
 
-    d_model: int, the length of a word's vector
+    d_model: int, the length of a token's vector
     """
 
     def __init__(self, d_model):
@@ -848,10 +848,10 @@ class AttentionPooling(nn.Module):
         self.query = nn.Parameter(torch.randn(d_model) / math.sqrt(d_model))
 
     def forward(self, x, mask):
-        """The weighted average of the words where the mask is True.
+        """The weighted average of the tokens where the mask is True.
 
-        x: [batch, words, d_model]
-        mask: bool [batch, words]
+        x: [batch, tokens, d_model]
+        mask: bool [batch, tokens]
         returns: [batch, d_model]
         """
         ### BEGIN SOLUTION
@@ -926,11 +926,11 @@ def pooling_learns_where_to_look():
     length = int(allowed[0].sum())
     powers = torch.exp(x[0, :length] @ pooling.query.detach() / math.sqrt(8))
     show.bars(
-        [f"word {index}" for index in range(length)],
+        [f"token {index}" for index in range(length)],
         powers / powers.sum(),
-        title=f"Where the learned query looks (the signal is word {int(where[0])})",
+        title=f"Where the learned query looks (the signal is token {int(where[0])})",
         highlight=int(where[0]),
-        alt="Attention weights of the learned query on one sentence: nearly all on the signal word.",
+        alt="Attention weights of the learned query on one sentence: nearly all on the signal token.",
     )
 
 
@@ -938,7 +938,7 @@ def pooling_learns_where_to_look():
 # ## Stretch · Masks of your own
 #
 # For no points. A mask is a matrix of booleans, and nothing says that it has to be a triangle. Write one of these, look at it
-# with `show.matrices(show.Panel("mine", mask, words, words), alt="my mask")`, and give it to your `masked_self_attention`.
+# with `show.matrices(show.Panel("mine", mask, tokens, tokens), alt="my mask")`, and give it to your `masked_self_attention`.
 #
 # 1. **A window**: each word sees itself and the two before it. How many layers does it take until word 9 can know of word 0? Test
 #    it as in section 4.1: change word 0, and count the layers until word 9 notices.

@@ -72,9 +72,9 @@ embedding = {
     "cat": [1.5, 0.1, 1.7, -0.4],
 }
 sentence = ["the", "dog", "chased", "the", "cat"]
-x = torch.tensor([embedding[word] for word in sentence])
+x = torch.tensor([embedding[token] for token in sentence])
 
-order = torch.tensor([0, 4, 2, 3, 1])  # word i of the new sentence is word order[i] of the old one
+order = torch.tensor([0, 4, 2, 3, 1])  # token i of the new sentence is token order[i] of the old one
 shuffled = [sentence[place] for place in order.tolist()]
 print(" ".join(sentence), " -> ", " ".join(shuffled))
 
@@ -92,7 +92,7 @@ print(" ".join(sentence), " -> ", " ".join(shuffled))
 # Return the outputs after the shuffle, built from those before it: `out` is what attention returned for the old sentence.
 # Don't compute any attention.
 #
-# Shapes: `out` is `[..., words, d_model]`, `order` is an integer tensor `[words]`, the result has
+# Shapes: `out` is `[..., tokens, d_model]`, `order` is an integer tensor `[tokens]`, the result has
 # the shape of `out`.
 
 
@@ -100,9 +100,9 @@ print(" ".join(sentence), " -> ", " ".join(shuffled))
 def shuffled_outputs(out, order):
     """What unmasked self-attention returns for the shuffled sentence.
 
-    out: [..., words, d_model], what it returned for the sentence in its old order
-    order: int64 [words]; word i of the shuffled sentence is word order[i] of the old one
-    returns: [..., words, d_model]
+    out: [..., tokens, d_model], what it returned for the sentence in its old order
+    order: int64 [tokens]; token i of the shuffled sentence is token order[i] of the old one
+    returns: [..., tokens, d_model]
     """
     ### BEGIN SOLUTION
     return out[..., order, :]
@@ -173,16 +173,16 @@ def prediction_against_attention():
 # Answer for any order. Assume that all words differ, and that any difference in what a word attends to shows in its
 # vector.
 #
-# Shapes: `order` is an integer tensor `[words]`, the result is a boolean tensor `[words]`: entry i is True where the word
-# at place i of the *shuffled* sentence has the vector that this same word had before.
+# Shapes: `order` is an integer tensor `[tokens]`, the result is a boolean tensor `[tokens]`: entry i is True where the token
+# at place i of the *shuffled* sentence has the vector that this same token had before.
 
 
 # %% nbgrader={"grade": false, "grade_id": "positions-same_under_causal_mask-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def same_under_causal_mask(order):
-    """Which words of the shuffled sentence keep their vectors under a causal mask.
+    """Which tokens of the shuffled sentence keep their vectors under a causal mask.
 
-    order: int64 [words]; word i of the shuffled sentence is word order[i] of the old one
-    returns: bool [words], an entry for each place of the shuffled sentence
+    order: int64 [tokens]; token i of the shuffled sentence is token order[i] of the old one
+    returns: bool [tokens], an entry for each place of the shuffled sentence
     """
     ### BEGIN SOLUTION
     place = torch.arange(len(order))
@@ -207,11 +207,11 @@ check("positions.same_under_causal_mask", hidden=True)
 
 # %% tags=["demo"]
 @show.when_ready
-def which_words_notice():
+def which_tokens_notice():
     german = ["<s>", "die", "Katze", "tanzte"]
     y = torch.tensor([[0.5, 0.9], [-0.4, 0.8], [1.2, 0.3], [0.6, -1.1]])  # four made-up embeddings
     exchanged = torch.tensor([0, 2, 1, 3])
-    words = [german[place] for place in exchanged.tolist()]
+    tokens = [german[place] for place in exchanged.tolist()]
     predicted = same_under_causal_mask(exchanged)
 
     def attend(sentence, mask=None):
@@ -222,15 +222,15 @@ def which_words_notice():
         changes[name] = (attend(y[exchanged], mask) - attend(y, mask)[exchanged]).abs().amax(dim=1)
     before = causal_mask(4)[exchanged][:, exchanged]  # rows and columns in the new order
     show.matrices(
-        show.Panel("attended to before", before, words, words),
-        show.Panel("attends to now", causal_mask(4), words, words),
-        show.Panel("you said", predicted.unsqueeze(1), words, ["same"]),
+        show.Panel("attended to before", before, tokens, tokens),
+        show.Panel("attends to now", causal_mask(4), tokens, tokens),
+        show.Panel("you said", predicted.unsqueeze(1), tokens, ["same"]),
         alt="Two masks: Katze saw die before and does not now, die sees Katze now. <s> and tanzte see the same as before.",
     )
-    for place, word in enumerate(words):
+    for place, token in enumerate(tokens):
         free, masked = changes["no mask"][place], changes["causal mask"][place]
         said = "the same" if predicted[place] else "another"
-        print(f"{word:7} changes by {free:.4f} without a mask, by {masked:.4f} under it; you said: {said}")
+        print(f"{token:7} changes by {free:.4f} without a mask, by {masked:.4f} under it; you said: {said}")
 
 
 # %% [markdown]
@@ -257,16 +257,16 @@ def which_words_notice():
 #
 # Do that.
 #
-# Shapes: `x` is `[..., words, d_model]`, the result is `[..., words, d_model + 1]`, of the dtype of `x`. The gradient
+# Shapes: `x` is `[..., tokens, d_model]`, the result is `[..., tokens, d_model + 1]`, of the dtype of `x`. The gradient
 # of `x` is compared too.
 
 
 # %% nbgrader={"grade": false, "grade_id": "positions-appended_index-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def appended_index(x):
-    """Each word's vector with its position as one more number at the end.
+    """Each token's vector with its position as one more number at the end.
 
-    x: [..., words, d_model]
-    returns: [..., words, d_model + 1]
+    x: [..., tokens, d_model]
+    returns: [..., tokens, d_model + 1]
     """
     ### BEGIN SOLUTION
     index = torch.arange(x.shape[-2], dtype=x.dtype).unsqueeze(-1)
@@ -307,19 +307,19 @@ def the_index_takes_over():
     generator = torch.Generator().manual_seed(0)
     lengths = [3, 5, 9, 17, 33, 65]
     plain, appended = [], []
-    for words in lengths:
-        sentences = torch.randn(400, words, 16, generator=generator)
+    for tokens in lengths:
+        sentences = torch.randn(400, tokens, 16, generator=generator)
         for shares, vectors in ((plain, sentences), (appended, appended_index(sentences))):
             alpha = attention(vectors, vectors, vectors).alpha
-            shares.append(float(alpha[:, words // 2, -1].mean()))
+            shares.append(float(alpha[:, tokens // 2, -1].mean()))
     drawn, [axes] = show.frames(height=3.2)
     axes.plot(lengths, appended, "o-", color=show.ORANGE, label="with the position appended")
-    axes.plot(lengths, plain, "o-", color=show.BLUE, label="words only")
-    axes.set(xlabel="words in the sentence", ylabel="share of attention", ylim=(-0.05, 1.08))
-    axes.set_title("What the middle word gives to the last one")
+    axes.plot(lengths, plain, "o-", color=show.BLUE, label="tokens only")
+    axes.set(xlabel="tokens in the sentence", ylabel="share of attention", ylim=(-0.05, 1.08))
+    axes.set_title("What the middle token gives to the last one")
     axes.legend(loc="center right")
-    show.figure(drawn, "Attention to the last word: near 0 for words only, rising to 1 with the position appended.")
-    show.prediction("the last of 17 words", share_of_the_last_of_17, 100 * appended[lengths.index(17)], " %")
+    show.figure(drawn, "Attention to the last token: near 0 for tokens only, rising to 1 with the position appended.")
+    show.prediction("the last of 17 tokens", share_of_the_last_of_17, 100 * appended[lengths.index(17)], " %")
 
 
 # %% [markdown]
@@ -469,8 +469,8 @@ def the_wall_of_clocks():
         sinusoidal_encoding(1001, 8),
         [0, 1, 10, 100, 1000],
         title="Four clocks, each ten times as slow as the last",
-        alt="Five rows of four clocks. At word 1 the first hand has turned by 1 radian, at word 10 the second, at word 100 the "
-        "third, at word 1000 the last.",
+        alt="Five rows of four clocks. At token 1 the first hand has turned by 1 radian, at token 10 the second, at token 100 the "
+        "third, at token 1000 the last.",
     )
 
 
@@ -507,7 +507,7 @@ print("found it!" if torch.allclose(reconstructed, evidence, atol=1e-4) else "no
 
 # %% tags=["demo"]
 @show.when_ready
-def fifty_words_in_128_dimensions():
+def fifty_tokens_in_128_dimensions():
     drawn, [axes] = show.frames(width=9.0, height=3.9)
     picture = axes.imshow(sinusoidal_encoding(50, 128), aspect="auto", cmap="RdBu", vmin=-1.2, vmax=1.2)
     axes.set(xlabel="dimension", ylabel="position", title="sinusoidal_encoding(50, 128)")
@@ -530,20 +530,20 @@ def steps_and_similarities():
     drawn, (left, right) = show.frames(2, width=9.5, height=3.4)
     for name, encoding in (("binary", binary), ("sinusoids", waves)):
         left.plot(range(63), (encoding[1:] - encoding[:-1]).norm(dim=-1), label=name)
-    left.set(xlabel="position", ylabel="distance", ylim=(0, 3.4), title="How far is it to the next word?")
+    left.set(xlabel="position", ylabel="distance", ylim=(0, 3.4), title="How far is it to the next token?")
     left.legend(loc="upper right", ncols=2)
     for place, width, colour in ((10, 9, "#c6d7ee"), (30, 5, show.ORANGE), (50, 1.6, show.INK)):
         distance = torch.arange(64) - place
-        right.plot(distance, waves @ waves[place], color=colour, label=f"word {place}", linewidth=width)
+        right.plot(distance, waves @ waves[place], color=colour, label=f"token {place}", linewidth=width)
     right.axhline(64, color=show.GREY, linestyle=":", linewidth=1)
     right.annotate("the same place: 64", (-13, 64), (2, 4), textcoords="offset points", fontsize=9)
-    right.set(xlabel="words away", ylabel="dot product", title="How alike are two positions?")
+    right.set(xlabel="tokens away", ylabel="dot product", title="How alike are two positions?")
     right.set(xlim=(-13, 13), ylim=(0, 74), xticks=range(-12, 13, 4), yticks=[0, 16, 32, 48, 64])
     right.legend(loc="lower center", ncols=3)
     show.figure(
         drawn, "Left: binary steps jump, sinusoidal ones are all equal. Right: three curves of similarity coincide."
     )
-    print(f"dot product 13 words away: {waves[30] @ waves[43]:.1f}, of {waves[30] @ waves[30]:.0f} at the same place")
+    print(f"dot product 13 tokens away: {waves[30] @ waves[43]:.1f}, of {waves[30] @ waves[30]:.0f} at the same place")
 
 
 # %% [markdown]
@@ -567,8 +567,8 @@ def who_chased_whom():
         return attention(vectors, vectors, vectors).out.mean(dim=0)
 
     for name, first, second in (
-        ("words alone", x, x[order]),
-        ("words + positions", x + places, x[order] + places),
+        ("tokens alone", x, x[order]),
+        ("tokens + positions", x + places, x[order] + places),
     ):
         difference = (mean_vector(first) - mean_vector(second)).norm()
         print(f"{name:18} the mean vectors of the two sentences differ by {difference:.4f}")
@@ -613,9 +613,9 @@ def who_chased_whom():
 
 # %% nbgrader={"grade": false, "grade_id": "positions-shift_matrix-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def shift_matrix(shift, d_model):
-    """The matrix that takes the encoding of every position to that of the position `shift` words on.
+    """The matrix that takes the encoding of every position to that of the position `shift` tokens on.
 
-    shift: int, negative for words before
+    shift: int, negative for tokens before
     d_model: int, even
     returns: float32 [d_model, d_model]
     """
@@ -651,7 +651,7 @@ check("positions.shift_matrix", hidden=True)
 # at word 1999, to two decimals?
 
 # %%
-right_at_word_1999 = None  # True or False
+right_at_token_1999 = None  # True or False
 
 
 # %% tags=["demo"]
@@ -664,14 +664,14 @@ def found_without_trigonometry():
     dimensions = [str(dimension) for dimension in range(6)]
     show.matrices(
         show.Panel("yours, from the formula", yours, dimensions, dimensions, decimals=3),
-        show.Panel("found from 30 words", found, dimensions, dimensions, decimals=3),
-        title="One word to the right",
+        show.Panel("found from 30 tokens", found, dimensions, dimensions, decimals=3),
+        title="One token to the right",
         alt="Two equal matrices of 2 × 2 rotations along the diagonal: the first turns by 1 radian, the last hardly.",
     )
     for place in (40, 400, 1999):
         error = (found @ encoding[place] - encoding[place + 1]).abs().max()
         print(f"M · encoding[{place}] misses encoding[{place + 1}] by {error:.0e}")
-    show.prediction("right at word 1999", right_at_word_1999, bool(error < 0.005))
+    show.prediction("right at token 1999", right_at_token_1999, bool(error < 0.005))
 
 
 # %% [markdown]
@@ -690,7 +690,7 @@ def two_hands():
         sinusoidal_encoding(501, 8),
         [0, 30, 300],
         shift=100,
-        title="Blue: a word. Orange: the word a hundred places on",
+        title="Blue: a token. Orange: the token a hundred places on",
         alt="Three rows of four clocks with two hands: in each column the angle between the hands is the same in all rows.",
     )
 
@@ -704,13 +704,13 @@ def two_hands():
 
 # %% tags=["demo"]
 @show.when_ready
-def a_head_that_looks_two_words_back():
+def a_head_that_looks_two_tokens_back():
     places = sinusoidal_encoding(8, 32)
     queries = 20 * places @ shift_matrix(-2, 32).T  # 20 sharpens the softmax
     alpha = attention(queries, places, places).alpha
-    words = [str(place) for place in range(8)]
+    tokens = [str(place) for place in range(8)]
     show.matrices(
-        show.Panel("alpha, with queries moved by M₋₂", alpha, words, words),
+        show.Panel("alpha, with queries moved by M₋₂", alpha, tokens, tokens),
         alt="Attention weights: each row from 2 on gives nearly all its weight two places left of the diagonal.",
     )
 
@@ -736,7 +736,7 @@ def a_head_that_looks_two_words_back():
 # are more words than rows, raise a `ValueError`. (Let its message name both numbers. The check asks only for a
 # ValueError, but whoever uses your layer will read the message.)
 #
-# Shapes: `x` is `[..., words, d_model]`, the result has its shape and its dtype (in one case both `x` and `encoding` are
+# Shapes: `x` is `[..., tokens, d_model]`, the result has its shape and its dtype (in one case both `x` and `encoding` are
 # in double precision). The gradients of `x` and `encoding` are compared too.
 
 
@@ -744,7 +744,7 @@ def a_head_that_looks_two_words_back():
 class LearnedPositions(nn.Module):
     """Adds a learned vector for each position.
 
-    d_model: int, the length of a word's vector
+    d_model: int, the length of a token's vector
     max_length: int, how many positions there are
     """
 
@@ -753,17 +753,17 @@ class LearnedPositions(nn.Module):
         self.encoding = nn.Parameter(torch.randn(max_length, d_model) * 0.02)
 
     def forward(self, x):
-        """The words, each with the vector of its position added.
+        """The tokens, each with the vector of its position added.
 
-        x: [..., words, d_model]
-        returns: [..., words, d_model]
-        raises ValueError: more words than positions
+        x: [..., tokens, d_model]
+        returns: [..., tokens, d_model]
+        raises ValueError: more tokens than positions
         """
         ### BEGIN SOLUTION
-        words, positions = x.shape[-2], self.encoding.shape[0]
-        if words > positions:
-            raise ValueError(f"a sentence of {words} words, but only {positions} learned positions")
-        return x + self.encoding[:words]
+        tokens, positions = x.shape[-2], self.encoding.shape[0]
+        if tokens > positions:
+            raise ValueError(f"a sentence of {tokens} tokens, but only {positions} learned positions")
+        return x + self.encoding[:tokens]
         ### END SOLUTION
 
 
@@ -786,15 +786,15 @@ check("positions.learned_positions", hidden=True)
 
 # %% tags=["demo"]
 @show.when_ready
-def one_word_too_long():
+def one_token_too_long():
     positions = LearnedPositions(d_model=4, max_length=6)
-    print("6 words:", tuple(positions(torch.zeros(6, 4)).shape))
+    print("6 tokens:", tuple(positions(torch.zeros(6, 4)).shape))
     try:
         positions(torch.zeros(7, 4))
     except ValueError as error:
-        print(f"7 words: ValueError: {error}")
+        print(f"7 tokens: ValueError: {error}")
     else:
-        print("7 words: not a word of complaint. Which position did the seventh get?")
+        print("7 tokens: not a word of complaint. Which position did the seventh get?")
 
 
 # %% [markdown]
@@ -882,15 +882,15 @@ else:
         hands = places.to(directions.dtype) @ directions[:, number]
         hands = hands / hands.abs().mean()
         axes.scatter(hands.real + 3 * ring, hands.imag, c=range(len(hands)), cmap="viridis", s=6, linewidths=0)
-        axes.text(3 * ring, -1.85, f"{turns[ring]:.3g} words", ha="center")
-    axes.set(title="Once round in how many words?", ylim=(-1.9, 1.5), aspect="equal")
+        axes.text(3 * ring, -1.85, f"{turns[ring]:.3g} tokens", ha="center")
+    axes.set(title="Once round in how many tokens?", ylim=(-1.9, 1.5), aspect="equal")
     axes.axis("off")
     show.figure(
         drawn,
-        "Five rings, made of the 510 learned positions in five planes; once round takes 5.87, 16.5, 50.7, 153 and 442 words.",
+        "Five rings, made of the 510 learned positions in five planes; once round takes 5.87, 16.5, 50.7, 153 and 442 tokens.",
     )
     print("sizes of their eigenvalues:", ", ".join(f"{eigenvalues[number].abs():.3f}" for number in turning))
-    print("words for a turn:          ", ", ".join(f"{words:.1f}" for words in turns))
+    print("tokens for a turn:          ", ", ".join(f"{tokens:.1f}" for tokens in turns))
     ratios = [slower / faster for faster, slower in zip(turns, turns[1:], strict=False)]
     print("each slower than the last: ", ", ".join(f"{ratio:.1f} times" for ratio in ratios))
 

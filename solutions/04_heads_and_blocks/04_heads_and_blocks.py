@@ -182,8 +182,8 @@ def station_asks_for_transport():
 # and then **cut into pieces** of $d_\text{head} = d_\text{model} / h$: head 0 gets the first piece of every query, key
 # and value, head 1 the second, and so on. In the paper, 512 numbers make 8 heads of 64.
 #
-# In tensors: `[batch, words, d_model]` becomes `[batch, heads, words, d_head]`. The heads come *before* the words, so
-# that each head has a matrix `[words, d_head]` of its own and attention can treat the heads as a batch.
+# In tensors: `[batch, tokens, d_model]` becomes `[batch, heads, tokens, d_head]`. The heads come *before* the words, so
+# that each head has a matrix `[tokens, d_head]` of its own and attention can treat the heads as a batch.
 #
 # There is a mistake here that everybody makes once. Below, every number says where it comes from: 23 is number 3 of word
 # 2. We want two heads, and one way of asking for them is to reshape to the shape you need.
@@ -192,22 +192,22 @@ def station_asks_for_transport():
 # %%
 numbered = (10 * torch.arange(3).unsqueeze(1) + torch.arange(4)).float()
 reshaped = numbered.reshape(2, 3, 2)
-by_word = [f"word {index}" for index in range(3)]
+by_token = [f"token {index}" for index in range(3)]
 
 
 def digits(values):
-    """Numbers as they are read here: the word, and the place in it."""
+    """Numbers as they are read here: the token, and the place in it."""
     return [[f"{int(number):02d}" for number in row] for row in values.tolist()]
 
 
 # %% tags=["demo"]
 show.matrices(
-    show.Panel("x: [3 words, 4 numbers]", numbered / 40, by_word, list("0123"), texts=digits(numbered)),
+    show.Panel("x: [3 tokens, 4 numbers]", numbered / 40, by_token, list("0123"), texts=digits(numbered)),
     *(
-        show.Panel(f"reshaped, “head” {head}", part / 40, by_word, list("01"), texts=digits(part))
+        show.Panel(f"reshaped, “head” {head}", part / 40, by_token, list("01"), texts=digits(part))
         for head, part in enumerate(reshaped)
     ),
-    alt="Three words of four numbers, and what reshape(2, 3, 2) makes of them: head 0 holds word 0 and half of word 1.",
+    alt="Three tokens of four numbers, and what reshape(2, 3, 2) makes of them: head 0 holds token 0 and half of token 1.",
 )
 
 # %% [markdown]
@@ -220,22 +220,22 @@ show.matrices(
 #
 # Cut every word's vector into `heads` pieces, and put the heads before the words.
 #
-# Shapes: `x` is `[batch, words, d_model]`, `heads` is an int that divides `d_model`, the result is
-# `[batch, heads, words, d_head]`, where `d_head` is `d_model // heads` (with one `/` it would be a float). The gradient
+# Shapes: `x` is `[batch, tokens, d_model]`, `heads` is an int that divides `d_model`, the result is
+# `[batch, heads, tokens, d_head]`, where `d_head` is `d_model // heads` (with one `/` it would be a float). The gradient
 # of `x` is compared too.
 
 
 # %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-split_heads-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def split_heads(x, heads):
-    """Every word's vector in pieces, one for each head, and the heads before the words.
+    """Every token's vector in pieces, one for each head, and the heads before the tokens.
 
-    x: [batch, words, d_model]
+    x: [batch, tokens, d_model]
     heads: int, divides d_model
-    returns: [batch, heads, words, d_head], where d_head is d_model // heads
+    returns: [batch, heads, tokens, d_head], where d_head is d_model // heads
     """
     ### BEGIN SOLUTION
-    batch, words, d_model = x.shape
-    return x.reshape(batch, words, heads, d_model // heads).transpose(1, 2)
+    batch, tokens, d_model = x.shape
+    return x.reshape(batch, tokens, heads, d_model // heads).transpose(1, 2)
     ### END SOLUTION
 
 
@@ -258,12 +258,12 @@ check("heads_and_blocks.split_heads", hidden=True)
 def heads_side_by_side():
     pieces = split_heads(numbered.unsqueeze(0), 2)[0]
     show.matrices(
-        show.Panel("x: [3 words, 4 numbers]", numbered / 40, by_word, list("0123"), texts=digits(numbered)),
+        show.Panel("x: [3 tokens, 4 numbers]", numbered / 40, by_token, list("0123"), texts=digits(numbered)),
         *(
-            show.Panel(f"split, head {head}", piece / 40, by_word, list("01"), texts=digits(piece))
+            show.Panel(f"split, head {head}", piece / 40, by_token, list("01"), texts=digits(piece))
             for head, piece in enumerate(pieces)
         ),
-        alt="Three words of four numbers, split into two heads: head 0 holds numbers 0 and 1 of every word.",
+        alt="Three tokens of four numbers, split into two heads: head 0 holds numbers 0 and 1 of every token.",
     )
 
 
@@ -283,12 +283,12 @@ def heads_side_by_side():
 # slips: the root under $d_k$, which you know from lesson 01, and a missing transpose. Take it at its word:
 
 # %%
-three_words, two_numbers = torch.randn(3, 2), torch.randn(3, 2)
+three_tokens, two_numbers = torch.randn(3, 2), torch.randn(3, 2)
 try:
-    three_words @ two_numbers
+    three_tokens @ two_numbers
 except RuntimeError as error:
-    print("q k, 3 words of 2 numbers: ", error)
-print("q kᵀ:", list((three_words @ two_numbers.mT).shape), "one score for each query and key")
+    print("q k, 3 tokens of 2 numbers: ", error)
+print("q kᵀ:", list((three_tokens @ two_numbers.mT).shape), "one score for each query and key")
 
 # %% [markdown]
 # Torch refuses, and that is the lucky case. With as many words as numbers in a head it computes, and nobody is warned. Two words
@@ -387,28 +387,28 @@ LENGTH, D_MODEL = 8, 64
 
 
 def collars(count):
-    """Random sentences with collars, where each pattern looks from each word, and what it should see there.
+    """Random sentences with collars, where each pattern looks from each token, and what it should see there.
 
-    returns: words, colours, both [count, LENGTH]; looked at, targets, both [count, LENGTH, 4]; targets are -100, which
-        the loss leaves out, where there is no word before or after.
+    returns: tokens, colours, both [count, LENGTH]; looked at, targets, both [count, LENGTH, 4]; targets are -100, which
+        the loss leaves out, where there is no token before or after.
     """
     place = torch.arange(LENGTH)
     twice = torch.rand(count, len(WORDS)).argsort(dim=-1)[:, : LENGTH // 2].repeat(1, 2)
-    words = twice.gather(1, torch.rand(count, LENGTH).argsort(dim=-1))
+    tokens = twice.gather(1, torch.rand(count, LENGTH).argsort(dim=-1))
     colours = torch.randint(len(COLOURS), (count, LENGTH))
-    same = (words.unsqueeze(-1) == words.unsqueeze(-2)) & (place.unsqueeze(-1) != place)
+    same = (tokens.unsqueeze(-1) == tokens.unsqueeze(-2)) & (place.unsqueeze(-1) != place)
     neighbours = torch.stack([place - 1, place + 1, torch.zeros_like(place)]).expand(count, -1, -1)
     looked_at = torch.cat([neighbours, same.int().argmax(dim=-1).unsqueeze(1)], dim=1).mT
     targets = colours.gather(1, looked_at.clamp(0, LENGTH - 1).flatten(1)).view(looked_at.shape)
     targets = targets.masked_fill((looked_at < 0) | (looked_at >= LENGTH), -100)
-    return tuple(tensor.to(device) for tensor in (words, colours, looked_at.clamp(0, LENGTH - 1), targets))
+    return tuple(tensor.to(device) for tensor in (tokens, colours, looked_at.clamp(0, LENGTH - 1), targets))
 
 
 torch.manual_seed(1)
-words, colours, looked_at, targets = collars(1)
-for place, (word, colour, answers) in enumerate(zip(words[0], colours[0], targets[0].tolist(), strict=True)):
+tokens, colours, looked_at, targets = collars(1)
+for place, (token, colour, answers) in enumerate(zip(tokens[0], colours[0], targets[0].tolist(), strict=True)):
     named = [f"{pattern} {COLOURS[answer]}" for pattern, answer in zip(PATTERNS, answers, strict=True) if answer >= 0]
-    print(f"{place}  {WORDS[word]:4} with a {COLOURS[colour]:6} collar must say:  {',  '.join(named)}")
+    print(f"{place}  {WORDS[token]:4} with a {COLOURS[colour]:6} collar must say:  {',  '.join(named)}")
 
 # %% [markdown]
 # The model is as bare as can be: an embedding for the word, one for its collar and one for its place, added; **your**
@@ -424,27 +424,27 @@ answered_well = {"1 head": None, "2 heads": None, "4 heads": None}  # each from 
 
 # %% tags=["demo"]
 class Reader(nn.Module):
-    """Embeddings, one layer of multi-head attention, and four colours for each word."""
+    """Embeddings, one layer of multi-head attention, and four colours for each token."""
 
     def __init__(self, heads):
         super().__init__()
         self.heads = heads
-        self.word, self.colour, self.place = (nn.Embedding(n, D_MODEL) for n in (len(WORDS), len(COLOURS), LENGTH))
+        self.token, self.colour, self.place = (nn.Embedding(n, D_MODEL) for n in (len(WORDS), len(COLOURS), LENGTH))
         self.W = nn.ParameterList([torch.randn(D_MODEL, D_MODEL) / math.sqrt(D_MODEL) for _ in range(4)])
         self.to_colours = nn.Linear(D_MODEL, len(PATTERNS) * len(COLOURS))
 
-    def embedded(self, words, colours):
-        return self.word(words) + self.colour(colours) + self.place.weight
+    def embedded(self, tokens, colours):
+        return self.token(tokens) + self.colour(colours) + self.place.weight
 
-    def forward(self, words, colours):
-        x = self.embedded(words, colours)
+    def forward(self, tokens, colours):
+        x = self.embedded(tokens, colours)
         out = multi_head_attention(x, x, *self.W, self.heads)
         return self.to_colours(out).unflatten(-1, (len(PATTERNS), len(COLOURS)))
 
     @torch.no_grad()
-    def alpha(self, words, colours):
-        """What every head looks at: [batch, heads, words, words]."""
-        x = self.embedded(words, colours)
+    def alpha(self, tokens, colours):
+        """What every head looks at: [batch, heads, tokens, tokens]."""
+        x = self.embedded(tokens, colours)
         q, k, v = project(x, x, *self.W[:3])
         return attention(*(split_heads(y, self.heads) for y in (q, k, v))).alpha
 
@@ -452,8 +452,8 @@ class Reader(nn.Module):
 @torch.no_grad()
 def looks(model):
     """How much of its attention each head spends on each pattern, on average: [heads, 4]."""
-    words, colours, looked_at, targets = collars(500)
-    alpha = model.alpha(words, colours).unsqueeze(-2).expand(-1, -1, -1, len(PATTERNS), -1)
+    tokens, colours, looked_at, targets = collars(500)
+    alpha = model.alpha(tokens, colours).unsqueeze(-2).expand(-1, -1, -1, len(PATTERNS), -1)
     spent = alpha.gather(-1, looked_at[:, None, ..., None].expand(*alpha.shape[:-1], 1)).squeeze(-1)
     there = (targets >= 0).unsqueeze(1)
     return ((spent * there).sum(dim=(0, 2)) / there.sum(dim=(0, 2))).cpu()
@@ -462,8 +462,8 @@ def looks(model):
 @torch.no_grad()
 def right(model):
     """The share of right answers for each pattern, on new sentences."""
-    words, colours, _, targets = collars(1000)
-    hits = model(words, colours).argmax(dim=-1) == targets
+    tokens, colours, _, targets = collars(1000)
+    hits = model(tokens, colours).argmax(dim=-1) == targets
     return (hits.sum(dim=(0, 1)) / (targets >= 0).sum(dim=(0, 1))).cpu()
 
 
@@ -474,8 +474,8 @@ def trained_reader(heads, steps=500):
     before = looks(model)
     optimiser = torch.optim.Adam(model.parameters(), lr=0.01)
     for _ in track(range(steps), f"{heads} heads"):
-        words, colours, _, targets = collars(128)
-        loss = F.cross_entropy(model(words, colours).flatten(0, -2), targets.flatten())
+        tokens, colours, _, targets = collars(128)
+        loss = F.cross_entropy(model(tokens, colours).flatten(0, -2), targets.flatten())
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()
@@ -487,16 +487,16 @@ def four_heads_look_at_four_things():
     model, before = trained_reader(heads=4)
     after = looks(model)
     torch.manual_seed(1)
-    words, colours, *_ = collars(1)
-    alpha = model.alpha(words, colours)[0].cpu()
-    text = [WORDS[word] for word in words[0]]
+    tokens, colours, *_ = collars(1)
+    alpha = model.alpha(tokens, colours)[0].cpu()
+    text = [WORDS[token] for token in tokens[0]]
     found = [PATTERNS[pattern] for pattern in after.argmax(dim=1)]
     digits = [[[f"{weight:.1f}" if weight > 0.05 else "" for weight in row] for row in rows] for rows in alpha.tolist()]
     panels = [
         show.Panel(f"head {head}: “{found[head]}”", alpha[head], text, text, texts=digits[head])
         for head in range(model.heads)
     ]
-    wording = "the word before, the word after, the first word, and the same word elsewhere"
+    wording = "the token before, the token after, the first token, and the same token elsewhere"
     show.matrices(*panels[:2], alt=f"Attention weights of heads 0 and 1; the four heads look at {wording}.")
     show.matrices(*panels[2:], alt=f"Attention weights of heads 2 and 3; the four heads look at {wording}.")
     heads = [f"head {head}" for head in range(model.heads)]
@@ -606,8 +606,8 @@ if published is not None:
     panels[0].set_ylabel("layer")
     show.figure(
         drawn,
-        "Six layers by twelve heads, four times: one head of layer 1 spends everything on the word before, one of layer 2 most on "
-        "the word after, many most on the first token, and none much on the same word.",
+        "Six layers by twelve heads, four times: one head of layer 1 spends everything on the token before, one of layer 2 most on "
+        "the token after, many most on the first token, and none much on the same token.",
     )
 
 # %% [markdown]
@@ -663,7 +663,7 @@ else:
 
 # %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-layer_norm-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def layer_norm(x, gamma, beta, epsilon=1e-5):
-    """Each word's vector standardised, then stretched by gamma and moved by beta.
+    """Each token's vector standardised, then stretched by gamma and moved by beta.
 
     x: [..., d_model]
     gamma, beta: [d_model]
@@ -705,7 +705,7 @@ def three_volumes():
     show.matrices(
         show.Panel("x", x, volumes, numbers, decimals=1),
         show.Panel("layer_norm(x), gamma 1, beta 0", layer_norm(x, torch.ones(5), torch.zeros(5)), volumes, numbers),
-        alt="Left: three words with the same pattern at different sizes. Right: after layer norm all three rows equal.",
+        alt="Left: three tokens with the same pattern at different sizes. Right: after layer norm all three rows equal.",
     )
 
 
@@ -796,10 +796,10 @@ def input_layer_step_by_step():
     dropped = dropout(normal, kept, 0.3, True)
     reach = float(embedded.detach().abs().max())
     show.matrices(
-        show.Panel("word + position", embedded.detach(), text, numbers, decimals=1, reach=reach),
+        show.Panel("token + position", embedded.detach(), text, numbers, decimals=1, reach=reach),
         show.Panel("layer_norm", normal, text, numbers, decimals=1, reach=reach),
         show.Panel("dropout, share 0.3", dropped, text, numbers, decimals=1, reach=reach),
-        alt="The input layer on three words: embeddings, the same normalised, and with some numbers 0, others larger.",
+        alt="The input layer on three tokens: embeddings, the same normalised, and with some numbers 0, others larger.",
     )
     draws = [dropout(normal, torch.rand(normal.shape) >= 0.3, 0.3, True) for _ in range(2000)]
     away = (torch.stack(draws).mean(dim=0) - normal).abs().max()
@@ -978,16 +978,16 @@ def gradients_on_their_way_down():
 
 # %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-feed_forward-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class FeedForward(nn.Module):
-    """The same small network at every word.
+    """The same small network at every token.
 
-    d_model: int, the length of a word's vector
-    d_hidden: int, the width between the two layers
+    d_model: int, the length of a token's vector
+    d_ff: int, the width between the two layers
     """
 
-    def __init__(self, d_model, d_hidden):
+    def __init__(self, d_model, d_ff):
         super().__init__()
-        self.W_1 = nn.Linear(d_model, d_hidden)
-        self.W_2 = nn.Linear(d_hidden, d_model)
+        self.W_1 = nn.Linear(d_model, d_ff)
+        self.W_2 = nn.Linear(d_ff, d_model)
 
     def forward(self, x):
         """ReLU(x W_1 + b_1) W_2 + b_2
@@ -1060,7 +1060,7 @@ def bending_a_line():
 # 2. the feed-forward network, in which each word makes something of it.
 #
 # At every line of its pseudocode S3 asks what the dimension of `x` is. The answer is always the same,
-# `[batch, words, d_model]`, and that is the point: what comes out of a block can go into the next one, and you may
+# `[batch, tokens, d_model]`, and that is the point: what comes out of a block can go into the next one, and you may
 # **stack** as many as you can pay for. The paper stacks 6.
 #
 # Your own multi-head attention has done its work. For the block take torch's, `nn.MultiheadAttention`, as you would in
@@ -1077,38 +1077,38 @@ def bending_a_line():
 # sublayer's output happens to be all zeros, dropping some of them changes nothing: if something does change, your block
 # drops something else.
 #
-# Shapes: `x` is `[batch, words, d_model]`, `mask` is boolean `[batch, words]`, True at words and False at padding; every
-# sentence has at least one word. The result is `[batch, words, d_model]`. What comes out at padding does not matter to
+# Shapes: `x` is `[batch, tokens, d_model]`, `mask` is boolean `[batch, tokens]`, True at tokens and False at padding; every
+# sentence has at least one token. The result is `[batch, tokens, d_model]`. What comes out at padding does not matter to
 # anybody, but it is compared all the same: don't treat it differently.
 
 
 # %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-encoder_block-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class EncoderBlock(nn.Module):
-    """Self-attention between the words, then the feed-forward network at each word; each with add & norm.
+    """Self-attention between the tokens, then the feed-forward network at each token; each with add & norm.
 
-    d_model: int, the length of a word's vector
+    d_model: int, the length of a token's vector
     heads: int, divides d_model
-    d_hidden: int, the width of the feed-forward network
+    d_ff: int, the width of the feed-forward network
     dropout: float, the share dropped from what each sublayer adds
     norm_first: bool, True for pre-norm
     """
 
-    def __init__(self, d_model, heads, d_hidden, dropout=0.0, norm_first=False):
+    def __init__(self, d_model, heads, d_ff, dropout=0.0, norm_first=False):
         super().__init__()
         self.norm_first = norm_first
         self.attention = nn.MultiheadAttention(d_model, heads, batch_first=True)
         self.norm_1 = nn.LayerNorm(d_model)
-        self.W_1 = nn.Linear(d_model, d_hidden)
-        self.W_2 = nn.Linear(d_hidden, d_model)
+        self.W_1 = nn.Linear(d_model, d_ff)
+        self.W_2 = nn.Linear(d_ff, d_model)
         self.norm_2 = nn.LayerNorm(d_model)
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, x, mask):
         """One block.
 
-        x: [batch, words, d_model]
-        mask: bool [batch, words], True at words, False at padding
-        returns: [batch, words, d_model]
+        x: [batch, tokens, d_model]
+        mask: bool [batch, tokens], True at tokens, False at padding
+        returns: [batch, tokens, d_model]
         """
 
         ### BEGIN SOLUTION
@@ -1144,7 +1144,7 @@ check("heads_and_blocks.encoder_block", hidden=True)
 
 # %% [markdown]
 # And *inside* a block? There the shape does change, and comes back. Take two sentences of five words, a `d_model` of 32, four
-# heads, and a `d_hidden` of 128. **Write down the shape at every line**, then let the next cell compute them.
+# heads, and a `d_ff` of 128. **Write down the shape at every line**, then let the next cell compute them.
 
 # %%
 shapes = {
@@ -1165,7 +1165,7 @@ shapes = {
 @show.when_ready
 def the_shape_at_every_line():
     torch.manual_seed(0)
-    block, x = EncoderBlock(32, heads=4, d_hidden=128), torch.randn(2, 5, 32)
+    block, x = EncoderBlock(32, heads=4, d_ff=128), torch.randn(2, 5, 32)
     W_q, W_k, W_v = (weight.mT for weight in block.attention.in_proj_weight.detach().chunk(3))
     q, k, v = (split_heads(y, 4) for y in project(x, x, W_q, W_k, W_v))
     weights = attention(q, k, v)
@@ -1214,7 +1214,7 @@ def the_same_shape_all_the_way_up():
     x = nn.Embedding(6, 32)(ids)
     print(f"{'ids':12} {list(ids.shape)}\n{'embedded':12} {list(x.shape)}")
     for number in range(1, 7):
-        x = EncoderBlock(32, heads=4, d_hidden=128)(x, ids > 0)
+        x = EncoderBlock(32, heads=4, d_ff=128)(x, ids > 0)
         print(f"{f'block {number}':12} {list(x.shape)}")
 
 
@@ -1242,9 +1242,9 @@ def post_norm_against_pre_norm():
         title = f"{'pre' if norm_first else 'post'}-norm{', warmed up' if warm_up > 1 else ''}"
         for step in track(range(1, steps + 1), title):
             optimiser.param_groups[0]["lr"] = 0.005 * min(1.0, step / warm_up)
-            words, colours, _, targets = collars(32)
-            x = embeddings[0](words) + embeddings[1](colours) + embeddings[2].weight
-            mask = torch.ones_like(words, dtype=torch.bool)
+            tokens, colours, _, targets = collars(32)
+            x = embeddings[0](tokens) + embeddings[1](colours) + embeddings[2].weight
+            mask = torch.ones_like(tokens, dtype=torch.bool)
             for block in blocks:
                 x = block(x, mask)
             loss = F.cross_entropy(to_colours(x).view(-1, len(COLOURS)), targets.flatten())
@@ -1296,7 +1296,7 @@ VOCABULARY = ["·", "the", "was", "by", *ANIMALS, *ADJECTIVES, *VERBS, *TIMES]
 
 
 def headlines(count, generator):
-    """Sentences as ids, padded with 0; where they have words; and whether they are news."""
+    """Sentences as ids, padded with 0; where they have tokens; and whether they are news."""
 
     def one_of(choices):
         return choices[int(torch.randint(len(choices), (), generator=generator))]
@@ -1310,7 +1310,7 @@ def headlines(count, generator):
         passive, when = one_of([True, False]), one_of([[], [one_of(TIMES)]])
         verb = ["was", one_of(VERBS), "by"] if passive else [one_of(VERBS)]
         sentence = [*phrase(ANIMALS[first]), *verb, *phrase(ANIMALS[second]), *when]
-        rows.append(torch.tensor([VOCABULARY.index(word) for word in sentence]))
+        rows.append(torch.tensor([VOCABULARY.index(token) for token in sentence]))
         news.append((first > second) if passive else (first < second))
     ids = nn.utils.rnn.pad_sequence(rows, batch_first=True)
     return ids.to(device), (ids > 0).to(device), torch.tensor(news, dtype=torch.long, device=device)
@@ -1318,7 +1318,7 @@ def headlines(count, generator):
 
 ids, mask, news = headlines(4, torch.Generator().manual_seed(4))
 for row, is_news in zip(ids.tolist(), news.tolist(), strict=True):
-    print(f"{'news:   ' if is_news else 'no news:'}", " ".join(VOCABULARY[word] for word in row))
+    print(f"{'news:   ' if is_news else 'no news:'}", " ".join(VOCABULARY[token] for token in row))
 
 # %% [markdown]
 # Two models. The bag: embeddings, the mean of the words, a linear layer. The encoder: S3's input layer (word and
@@ -1338,18 +1338,18 @@ def parameters(model):
 
 
 class Bag(nn.Module):
-    """The mean of the words' embeddings, and a linear layer."""
+    """The mean of the tokens' embeddings, and a linear layer."""
 
     def __init__(self, d_model=32):
         super().__init__()
-        self.word = nn.Embedding(len(VOCABULARY), d_model)
+        self.token = nn.Embedding(len(VOCABULARY), d_model)
         self.to_classes = nn.Linear(d_model, 2)
 
     def forward(self, ids, mask):
         return self.to_classes(self.pooled(self.read(ids, mask), mask))
 
     def read(self, ids, mask):
-        return self.word(ids)
+        return self.token(ids)
 
     def pooled(self, x, mask):
         return (x * mask.unsqueeze(-1)).sum(dim=1) / mask.sum(dim=1, keepdim=True)
@@ -1365,7 +1365,7 @@ class Encoder(Bag):
         self.blocks = nn.ModuleList([EncoderBlock(d_model, 4, 4 * d_model, dropout=0.1) for _ in range(2)])
 
     def read(self, ids, mask):
-        x = self.input(self.word(ids) + self.position.weight[: ids.shape[1]])
+        x = self.input(self.token(ids) + self.position.weight[: ids.shape[1]])
         for block in self.blocks:
             x = block(x, mask)
         return x
@@ -1418,7 +1418,7 @@ def is_it_news():
         show.prediction(name, right_on_new_headlines[name], found[-1], " %")
         model.eval()
         ids = nn.utils.rnn.pad_sequence(
-            [torch.tensor([VOCABULARY.index(word) for word in twin.split()]) for twin in twins], batch_first=True
+            [torch.tensor([VOCABULARY.index(token) for token in twin.split()]) for twin in twins], batch_first=True
         ).to(device)
         with torch.no_grad():
             p = torch.softmax(model(ids, ids > 0), dim=-1)[:, 1].tolist()
@@ -1435,7 +1435,7 @@ def is_it_news():
     right_side.axvline(0.5, color=show.GREY, linestyle=":")
     show.figure(
         drawn,
-        "Left: the bag stays at half of the headlines, the encoder rises to nearly all. Right: to twins with the same words the "
+        "Left: the bag stays at half of the headlines, the encoder rises to nearly all. Right: to twins with the same tokens the "
         "bag gives the same probability, the encoder nearly 1 to one and nearly 0 to the other.",
     )
 
@@ -1454,7 +1454,7 @@ def is_it_news():
 #
 # - **Attention** itself, without what surrounds it: $\operatorname{softmax}(q k^\top / \sqrt{d_\text{head}})\, v$.
 # - The **projections** $W_q$, $W_k$, $W_v$ and $W_o$: linear layers from `d_model` to `d_model`.
-# - The **feed-forward network**: a linear layer from `d_model` to `d_hidden`, and one back.
+# - The **feed-forward network**: a linear layer from `d_model` to `d_ff`, and one back.
 # - Two **layer norms**, each with a $\gamma$ and a $\beta$.
 #
 # A linear layer from $a$ to $b$ numbers has $a \cdot b$ weights and $b$ biases.
@@ -1477,17 +1477,17 @@ share_of_the_feed_forward_network = None  # in per cent
 
 
 # %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-count_parameters-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def block_parameters(d_model, heads, d_hidden):
+def block_parameters(d_model, heads, d_ff):
     """How many numbers an encoder block learns, by what they are for.
 
-    d_model, heads, d_hidden: ints, the block's sizes
+    d_model, heads, d_ff: ints, the block's sizes
     returns: dict of int with the keys "attention", "projections", "feed_forward" and "layer_norms"
     """
     ### BEGIN SOLUTION
     return {
         "attention": 0,
         "projections": 4 * (d_model * d_model + d_model),
-        "feed_forward": (d_model * d_hidden + d_hidden) + (d_hidden * d_model + d_model),
+        "feed_forward": (d_model * d_ff + d_ff) + (d_ff * d_model + d_model),
         "layer_norms": 2 * (d_model + d_model),
     }
     ### END SOLUTION
@@ -1496,9 +1496,9 @@ def block_parameters(d_model, heads, d_hidden):
 # %% [markdown] tags=["reason"]
 # Attention has no parameters of its own: scores, softmax and average are fixed arithmetic, and all that is learned sits
 # in the four projections around it. The heads share these four matrices in slices, so their number changes nothing,
-# which is why `heads` does not occur in the count. With the usual d_hidden = 4 · d_model the feed-forward network holds
+# which is why `heads` does not occur in the count. With the usual d_ff = 4 · d_model the feed-forward network holds
 # two thirds of a block, although everybody talks about attention. The biases are where counts go wrong: the first layer
-# has `d_hidden` of them, the second `d_model`.
+# has `d_ff` of them, the second `d_model`.
 
 # %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-count_parameters-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("heads_and_blocks.count_parameters")
@@ -1538,7 +1538,7 @@ def counted_and_built():
 # words on will that be most of a block's work, at a `d_model` of 64?
 
 # %%
-meetings_are_most_of_the_work_from = None  # words
+meetings_are_most_of_the_work_from = None  # tokens
 
 
 # %% tags=["demo"]
@@ -1553,7 +1553,7 @@ def the_bill():
     counts = {
         "encoder block": [sum(block_parameters(d_model, 4, 4 * d_model).values())] * len(lengths),
         "recurrent layer (GRU)": [parameters(recurrent)] * len(lengths),
-        "one layer over all words": [(n * d_model) ** 2 + n * d_model for n in lengths],
+        "one layer over all tokens": [(n * d_model) ** 2 + n * d_model for n in lengths],
     }
     times = {"encoder block": [], "recurrent layer (GRU)": []}
     for n in lengths:
@@ -1567,21 +1567,21 @@ def the_bill():
             axes.loglog(lengths, line, "o-", color=colour, label=name)
         axes.set_xticks(lengths[::2], labels=[str(n) for n in lengths[::2]])
         axes.minorticks_off()
-        axes.set_xlabel("words in the sentence")
+        axes.set_xlabel("tokens in the sentence")
     left.set_title("Parameters")
     left.legend(loc="upper left")
     right_side.set_title(f"Milliseconds for a training step ({device.type})")
     right_side.yaxis.set_major_formatter("{x:g}")
     show.figure(
-        drawn, "Left: parameters, constant for block and GRU, growing for one layer over all words. Right: times."
+        drawn, "Left: parameters, constant for block and GRU, growing for one layer over all tokens. Right: times."
     )
-    print(f"{'words':>5}  {'block':>9}  {'GRU':>9}  {'multiplications in the block, of them between words':>20}")
+    print(f"{'tokens':>5}  {'block':>9}  {'GRU':>9}  {'multiplications in the block, of them between tokens':>20}")
     for i, n in enumerate(lengths):
         inside, between = n * (4 * d_model**2 + 2 * d_model * 4 * d_model), 2 * n * n * d_model
         row = f"{n:5}  {times['encoder block'][i]:6.1f} ms  {times['recurrent layer (GRU)'][i]:6.1f} ms"
         print(f"{row}  {(inside + between) / 1e6:8.1f} million, {between / (inside + between):.0%}")
     half = 6 * d_model  # where 2 n² d = n (4 d² + 8 d²)
-    show.prediction("the meetings are half of the work at", meetings_are_most_of_the_work_from, half, " words")
+    show.prediction("the meetings are half of the work at", meetings_are_most_of_the_work_from, half, " tokens")
 
 
 # %% [markdown]

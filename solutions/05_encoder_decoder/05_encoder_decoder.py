@@ -101,7 +101,7 @@ for pair in [split.training[i] for i in (3, 5, 7, 11, 13)]:
 english = WordVocabulary.from_sentences(pair.source for pair in split.training)
 german = WordVocabulary.from_sentences(pair.target for pair in split.training)
 training = examples(split.training, english, german)
-print(f"{len(english)} English words, {len(german)} German ones (endings!), {len(training)} sentences to learn from")
+print(f"{len(english)} English tokens, {len(german)} German ones (endings!), {len(training)} sentences to learn from")
 print("the cat danced, among them:", "the cat danced" in {pair.source for pair in split.training})
 source_ids, target_ids = examples(split.held_out[:1], english, german)[0]
 print(f"\n{split.held_out[0].source}\n    {source_ids.tolist()}\n{split.held_out[0].target}\n    {target_ids.tolist()}")
@@ -141,7 +141,7 @@ show.matrices(
         ["place 0", "place 1", "place 2", "place 3"],
         texts=[["<s>", "sie", "tanzte", "<e>"], ["sie", "tanzte", "<e>", "padding"]],
     ),
-    alt="Two rows of four words, twice. The decoder reads <s> die Katze tanzte and should answer die Katze tanzte <e>; in "
+    alt="Two rows of four tokens, twice. The decoder reads <s> die Katze tanzte and should answer die Katze tanzte <e>; in "
     "the shorter sentence it reads <s> sie tanzte <e> and should answer sie tanzte <e> padding.",
 )
 
@@ -151,16 +151,16 @@ show.matrices(
 #
 # From whole targets, make both rows of the picture for all the sentences of a batch.
 #
-# Shapes: `target` is an int64 tensor `[batch, words]`, each row from `<s>` to `<e>`, with padding after it. Return a tuple of
-# two, `read` and `expected`, each `[batch, words - 1]`.
+# Shapes: `target` is an int64 tensor `[batch, tokens]`, each row from `<s>` to `<e>`, with padding after it. Return a tuple of
+# two, `read` and `expected`, each `[batch, tokens - 1]`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "encoder_decoder-shift_right-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def shift_right(target):
-    """What the decoder reads at each place, and the word that it should answer there.
+    """What the decoder reads at each place, and the token that it should answer there.
 
-    target: int64 [batch, words], from <s> to <e>
-    returns: read and expected, each int64 [batch, words - 1]
+    target: int64 [batch, tokens], from <s> to <e>
+    returns: read and expected, each int64 [batch, tokens - 1]
     """
     ### BEGIN SOLUTION
     return target[:, :-1], target[:, 1:]
@@ -212,17 +212,17 @@ table = {
 # %% tags=["demo"]
 show.matrices(
     show.Panel(
-        "p(word), given the right words before it",
+        "p(token), given the right tokens before it",
         torch.tensor([list(listed.values()) for listed in table.values()]),
-        [f"right: {word}" for word in table],
+        [f"right: {token}" for token in table],
         [""] * 5,
         texts=[
-            [f"[{word}] {p:g}" if word == right else f"{word} {p:g}" for word, p in listed.items()]
+            [f"[{token}] {p:g}" if token == right else f"{token} {p:g}" for token, p in listed.items()]
             for right, listed in table.items()
         ],
         reach=0.35,
     ),
-    alt="S1's table: at each of eight places five words with their probabilities, the right word in brackets.",
+    alt="S1's table: at each of eight places five tokens with their probabilities, the right token in brackets.",
 )
 
 # %% [markdown]
@@ -235,8 +235,8 @@ show.matrices(
 #
 # Pick the right word's log-probability at each place, and take the mean with a minus.
 #
-# Shapes: `log_p` is `[..., words, vocabulary]`, natural logarithms of probabilities that sum to 1 at each place. None of
-# them is 0, but they may be as small as $e^{-150}$, which only its logarithm can hold. `expected` is int64 `[..., words]`;
+# Shapes: `log_p` is `[..., tokens, vocabulary]`, natural logarithms of probabilities that sum to 1 at each place. None of
+# them is 0, but they may be as small as $e^{-150}$, which only its logarithm can hold. `expected` is int64 `[..., tokens]`;
 # the result is a scalar tensor, of shape `[]`. All places count. The gradient of `log_p` is compared too, where the
 # vocabulary is large: there that of `F.cross_entropy` is nearly the same, and accepted.
 #
@@ -246,10 +246,10 @@ show.matrices(
 
 # %% nbgrader={"grade": false, "grade_id": "encoder_decoder-negative_log_likelihood-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def negative_log_likelihood(log_p, expected):
-    """The mean of -ln p(right word) over all places.
+    """The mean of -ln p(right token) over all places.
 
-    log_p: [..., words, vocabulary], natural logarithms
-    expected: int64 [..., words], the right words
+    log_p: [..., tokens, vocabulary], natural logarithms
+    expected: int64 [..., tokens], the right tokens
     returns: a scalar tensor, in nats
     """
     ### BEGIN SOLUTION
@@ -275,8 +275,8 @@ check("encoder_decoder.negative_log_likelihood", hidden=True)
 # the same table and by the same formula.
 
 # %%
-right = torch.tensor([listed[word] for word, listed in table.items()])
-print("the right words' probabilities:", right)
+right = torch.tensor([listed[token] for token, listed in table.items()])
+print("the right tokens' probabilities:", right)
 print(f"by the table: mean NLL {-right.log().mean():.4f}   perplexity {(-right.log().mean()).exp():.3f}")
 
 # %% [markdown]
@@ -296,7 +296,7 @@ print("was printed", printed_for_them)
 # Write the computation that prints all four: 1.6290 for the slide's table, and these three. You are a detective here; the
 # right mean earns nothing.
 #
-# Shapes: `p` is `[..., words]`, the probabilities of each text's right words, none of them 0, with at least two words in a
+# Shapes: `p` is `[..., tokens]`, the probabilities of each text's right tokens, none of them 0, with at least two tokens in a
 # text; the result is `[...]`, a number for each text. Gradients are not compared.
 
 
@@ -304,7 +304,7 @@ print("was printed", printed_for_them)
 def printed_likelihood(p):
     """The mean negative log-likelihood of each text as the slide adds it up, slip included.
 
-    p: [..., words], the probabilities of the right words
+    p: [..., tokens], the probabilities of the right tokens
     returns: [...], in nats
     """
     ### BEGIN SOLUTION
@@ -350,17 +350,17 @@ def by_the_table_and_as_printed():
 # ### Exercise 4 · Perplexity
 # `encoder_decoder.perplexity` · 2 points (1 for the values, 1 for long texts) · about 8 minutes
 #
-# Shapes: `nll` is `[batch, words]`, a negative log-likelihood for each place, in nats, finite even at padding; `mask` is
-# boolean `[batch, words]`, True at words. There is at least one word, and there may be hundreds. The result is a scalar
+# Shapes: `nll` is `[batch, tokens]`, a negative log-likelihood for each place, in nats, finite even at padding; `mask` is
+# boolean `[batch, tokens]`, True at tokens. There is at least one token, and there may be hundreds. The result is a scalar
 # tensor, with the dtype of `nll`. The gradient of `nll` is compared too.
 
 
 # %% nbgrader={"grade": false, "grade_id": "encoder_decoder-perplexity-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def perplexity(nll, mask):
-    """exp of the mean negative log-likelihood of the words.
+    """exp of the mean negative log-likelihood of the tokens.
 
-    nll: [batch, words], in nats
-    mask: bool [batch, words]; True at words, False at padding
+    nll: [batch, tokens], in nats
+    mask: bool [batch, tokens]; True at tokens, False at padding
     returns: a scalar tensor
     """
     ### BEGIN SOLUTION
@@ -429,7 +429,7 @@ show.stacks(
         ],
         block=(1, 6),
         times="2 ×",
-        output="a probability for each next word",
+        output="a probability for each next token",
     ),
     into=3,
     alt="Encoder and decoder as two stacks of boxes with shapes; the encoder's output, the memory, enters each decoder "
@@ -437,7 +437,7 @@ show.stacks(
 )
 
 # %% [markdown]
-# Both stacks keep the shape `[batch, words, d_model]` from bottom to top, each with its own number of words. The two meet
+# Both stacks keep the shape `[batch, tokens, d_model]` from bottom to top, each with its own number of words. The two meet
 # in only one kind of place: the **cross-attention** of each decoder block, whose queries are German and whose keys *and*
 # values are English. What the encoder hands over, a vector for each English word, is called the **memory**.
 #
@@ -465,12 +465,12 @@ class AddAndNorm(nn.Module):
 
 
 class FeedForward(nn.Module):
-    """The same small network at every word."""
+    """The same small network at every token."""
 
-    def __init__(self, d_model, d_hidden):
+    def __init__(self, d_model, d_ff):
         super().__init__()
-        self.W_1 = nn.Linear(d_model, d_hidden)
-        self.W_2 = nn.Linear(d_hidden, d_model)
+        self.W_1 = nn.Linear(d_model, d_ff)
+        self.W_2 = nn.Linear(d_ff, d_model)
 
     def forward(self, x):
         return self.W_2(torch.relu(self.W_1(x)))
@@ -479,11 +479,11 @@ class FeedForward(nn.Module):
 class EncoderBlock(nn.Module):
     """Self-attention, then the feed-forward network."""
 
-    def __init__(self, d_model, heads, d_hidden, dropout=0.0):
+    def __init__(self, d_model, heads, d_ff, dropout=0.0):
         super().__init__()
         self.self_attention = MultiHeadAttention(d_model, heads)
         self.add_and_norm_1 = AddAndNorm(d_model, dropout)
-        self.feed_forward = FeedForward(d_model, d_hidden)
+        self.feed_forward = FeedForward(d_model, d_ff)
         self.add_and_norm_2 = AddAndNorm(d_model, dropout)
 
     def forward(self, x, mask):
@@ -515,7 +515,7 @@ class EncoderBlock(nn.Module):
 # training only what came out of the sublayer may be dropped.
 #
 # Shapes: `x` is `[batch, target, d_model]`, `memory` is `[batch, source, d_model]`, `mask` is boolean and broadcasts to
-# `[batch, target, target]`, `memory_mask` to `[batch, target, source]`, True where a word may attend. Both may be any
+# `[batch, target, target]`, `memory_mask` to `[batch, target, source]`, True where a token may attend. Both may be any
 # masks of these shapes, not just a causal one and one for padding. The result has the shape of `x`.
 
 
@@ -523,19 +523,19 @@ class EncoderBlock(nn.Module):
 class DecoderBlock(nn.Module):
     """Masked self-attention, cross-attention to the memory, feed-forward network, each with add & norm.
 
-    d_model: int, the length of a word's vector
+    d_model: int, the length of a token's vector
     heads: int, of both attentions
-    d_hidden: int, the width of the feed-forward network
+    d_ff: int, the width of the feed-forward network
     dropout: float, the share that training drops of each sublayer's output
     """
 
-    def __init__(self, d_model, heads, d_hidden, dropout=0.0):
+    def __init__(self, d_model, heads, d_ff, dropout=0.0):
         super().__init__()
         self.self_attention = MultiHeadAttention(d_model, heads)
         self.add_and_norm_1 = AddAndNorm(d_model, dropout)
         self.cross_attention = MultiHeadAttention(d_model, heads)
         self.add_and_norm_2 = AddAndNorm(d_model, dropout)
-        self.feed_forward = FeedForward(d_model, d_hidden)
+        self.feed_forward = FeedForward(d_model, d_ff)
         self.add_and_norm_3 = AddAndNorm(d_model, dropout)
 
     def forward(self, x, memory, mask, memory_mask):
@@ -543,8 +543,8 @@ class DecoderBlock(nn.Module):
 
         x: [batch, target, d_model]
         memory: [batch, source, d_model], the encoder's output
-        mask: bool, broadcasts to [batch, target, target]; True where a target word may attend to a target word
-        memory_mask: bool, broadcasts to [batch, target, source]; True where it may attend to a source word
+        mask: bool, broadcasts to [batch, target, target]; True where a target token may attend to a target token
+        memory_mask: bool, broadcasts to [batch, target, source]; True where it may attend to a source token
         returns: [batch, target, d_model]
         """
         ### BEGIN SOLUTION
@@ -592,18 +592,18 @@ check("encoder_decoder.decoder_block", hidden=True)
 # Make the two masks, run the encoder, run the decoder, return the scores. The check passes in blocks of its own, so your
 # decoder block is not needed here.
 #
-# Shapes: `source` is int64 `[batch, source]`, with `PADDING_ID` after the words; `target` is int64 `[batch, target]`, already
+# Shapes: `source` is int64 `[batch, source]`, with `PADDING_ID` after the tokens; `target` is int64 `[batch, target]`, already
 # shifted right; the result is `[batch, target, vocabulary]`. The masks that you hand to the blocks are boolean and broadcast
-# to `[batch, queries, keys]`. Only padding is hidden: an unknown word is a word.
+# to `[batch, queries, keys]`. Only padding is hidden: an unknown token is a token.
 
 
 # %% nbgrader={"grade": false, "grade_id": "encoder_decoder-encode_and_decode-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def encode_and_decode(source, target, embed_source, encoder, embed_target, decoder, output):
-    """Scores of the word after each target word.
+    """Scores of the token after each target token.
 
-    source: int64 [batch, source], padding after the words
+    source: int64 [batch, source], padding after the tokens
     target: int64 [batch, target], shifted right
-    embed_source, embed_target: functions, ids -> [batch, words, d_model]
+    embed_source, embed_target: functions, ids -> [batch, tokens, d_model]
     encoder: list of blocks, called as block(x, mask)
     decoder: list of blocks, called as block(x, memory, mask, memory_mask)
     output: function, [batch, target, d_model] -> [batch, target, vocabulary]
@@ -646,15 +646,15 @@ check("encoder_decoder.encode_and_decode", hidden=True)
 class EncoderDecoder(nn.Module):
     """The transformer, of your blocks."""
 
-    def __init__(self, source_vocabulary, target_vocabulary, d_model=64, heads=4, d_hidden=256, layers=2, dropout=0.1):
+    def __init__(self, source_vocabulary, target_vocabulary, d_model=64, heads=4, d_ff=256, layers=2, dropout=0.1):
         super().__init__()
         self.d_model = d_model
         self.source_embedding = nn.Embedding(source_vocabulary, d_model)
         self.target_embedding = nn.Embedding(target_vocabulary, d_model)
         self.positions = SinusoidalPositions(d_model)
         self.dropout = nn.Dropout(dropout)
-        self.encoder = nn.ModuleList(EncoderBlock(d_model, heads, d_hidden, dropout) for _ in range(layers))
-        self.decoder = nn.ModuleList(DecoderBlock(d_model, heads, d_hidden, dropout) for _ in range(layers))
+        self.encoder = nn.ModuleList(EncoderBlock(d_model, heads, d_ff, dropout) for _ in range(layers))
+        self.decoder = nn.ModuleList(DecoderBlock(d_model, heads, d_ff, dropout) for _ in range(layers))
         self.output = nn.Linear(d_model, target_vocabulary)
         for weight in self.parameters():
             if weight.dim() > 1:
@@ -696,7 +696,7 @@ def three_tests_before_training():
         other_end[0, -1] = german.ids["schlief"]
         padded = F.pad(source, (0, 3), value=PADDING_ID)
         changes = {
-            "the last target word changed": model(source, other_end),
+            "the last target token changed": model(source, other_end),
             "three paddings after the source": model(padded, target),
             "another source": model(source.flip(1), target),
         }
@@ -733,7 +733,7 @@ def three_tests_before_training():
 # like.
 #
 # Shapes: `W` is `[d_model, vocabulary]`, `b` is `[vocabulary]`; `batches` is a list of pairs `(x, expected)`, with `x` of
-# shape `[words, d_model]` and `expected` int64 `[words]`. Return a tuple of three: the new `W`, the new `b`, and the
+# shape `[tokens, d_model]` and `expected` int64 `[tokens]`. Return a tuple of three: the new `W`, the new `b`, and the
 # losses, a tensor `[steps]`, each as it was *before* its step. The caller's `W` and `b` stay as they are; they come
 # without gradients. All three results have the dtype of `W`: where that is float64, so are the losses.
 
@@ -744,7 +744,7 @@ def training_loop(W, b, batches, rate, clip):
 
     W: [d_model, vocabulary]
     b: [vocabulary]
-    batches: list of (x [words, d_model], expected int64 [words])
+    batches: list of (x [tokens, d_model], expected int64 [tokens])
     rate: float, the learning rate
     clip: float, the largest norm of both gradients together
     returns: the new W, the new b, and the losses [steps], each from before its step
@@ -986,7 +986,7 @@ hard = torch.tensor([1.0, 0.0, 0.0, 0.0, 0.0])
 show.distributions(
     candidates,
     {"ε = 0": hard, "ε = 0.1": torch.tensor([0.9, *[0.1 / 4] * 4]), "ε = 0.3": torch.tensor([0.7, *[0.3 / 4] * 4])},
-    alt="Targets over five words. Without smoothing notes has 1; with 0.1 it has 0.9 and each other word 0.025.",
+    alt="Targets over five tokens. Without smoothing notes has 1; with 0.1 it has 0.9 and each other token 0.025.",
 )
 
 # %% [markdown]
@@ -996,17 +996,17 @@ show.distributions(
 # The loss above, as S4 has it: the mass goes to **all of the other words**, and to them alone. Return its mean over the
 # words.
 #
-# Shapes: `logits` is `[words, vocabulary]`, scores of any size, even a hundred and more, for a vocabulary of at least 3
-# words; `expected` is int64 `[words]`; `smoothing` is ε, a float from 0 to 0.5. The result is a scalar tensor with the
-# dtype of the logits. All words count, including id 0. The gradient of the logits is compared too.
+# Shapes: `logits` is `[tokens, vocabulary]`, scores of any size, even a hundred and more, for a vocabulary of at least 3
+# tokens; `expected` is int64 `[tokens]`; `smoothing` is ε, a float from 0 to 0.5. The result is a scalar tensor with the
+# dtype of the logits. All tokens count, including id 0. The gradient of the logits is compared too.
 
 
 # %% nbgrader={"grade": false, "grade_id": "encoder_decoder-label_smoothing-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def label_smoothing(logits, expected, smoothing):
-    """The mean cross-entropy with smoothed targets: 1 - smoothing at the right word, the rest on all others.
+    """The mean cross-entropy with smoothed targets: 1 - smoothing at the right token, the rest on all others.
 
-    logits: [words, vocabulary]
-    expected: int64 [words], the right words
+    logits: [tokens, vocabulary]
+    expected: int64 [tokens], the right tokens
     smoothing: float, from 0 to 0.5
     returns: a scalar tensor, in nats
     """
@@ -1059,7 +1059,7 @@ def two_variants():
 # rest shared evenly among the others. **Guess first:** with $\varepsilon = 0.1$, at which probability is the loss lowest?
 
 # %%
-lowest_at = None  # the probability of the right word
+lowest_at = None  # the probability of the right token
 
 
 # %% tags=["demo"]
@@ -1077,11 +1077,13 @@ def the_loss_rises_again():
             axes.plot(p[lowest], losses[lowest], "o", color=colour)
         if smoothing == 0.1:
             show.prediction("the loss is lowest at", lowest_at, round(p[lowest].item(), 2))
-    axes.set(xlabel="probability of the right word", ylabel="loss", ylim=(0, 6.2), title="Being too sure costs as well")
+    axes.set(
+        xlabel="probability of the right token", ylabel="loss", ylim=(0, 6.2), title="Being too sure costs as well"
+    )
     axes.legend(loc="upper center")
     show.figure(
         drawn,
-        "Loss against the right word's probability: without smoothing it falls to 0 at 1, with it the loss rises again "
+        "Loss against the right token's probability: without smoothing it falls to 0 at 1, with it the loss rises again "
         "beyond 1 - ε.",
     )
 
@@ -1173,11 +1175,11 @@ def fit(model, data, loss_of, rates, every=100, look=None, checkpoints=None):
 
 # %%
 def translation_loss(model, batch):
-    """Shift, compute, and compare where words are expected."""
+    """Shift, compute, and compare where tokens are expected."""
     read, expected = shift_right(batch.target)
     logits = model(batch.source, read)
-    words = expected != PADDING_ID
-    return label_smoothing(logits[words], expected[words], 0.1)
+    tokens = expected != PADDING_ID
+    return label_smoothing(logits[tokens], expected[tokens], 0.1)
 
 
 # %% [markdown]
@@ -1292,31 +1294,31 @@ def learn_to_translate():
 # %% tags=["demo"]
 @torch.no_grad()
 def translate(model, sentences, longest=40):
-    """The translation of each sentence, the most probable word at each place."""
+    """The translation of each sentence, the most probable token at each place."""
     source = pad([torch.tensor(english.encode(sentence)) for sentence in sentences]).to(device)
-    words = torch.full((len(sentences), 1), START_ID, device=device)
+    tokens = torch.full((len(sentences), 1), START_ID, device=device)
     for _ in range(longest):
-        likeliest = model(source, words)[:, -1].argmax(dim=-1, keepdim=True)
-        words = torch.cat([words, likeliest], dim=1)
-        if (words == END_ID).any(dim=1).all():
+        likeliest = model(source, tokens)[:, -1].argmax(dim=-1, keepdim=True)
+        tokens = torch.cat([tokens, likeliest], dim=1)
+        if (tokens == END_ID).any(dim=1).all():
             break
-    return [german.decode(row) for row in words.tolist()]  # up to the first <e>
+    return [german.decode(row) for row in tokens.tolist()]  # up to the first <e>
 
 
 @show.when_ready
 def the_cat_danced():
     model = trained()
     source = torch.tensor([english.encode("the cat danced")], device=device)
-    words = [START_ID]
-    while words[-1] != END_ID and len(words) < 10:
+    tokens = [START_ID]
+    while tokens[-1] != END_ID and len(tokens) < 10:
         with torch.no_grad():
-            scores = model(source, torch.tensor([words], device=device))[0, -1]
+            scores = model(source, torch.tensor([tokens], device=device))[0, -1]
         p = torch.softmax(scores, dim=-1)
         best = p.topk(3)
         said = ", ".join(f"{german.words[i]} {q:.2f}" for q, i in zip(best.values, best.indices.tolist(), strict=True))
-        print(f"{' '.join(german.words[i] for i in words):24} →  {said}")
-        words.append(int(best.indices[0]))
-    print(f"\nthe cat danced  →  {german.decode(words)}")
+        print(f"{' '.join(german.words[i] for i in tokens):24} →  {said}")
+        tokens.append(int(best.indices[0]))
+    print(f"\nthe cat danced  →  {german.decode(tokens)}")
 
 
 # %% [markdown]
@@ -1355,7 +1357,7 @@ def unseen_structures():
     with torch.no_grad():
         log_p = model(data.source, read).log_softmax(dim=-1)
     nll = -log_p.gather(-1, expected.unsqueeze(-1)).squeeze(-1)
-    print(f"perplexity on them, with the right words before each: {perplexity(nll, expected != PADDING_ID):.2f}")
+    print(f"perplexity on them, with the right tokens before each: {perplexity(nll, expected != PADDING_ID):.2f}")
 
 
 # %% [markdown]
@@ -1372,7 +1374,7 @@ def unseen_structures():
 # %% tags=["demo"]
 @torch.no_grad()
 def attention_over_the_source(model, source, target):
-    """The scores after each target word, and all cross-attention weights [layers, heads, target, source]."""
+    """The scores after each target token, and all cross-attention weights [layers, heads, target, source]."""
     crossing = nn.ModuleList([block.cross_attention for block in model.decoder])
     with watched_attention(crossing) as weights:
         scores = model(source, target)
@@ -1385,16 +1387,16 @@ def what_it_looks_at():
     panels = []
     for sentence in ("the cat danced", "yesterday the dog invited the cat"):
         source = torch.tensor([english.encode(sentence)], device=device)
-        words = ["<s>", *translate(model, [sentence])[0].split()]
-        target = torch.tensor([[german.ids[word] for word in words]], device=device)
+        tokens = ["<s>", *translate(model, [sentence])[0].split()]
+        target = torch.tensor([[german.ids[token] for token in tokens]], device=device)
         _scores, alpha = attention_over_the_source(model, source, target)
         alpha = alpha[-1].mean(dim=0).cpu()
-        rows = [f"{word} → {after}" for word, after in zip(words, [*words[1:], "<e>"], strict=True)]
+        rows = [f"{token} → {after}" for token, after in zip(tokens, [*tokens[1:], "<e>"], strict=True)]
         panels.append(show.Panel(f"“{sentence}”", alpha, rows, sentence.split()))
     show.matrices(
         *panels,
-        alt="Cross-attention weights over the English words, the mean of the heads, for two sentences: before each "
-        "German word its English counterpart is dark.",
+        alt="Cross-attention weights over the English tokens, the mean of the heads, for two sentences: before each "
+        "German token its English counterpart is dark.",
     )
 
 
@@ -1421,14 +1423,14 @@ PARTS = (
 @torch.no_grad()
 def looked_over_its_shoulder(model, sentence, translation):
     """What the model does for a sentence while it writes this translation."""
-    words = translation.split()
+    tokens = translation.split()
     source = torch.tensor([english.encode(sentence)], device=device)
-    target = torch.tensor([[START_ID, *(german.ids[word] for word in words)]], device=device)
+    target = torch.tensor([[START_ID, *(german.ids[token] for token in tokens)]], device=device)
     scores, alpha = attention_over_the_source(model, source, target)
     best = torch.softmax(scores[0], dim=-1).topk(3)
     names = [[german.words[i] for i in row] for row in best.indices.tolist()]
     likely = [list(zip(*row, strict=True)) for row in zip(names, best.values.tolist(), strict=True)]
-    return show.WatchedTranslation(sentence.split(), [*words, "<e>"], likely, alpha.cpu())
+    return show.WatchedTranslation(sentence.split(), [*tokens, "<e>"], likely, alpha.cpu())
 
 
 @show.when_ready
@@ -1473,13 +1475,13 @@ class RecurrentTranslator(nn.Module):
         self.output = nn.Linear(d_model, len(german))
 
     def encode(self, source):
-        """All states, and the one after each sentence's last word: the bottleneck."""
+        """All states, and the one after each sentence's last token: the bottleneck."""
         states, _ = self.encoder(self.source_embedding(source))
         last = (source != PADDING_ID).sum(dim=1) - 1
         return states, states[torch.arange(len(source), device=source.device), last].unsqueeze(0).contiguous()
 
     def decode(self, target, source, states, state):
-        """Scores after each target word, and the decoder's last state."""
+        """Scores after each target token, and the decoder's last state."""
         x, state = self.decoder(self.target_embedding(target), state)
         if self.combine is not None:
             looked = attention(x, states, states, (source != PADDING_ID).unsqueeze(1)).out
@@ -1493,8 +1495,8 @@ class RecurrentTranslator(nn.Module):
 def plain_loss(model, batch):
     """The mean negative log-likelihood, with teacher forcing."""
     read, expected = batch.target[:, :-1], batch.target[:, 1:]
-    words = expected != PADDING_ID
-    return F.cross_entropy(model(batch.source, read)[words], expected[words])
+    tokens = expected != PADDING_ID
+    return F.cross_entropy(model(batch.source, read)[tokens], expected[tokens])
 
 
 recurrent = {}
@@ -1535,13 +1537,13 @@ def right_by_length():
         if name in right_of_the_recurrent:
             show.prediction(name, right_of_the_recurrent[name], 100 * found.mean().item(), " %")
     axes.set_xticks(range(len(ranges)), labels=[f"{low}–{high}" for low, high in ranges])
-    axes.set(xlabel="words in the source", ylabel="share translated exactly", ylim=(-0.04, 1.08))
+    axes.set(xlabel="tokens in the source", ylabel="share translated exactly", ylim=(-0.04, 1.08))
     axes.set_title("What one vector holds")
     axes.legend(loc="center right")
     show.figure(
         drawn,
         "Share of exact translations by length: with one vector it falls to nothing, after 400 steps at once and after "
-        "4,000 at some ten words; with attention it falls far less.",
+        "4,000 at some ten tokens; with attention it falls far less.",
     )
 
 
@@ -1565,18 +1567,18 @@ def right_by_length():
 # with their *own*. **Guess first:** how far apart are the two, for each way of training?
 
 # %%
-right_minus_own = {"teacher forcing": None, "no teacher forcing": None}  # of 100 words, how many more are right
+right_minus_own = {"teacher forcing": None, "no teacher forcing": None}  # of 100 tokens, how many more are right
 
 
 # %% tags=["demo"]
 def on_its_own(model, source, length):
     """Scores at each place when the model reads its own words, not the right ones."""
     states, state = model.encode(source)
-    word = torch.full((len(source), 1), START_ID, device=source.device)
+    token = torch.full((len(source), 1), START_ID, device=source.device)
     scores = []
     for _ in range(length):
-        logits, state = model.decode(word, source, states, state)
-        word = logits.argmax(dim=-1)
+        logits, state = model.decode(token, source, states, state)
+        token = logits.argmax(dim=-1)
         scores.append(logits)
     return torch.cat(scores, dim=1)
 
@@ -1584,14 +1586,14 @@ def on_its_own(model, source, length):
 def loss_on_its_own(model, batch):
     """The loss without teacher forcing."""
     expected = batch.target[:, 1:]
-    words = expected != PADDING_ID
-    return F.cross_entropy(on_its_own(model, batch.source, expected.shape[1])[words], expected[words])
+    tokens = expected != PADDING_ID
+    return F.cross_entropy(on_its_own(model, batch.source, expected.shape[1])[tokens], expected[tokens])
 
 
 def accuracy(scores, expected):
-    """The share of words that are right."""
-    words = expected != PADDING_ID
-    return (scores.argmax(dim=-1) == expected)[words].float().mean().item()
+    """The share of tokens that are right."""
+    tokens = expected != PADDING_ID
+    return (scores.argmax(dim=-1) == expected)[tokens].float().mean().item()
 
 
 shorter = [example for example in training if len(example[1]) <= 9]
@@ -1599,7 +1601,7 @@ unseen = collate(examples([pair for pair in held_out if len(pair.target.split())
 
 
 def watched(loss_of):
-    """Train a small model; how many words it gets right on the way, with right words before it and with its own."""
+    """Train a small model; how many tokens it gets right on the way, with right tokens before it and with its own."""
     torch.manual_seed(0)
     pupil, seen = RecurrentTranslator(), []
 
@@ -1617,15 +1619,15 @@ drawn, frames = show.frames(2, width=9.0, height=3.3)
 ways = {"teacher forcing": plain_loss, "no teacher forcing": loss_on_its_own}
 for axes, (way, loss_of) in zip(frames, ways.items(), strict=True):
     steps, forced, free = zip(*watched(loss_of), strict=True)
-    axes.plot(steps, forced, color=show.BLUE, label="right words before it")
+    axes.plot(steps, forced, color=show.BLUE, label="right tokens before it")
     axes.plot(steps, free, color=show.ORANGE, label="its own words before it")
-    axes.set(title=f"trained with {way}", xlabel="step", ylabel="share of words right", ylim=(0, 1))
+    axes.set(title=f"trained with {way}", xlabel="step", ylabel="share of tokens right", ylim=(0, 1))
     axes.legend(loc="lower right")
-    print(f"{way:18}  right words before it {forced[-1]:.2f}   its own {free[-1]:.2f}")
-    show.prediction(f"{way}, more of 100", right_minus_own[way], 100 * (forced[-1] - free[-1]), " words")
+    print(f"{way:18}  right tokens before it {forced[-1]:.2f}   its own {free[-1]:.2f}")
+    show.prediction(f"{way}, more of 100", right_minus_own[way], 100 * (forced[-1] - free[-1]), " tokens")
 show.figure(
     drawn,
-    "Share of right words over training. With teacher forcing there is a gap between right words before it and its own; "
+    "Share of right tokens over training. With teacher forcing there is a gap between right tokens before it and its own; "
     "without it the two curves lie together.",
 )
 

@@ -94,13 +94,11 @@ while len(pairs) < 6000:
     (held_out if is_held_out(drawn_sentence) else pairs)[drawn_sentence.pair().source] = drawn_sentence.pair()
 english = WordVocabulary.from_sentences(pair.source for pair in pairs.values())
 german = WordVocabulary.from_sentences(pair.target for pair in pairs.values())
-print(f"{len(pairs)} pairs to learn from, {len(english)} English words and {len(german)} German ones, such as")
+print(f"{len(pairs)} pairs to learn from, {len(english)} English tokens and {len(german)} German ones, such as")
 for pair in list(pairs.values())[:3]:
     print(f"  {pair.source} → {pair.target}")
 
-sizes = TransformerConfig(
-    len(english), len(german), d_model=64, heads=2, d_hidden=256, encoder_layers=1, decoder_layers=1
-)
+sizes = TransformerConfig(len(english), len(german), d_model=64, heads=2, d_ff=256, encoder_layers=1, decoder_layers=1)
 models = {}  # by how many steps they were trained
 BEGINNER, TRAINED = 160, 500
 
@@ -154,16 +152,16 @@ def translator(trained_for=TRAINED):
 
 
 def step_for(sentence, trained_for=TRAINED):
-    """The step function that translates this sentence: ids so far, <s> first -> logits of the next word."""
+    """The step function that translates this sentence: ids so far, <s> first -> logits of the next token."""
 
     @functools.cache
     def encoded():
         return translator(trained_for).encode(torch.tensor([english.encode(sentence)], device=device))
 
-    def step(words):
+    def step(tokens):
         with torch.no_grad():
             source = encoded()
-            read = torch.as_tensor(words, device=device).unsqueeze(0)
+            read = torch.as_tensor(tokens, device=device).unsqueeze(0)
             return translator(trained_for).decode(read, source)[0, -1].cpu()
 
     return step
@@ -185,25 +183,25 @@ def step_for(sentence, trained_for=TRAINED):
 # Write the loop. It gets a step function, the ids of `<s>` and `<e>` (two different ones, which need not be those of this
 # lesson), and the most words that may be written, at least 1. After `<e>` the model is not asked again.
 #
-# Shapes: `step` takes the ids so far, int64 `[words]` (a plain list of them does as well), beginning with `start_id`, and
-# returns logits `[vocabulary]`, −∞ for a word that cannot follow. The result is int64 `[new]`: the words that were written,
-# so without `<s>`, and with `<e>` if it was reached. `<e>` counts among the `max_length` words, `<s>` does not.
+# Shapes: `step` takes the ids so far, int64 `[tokens]` (a plain list of them does as well), beginning with `start_id`, and
+# returns logits `[vocabulary]`, −∞ for a token that cannot follow. The result is int64 `[new]`: the tokens that were written,
+# so without `<s>`, and with `<e>` if it was reached. `<e>` counts among the `max_length` tokens, `<s>` does not.
 
 
 # %% nbgrader={"grade": false, "grade_id": "decoding-greedy-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def greedy(step, start_id, end_id, max_length):
-    """Write the most probable word at every step.
+    """Write the most probable token at every step.
 
-    step: int64 [words] -> logits [vocabulary] of the next word
+    step: int64 [tokens] -> logits [vocabulary] of the next token
     start_id, end_id: ids of <s> and <e>
-    max_length: int, at least 1, the most words to write, <e> included
+    max_length: int, at least 1, the most tokens to write, <e> included
     returns: int64 [new], without <s>, with <e> where it was reached
     """
     ### BEGIN SOLUTION
-    words = [start_id]
-    while len(words) <= max_length and words[-1] != end_id:
-        words.append(int(step(torch.tensor(words)).argmax()))
-    return torch.tensor(words[1:])
+    tokens = [start_id]
+    while len(tokens) <= max_length and tokens[-1] != end_id:
+        tokens.append(int(step(torch.tensor(tokens)).argmax()))
+    return torch.tensor(tokens[1:])
     ### END SOLUTION
 
 
@@ -243,18 +241,18 @@ def watched(sentence, written):
 
 
 @show.when_ready
-def word_by_word():
+def token_by_token():
     sentence = "the cat danced"
     written = greedy(step_for(sentence), START_ID, END_ID, 12)
     alpha, said = watched(sentence, written)
-    words = [german.words[word] for word in written.tolist()]
+    tokens = [german.words[token] for token in written.tolist()]
     steps = []
-    for place in range(len(words)):
+    for place in range(len(tokens)):
         likely = said[place].topk(4)
-        names = [german.words[word] for word in likely.indices.tolist()]
+        names = [german.words[token] for token in likely.indices.tolist()]
         candidates = list(zip(names, likely.values.tolist(), strict=True))
-        steps.append(show.Written(["<s>", *words[:place]], candidates, alpha[place].tolist()))
-    print(f"{sentence} → {' '.join(words)}")
+        steps.append(show.Written(["<s>", *tokens[:place]], candidates, alpha[place].tolist()))
+    print(f"{sentence} → {' '.join(tokens)}")
     show.writing(
         sentence.split(),
         steps,
@@ -274,10 +272,10 @@ def the_attention_crosses():
     for sentence in ("the cat danced", "yesterday the cat danced"):
         written = greedy(step_for(sentence), START_ID, END_ID, 12)
         alpha, _said = watched(sentence, written)
-        words = [german.words[word] for word in written.tolist()]
+        tokens = [german.words[token] for token in written.tolist()]
         looked = [sentence.split()[place] for place in alpha.argmax(dim=-1).tolist()]
-        print(" ".join(f"{word}←{source}" for word, source in zip(words, looked, strict=True)))
-        panels.append(show.Panel(f"alpha: {' '.join(words[:-1])}", alpha, words, sentence.split()))
+        print(" ".join(f"{token}←{source}" for token, source in zip(tokens, looked, strict=True)))
+        panels.append(show.Panel(f"alpha: {' '.join(tokens[:-1])}", alpha, tokens, sentence.split()))
     show.matrices(
         *panels,
         alt="Cross-attention of two sentences. The first is a diagonal; after gestern the verb jumps ahead and back.",
@@ -298,13 +296,13 @@ def the_attention_crosses():
 # %% tags=["demo"]
 @show.when_ready
 def a_wrong_beginning():
-    def behind_a_word(word):
+    def behind_a_token(token):
         step = step_for("the cat danced")
-        return lambda words: step([START_ID, german.ids[word], *words[1:].tolist()])
+        return lambda tokens: step([START_ID, german.ids[token], *tokens[1:].tolist()])
 
-    for word in ("der", "ein", "gestern", "Hund"):
-        rest = greedy(behind_a_word(word), START_ID, END_ID, 10)
-        print(f"{word:8} → {word} {' '.join(german.words[word] for word in rest.tolist())}")
+    for token in ("der", "ein", "gestern", "Hund"):
+        rest = greedy(behind_a_token(token), START_ID, END_ID, 10)
+        print(f"{token:8} → {token} {' '.join(german.words[token] for token in rest.tolist())}")
 
 
 # %% [markdown]
@@ -349,7 +347,7 @@ print("0.3 to the power 90:         ", torch.tensor(0.3) ** 90, "   90 · log 0.
 # The sentence may be long, and a word in it next to impossible, like one with logit 0 beside another with 120: its
 # log-probability is −120, not −∞.
 #
-# Shapes: `logits` is `[..., words, vocabulary]`, all of them finite; `expected` is int64 `[..., words]`, the result is
+# Shapes: `logits` is `[..., tokens, vocabulary]`, all of them finite; `expected` is int64 `[..., tokens]`, the result is
 # `[...]`.
 
 
@@ -357,8 +355,8 @@ print("0.3 to the power 90:         ", torch.tensor(0.3) ** 90, "   90 · log 0.
 def sequence_log_probability(logits, expected):
     """ln P of each whole sentence, by the chain rule.
 
-    logits: [..., words, vocabulary], finite, row t before word t was read
-    expected: int64 [..., words], the words whose probability is wanted
+    logits: [..., tokens, vocabulary], finite, row t before token t was read
+    expected: int64 [..., tokens], the tokens whose probability is wanted
     returns: [...]
     """
     ### BEGIN SOLUTION
@@ -436,7 +434,7 @@ TREE = {
     ("eine", "Katze"): {"tanzte": 0.6, "hat": 0.4},
     ("eine", "Katze", "tanzte"): {"<e>": 0.7, "dort": 0.3},
     ("eine", "Katze", "hat"): {"getanzt": 1.0},
-}  # from the words so far to what may follow; where nothing is said, <e> follows
+}  # from the tokens so far to what may follow; where nothing is said, <e> follows
 VOCABULARY = "<pad> <s> <e> die eine Katze Mieze hat tanzte tanzt getanzt gerade dort".split()
 LETTERS = {
     "A": "die Katze tanzte",
@@ -448,16 +446,16 @@ LETTERS = {
 }
 
 
-def tree_step(words):
-    """The tree as a step function: logits are log-probabilities, -inf where a word cannot follow."""
-    so_far = tuple(VOCABULARY[word] for word in torch.as_tensor(words).tolist()[1:])
+def tree_step(tokens):
+    """The tree as a step function: logits are log-probabilities, -inf where a token cannot follow."""
+    so_far = tuple(VOCABULARY[token] for token in torch.as_tensor(tokens).tolist()[1:])
     following = TREE.get(so_far, {"<e>": 1.0})
-    return torch.tensor([following.get(word, 0.0) for word in VOCABULARY]).log()
+    return torch.tensor([following.get(token, 0.0) for token in VOCABULARY]).log()
 
 
 def in_words(ids):
     """Ids as a sentence, without <e>."""
-    return " ".join(VOCABULARY[word] for word in torch.as_tensor(ids).tolist() if word != END_ID)
+    return " ".join(VOCABULARY[token] for token in torch.as_tensor(ids).tolist() if token != END_ID)
 
 
 # %% tags=["demo"]
@@ -482,12 +480,12 @@ show.tree(
 # to itself.
 #
 # Shapes: `beams` is the int 1, 2 or 3. The result is a letter, "A" to "F", and a list of `beams` floats. After the
-# *second* word the list of two beams would be `[0.54, 0.4]`. Give the products as they are, not rounded.
+# *second* token the list of two beams would be `[0.54, 0.4]`. Give the products as they are, not rounded.
 
 
 # %% nbgrader={"grade": false, "grade_id": "decoding-sentence_found-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def sentence_found(beams):
-    """The sentence that a search of this width writes, and what it holds after the third word.
+    """The sentence that a search of this width writes, and what it holds after the third token.
 
     beams: int, 1, 2 or 3
     returns: str, "A" to "F", and a list of `beams` floats, the largest first
@@ -520,13 +518,13 @@ def three_ways_through_the_tree():
     ways = {f"{beams} beam{'s' if beams > 1 else ''}": LETTERS[sentence_found(beams)[0]].split() for beams in (1, 2, 3)}
     ends = {}
     for letter, sentence in LETTERS.items():
-        words = sentence.split()
-        places = range(len(words) + 1)
-        factors = [TREE.get(tuple(words[:place]), {"<e>": 1.0})[[*words, "<e>"][place]] for place in places]
-        ends[tuple(words)] = f"{letter}  {math.prod(factors):.4f}"
+        tokens = sentence.split()
+        places = range(len(tokens) + 1)
+        factors = [TREE.get(tuple(tokens[:place]), {"<e>": 1.0})[[*tokens, "<e>"][place]] for place in places]
+        ends[tuple(tokens)] = f"{letter}  {math.prod(factors):.4f}"
     show.tree(
         TREE,
-        ways={name: [*words, "<e>"] for name, words in ways.items()},
+        ways={name: [*tokens, "<e>"] for name, tokens in ways.items()},
         ends=ends,
         alt="The tree with three ways: one beam to die Katze hat getanzt, two to eine Katze tanzte, three to die Katze tanzte.",
     )
@@ -562,7 +560,7 @@ def three_ways_through_the_tree():
 # Write it for one sentence, with plain Python lists if you like. Speed is no concern here.
 #
 # Shapes: as for `greedy`, with `beams`, an int of at least 1. The result is int64 `[new]`, the best sentence, without `<s>`.
-# A sentence that has no `<e>` after `max_length` words counts as it is. The vocabulary may be smaller than `beams`.
+# A sentence that has no `<e>` after `max_length` tokens counts as it is. The vocabulary may be smaller than `beams`.
 #
 # (Programs count finished sentences in three ways: they keep their beam, as above; they are set aside, and beginnings
 # move up into their beams; or they are set aside and take their beams along, so that the search gets narrower. All three
@@ -583,10 +581,10 @@ def beam_search(step, start_id, end_id, beams, max_length):
     kept = [(0.0, [start_id])]
     for _ in range(max_length):
         candidates = [sentence for sentence in kept if sentence[1][-1] == end_id]
-        for score, words in kept:
-            if words[-1] != end_id:
-                log_probabilities = torch.log_softmax(step(torch.tensor(words)), dim=-1).tolist()
-                candidates += [(score + more, [*words, word]) for word, more in enumerate(log_probabilities)]
+        for score, tokens in kept:
+            if tokens[-1] != end_id:
+                log_probabilities = torch.log_softmax(step(torch.tensor(tokens)), dim=-1).tolist()
+                candidates += [(score + more, [*tokens, token]) for token, more in enumerate(log_probabilities)]
         kept = sorted(candidates, reverse=True)[:beams]
     return torch.tensor(kept[0][1][1:])
     ### END SOLUTION
@@ -625,8 +623,8 @@ def how_many_beams():
         print(f"{beams} beam(s): {in_words(beam_search(tree_step, START_ID, END_ID, beams, 8))}")
 
     def random_step(seed):
-        def step(words):
-            generator = torch.Generator().manual_seed(hash((seed, *words.tolist())) % 2**40)
+        def step(tokens):
+            generator = torch.Generator().manual_seed(hash((seed, *tokens.tolist())) % 2**40)
             return torch.randn(5, generator=generator)
 
         return step
@@ -681,7 +679,7 @@ def greedy_and_beam_on_the_translator():
             shown += 1
             print(f"{pair.source}\n  right   {pair.target}")
             for name, ids, value in zip(("greedy", "4 beams"), both, points[-1], strict=True):
-                print(f"  {name:8}{' '.join(german.words[word] for word in ids.tolist())}   ({value:.2f})")
+                print(f"  {name:8}{' '.join(german.words[token] for token in ids.tolist())}   ({value:.2f})")
     x, y = zip(*points, strict=True)
     lowest = min(*x, *y) - 0.5
     drawn, [axes] = show.frames(width=4.6, height=4.2)
@@ -771,7 +769,7 @@ check("decoding.length_penalised", hidden=True)
 short, whole = "die alte Katze schlief <e>", "die alte Katze schlief , weil der Hund tanzte <e>"
 candidates = torch.tensor([-3.2, -4.0])
 lengths = torch.tensor([len(short.split()), len(whole.split())])
-print("lengths:", lengths, "  mean log-probability of a word:", candidates / lengths)
+print("lengths:", lengths, "  mean log-probability of a token:", candidates / lengths)
 
 
 # %% tags=["demo"]
@@ -802,14 +800,16 @@ def where_the_whole_sentence_wins():
 
 # %% tags=["demo"]
 def likely_beginnings(step, count, branches=4):
-    """The most probable beginnings of all, each with the likeliest words that may follow."""
+    """The most probable beginnings of all, each with the likeliest tokens that may follow."""
     waiting, found = {(): 0.0}, {}
     while waiting and len(found) < count:
-        words = max(waiting, key=waiting.__getitem__)
-        before = waiting.pop(words)
-        said = torch.log_softmax(step([START_ID, *(german.ids[word] for word in words)]), dim=-1).topk(branches)
-        found[words] = {german.words[i]: math.exp(p) for i, p in zip(said.indices.tolist(), said.values, strict=True)}
-        waiting |= {(*words, word): before + math.log(p) for word, p in found[words].items() if p > 0 and word != "<e>"}
+        tokens = max(waiting, key=waiting.__getitem__)
+        before = waiting.pop(tokens)
+        said = torch.log_softmax(step([START_ID, *(german.ids[token] for token in tokens)]), dim=-1).topk(branches)
+        found[tokens] = {german.words[i]: math.exp(p) for i, p in zip(said.indices.tolist(), said.values, strict=True)}
+        waiting |= {
+            (*tokens, token): before + math.log(p) for token, p in found[tokens].items() if p > 0 and token != "<e>"
+        }
     return found
 
 
@@ -831,7 +831,7 @@ show.searching(likely_beginnings(step_for(in_doubt, BEGINNER), 200), in_doubt)
 WORDS = "tanzte schlief sang sah lief fraß miaute dachte rechnete verdampfte".split()
 behind = torch.tensor([0.3, 0.24, 0.16, 0.1, 0.07, 0.05, 0.04, 0.02, 0.015, 0.005])
 torch.manual_seed(0)
-print(" ".join(WORDS[word] for word in torch.multinomial(behind, 20, replacement=True).tolist()))
+print(" ".join(WORDS[token] for token in torch.multinomial(behind, 20, replacement=True).tolist()))
 
 # %% [markdown]
 # The trouble is in the **tail**. *verdampfte* has one chance in two hundred; in a real vocabulary the tail has tens of
@@ -901,12 +901,12 @@ check("decoding.with_temperature", hidden=True)
 # all words stay.
 #
 # Shapes: `probabilities` is `[..., vocabulary]`, `k` is an int of at least 1, the result has the shape of
-# `probabilities`. You need not worry about words that are equally probable: there are none.
+# `probabilities`. You need not worry about tokens that are equally probable: there are none.
 
 
 # %% nbgrader={"grade": false, "grade_id": "decoding-top_k-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def top_k(probabilities, k):
-    """Only the k most probable words, divided by their sum; 0 for the others.
+    """Only the k most probable tokens, divided by their sum; 0 for the others.
 
     probabilities: [..., vocabulary]
     k: int, at least 1
@@ -957,7 +957,7 @@ check("decoding.top_k", hidden=True)
 
 # %% nbgrader={"grade": false, "grade_id": "decoding-nucleus-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def nucleus(probabilities, p):
-    """Only the fewest most probable words of mass p, divided by their sum; 0 for the others.
+    """Only the fewest most probable tokens of mass p, divided by their sum; 0 for the others.
 
     probabilities: [..., vocabulary]
     p: float, above 0 and at most 1
@@ -1035,13 +1035,13 @@ most_often_when_cold = ""  # a sentence
 @show.when_ready
 def sentences_by_chance():
     def draw(temperature):
-        words = [START_ID]
-        while words[-1] != END_ID:
-            words.append(int(torch.multinomial(with_temperature(tree_step(words), temperature), 1)))
-        return in_words(words[1:])
+        tokens = [START_ID]
+        while tokens[-1] != END_ID:
+            tokens.append(int(torch.multinomial(with_temperature(tree_step(tokens), temperature), 1)))
+        return in_words(tokens[1:])
 
     def probability(sentence, temperature):
-        ids = [START_ID, *(VOCABULARY.index(word) for word in sentence.split()), END_ID]
+        ids = [START_ID, *(VOCABULARY.index(token) for token in sentence.split()), END_ID]
         steps = [with_temperature(tree_step(ids[:place]), temperature)[ids[place]] for place in range(1, len(ids))]
         return torch.stack(steps).prod()
 
@@ -1087,7 +1087,7 @@ def sentences_by_chance():
 
 # %%
 n = 100
-print("words read in order to write", n, "words, all so far at each step:", sum(range(1, n + 1)))
+print("tokens read in order to write", n, "tokens, all so far at each step:", sum(range(1, n + 1)))
 
 # %% [markdown]
 # What could have changed for the 99 words since the last step? **Nothing.** The mask is causal: they cannot see the new
@@ -1106,19 +1106,19 @@ print("words read in order to write", n, "words, all so far at each step:", sum(
 # **after** the others. Torch's attention, `F.scaled_dot_product_attention`, is welcome, and so is the course's,
 # `scaled_dot_product_attention` of `course_lib.attention`, which the first cell imports: both take `(q, k, v)`.
 #
-# Shapes: `x` is `[..., 1, d_model]`; `keys` and `values` are `[..., words, d_head]`, with `words` 0 at the first step;
+# Shapes: `x` is `[..., 1, d_model]`; `keys` and `values` are `[..., tokens, d_head]`, with `tokens` 0 at the first step;
 # the projections are `[d_model, d_head]`, applied as `x @ W_q`. The result is a tuple of `[..., 1, d_head]` and two of
-# `[..., words + 1, d_head]`. Leave the tensors that come in as they are.
+# `[..., tokens + 1, d_head]`. Leave the tensors that come in as they are.
 
 
 # %% nbgrader={"grade": false, "grade_id": "decoding-cached_attention-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def cached_attention(x, keys, values, W_q, W_k, W_v):
-    """Attention from the newest word to itself and all words before it, whose keys and values are in the cache.
+    """Attention from the newest token to itself and all tokens before it, whose keys and values are in the cache.
 
-    x: [..., 1, d_model], the newest word
-    keys, values: [..., words, d_head], of the words before it
+    x: [..., 1, d_model], the newest token
+    keys, values: [..., tokens, d_head], of the tokens before it
     W_q, W_k, W_v: [d_model, d_head]
-    returns: out [..., 1, d_head], and keys and values [..., words + 1, d_head]
+    returns: out [..., 1, d_head], and keys and values [..., tokens + 1, d_head]
     """
     ### BEGIN SOLUTION
     keys = torch.cat([keys, x @ W_k], dim=-2)
@@ -1195,25 +1195,26 @@ ids = torch.randint(500, (1, LONGEST + 8), device=device)
 at = [1, 32, 64, 128, 192, 256, 320, 384]
 without, with_cache, network = [], [], []
 with torch.inference_mode():
-    for words in at:
-        without.append(milliseconds(lambda words=words: gpt(ids[:, :words])))
+    for tokens in at:
+        without.append(milliseconds(lambda tokens=tokens: gpt(ids[:, :tokens])))
         cache = gpt.cache(1, LONGEST + 8)
-        gpt(ids[:, :words], cache=cache)
+        gpt(ids[:, :tokens], cache=cache)
         with_cache.append(milliseconds(lambda cache=cache: gpt(ids[:, cache.length : cache.length + 1], cache=cache)))
-        _states, state = recurrent(torch.randn(1, words, WIDTH, device=device))
+        _states, state = recurrent(torch.randn(1, tokens, WIDTH, device=device))
         network.append(milliseconds(lambda state=state: recurrent(torch.randn(1, 1, WIDTH, device=device), state)))
     at_once = milliseconds(lambda: gpt(ids[:, :LONGEST]))
 
 drawn, [axes] = show.frames(height=3.6)
-axes.plot(at, without, "o-", color=show.ORANGE, label="GPT, all words again")
+axes.plot(at, without, "o-", color=show.ORANGE, label="GPT, all tokens again")
 axes.plot(at, with_cache, "o-", color=show.BLUE, label="GPT, with a cache")
 axes.plot(at, network, "o-", color=show.GREEN, label="GRU")
-axes.set(xlabel="words so far", ylim=(0, None), title=f"milliseconds for the next word, on this {device.upper()}")
+axes.set(xlabel="tokens so far", ylim=(0, None), title=f"milliseconds for the next token, on this {device.upper()}")
 axes.legend(loc="upper left")
 show.figure(
-    drawn, "Time for the next word against words so far: rising without a cache, nearly flat with one, flat for a GRU."
+    drawn,
+    "Time for the next token against tokens so far: rising without a cache, nearly flat with one, flat for a GRU.",
 )
-print(f"reading {LONGEST} words at once, as in training: {at_once:.0f} ms")
+print(f"reading {LONGEST} tokens at once, as in training: {at_once:.0f} ms")
 print(
     f"the last of them alone, with a cache {with_cache[-1]:.1f} ms, without {without[-1]:.1f} ms; of a GRU {network[-1]:.1f} ms"
 )
@@ -1258,28 +1259,28 @@ sentences_of_1000 = None  # a number
 
 
 # %% tags=["demo"]
-def sentences(words=(), probability=1.0):
-    """Every sentence of the tree that begins with these words, <e> included, with its probability."""
-    if words[-1:] == ("<e>",):
-        yield words, probability
+def sentences(tokens=(), probability=1.0):
+    """Every sentence of the tree that begins with these tokens, <e> included, with its probability."""
+    if tokens[-1:] == ("<e>",):
+        yield tokens, probability
         return
-    for word, share in TREE.get(words, {"<e>": 1.0}).items():
-        yield from sentences((*words, word), probability * share)
+    for token, share in TREE.get(tokens, {"<e>": 1.0}).items():
+        yield from sentences((*tokens, token), probability * share)
 
 
 possible = dict(sentences())
 longest = max(map(len, possible))
-places = [{} for _ in range(longest)]  # at each place the words with their probabilities
+places = [{} for _ in range(longest)]  # at each place the tokens with their probabilities
 for sentence, probability in possible.items():
     for place in range(longest):
-        word = sentence[place] if place < len(sentence) else "<e>"
-        places[place][word] = places[place].get(word, 0.0) + probability
+        token = sentence[place] if place < len(sentence) else "<e>"
+        places[place][token] = places[place].get(token, 0.0) + probability
 
 chance = random.Random(0)
 texts = []
 for _ in range(1000):
-    drawn_words = (*(chance.choices(list(place), list(place.values()))[0] for place in places), "<e>")
-    texts.append(drawn_words[: drawn_words.index("<e>") + 1])
+    drawn_tokens = (*(chance.choices(list(place), list(place.values()))[0] for place in places), "<e>")
+    texts.append(drawn_tokens[: drawn_tokens.index("<e>") + 1])
 for text in texts[:7]:
     print(f"{'' if text in possible else 'not a sentence:':16}{' '.join(text)}")
 print(f"{sum(text in possible for text in texts)} of {len(texts)} are sentences of the tree")

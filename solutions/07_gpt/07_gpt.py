@@ -99,7 +99,7 @@ show.matrices(
         "pale: read   dark: to be said",
         shades,
         [f"question {question + 1}" for question in range(steps)],
-        [f"word {index}" for index in range(steps + 1)],
+        [f"token {index}" for index in range(steps + 1)],
         texts=[sentence[: question + 2] + [""] * (steps - question - 1) for question in range(steps)],
     ),
     alt="A staircase: the first question is I, answer saw; the last is I saw the dog, answer running.",
@@ -122,18 +122,18 @@ show.matrices(
 #
 # Cut windows out of a stream: what the model reads, and what it should say.
 #
-# Shapes: `stream` is an integer tensor `[words]`, `starts` one of `[batch]`, the place of each window's first word, and
-# `context` the number of words in a window. Every start leaves room for `context + 1` words. Return a tuple of two,
+# Shapes: `stream` is an integer tensor `[tokens]`, `starts` one of `[batch]`, the place of each window's first token, and
+# `context` the number of tokens in a window. Every start leaves room for `context + 1` tokens. Return a tuple of two,
 # `[batch, context]` each, inputs first (`return inputs, targets`).
 
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-training_windows-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def training_windows(stream, starts, context):
-    """What a language model reads, and at each position the word that comes next.
+    """What a language model reads, and at each position the token that comes next.
 
-    stream: int64 [words], a text
+    stream: int64 [tokens], a text
     starts: int64 [batch], where each window begins
-    context: int, words that the model reads at once
+    context: int, tokens that the model reads at once
     returns: inputs and targets, both int64 [batch, context]
     """
     ### BEGIN SOLUTION
@@ -166,13 +166,13 @@ check("gpt.training_windows", hidden=True)
 drawing = random.Random(7)
 sentences = [random_sentence(drawing) for _ in range(6000)]
 words_of = [[*one.in_english(), "."] for one in sentences]
-vocabulary = sorted({word for words in words_of for word in words})
-id_of = {word: number for number, word in enumerate(vocabulary)}
+vocabulary = sorted({token for tokens in words_of for token in tokens})
+id_of = {token: number for number, token in enumerate(vocabulary)}
 
 
-def encode(words):
-    """Words to ids."""
-    return torch.tensor([id_of[word] for word in words])
+def encode(tokens):
+    """Tokens to ids."""
+    return torch.tensor([id_of[token] for token in tokens])
 
 
 def decode(ids):
@@ -180,12 +180,12 @@ def decode(ids):
     return " ".join(vocabulary[number] for number in ids.tolist())
 
 
-training_words, held_out_words = words_of[:5400], words_of[5400:]
-training_text = encode([word for words in training_words for word in words])
-held_out_text = encode([word for words in held_out_words for word in words])
+training_tokens, held_out_tokens = words_of[:5400], words_of[5400:]
+training_text = encode([token for tokens in training_tokens for token in tokens])
+held_out_text = encode([token for tokens in held_out_tokens for token in tokens])
 
 print(
-    f"{len(vocabulary)} words in the vocabulary; {len(training_text)} words to learn from, {len(held_out_text)} kept back"
+    f"{len(vocabulary)} tokens in the vocabulary; {len(training_text)} tokens to learn from, {len(held_out_text)} kept back"
 )
 print(decode(training_text[:40]), "...")
 
@@ -203,8 +203,8 @@ print(decode(training_text[:40]), "...")
 knows_nothing = math.log(len(vocabulary))
 held_out_sentences = sentences[5400:]
 best_possible = -sum(map(log_probability, held_out_sentences)) / len(held_out_text)
-print(f"a model that knows nothing: {knows_nothing:.2f} nats a word")
-print(f"a model that knows the grammar: {best_possible:.2f} nats a word")
+print(f"a model that knows nothing: {knows_nothing:.2f} nats a token")
+print(f"a model that knows the grammar: {best_possible:.2f} nats a token")
 
 # %% [markdown]
 # Keep the second number in mind. It is a floor. **A loss below it is not talent, it is a leak.**
@@ -212,11 +212,11 @@ print(f"a model that knows the grammar: {best_possible:.2f} nats a word")
 # ## 3. One loss for a whole batch
 #
 # The log-softmax of the model's scores is, for every text of the batch and at every position, a log-probability for
-# every word: `[batch, words, vocabulary]`. The targets are `[batch, words]`. PyTorch's `nn.NLLLoss` picks the target's
+# every word: `[batch, tokens, vocabulary]`. The targets are `[batch, tokens]`. PyTorch's `nn.NLLLoss` picks the target's
 # log-probability, changes its sign and takes the mean. But it looks for the classes in dimension 1: it wants `[items,
 # classes]` and `[items]`.
 #
-# So S0 *collapses* the first two: all positions of all texts, one after the other, `[batch * words, vocabulary]`. After
+# So S0 *collapses* the first two: all positions of all texts, one after the other, `[batch * tokens, vocabulary]`. After
 # all, no question cares which text it came from. Two texts of three positions, over five words, shaded by probability:
 
 # %% tags=["demo"]
@@ -247,7 +247,7 @@ show.matrices(
 # Section 6 trains with your loss, so a gradient must come back to `log_probs`. That of `F.cross_entropy` is accepted too: its own
 # log-softmax changes nothing for the model below.
 #
-# Shapes: `log_probs` is `[batch, words, vocabulary]`, `targets` is an integer tensor `[batch, words]`, the result is a
+# Shapes: `log_probs` is `[batch, tokens, vocabulary]`, `targets` is an integer tensor `[batch, tokens]`, the result is a
 # tensor without dimensions.
 
 
@@ -255,8 +255,8 @@ show.matrices(
 def lm_loss(log_probs, targets):
     """The mean negative log-likelihood of the targets.
 
-    log_probs: [batch, words, vocabulary]
-    targets: int64 [batch, words]
+    log_probs: [batch, tokens, vocabulary]
+    targets: int64 [batch, tokens]
     returns: a single number, []
     """
     ### BEGIN SOLUTION
@@ -303,7 +303,7 @@ check("gpt.lm_loss", hidden=True)
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-tied_logits-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def tied_logits(states, embedding):
-    """A score for each word, given each state.
+    """A score for each token, given each state.
 
     states: [..., d_model]
     embedding: [vocabulary, d_model]
@@ -368,11 +368,11 @@ show.matrices(
 # Without cross-attention, a decoder block has only two sublayers left: masked self-attention and the feed-forward
 # network. So a block of GPT **is an encoder block with a causal mask**. You have everything:
 #
-# 1. embedding of the words, `[batch, words, d_model]`,
+# 1. embedding of the words, `[batch, tokens, d_model]`,
 # 2. plus a learned vector for each position,
 # 3. through all blocks, under the causal mask,
 # 4. a final layer norm (the blocks are pre-norm, so nothing else standardises their sum),
-# 5. logits from the embedding itself, `[batch, words, vocabulary]`.
+# 5. logits from the embedding itself, `[batch, tokens, vocabulary]`.
 #
 # ### Exercise 4 · A causal language model
 # `gpt.causal_language_model` · 5 points (4 for the values, 1 for the model without the mask) · about 25 minutes
@@ -382,7 +382,7 @@ show.matrices(
 # check loads weights into them, and at the end of the lesson you load GPT-2's. Write `forward`. With
 # `causal=False` no mask is used; we shall need that once. The gradients of all parameters are compared too.
 #
-# Shapes: `ids` is an integer tensor `[batch, words]`, at most `context` words; the result is `[batch, words,
+# Shapes: `ids` is an integer tensor `[batch, tokens]`, at most `context` tokens; the result is `[batch, tokens,
 # vocabulary]`.
 
 
@@ -390,7 +390,7 @@ show.matrices(
 class CausalLanguageModel(nn.Module):
     """GPT in its simplest form.
 
-    vocabulary: int, how many words there are
+    vocabulary: int, how many tokens there are
     context: int, the longest sequence
     d_model, heads, layers: int, the sizes of the blocks
     causal: bool, whether to use the mask
@@ -409,10 +409,10 @@ class CausalLanguageModel(nn.Module):
         nn.init.normal_(self.embedding.weight, std=0.02)
 
     def forward(self, ids):
-        """Logits of the word that follows each word.
+        """Logits of the token that follows each token.
 
-        ids: int64 [batch, words]
-        returns: [batch, words, vocabulary]
+        ids: int64 [batch, tokens]
+        returns: [batch, tokens, vocabulary]
         """
         ### BEGIN SOLUTION
         mask = causal_mask(ids.shape[1], device=ids.device) if self.causal else None
@@ -493,9 +493,9 @@ def from_torchs_parts(model):
     encoder.to(model.embedding.weight.dtype)
 
     def logits(ids):
-        words = ids.shape[1]
-        mask = torch.triu(torch.ones(words, words) * float("-inf"), diagonal=1)  # as S0 makes it
-        x = model.embedding(ids) + model.positions.encoding[:words]
+        tokens = ids.shape[1]
+        mask = torch.triu(torch.ones(tokens, tokens) * float("-inf"), diagonal=1)  # as S0 makes it
+        x = model.embedding(ids) + model.positions.encoding[:tokens]
         return encoder(x, mask=mask.to(x.dtype)) @ model.embedding.weight.T
 
     return logits
@@ -537,15 +537,15 @@ def ours_beside_torchs():
 # From the honest model's loss at each position, predict that of the model without a mask: the lowest that it can reach,
 # however long it takes. Leave `honest` itself as it is: the plot below needs it.
 #
-# Shapes: `honest` is `[..., words]`, a loss for each position; so is the result.
+# Shapes: `honest` is `[..., tokens]`, a loss for each position; so is the result.
 
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-loss_without_mask-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def loss_without_mask(honest):
     """The loss at each position of a model trained without a mask.
 
-    honest: [..., words], the loss at each position of a model trained with one
-    returns: [..., words]
+    honest: [..., tokens], the loss at each position of a model trained with one
+    returns: [..., tokens]
     """
     ### BEGIN SOLUTION
     losses = torch.zeros_like(honest)
@@ -613,7 +613,7 @@ def train(causal, steps, batch=32, most=0.006):
         if step == 1 and took * steps > 600:
             raise RuntimeError(
                 f"one training step takes {took:.1f} s, all {steps} would take {took * steps / 60:.0f} minutes; "
-                "compute with whole tensors instead of loops over words in training_windows, lm_loss and the model"
+                "compute with whole tensors instead of loops over tokens in training_windows, lm_loss and the model"
             )
     return model.eval(), torch.stack(losses).tolist()
 
@@ -684,25 +684,27 @@ def the_loss_hits_zero():
 # %% tags=["demo"]
 @show.when_ready
 def a_test_for_leaks():
-    words = ["the", "hungry", "cat", "saw", "a", "small", "mouse"]
-    original = encode(words).to(device)
+    tokens = ["the", "hungry", "cat", "saw", "a", "small", "mouse"]
+    original = encode(tokens).to(device)
     panels = []
     for name, causal in (("with the mask", True), ("without", False)):
         model, _losses = trained(causal)
-        moved = torch.zeros(len(words), len(words))
+        moved = torch.zeros(len(tokens), len(tokens))
         with torch.no_grad():
             before = torch.softmax(model(original.unsqueeze(0))[0], dim=-1)
-            for place in range(len(words)):
+            for place in range(len(tokens)):
                 changed = original.repeat(len(vocabulary), 1)
-                changed[:, place] = torch.arange(len(vocabulary))  # every word in turn
+                changed[:, place] = torch.arange(len(vocabulary))  # every token in turn
                 after = torch.softmax(model(changed), dim=-1)
                 moved[:, place] = (after - before).abs().sum(dim=-1).mean(dim=0).cpu()
         shares = moved / moved.sum(dim=-1, keepdim=True)
-        panels.append(show.Panel(f"{name}: prediction ↓  changed word →", shares, [f"after {w}" for w in words], words))
+        panels.append(
+            show.Panel(f"{name}: prediction ↓  changed token →", shares, [f"after {w}" for w in tokens], tokens)
+        )
     show.matrices(
         *panels,
-        alt="Left: a lower triangle, each prediction moves with the words up to its position. Right: a line above the "
-        "diagonal, each prediction moves with the next word.",
+        alt="Left: a lower triangle, each prediction moves with the tokens up to its position. Right: a line above the "
+        "diagonal, each prediction moves with the next token.",
     )
 
 
@@ -719,21 +721,21 @@ def a_test_for_leaks():
 
 # %% tags=["demo"]
 @torch.no_grad()
-def next_word_probabilities(model, words):
-    return torch.softmax(model(encode(words).to(device).unsqueeze(0))[0, -1], dim=-1).cpu()
+def next_token_probabilities(model, tokens):
+    return torch.softmax(model(encode(tokens).to(device).unsqueeze(0))[0, -1], dim=-1).cpu()
 
 
 @show.when_ready
 def what_comes_next():
     model, _losses = trained()
     beginnings = [". a hungry", ". these hungry", ". the king invited", ". the king slept"]
-    distributions = {text.removeprefix(". "): next_word_probabilities(model, text.split()) for text in beginnings}
-    best = [word for values in distributions.values() for word in values.topk(4).indices.tolist()]
+    distributions = {text.removeprefix(". "): next_token_probabilities(model, text.split()) for text in beginnings}
+    best = [token for values in distributions.values() for token in values.topk(4).indices.tolist()]
     shown = list(dict.fromkeys(best))
     show.distributions(
-        [vocabulary[word] for word in shown],
+        [vocabulary[token] for token in shown],
         {text: values[shown] for text, values in distributions.items()},
-        alt="Next words: singular animals after a hungry, plural ones after these hungry, determiners after invited.",
+        alt="Next tokens: singular animals after a hungry, plural ones after these hungry, determiners after invited.",
     )
 
 
@@ -755,7 +757,7 @@ def where_it_looks():
     model, _losses = trained()
     texts = []
     for text in (". a hungry", ". these hungry", *YOURS):
-        if unknown := [word for word in text.split() if word not in id_of]:
+        if unknown := [token for token in text.split() if token not in id_of]:
             print(f"“{text}”: the model has never read {', '.join(unknown)}")
             continue
         with torch.no_grad(), watched_attention(model) as weights:
@@ -771,25 +773,25 @@ def where_it_looks():
 # ### Exercise 6 · Writing
 # `gpt.generate` · 3 points (2 for the values, 1 for long texts) · about 15 minutes
 #
-# Write `new_words` words after the prompt, the most probable one each time. `model` is a function from ids
-# `[batch, words]` to logits `[batch, words, vocabulary]`, and can read at most `context` words.
+# Write `new_tokens` words after the prompt, the most probable one each time. `model` is a function from ids
+# `[batch, tokens]` to logits `[batch, tokens, vocabulary]`, and can read at most `context` words.
 #
-# Shapes: `prompt` is an integer tensor `[words]`, the result is `[words + new_words]`: prompt and new words in one.
+# Shapes: `prompt` is an integer tensor `[tokens]`, the result is `[tokens + new_words]`: prompt and new tokens in one.
 
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-generate-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def generate(model, prompt, new_words, context):
-    """The prompt, followed by the most probable next word, again and again.
+def generate(model, prompt, new_tokens, context):
+    """The prompt, followed by the most probable next token, again and again.
 
-    model: from ids [batch, words] to logits [batch, words, vocabulary]
-    prompt: int64 [words], at least one
+    model: from ids [batch, tokens] to logits [batch, tokens, vocabulary]
+    prompt: int64 [tokens], at least one
     new_words: int, how many to write
-    context: int, the most words that the model can read
-    returns: int64 [words + new_words]
+    context: int, the most tokens that the model can read
+    returns: int64 [tokens + new_words]
     """
     ### BEGIN SOLUTION
     ids = prompt
-    for _ in range(new_words):
+    for _ in range(new_tokens):
         logits = model(ids[-context:].unsqueeze(0))
         ids = torch.cat([ids, logits[0, -1:].argmax(dim=-1)])
     return ids
@@ -836,7 +838,7 @@ right_of_100 = {"with the mask": None, "without": None}
 # %% tags=["demo"]
 @torch.no_grad()
 def sampled_sentences(model, count, most=CONTEXT - 1):
-    """Sentences drawn word by word, each running from the full stop before it to its own."""
+    """Sentences drawn token by token, each running from the full stop before it to its own."""
     torch.manual_seed(1)
     ids = torch.full((count, 1), id_of["."], device=device)
     for _ in range(most):
@@ -848,7 +850,7 @@ def sampled_sentences(model, count, most=CONTEXT - 1):
 
 @show.when_ready
 def the_author_graded():
-    known = {" ".join(words[:-1]) for words in training_words}
+    known = {" ".join(tokens[:-1]) for tokens in training_tokens}
     for name, causal in (("with the mask", True), ("without", False)):
         written = sampled_sentences(trained(causal)[0], 200)
         right = [text for text in written if is_english(text)]
@@ -876,11 +878,11 @@ def your_turn():
     model, _losses = trained()
 
     def go_on(text):
-        words = text.split()
-        unknown = [word for word in words if word not in id_of]
-        if unknown or not words:
-            return f"I know {len(vocabulary)} words, but not {', '.join(unknown) or 'an empty page'}."
-        ids = encode([".", *words]).to(device)
+        tokens = text.split()
+        unknown = [token for token in tokens if token not in id_of]
+        if unknown or not tokens:
+            return f"I know {len(vocabulary)} tokens, but not {', '.join(unknown) or 'an empty page'}."
+        ids = encode([".", *tokens]).to(device)
         with torch.no_grad():
             for _ in range(30):
                 probabilities = torch.softmax(model(ids[-CONTEXT:].unsqueeze(0))[0, -1], dim=-1)
@@ -911,11 +913,11 @@ right_without_a_label = None  # in per cent
 
 
 # %%
-def spoiled(words, spoiling):
-    """The words with two neighbours swapped, so that they are no longer a sentence of the grammar."""
+def spoiled(tokens, spoiling):
+    """The tokens with two neighbours swapped, so that they are no longer a sentence of the grammar."""
     while True:
-        changed = list(words)
-        place = spoiling.randrange(len(words) - 2)  # the full stop stays
+        changed = list(tokens)
+        place = spoiling.randrange(len(tokens) - 2)  # the full stop stays
         changed[place], changed[place + 1] = changed[place + 1], changed[place]
         if not is_english(" ".join(changed[:-1])):
             return changed
@@ -923,8 +925,8 @@ def spoiled(words, spoiling):
 
 # %% tags=["demo"]
 @torch.no_grad()
-def mean_log_probability(model, words):
-    ids = encode([".", *words]).to(device)
+def mean_log_probability(model, tokens):
+    ids = encode([".", *tokens]).to(device)
     log_probs = torch.log_softmax(model(ids[:-1].unsqueeze(0))[0], dim=-1)
     return log_probs.gather(-1, ids[1:].unsqueeze(-1)).mean().item()
 
@@ -933,18 +935,18 @@ def mean_log_probability(model, words):
 def zero_shot():
     model, _losses = trained()
     spoiling = random.Random(3)
-    good_sentences = [words for words in held_out_words if 4 <= len(words) <= CONTEXT][:200]
-    bad_sentences = [spoiled(words, spoiling) for words in good_sentences]
-    good, bad = ([mean_log_probability(model, words) for words in some] for some in (good_sentences, bad_sentences))
+    good_sentences = [tokens for tokens in held_out_tokens if 4 <= len(tokens) <= CONTEXT][:200]
+    bad_sentences = [spoiled(tokens, spoiling) for tokens in good_sentences]
+    good, bad = ([mean_log_probability(model, tokens) for tokens in some] for some in (good_sentences, bad_sentences))
     threshold = torch.tensor(good + bad).median().item()
     right = sum(score > threshold for score in good) + sum(score <= threshold for score in bad)
     drawn, [axes] = show.frames(height=3.2)
     edges = torch.linspace(min(bad), max(good), 40).tolist()
-    axes.hist(bad, edges, color=show.ORANGE, alpha=0.75, label="two words swapped")
+    axes.hist(bad, edges, color=show.ORANGE, alpha=0.75, label="two tokens swapped")
     axes.hist(good, edges, color=show.BLUE, alpha=0.75, label="as they were")
     axes.axvline(threshold, color=show.INK, linestyle=":", label="median of all: the threshold")
     axes.set(
-        xlabel="mean log-probability of a word", ylabel="sentences", title="Zero-shot: which sentences are acceptable?"
+        xlabel="mean log-probability of a token", ylabel="sentences", title="Zero-shot: which sentences are acceptable?"
     )
     axes.legend(loc="upper left")
     show.figure(drawn, "Two heaps with hardly any overlap: spoiled sentences are much less probable than good ones.")
@@ -977,8 +979,8 @@ def zero_shot():
 # The mean cross-entropy of the labels, plus `weight` times the mean cross-entropy of all next words. You are welcome to
 # use `F.cross_entropy`, which takes logits. Gradients are compared too.
 #
-# Shapes: `class_logits` is `[batch, classes]`, `labels` `[batch]`, `lm_logits` `[batch, words, vocabulary]`, `targets`
-# `[batch, words]`, `weight` a number; the result is a tensor without dimensions.
+# Shapes: `class_logits` is `[batch, classes]`, `labels` `[batch]`, `lm_logits` `[batch, tokens, vocabulary]`, `targets`
+# `[batch, tokens]`, `weight` a number; the result is a tensor without dimensions.
 
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-fine_tuning_loss-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -987,8 +989,8 @@ def fine_tuning_loss(class_logits, labels, lm_logits, targets, weight):
 
     class_logits: [batch, classes]
     labels: int64 [batch]
-    lm_logits: [batch, words, vocabulary]
-    targets: int64 [batch, words]
+    lm_logits: [batch, tokens, vocabulary]
+    targets: int64 [batch, tokens]
     weight: float, of the auxiliary loss
     returns: a single number, []
     """
@@ -1028,13 +1030,13 @@ WITH_LABELS = {form for noun in (*THINGS[::2], *LIVING[::2]) for form in (noun.e
 
 
 def labelled(count, with_labels, seed):
-    """Eight-word sentences that end in a noun, half of them in a thing: ids [count, 10], labels [count]."""
+    """Eight-token sentences that end in a noun, half of them in a thing: ids [count, 10], labels [count]."""
     drawing = random.Random(seed)
     found = {0: [], 1: []}
     while min(len(found[0]), len(found[1])) < count // 2:
-        words = random_sentence(drawing).in_english()
-        if len(words) == 8 and words[-1] in THINGS_AND_BEINGS and (words[-1] in WITH_LABELS) == with_labels:
-            found[THINGS_AND_BEINGS[words[-1]]].append(encode([".", *words, "."]))
+        tokens = random_sentence(drawing).in_english()
+        if len(tokens) == 8 and tokens[-1] in THINGS_AND_BEINGS and (tokens[-1] in WITH_LABELS) == with_labels:
+            found[THINGS_AND_BEINGS[tokens[-1]]].append(encode([".", *tokens, "."]))
     ids = torch.stack([*found[0][: count // 2], *found[1][: count // 2]])
     return ids, torch.arange(2).repeat_interleave(count // 2)
 
@@ -1044,7 +1046,7 @@ def labelled(count, with_labels, seed):
 # three epochs?
 
 # %%
-right_on_other_words = {"new": None, "pre-trained": None, "pre-trained, auxiliary loss": None}  # in per cent
+right_on_other_tokens = {"new": None, "pre-trained": None, "pre-trained, auxiliary loss": None}  # in per cent
 
 # %% tags=["demo"]
 CANDIDATES = {"new": (False, 0.0), "pre-trained": (True, 0.0), "pre-trained, auxiliary loss": (True, 0.5)}
@@ -1093,7 +1095,7 @@ def judged(model, head, test_sets):
 @show.when_ready
 def three_candidates():
     training_set = labelled(512, with_labels=True, seed=11)
-    test_sets = {"labelled words": labelled(300, True, seed=12), "other words": labelled(300, False, seed=13)}
+    test_sets = {"labelled tokens": labelled(300, True, seed=12), "other tokens": labelled(300, False, seed=13)}
     print("living:", decode(training_set[0][0]))
     print("thing: ", decode(training_set[0][-1]))
     histories = {
@@ -1105,7 +1107,7 @@ def three_candidates():
         return sum(history[epoch][what] for history in histories[name]) / SEEDS
 
     drawn, panels = show.frames(3, width=11.4, height=3.4)
-    titles = ("accuracy, labelled words", "accuracy, other words", "loss as a language model")
+    titles = ("accuracy, labelled tokens", "accuracy, other tokens", "loss as a language model")
     for panel, what, title in zip(panels, [*test_sets, "language model"], titles, strict=True):
         for name, colour in zip(CANDIDATES, (show.GREY, show.BLUE, show.ORANGE), strict=True):
             panel.plot([mean(name, what, epoch) for epoch in range(EPOCHS + 1)], "o-", ms=4, color=colour, label=name)
@@ -1114,15 +1116,15 @@ def three_candidates():
     panels[2].legend(loc="lower right")
     show.figure(
         drawn,
-        "Three plots over three epochs. All candidates learn the labelled words. On other words only the pre-trained model "
+        "Three plots over three epochs. All candidates learn the labelled tokens. On other tokens only the pre-trained model "
         "is right. All the while it becomes a worse language model; with the auxiliary loss less so.",
     )
     for name in CANDIDATES:
         for epoch in (1, EPOCHS):
             numbers = ", ".join(f"{what} {mean(name, what, epoch):.2f}" for what in (*test_sets, "language model"))
             print(f"{name}, after epoch {epoch}: {numbers}")
-    for name, guess in right_on_other_words.items():
-        show.prediction(f"{name}, other words", guess, 100 * mean(name, "other words", EPOCHS), " %")
+    for name, guess in right_on_other_tokens.items():
+        show.prediction(f"{name}, other tokens", guess, 100 * mean(name, "other tokens", EPOCHS), " %")
 
 
 # %% [markdown]
@@ -1356,11 +1358,11 @@ nucleus, with_temperature = answer("decoding.nucleus"), answer("decoding.with_te
 
 
 def stand_in():
-    """The model from above in a folder, as GPT-2 is published, and its words."""
+    """The model from above in a folder, as GPT-2 is published, and its tokens."""
     from course_lib.models import GPT, GPTConfig
 
     weights = trained()[0].cpu().state_dict()
-    sizes = SIZES | {"d_hidden": 4 * D_MODEL, "activation": "gelu_tanh"}
+    sizes = SIZES | {"d_ff": 4 * D_MODEL, "activation": "gelu_tanh"}
     saved = GPT(GPTConfig(**sizes))
     saved.load_state_dict(weights | {"output.weight": weights["embedding.weight"]})
     trained()[0].to(device)
@@ -1388,9 +1390,9 @@ def published():
 
 
 @torch.no_grad()
-def drawn_after(model, ids, new_words, context):
+def drawn_after(model, ids, new_tokens, context):
     """The ids and `new_words` more, each drawn from the nucleus at a temperature of 0.8."""
-    for _ in range(new_words):
+    for _ in range(new_tokens):
         logits = model(ids[-context:].unsqueeze(0))[0, -1]
         ids = torch.cat([ids, torch.multinomial(nucleus(with_temperature(logits, 0.8), 0.9), 1)])
     return ids
@@ -1446,8 +1448,8 @@ our_bytes = len(decode(training_text))
 print(
     f"{DOCUMENTS / LINKS:.0%} of the links became documents: duplicates and unreadable pages are gone, and Wikipedia, on purpose"
 )
-print(f"{BYTES / DOCUMENTS / 1000:.0f} kB a document, some {BYTES / DOCUMENTS / 6:.0f} words")
-print(f"to read it all at 250 words a minute, day and night: {BYTES / 6 / 250 / 60 / 24 / 365:.0f} years")
+print(f"{BYTES / DOCUMENTS / 1000:.0f} kB a document, some {BYTES / DOCUMENTS / 6:.0f} tokens")
+print(f"to read it all at 250 tokens a minute, day and night: {BYTES / 6 / 250 / 60 / 24 / 365:.0f} years")
 print(f"our text would fit into it {BYTES / our_bytes:,.0f} times")
 
 # %% tags=["demo"]

@@ -161,7 +161,7 @@ show.matrices(
 # lists as they are.
 #
 # Shapes: `firsts` and `seconds` are lists of lists of ids; the result is a tuple of `ids` and `segments`, both int64
-# `[batch, words]`, and the boolean `mask` of the same shape, True at tokens and False at padding.
+# `[batch, tokens]`, and the boolean `mask` of the same shape, True at tokens and False at padding.
 
 
 # %% nbgrader={"grade": false, "grade_id": "bert-pair_encoding-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -171,7 +171,7 @@ def encode_pairs(firsts, seconds, cls_id, sep_id, padding_id):
     firsts: list of lists of ids
     seconds: list of just as many lists of ids; None where there is no second text
     cls_id, sep_id, padding_id: ints
-    returns: a tuple: ids int64 [batch, words], segments int64 [batch, words], mask bool [batch, words]
+    returns: a tuple: ids int64 [batch, tokens], segments int64 [batch, tokens], mask bool [batch, tokens]
     """
     ### BEGIN SOLUTION
     ids, segments = [], []
@@ -310,14 +310,14 @@ three_embeddings()
 
 
 # %% nbgrader={"grade": false, "grade_id": "bert-expected_counts-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def expected_counts(words):
-    """How many of these words are shown as [MASK], as another word, and unchanged but asked for.
+def expected_counts(tokens):
+    """How many of these tokens are shown as [MASK], as another token, and unchanged but asked for.
 
-    words: int
+    tokens: int
     returns: a tuple of three floats
     """
     ### BEGIN SOLUTION
-    chosen = 0.15 * words
+    chosen = 0.15 * tokens
     return 0.8 * chosen, 0.1 * chosen, 0.1 * chosen
     ### END SOLUTION
 
@@ -349,7 +349,7 @@ check("bert.expected_counts", hidden=True)
 # cross-entropy leaves out. `special` is True at [CLS], [SEP] and padding, say; where it is not, even a [MASK] that
 # already stands in the text is a word like any other.
 #
-# Shapes: all tensors are `[batch, words]`; `ids` and `anything` are integers, `special` is boolean, `chance` and `fate` are
+# Shapes: all tensors are `[batch, tokens]`; `ids` and `anything` are integers, `special` is boolean, `chance` and `fate` are
 # floats from 0 to 1, none of which is a border (0.15, 0.8, 0.9) itself. Return a tuple: what the model reads, then the
 # labels. Leave `ids` as they are.
 
@@ -358,12 +358,12 @@ check("bert.expected_counts", hidden=True)
 def mask_words(ids, special, chance, fate, anything, mask_id):
     """BERT's corruption, with everything random passed in.
 
-    ids: int64 [batch, words]
-    special: bool [batch, words]; True at tokens that are never chosen, such as [CLS], [SEP] and padding
-    chance, fate: [batch, words], from 0 to 1
-    anything: int64 [batch, words], a word drawn at random for each place
+    ids: int64 [batch, tokens]
+    special: bool [batch, tokens]; True at tokens that are never chosen, such as [CLS], [SEP] and padding
+    chance, fate: [batch, tokens], from 0 to 1
+    anything: int64 [batch, tokens], a token drawn at random for each place
     mask_id: int, the id of [MASK]
-    returns: a tuple: what the model reads and the labels, both int64 [batch, words]
+    returns: a tuple: what the model reads and the labels, both int64 [batch, tokens]
     """
     ### BEGIN SOLUTION
     chosen = (chance < 0.15) & ~special
@@ -391,7 +391,7 @@ check("bert.mask_words", hidden=True)
 
 # %%
 def corrupted(batch, seed):
-    """A batch with some of its words hidden by your `mask_words`, and the labels."""
+    """A batch with some of its tokens hidden by your `mask_words`, and the labels."""
     pieces, generator = vocabulary(), torch.Generator().manual_seed(seed)
     ids = batch["ids"].cpu()
     special = torch.isin(ids, torch.tensor([pieces.id(token) for token in BERT_SPECIAL]))
@@ -419,7 +419,7 @@ def what_the_model_gets_to_see():
             [str(place) for place in range(read.shape[1])],
             texts=tokens,
         ),
-        alt="Six sentences as tokens; the chosen places are blue and show [MASK], another word, or the word itself.",
+        alt="Six sentences as tokens; the chosen places are blue and show [MASK], another token, or the token itself.",
     )
 
 
@@ -438,16 +438,16 @@ def what_the_model_gets_to_see():
 # hundreds apart. You are welcome to use torch's `F.cross_entropy` and `F.log_softmax`. The gradient of the logits is
 # compared too.
 #
-# Shapes: `logits` is `[batch, words, vocabulary]`, `labels` is an integer tensor `[batch, words]`, the result is a single
+# Shapes: `logits` is `[batch, tokens, vocabulary]`, `labels` is an integer tensor `[batch, tokens]`, the result is a single
 # number `[]` with the dtype of `logits`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "bert-masked_lm_loss-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def masked_lm_loss(logits, labels):
-    """The mean negative log-probability of the hidden words.
+    """The mean negative log-probability of the hidden tokens.
 
-    logits: [batch, words, vocabulary]
-    labels: int64 [batch, words]; -100 where nothing is asked
+    logits: [batch, tokens, vocabulary]
+    labels: int64 [batch, tokens]; -100 where nothing is asked
     returns: [], in the dtype of logits
     """
     ### BEGIN SOLUTION
@@ -542,7 +542,7 @@ def under_the_mask():
     panels[2].set_xlabel("probability (a scale of its own)")
     show.figure(
         drawn,
-        "The most probable words for three masks: one or two verbs for what a cat does to a mouse and a baker to bread; "
+        "The most probable tokens for three masks: one or two verbs for what a cat does to a mouse and a baker to bread; "
         "for who growled a dozen animals, hardly one more probable than the next.",
     )
     print(f"who growled: all animals together {together['animals']:.0%}, all people together {together['people']:.0%}")
@@ -606,7 +606,7 @@ show.heads(
 # right (a blind guess is right once in 590 times). Predictions are for you alone: nobody grades them.
 
 # %%
-hidden_words_right = None  # in per cent
+hidden_tokens_right = None  # in per cent
 
 
 # %% tags=["demo"]
@@ -625,9 +625,9 @@ def how_well_it_guesses():
             logits = head(encoder.eval()(read, segments=batch["segments"], mask=batch["mask"]).states)
             loss = masked_lm_loss(logits, labels).item()
         right = (logits.argmax(dim=-1) == labels)[asked].float().mean().item()
-        print(f"{name:14}  loss {loss:5.2f} nats   right {right:4.0%} of {int(asked.sum())} words")
+        print(f"{name:14}  loss {loss:5.2f} nats   right {right:4.0%} of {int(asked.sum())} tokens")
     print(f"a guess among {len(vocabulary())} pieces: log {len(vocabulary())} = {math.log(len(vocabulary())):.2f} nats")
-    show.prediction("hidden words right", hidden_words_right, 100 * right, " %")
+    show.prediction("hidden tokens right", hidden_tokens_right, 100 * right, " %")
 
 
 # %% [markdown]
@@ -699,23 +699,23 @@ check("bert.sentence_pairs", hidden=True)
 # pair is asked. At least one word is hidden. You are welcome to use torch's `F.cross_entropy`. The gradients of both
 # kinds of logits are compared too.
 #
-# Shapes: `word_logits` is `[batch, words, vocabulary]`, `word_labels` is an integer tensor `[batch, words]`, `pair_logits`
+# Shapes: `word_logits` is `[batch, tokens, vocabulary]`, `word_labels` is an integer tensor `[batch, tokens]`, `pair_logits`
 # is `[batch, 2]`, `pair_labels` is an integer tensor `[batch]`; the result is a single number `[]`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "bert-pretraining_loss-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def pretraining_loss(word_logits, word_labels, pair_logits, pair_labels):
-    """BERT's loss: the mean over the hidden words plus the mean over the pairs.
+    """BERT's loss: the mean over the hidden tokens plus the mean over the pairs.
 
-    word_logits: [batch, words, vocabulary]
-    word_labels: int64 [batch, words]; -100 where nothing is asked
+    word_logits: [batch, tokens, vocabulary]
+    word_labels: int64 [batch, tokens]; -100 where nothing is asked
     pair_logits: [batch, 2]
     pair_labels: int64 [batch], 0 or 1
     returns: [], in the dtype of the logits
     """
     ### BEGIN SOLUTION
-    of_words = F.cross_entropy(word_logits.flatten(0, 1), word_labels.flatten(), ignore_index=-100)
-    return of_words + F.cross_entropy(pair_logits, pair_labels)
+    of_tokens = F.cross_entropy(word_logits.flatten(0, 1), word_labels.flatten(), ignore_index=-100)
+    return of_tokens + F.cross_entropy(pair_logits, pair_labels)
     ### END SOLUTION
 
 
@@ -742,7 +742,7 @@ check("bert.pretraining_loss", hidden=True)
 # hundred batches, how many pairs of new stories are judged rightly? (With a coin it is 50 %.)
 
 # %%
-waits = ""  # "words" or "pairs"
+waits = ""  # "tokens" or "pairs"
 pairs_right = None  # in per cent
 
 
@@ -753,13 +753,13 @@ class BothGoals(nn.Module):
     def __init__(self, encoder, d_model, pieces):
         super().__init__()
         self.encoder = encoder
-        self.words = WordGuesser(d_model, pieces)
-        self.words.output.weight = encoder.embedding.weight
+        self.tokens = WordGuesser(d_model, pieces)
+        self.tokens.output.weight = encoder.embedding.weight
         self.follows = nn.Linear(d_model, 2)
 
     def forward(self, read, batch):
         states = self.encoder(read, segments=batch["segments"], mask=batch["mask"]).states
-        return self.words(states), self.follows(states[:, 0])
+        return self.tokens(states), self.follows(states[:, 0])
 
 
 def drawn_pairs(stories, seed):
@@ -776,8 +776,8 @@ def both_answers(model, pairs, seed):
     """What a model says about some pairs, and what is right: the arguments of your `pretraining_loss`."""
     batch = encoded([(first, second) for first, second, _ in pairs])
     read, labels = corrupted(batch, seed)
-    words, follows = model(read, batch)
-    return words, labels, follows, torch.tensor([label for *_, label in pairs], device=device)
+    tokens, follows = model(read, batch)
+    return tokens, labels, follows, torch.tensor([label for *_, label in pairs], device=device)
 
 
 OWN_READER = {}  # the encoder that your minute leaves behind
@@ -796,9 +796,9 @@ def a_minute_of_reading():
         if step % every == 0:
             model.eval()
             with torch.no_grad():
-                words, labels, follows, right = both_answers(model, new_pairs, 1)
+                tokens, labels, follows, right = both_answers(model, new_pairs, 1)
             judged = (follows.argmax(dim=-1) == right).float().mean().item()
-            curves.append((F.cross_entropy(words.flatten(0, 1), labels.flatten()), F.cross_entropy(follows, right)))
+            curves.append((F.cross_entropy(tokens.flatten(0, 1), labels.flatten()), F.cross_entropy(follows, right)))
         if step < steps:
             model.train()
             loss = pretraining_loss(*both_answers(model, pairs[step * size : (step + 1) * size], step))
@@ -812,9 +812,9 @@ def a_minute_of_reading():
     asked = labels[labels != -100].tolist()
     counting = sum(math.log(often.total() / max(often[piece], 1)) for piece in asked) / len(asked)
     drawn, panels = show.frames(2, width=11, height=3.4)
-    levels = ((counting, "counting words alone"), (math.log(2), "tossing a coin"))
+    levels = ((counting, "counting tokens alone"), (math.log(2), "tossing a coin"))
     for panel, losses, title, (level, means) in zip(
-        panels, zip(*curves, strict=True), ("hidden words", "pairs"), levels, strict=True
+        panels, zip(*curves, strict=True), ("hidden tokens", "pairs"), levels, strict=True
     ):
         panel.plot(range(0, steps + 1, every), [loss.item() for loss in losses], color=BLUE, marker="o", markersize=3)
         panel.axhline(level, color=GREY, linestyle=":", label=f"{means}: {level:.2f}")
@@ -823,11 +823,11 @@ def a_minute_of_reading():
         panel.legend(loc="lower left")
     show.figure(
         drawn,
-        "Two losses against the batches read: that of the hidden words falls from the start and passes the level of mere "
+        "Two losses against the batches read: that of the hidden tokens falls from the start and passes the level of mere "
         "counting; that of the pairs is still at log 2 after fifty batches and falls then.",
     )
-    for batches, (of_words, of_pairs) in list(enumerate(curves))[:: len(curves) // 4]:
-        print(f"after {batches * every:3} batches: hidden words {of_words:.2f} nats, pairs {of_pairs:.3f} nats")
+    for batches, (of_tokens, of_pairs) in list(enumerate(curves))[:: len(curves) // 4]:
+        print(f"after {batches * every:3} batches: hidden tokens {of_tokens:.2f} nats, pairs {of_pairs:.3f} nats")
     print(f"pairs judged rightly: {judged:.0%}")
     show.prediction("waits", waits, "pairs")
     show.prediction("pairs judged rightly", pairs_right, 100 * judged, " %")
@@ -935,7 +935,7 @@ check("bert.printed_probabilities", hidden=True)
 # The constructor is given. Its two layers must keep their names, because the check loads weights into them. Write
 # `forward`.
 #
-# Shapes: `states` is `[batch, words, d_model]`, its first word being [CLS]; the result is `[batch, classes]`, the same in
+# Shapes: `states` is `[batch, tokens, d_model]`, its first token being [CLS]; the result is `[batch, classes]`, the same in
 # training and in evaluation. The gradients of the states and of all weights are compared.
 
 
@@ -955,7 +955,7 @@ class SequenceClassifier(nn.Module):
     def forward(self, states):
         """Scores, before the softmax.
 
-        states: [batch, words, d_model]
+        states: [batch, tokens, d_model]
         returns: [batch, classes]
         """
         ### BEGIN SOLUTION
@@ -1304,13 +1304,13 @@ def she_he_or_it():
 # ([CLS] is place 0, so no word begins there). Rows with fewer words are padded with 0; nobody reads those scores, and
 # they may be [CLS]'s or 0.
 #
-# Shapes: `states` is `[batch, pieces, d_model]`, `starts` is an integer tensor `[batch, words]`, the result is
-# `[batch, words, classes]`. Gradients are compared.
+# Shapes: `states` is `[batch, pieces, d_model]`, `starts` is an integer tensor `[batch, tokens]`, the result is
+# `[batch, tokens, classes]`. Gradients are compared.
 
 
 # %% nbgrader={"grade": false, "grade_id": "bert-token_classifier-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class TokenClassifier(nn.Module):
-    """A score for each class at each word, from the state of the word's first piece.
+    """A score for each class at each token, from the state of the token's first piece.
 
     d_model: int, the length of a state
     classes: int
@@ -1324,8 +1324,8 @@ class TokenClassifier(nn.Module):
         """Scores, before the softmax.
 
         states: [batch, pieces, d_model]
-        starts: int64 [batch, words], where each word's first piece stands
-        returns: [batch, words, classes]
+        starts: int64 [batch, tokens], where each token's first piece stands
+        returns: [batch, tokens, classes]
         """
         ### BEGIN SOLUTION
         rows = torch.arange(len(states), device=states.device).unsqueeze(1)
@@ -1335,7 +1335,7 @@ class TokenClassifier(nn.Module):
 
 # %% [markdown] tags=["reason"]
 # Tags belong to words, and BERT sees pieces; the paper lets the first piece speak for its word. Two index tensors that
-# broadcast to `[batch, words]` pick pairs: sentence i with each place in row i. With a slice in front, `states[:,
+# broadcast to `[batch, tokens]` pick pairs: sentence i with each place in row i. With a slice in front, `states[:,
 # starts]`, all combinations come out, one dimension more than wanted; reduced to the first of each it still looks right
 # for a batch of one. Places of padding point at [CLS], are computed and never read. That is cheaper than avoiding them.
 # No activation and no softmax follow, since the loss takes logits.
@@ -1384,11 +1384,11 @@ tags_right_after_one_epoch = {"fine-tuned": None, "BERT, from nothing": None}  #
 
 # %%
 def with_tags(sentences, names, kind):
-    """Sentences with a label for every word, as tensors; `starts` says where each word's first piece stands."""
+    """Sentences with a label for every token, as tensors; `starts` says where each token's first piece stands."""
     pieces = vocabulary()
     starts = []
     for told in sentences:
-        lengths = torch.tensor([1, *(len(pieces.encode(word)) for word in told.words[:-1])])  # [CLS] is one piece
+        lengths = torch.tensor([1, *(len(pieces.encode(token)) for token in told.words[:-1])])  # [CLS] is one piece
         starts.append(lengths.cumsum(dim=0))
     labels = [torch.tensor([names.index(tag) for tag in getattr(told, kind)]) for told in sentences]
     return {
@@ -1520,31 +1520,31 @@ def names_of_parties_and_places():
 # ### Exercise 10 · The best span
 # `bert.answer_span` · 4 points (3 for the spans, 1 for the longest span) · about 18 minutes
 #
-# For each text, find the first and the last place of the best span. A span may be a single word. If `max_words` is given,
+# For each text, find the first and the last place of the best span. A span may be a single word. If `max_tokens` is given,
 # longer spans are left out; it may be larger than the text. Padding has scores of −∞, but every text has words. There are
 # no ties for the best. (Compare sums: a product of probabilities may be too small for a float.)
 #
-# Shapes: `logits` is `[batch, 2, words]`, row 0 for the beginning and row 1 for the end; the result is an integer tensor
+# Shapes: `logits` is `[batch, 2, tokens]`, row 0 for the beginning and row 1 for the end; the result is an integer tensor
 # `[batch, 2]`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "bert-answer_span-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def best_spans(logits, max_words=None):
+def best_spans(logits, max_tokens=None):
     """The first and last place of the best span of each text.
 
-    logits: [batch, 2, words]: scores for being the first, and for being the last
-    max_words: int, 1 or more, how many words a span may have; None for any number
+    logits: [batch, 2, tokens]: scores for being the first, and for being the last
+    max_words: int, 1 or more, how many tokens a span may have; None for any number
     returns: int64 [batch, 2]
     """
     ### BEGIN SOLUTION
     first, last = logits.unbind(dim=1)
     table = first.unsqueeze(2) + last.unsqueeze(1)
     possible = torch.ones_like(table, dtype=torch.bool).triu()
-    if max_words is not None:
-        possible = possible.tril(max_words - 1)
+    if max_tokens is not None:
+        possible = possible.tril(max_tokens - 1)
     best = table.masked_fill(~possible, -torch.inf).flatten(1).argmax(dim=1)
-    words = logits.shape[2]
-    return torch.stack([best // words, best % words], dim=1)
+    tokens = logits.shape[2]
+    return torch.stack([best // tokens, best % tokens], dim=1)
     ### END SOLUTION
 
 
@@ -1555,7 +1555,7 @@ def best_spans(logits, max_words=None):
 #
 # Impossible spans are filled with minus infinity. Setting them to 0, or multiplying by a triangle, lets them win
 # whenever all real sums are negative, which is common. The diagonal stays, since an answer may be one word, and so does
-# `max_words - 1`: a span of that many words ends that many places less one after its beginning.
+# `max_tokens - 1`: a span of that many words ends that many places less one after its beginning.
 
 # %% nbgrader={"grade": true, "grade_id": "bert-answer_span-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("bert.answer_span")
@@ -1581,8 +1581,8 @@ def with_answers(asked):
     pieces, labels = vocabulary(), []
     for item in asked:
         begins = 2 + len(pieces.encode(item.question))  # after [CLS] question [SEP]
-        words = item.text.split()
-        first = begins + len(pieces.encode(" ".join(words[: item.first])))
+        tokens = item.text.split()
+        first = begins + len(pieces.encode(" ".join(tokens[: item.first])))
         labels.append([first, first + len(pieces.encode(item.answer)) - 1])
     return {**encoded([(item.question, item.text) for item in asked]), "labels": torch.tensor(labels, device=device)}
 
@@ -1641,17 +1641,17 @@ def who_did_it():
 
     row = shown.get("runs from one sentence into the other", (0, ""))[0]
     begins = 2 + len(vocabulary().encode(test[row].question))
-    words = vocabulary().tokens(batch["ids"][row, begins : int(batch["mask"][row].sum()) - 1].tolist())
-    scores = logits[row, :, begins : begins + len(words)].softmax(dim=-1).cpu()
+    tokens = vocabulary().tokens(batch["ids"][row, begins : int(batch["mask"][row].sum()) - 1].tolist())
+    scores = logits[row, :, begins : begins + len(tokens)].softmax(dim=-1).cpu()
     show.matrices(
         show.Panel(
             f"{test[row].question}",
             scores,
-            ["the first word", "the last word"],
-            words,
+            ["the first token", "the last token"],
+            tokens,
             texts=[[f"{x:.2f}" if x >= 0.005 else "" for x in each] for each in scores.tolist()],
         ),
-        alt="For each word of a text the probability of being the first and of being the last word of the answer: both rows "
+        alt="For each token of a text the probability of being the first and of being the last token of the answer: both rows "
         "have two candidates, one in each sentence.",
     )
 
@@ -1660,7 +1660,7 @@ def who_did_it():
 # Sort mistakes before you count them. Hardly one of these answers is nonsense: the model knows that *who* asks for somebody
 # and *where* for a place, and mostly where these begin and end. What it does not always know is *which of the two sentences*
 # is meant. Look at the picture. Both rows have a candidate in each sentence, and the two scores don't agree on one; then the
-# best sum runs from the one to the other, across the full stop. Forbid long spans, as your `max_words` can, and a part of
+# best sum runs from the one to the other, across the full stop. Forbid long spans, as your `max_tokens` can, and a part of
 # these mistakes is gone, for nothing. The others need a model that compares better, or more to learn from.
 
 
@@ -1674,12 +1674,12 @@ def who_did_it():
 # ### Exercise 11 · One of several
 # `bert.multiple_choice` · 3 points (2 for the values, 1 for large scores) · about 12 minutes
 #
-# The encoder and its head are passed in as a function: `score(ids, segments, mask)` takes three tensors `[rows, words]`
+# The encoder and its head are passed in as a function: `score(ids, segments, mask)` takes three tensors `[rows, tokens]`
 # and returns a score for each row, `[rows]`. It knows nothing about questions and choices, so you have to lay the choices
 # out as rows and put the scores back in their places. Hand it tensors of the dtypes that came in; one call will do, and
 # several are just as good. Scores may be far above or far below 0.
 #
-# Shapes: `ids`, `segments` and `mask` are `[batch, choices, words]`, the result is `[batch, choices]`: probabilities that
+# Shapes: `ids`, `segments` and `mask` are `[batch, choices, tokens]`, the result is `[batch, choices]`: probabilities that
 # sum to 1 for each question, with the dtype of the scores. Gradients are not compared.
 
 
@@ -1687,9 +1687,9 @@ def who_did_it():
 def choice_probabilities(score, ids, segments, mask):
     """How probable each choice is.
 
-    score: a function of ids, segments and mask, [rows, words] each, which returns [rows]
-    ids, segments: int64 [batch, choices, words]
-    mask: bool [batch, choices, words]
+    score: a function of ids, segments and mask, [rows, tokens] each, which returns [rows]
+    ids, segments: int64 [batch, choices, tokens]
+    mask: bool [batch, choices, tokens]
     returns: [batch, choices], in the dtype of the scores
     """
     ### BEGIN SOLUTION

@@ -210,7 +210,7 @@ def accuracy_hides_what_f1_shows():
 # The share of sentences that are right from the first word to the last. Padding is never wrong, and every sentence has at
 # least one word.
 #
-# Shapes: `predicted` and `expected` are integers `[batch, words]`, `mask` is boolean `[batch, words]`, the result is a plain
+# Shapes: `predicted` and `expected` are integers `[batch, tokens]`, `mask` is boolean `[batch, tokens]`, the result is a plain
 # float.
 
 
@@ -218,8 +218,8 @@ def accuracy_hides_what_f1_shows():
 def sequence_accuracy(predicted, expected, mask):
     """The share of sentences in which every word has the right label.
 
-    predicted, expected: int64 [batch, words]
-    mask: bool [batch, words], True where there is a word
+    predicted, expected: int64 [batch, tokens]
+    mask: bool [batch, tokens], True where there is a word
     returns: float from 0 to 1
     """
     ### BEGIN SOLUTION
@@ -1419,7 +1419,7 @@ def through_your_blocks(model):
     for name in [name for name in weights if ".W_kv." in name]:  # the library keeps the queries' weights by themselves
         queries = weights.pop(name.replace("W_kv", "W_q"))
         weights[name.replace("W_kv", "W_qkv")] = torch.cat([queries, weights.pop(name)])
-    decoder = nn.ModuleList(DecoderBlock(sizes.d_model, sizes.heads, sizes.d_hidden) for _ in model.decoder).eval()
+    decoder = nn.ModuleList(DecoderBlock(sizes.d_model, sizes.heads, sizes.d_ff) for _ in model.decoder).eval()
     decoder.load_state_dict(weights)
     encoder = [lambda x, mask, block=block: block(x, mask).out for block in model.encoder]
 

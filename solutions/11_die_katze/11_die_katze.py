@@ -589,14 +589,14 @@ class SourceBlock(EncoderBlock):
 class EncoderDecoder(nn.Module):
     """The transformer of lesson 05, of your blocks; one embedding serves both languages and the output."""
 
-    def __init__(self, vocabulary, d_model, heads, d_hidden, layers, dropout):
+    def __init__(self, vocabulary, d_model, heads, d_ff, layers, dropout):
         super().__init__()
         self.embedding = nn.Embedding(vocabulary, d_model)
         self.positions = SinusoidalPositions(d_model)
         self.dropout = nn.Dropout(dropout)
-        sizes = BlockConfig(d_model, heads, d_hidden, dropout)
+        sizes = BlockConfig(d_model, heads, d_ff, dropout)
         self.encoder = nn.ModuleList(SourceBlock(sizes) for _ in range(layers))
-        self.decoder = nn.ModuleList(DecoderBlock(d_model, heads, d_hidden, dropout) for _ in range(layers))
+        self.decoder = nn.ModuleList(DecoderBlock(d_model, heads, d_ff, dropout) for _ in range(layers))
         for weight in self.parameters():
             if weight.dim() > 1:
                 nn.init.xavier_uniform_(weight)
@@ -621,7 +621,7 @@ def first_losses(model, name):
 
 
 torch.manual_seed(0)
-mine = EncoderDecoder(len(pieces), recipe.d_model, recipe.heads, recipe.d_hidden, recipe.layers, recipe.dropout)
+mine = EncoderDecoder(len(pieces), recipe.d_model, recipe.heads, recipe.d_ff, recipe.layers, recipe.dropout)
 of_my_steps = {
     "the library's, as above": result.losses[:my_steps],
     "the library's in post-norm": first_losses(Transformer(recipe.model(len(pieces))), "the library's"),

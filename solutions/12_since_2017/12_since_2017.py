@@ -236,7 +236,7 @@ guesses
 
 # %% nbgrader={"grade": false, "grade_id": "since_2017-rms_norm-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def rms_norm(x, gamma, epsilon):
-    """Each word's vector over its root mean square, stretched by gamma.
+    """Each token's vector over its root mean square, stretched by gamma.
 
     x: [..., d_model]
     gamma: [d_model]
@@ -307,20 +307,20 @@ def the_other_norm():
 # ### Exercise 2 · Pre-norm, and the norm at its end
 # `since_2017.pre_norm` · 2 points · about 8 minutes
 #
-# `sublayers` and `norms` are lists of equal length, of functions from `[..., words, d_model]` to the same shape;
+# `sublayers` and `norms` are lists of equal length, of functions from `[..., tokens, d_model]` to the same shape;
 # `final_norm` is one more. Send `x` through all of them. With no sublayers at all, only the final norm is left.
 #
-# Shapes: `x` and the result are `[..., words, d_model]`.
+# Shapes: `x` and the result are `[..., tokens, d_model]`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "since_2017-pre_norm-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def pre_norm(x, sublayers, norms, final_norm):
     """A stack of sublayers that each read what their norm has made of x, and add to x.
 
-    x: [..., words, d_model]
+    x: [..., tokens, d_model]
     sublayers, norms: lists of functions, as many of the one as of the other
     final_norm: a function
-    returns: [..., words, d_model]
+    returns: [..., tokens, d_model]
     """
     ### BEGIN SOLUTION
     for sublayer, norm in zip(sublayers, norms, strict=True):
@@ -424,19 +424,19 @@ def before_or_after():
 # pair. The places are given, since with a cache the only word that comes may be number 40; so is the base, which is 10,000
 # in the paper and 500,000 in Llama 3. Gradients are compared too.
 #
-# Shapes: `x` is `[..., words, d_head]`, `places` is an integer tensor `[words]`, `base` a float; the result has the shape
+# Shapes: `x` is `[..., tokens, d_head]`, `places` is an integer tensor `[tokens]`, `base` a float; the result has the shape
 # and the dtype of `x`. The angles may be in single precision, as in Llama, but numbers in float64 keep all their
 # digits.
 
 
 # %% nbgrader={"grade": false, "grade_id": "since_2017-rotary-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def rotary(x, places, base):
-    """Queries, or keys, turned by the places of their words.
+    """Queries, or keys, turned by the places of their tokens.
 
-    x: [..., words, d_head], d_head even
-    places: int64 [words]
+    x: [..., tokens, d_head], d_head even
+    places: int64 [tokens]
     base: float, of the frequencies base^(-2i / d_head)
-    returns: [..., words, d_head]
+    returns: [..., tokens, d_head]
     """
     ### BEGIN SOLUTION
     frequencies = base ** (-torch.arange(0, x.shape[-1], 2) / x.shape[-1])
@@ -604,7 +604,7 @@ def positions_that_turn():
 #
 # Write it, without biases. Gradients are compared too.
 #
-# Shapes: `x` is `[..., d_model]`, `W_1` and `V` are `[d_model, d_hidden]`, `W_2` is `[d_hidden, d_model]`; the result has
+# Shapes: `x` is `[..., d_model]`, `W_1` and `V` are `[d_model, d_ff]`, `W_2` is `[d_ff, d_model]`; the result has
 # the shape of `x`.
 
 
@@ -613,8 +613,8 @@ def swiglu(x, W_1, V, W_2):
     """A feed-forward network with a gate.
 
     x: [..., d_model]
-    W_1, V: [d_model, d_hidden]
-    W_2: [d_hidden, d_model]
+    W_1, V: [d_model, d_ff]
+    W_2: [d_ff, d_model]
     returns: [..., d_model]
     """
     ### BEGIN SOLUTION
@@ -644,10 +644,10 @@ check("since_2017.swiglu", hidden=True)
 class SwiGLU(nn.Module):
     """Your network, of as many weights as the old one."""
 
-    def __init__(self, d_hidden=171):
+    def __init__(self, d_ff=171):
         super().__init__()
-        self.W_1, self.V = (nn.Parameter(torch.empty(D_MODEL, d_hidden)) for _ in range(2))
-        self.W_2 = nn.Parameter(torch.empty(d_hidden, D_MODEL))
+        self.W_1, self.V = (nn.Parameter(torch.empty(D_MODEL, d_ff)) for _ in range(2))
+        self.W_2 = nn.Parameter(torch.empty(d_ff, D_MODEL))
         for weight in (self.W_1, self.V, self.W_2):  # as nn.Linear begins
             nn.init.uniform_(weight, -(len(weight) ** -0.5), len(weight) ** -0.5)
 
@@ -766,14 +766,14 @@ def fewer_keys():
 
 
 # %% nbgrader={"grade": false, "grade_id": "since_2017-cache_bytes-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def cache_bytes(layers, key_value_heads, d_head, words, bytes_per_number):
-    """How many bytes a cache of so many words takes.
+def cache_bytes(layers, key_value_heads, d_head, tokens, bytes_per_number):
+    """How many bytes a cache of so many tokens takes.
 
-    layers, key_value_heads, d_head, words, bytes_per_number: int
+    layers, key_value_heads, d_head, tokens, bytes_per_number: int
     returns: int
     """
     ### BEGIN SOLUTION
-    return 2 * layers * key_value_heads * d_head * words * bytes_per_number
+    return 2 * layers * key_value_heads * d_head * tokens * bytes_per_number
     ### END SOLUTION
 
 
@@ -800,8 +800,8 @@ PUBLISHED_SIZES = {
 
 @show.when_ready
 def caches():
-    words = 8192
-    sizes = {name: cache_bytes(*shape, words, 2) / 2**30 for name, shape in PUBLISHED_SIZES.items()}
+    tokens = 8192
+    sizes = {name: cache_bytes(*shape, tokens, 2) / 2**30 for name, shape in PUBLISHED_SIZES.items()}
     drawn, [axes] = show.frames(width=8.5, height=2.6)
     axes.barh(
         range(len(sizes)), list(sizes.values()), color=[show.ORANGE, show.BLUE, show.GREY, show.BLUE], height=0.65
@@ -809,12 +809,14 @@ def caches():
     for row, (name, size) in enumerate(sizes.items()):
         axes.text(size + 0.06, row, name, va="center", fontsize=11)
     axes.set_yticks([])
-    axes.set(xlabel="GiB", xlim=(0, 5), ylim=(len(sizes) - 0.4, -0.6), title="A cache of 8,192 words in half precision")
+    axes.set(
+        xlabel="GiB", xlim=(0, 5), ylim=(len(sizes) - 0.4, -0.6), title="A cache of 8,192 tokens in half precision"
+    )
     show.figure(
         drawn, "Bars: Llama 2 takes 4 GiB, Llama 3 of the same depth 1 GiB, with one head of keys an eighth of that."
     )
     for name, size in sizes.items():
-        print(f"{name:28} {size:6.3f} GiB for one text of {words:,} words")
+        print(f"{name:28} {size:6.3f} GiB for one text of {tokens:,} tokens")
 
 
 # %% [markdown]
@@ -1198,7 +1200,7 @@ def all_of_it():
 #
 # - an embedding, `vocabulary × d_model`, and an output matrix of the same size, unless the two are tied;
 # - in each block $W_q$ and $W_o$, `d_model × d_model` each; $W_k$ and $W_v$, `d_model` × (`key_value_heads` · `d_head`)
-#   each, where `d_head` is `d_model / heads`; a network with a gate, three matrices of `d_model × d_hidden`; two RMSNorms;
+#   each, where `d_head` is `d_model / heads`; a network with a gate, three matrices of `d_model × d_ff`; two RMSNorms;
 # - a final RMSNorm. No biases, and no positions to learn.
 
 # %% [markdown]
@@ -1211,17 +1213,17 @@ def all_of_it():
 
 
 # %% nbgrader={"grade": false, "grade_id": "since_2017-llama_parameters-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def llama_parameters(vocabulary, d_model, layers, heads, key_value_heads, d_hidden, tied):
+def llama_parameters(vocabulary, d_model, layers, heads, key_value_heads, d_ff, tied):
     """How many numbers a Llama of these sizes learns.
 
-    vocabulary, d_model, layers, heads, key_value_heads, d_hidden: int
+    vocabulary, d_model, layers, heads, key_value_heads, d_ff: int
     tied: bool, whether the output matrix is the embedding
     returns: int
     """
     ### BEGIN SOLUTION
     keys = key_value_heads * (d_model // heads)
     attention = 2 * d_model * d_model + 2 * d_model * keys
-    feed_forward = 3 * d_model * d_hidden
+    feed_forward = 3 * d_model * d_ff
     tables = (1 if tied else 2) * vocabulary * d_model
     return tables + layers * (attention + feed_forward + 2 * d_model) + d_model
     ### END SOLUTION
@@ -1250,9 +1252,9 @@ def llamas():
         "Llama 3.2, 1B": (128_256, 2048, 16, 32, 8, 8192, True),
     }
     for name, shape in sizes.items():
-        vocabulary, d_model, layers, _heads, _groups, d_hidden, tied = shape
+        vocabulary, d_model, layers, _heads, _groups, d_ff, tied = shape
         total = llama_parameters(*shape)
-        tables, network = (1 if tied else 2) * vocabulary * d_model, layers * 3 * d_model * d_hidden
+        tables, network = (1 if tied else 2) * vocabulary * d_model, layers * 3 * d_model * d_ff
         print(f"{name:14} {total:13,} numbers: {tables / total:4.0%} in tables, {network / total:4.0%} in networks")
 
 
@@ -1478,13 +1480,13 @@ def a_handbook_learns_about_cats():
 GPT2 = None  # "gpt2", where there is a network: 500 MB
 
 
-def tuned_by_lora(model, ids, steps, rate=0.001, rank=8, words=64):
+def tuned_by_lora(model, ids, steps, rate=0.001, rank=8, tokens=64):
     """A copy of a model that has read some ids, learning by your LoRA; and the loss at each step."""
     model = adapted(model, ["W_qkv", "W_o"], rank)
     optimizer = torch.optim.Adam([weight for weight in model.parameters() if weight.requires_grad], lr=rate)
     losses = []
     for _ in range(steps):
-        pieces = ids[torch.randint(len(ids) - words, (4, 1)) + torch.arange(words + 1)]
+        pieces = ids[torch.randint(len(ids) - tokens, (4, 1)) + torch.arange(tokens + 1)]
         loss = F.cross_entropy(model(pieces[:, :-1]).flatten(0, 1), pieces[:, 1:].flatten())
         optimizer.zero_grad()
         loss.backward()

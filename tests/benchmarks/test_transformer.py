@@ -97,7 +97,7 @@ def test_every_part_can_be_asked_for() -> None:
 
 
 def test_the_translator_of_torch_sees_no_padding_and_no_later_word() -> None:
-    sizes = TransformerConfig(12, 12, d_model=16, heads=2, d_hidden=32, encoder_layers=1, decoder_layers=1)
+    sizes = TransformerConfig(12, 12, d_model=16, heads=2, d_ff=32, encoder_layers=1, decoder_layers=1)
     model = TorchTranslator(sizes).train(False)
     model.transformer.encoder.enable_nested_tensor = False
     source, target = torch.tensor([[5, 6]]), torch.tensor([[1, 7, 8]])

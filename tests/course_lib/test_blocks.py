@@ -68,7 +68,7 @@ class TestAgainstTorch:
         assert_close(out, expected)
 
 
-def test_the_feed_forward_network_sees_one_word_at_a_time() -> None:
+def test_the_feed_forward_network_sees_one_token_at_a_time() -> None:
     network, x = FeedForward(D_MODEL, D_HIDDEN), torch.randn(2, 5, D_MODEL)
     assert_close(network(x)[1, 3], network(x[1, 3]))
     hidden = (x @ network.W_1.weight.T + network.W_1.bias).clamp(min=0)

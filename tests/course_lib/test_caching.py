@@ -1,4 +1,4 @@
-"""A model's cache: which words it has seen, and texts that multiply or change places.
+"""A model's cache: which tokens it has seen, and texts that multiply or change places.
 
 Tests `text_state.py` as well.
 """
@@ -27,16 +27,16 @@ def test_without_padding_there_is_no_mask() -> None:
     assert cache.mask is None
 
 
-def test_padding_is_remembered_and_what_follows_is_words() -> None:
+def test_padding_is_remembered_and_what_follows_is_tokens() -> None:
     model = gpt()
     cache = model.cache(2, 5)
     model(IDS, MASK, cache)
     assert cache.length == 3
-    next_word = cache.place(None, IDS[:, :1])
-    assert next_word.mask is not None
-    assert next_word.mask.tolist() == [[[True] * 4], [[False, True, True, True]]]
-    assert next_word.places is not None
-    assert next_word.places.tolist() == [[3], [2]]
+    next_token = cache.place(None, IDS[:, :1])
+    assert next_token.mask is not None
+    assert next_token.mask.tolist() == [[[True] * 4], [[False, True, True, True]]]
+    assert next_token.places is not None
+    assert next_token.places.tolist() == [[3], [2]]
 
 
 def test_padding_can_come_later() -> None:
@@ -53,10 +53,10 @@ def test_copies_stand_behind_each_other_and_go_their_own_ways() -> None:
     cache = model.cache(2, 5)
     model(IDS, MASK, cache)
     cache.expand(2)
-    words = torch.tensor([[1], [2], [3], [4]])
-    texts = torch.cat([IDS.repeat_interleave(2, dim=0), words], dim=1)
+    tokens = torch.tensor([[1], [2], [3], [4]])
+    texts = torch.cat([IDS.repeat_interleave(2, dim=0), tokens], dim=1)
     mask = torch.cat([MASK.repeat_interleave(2, dim=0), torch.ones(4, 1, dtype=torch.bool)], dim=1)
-    assert_close(model(words, cache=cache), model(texts, mask)[:, -1:])
+    assert_close(model(tokens, cache=cache), model(texts, mask)[:, -1:])
 
 
 def test_a_text_goes_on_from_another() -> None:
@@ -64,9 +64,9 @@ def test_a_text_goes_on_from_another() -> None:
     cache = model.cache(2, 5)
     model(IDS, MASK, cache)
     cache.select(torch.tensor([1, 0]))
-    word = torch.tensor([[3], [3]])
-    texts, mask = torch.cat([IDS.flip(0), word], dim=1), torch.cat([MASK.flip(0), MASK[:, 1:2]], dim=1)
-    assert_close(model(word, cache=cache), model(texts, mask)[:, -1:])
+    token = torch.tensor([[3], [3]])
+    texts, mask = torch.cat([IDS.flip(0), token], dim=1), torch.cat([MASK.flip(0), MASK[:, 1:2]], dim=1)
+    assert_close(model(token, cache=cache), model(texts, mask)[:, -1:])
 
 
 def test_copies_share_their_source() -> None:
@@ -86,9 +86,9 @@ def test_texts_of_a_static_cache_change_places_where_they_lie_in_memory() -> Non
     static = cache.static()
     held = [part.data_ptr() for block in static.blocks for part in (block.keys, block.values)]
     static.select(torch.tensor([1, 0]))
-    word = torch.tensor([[3], [5]])
-    texts, mask = torch.cat([IDS.flip(0), word], dim=1), torch.cat([MASK.flip(0), MASK[:, 1:2]], dim=1)
-    assert_close(model(word, cache=static), model(texts, mask)[:, -1:])
+    token = torch.tensor([[3], [5]])
+    texts, mask = torch.cat([IDS.flip(0), token], dim=1), torch.cat([MASK.flip(0), MASK[:, 1:2]], dim=1)
+    assert_close(model(token, cache=static), model(texts, mask)[:, -1:])
     assert [part.data_ptr() for block in static.blocks for part in (block.keys, block.values)] == held
     assert static.length == 4
 
@@ -105,6 +105,6 @@ def test_a_static_cache_takes_other_texts_of_its_shapes() -> None:
     kept.place(None, IDS[:, :2])  # it was used
     others = IDS.flip(0)
     assert begun(others).static(kept) is kept
-    word = torch.tensor([[3], [5]])
-    assert_close(model(word, cache=kept), model(word, cache=begun(others)))
+    token = torch.tensor([[3], [5]])
+    assert_close(model(token, cache=kept), model(token, cache=begun(others)))
     assert begun(IDS, 7).static(kept) is not kept

@@ -19,7 +19,7 @@ def test_gpt2_is_as_wide_and_deep_as_its_report_says() -> None:
     presets = [GPTConfig.gpt2(), GPTConfig.gpt2_medium(), GPTConfig.gpt2_large(), GPTConfig.gpt2_xl()]
     assert [(preset.layers, preset.d_model) for preset in presets] == [(12, 768), (24, 1024), (36, 1280), (48, 1600)]
     for preset in presets:
-        assert (preset.d_model // preset.heads, preset.d_hidden) == (64, 4 * preset.d_model)
+        assert (preset.d_model // preset.heads, preset.d_ff) == (64, 4 * preset.d_model)
         assert (preset.vocabulary, preset.context, preset.end_id) == (50_257, 1024, 50_256)
         assert (preset.activation, preset.norm_first, preset.tied_output) == ("gelu_tanh", True, True)
 
@@ -45,7 +45,7 @@ def test_the_papers_are_as_its_table_3_says() -> None:
         ({"context": 0}, "context must be at least 1, not 0"),
         ({"layers": 0}, "layers must be at least 1, not 0"),
         ({"d_model": 0}, "d_model must be at least 1, not 0"),
-        ({"d_hidden": 0}, "d_hidden must be at least 1, not 0"),
+        ({"d_ff": 0}, "d_ff must be at least 1, not 0"),
         ({"dropout": 1.0}, "dropout must be at least 0 and below 1, not 1.0"),
         ({"attention_dropout": -0.1}, "attention_dropout must be at least 0 and below 1, not -0.1"),
         ({"activation": "tanh"}, "must be one of relu, gelu, gelu_tanh, silu, not 'tanh'"),
@@ -78,7 +78,7 @@ def test_a_recurrent_network_without_layers(config: Any) -> None:
 @pytest.mark.parametrize(
     "make", [RecurrentConfig, BagOfEmbeddingsConfig, lambda size: RecurrentSeq2SeqConfig(11, size)]
 )
-def test_a_baseline_without_words(make: Callable[[int], object]) -> None:
+def test_a_baseline_without_tokens(make: Callable[[int], object]) -> None:
     with pytest.raises(ValueError, match="vocabulary must be at least 1, not 0"):
         make(0)
 
@@ -97,18 +97,18 @@ def test_a_baseline_without_words(make: Callable[[int], object]) -> None:
         (lambda: RecurrentSeq2SeqConfig(11, 13, start_id=13), "start_id must be from 0 to 12"),
     ],
 )
-def test_special_words_outside_the_vocabulary(make: Callable[[], object], match: str) -> None:
+def test_special_tokens_outside_the_vocabulary(make: Callable[[], object], match: str) -> None:
     with pytest.raises(ValueError, match=match):
         make()
 
 
-def test_the_vocabularys_last_word_may_be_special() -> None:
+def test_the_vocabularys_last_token_may_be_special() -> None:
     assert GPTConfig(11, end_id=10, padding_id=0).end_id == 10
     assert TransformerConfig(11, 13, start_id=12, end_id=12, padding_id=10).start_id == 12
 
 
 def test_shared_embeddings_of_two_vocabularies() -> None:
-    with pytest.raises(ValueError, match="need one vocabulary, not 11 and 13 words"):
+    with pytest.raises(ValueError, match="need one vocabulary, not 11 and 13 tokens"):
         TransformerConfig(11, 13, shared_embeddings=True)
     with pytest.raises(ValueError, match="target_vocabulary must be at least 1, not 0"):
         TransformerConfig(11, 0)

@@ -12,7 +12,7 @@ from torch.testing import assert_close
 from course_lib.attention import attention, dot_product_scores
 from course_lib.masking import (
     AttentionPooling,
-    at_last_word,
+    at_last_token,
     causal_mask,
     combined_mask,
     masked_self_attention,
@@ -80,11 +80,11 @@ class TestMasks:
         assert mask[0].equal(causal_mask(3))
         assert mask[1].tolist() == [[True, False, False]] * 3
 
-    def test_a_forbidden_word_has_no_influence(self) -> None:
+    def test_a_forbidden_token_has_no_influence(self) -> None:
         x = torch.randn(2, 4, 8)
         mask = combined_mask(causal_mask(4), padding_mask(torch.tensor([4, 2]), 4))
         before = masked_self_attention(x, mask)
-        x[0, 3] += 10.0  # the future of words 0 to 2 of the first sequence
+        x[0, 3] += 10.0  # the future of tokens 0 to 2 of the first sequence
         x[1, 2:] += 10.0  # the second sequence's padding
         after = masked_self_attention(x, mask)
         assert torch.equal(after[0, :3], before[0, :3])
@@ -165,9 +165,9 @@ class TestLastWord:
         x = torch.randn(4, 5, *rest)
         mask = torch.tensor([[1, 1, 1, 0, 0], [0, 0, 1, 1, 1], [1, 0, 1, 0, 0], [1, 0, 0, 0, 0]]).bool()
         expected = torch.stack([x[0, 2], x[1, 4], x[2, 2], x[3, 0]])
-        assert torch.equal(at_last_word(x, mask), expected)
+        assert torch.equal(at_last_token(x, mask), expected)
 
     def test_without_padding_it_is_the_last_column(self) -> None:
         x = torch.randn(4, 5, 3)
-        assert torch.equal(at_last_word(x), x[:, 4])
-        assert torch.equal(at_last_word(x, torch.ones(4, 5, dtype=torch.bool)), x[:, 4])
+        assert torch.equal(at_last_token(x), x[:, 4])
+        assert torch.equal(at_last_token(x, torch.ones(4, 5, dtype=torch.bool)), x[:, 4])

@@ -25,7 +25,7 @@ def test_first_it_is_the_course_s(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_then_one_s_own(capsys: pytest.CaptureFixture[str]) -> None:
-    keep_answer(ID, "encode", ["def encode(word, merges):\n    return [*word]"])
+    keep_answer(ID, "encode", ["def encode(token, merges):\n    return [*token]"])
     assert answer(ID)("Katze", []) == [*"Katze"]
     assert capsys.readouterr().out == "subwords.encode: your own.\n"
 
@@ -40,7 +40,7 @@ def test_one_that_cannot_be_loaded_costs_nothing(capsys: pytest.CaptureFixture[s
 def test_in_a_box_it_is_always_the_course_s(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    keep_answer(ID, "encode", ["def encode(word, merges):\n    return [*word]"])
+    keep_answer(ID, "encode", ["def encode(token, merges):\n    return [*token]"])
     monkeypatch.setattr(mine, "find_spec", lambda name: None)
     assert answer(ID) is encode_pieces
     assert capsys.readouterr().out == "subwords.encode: the course's own.\n"

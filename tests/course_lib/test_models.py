@@ -21,7 +21,7 @@ from course_lib.positions import sinusoidal_encoding
 from tests.course_lib.parameters import count_parameters
 
 SMALL = TransformerConfig(
-    source_vocabulary=11, target_vocabulary=13, d_model=12, heads=3, d_hidden=20, encoder_layers=2, decoder_layers=3
+    source_vocabulary=11, target_vocabulary=13, d_model=12, heads=3, d_ff=20, encoder_layers=2, decoder_layers=3
 )
 SOURCE = torch.tensor([[4, 5, 6, 7], [8, 9, 0, 0]])
 TARGET = torch.tensor([[1, 4, 5], [1, 6, 0]])
@@ -32,7 +32,7 @@ def model() -> Transformer:
     return Transformer(SMALL).eval()
 
 
-def test_gives_a_logit_for_every_word_at_every_place(model: Transformer) -> None:
+def test_gives_a_logit_for_every_token_at_every_place(model: Transformer) -> None:
     assert model(SOURCE, TARGET).shape == (2, 3, 13)
 
 
@@ -69,7 +69,7 @@ def test_padding_has_no_influence(model: Transformer) -> None:
     assert_close(model(SOURCE, TARGET)[1:, :2, 1:], alone[..., 1:])
 
 
-def test_every_source_word_influences_every_target_word(model: Transformer) -> None:
+def test_every_source_token_influences_every_target_token(model: Transformer) -> None:
     before = model(SOURCE, TARGET)
     for place in range(4):
         changed = SOURCE.clone()
@@ -84,7 +84,7 @@ def test_the_order_of_the_source_matters(model: Transformer) -> None:
 @pytest.mark.parametrize("tied", [True, False])
 def test_parameters_are_those_of_the_formula(tied: bool) -> None:
     model = Transformer(dataclasses.replace(SMALL, tied_output=tied))
-    d, hidden = SMALL.d_model, SMALL.d_hidden
+    d, hidden = SMALL.d_model, SMALL.d_ff
     attention = 4 * (d * d + d)
     feed_forward = (d * hidden + hidden) + (hidden * d + d)
     norm = 2 * d
@@ -175,8 +175,8 @@ class TestGPT:
             logits.append(gpt(IDS[:, part], None if seen is None else seen[:, part], cache))
             read += piece
         whole = gpt(IDS, seen)
-        words = torch.ones(2, 4, dtype=torch.bool) if seen is None else seen
-        assert_close(torch.cat(logits, dim=1)[words], whole[words])
+        tokens = torch.ones(2, 4, dtype=torch.bool) if seen is None else seen
+        assert_close(torch.cat(logits, dim=1)[tokens], whole[tokens])
         assert whole.isfinite().all()
 
     def test_padding_has_no_influence(self, gpt: GPT) -> None:
@@ -206,7 +206,7 @@ class TestGPT:
 
 
 class TestBERT:
-    def test_every_word_sees_every_other_but_no_padding(self) -> None:
+    def test_every_token_sees_every_other_but_no_padding(self) -> None:
         model = BERT(BERT_SIZES).eval()
         before = model(IDS)
         changed = IDS.clone()
@@ -227,7 +227,7 @@ class TestBERT:
 
 
 def calls() -> dict[str, tuple[Callable[[Tensor], object], int]]:
-    """Every way into a model, and how many words it knows there."""
+    """Every way into a model, and how many tokens it knows there."""
     transformer, gpt, bert = Transformer(SMALL), GPT(GPT_SIZES), BERT(BERT_SIZES)
     return {
         "source": (lambda ids: transformer(ids, TARGET), 11),
@@ -250,17 +250,17 @@ class TestIds:
             call(torch.ones(2, 2))
 
     def test_no_batch(self, call: Callable[[Tensor], object], vocabulary: int) -> None:
-        with pytest.raises(ValueError, match=r"must be \[batch, words\], not \[2\]"):
+        with pytest.raises(ValueError, match=r"must be \[batch, tokens\], not \[2\]"):
             call(torch.tensor([1, 0]))
 
     @pytest.mark.parametrize("shape", [(0, 3), (2, 0)])
-    def test_no_words(self, call: Callable[[Tensor], object], vocabulary: int, shape: tuple[int, int]) -> None:
-        with pytest.raises(ValueError, match="has no words"):
+    def test_no_tokens(self, call: Callable[[Tensor], object], vocabulary: int, shape: tuple[int, int]) -> None:
+        with pytest.raises(ValueError, match="has no tokens"):
             call(torch.empty(shape, dtype=torch.long))
 
 
 class TestRefusals:
-    def test_more_words_than_positions(self) -> None:
+    def test_more_tokens_than_positions(self) -> None:
         long = torch.ones(1, 17, dtype=torch.long)
         for model in (GPT(GPT_SIZES), BERT(BERT_SIZES)):
             with pytest.raises(ValueError, match="17 .*16"):
@@ -285,14 +285,14 @@ class TestRefusals:
         gpt = GPT(GPT_SIZES).eval()
         cache = gpt.cache(2, 5)
         gpt(IDS, cache=cache)
-        with pytest.raises(ValueError, match="room for 5 words, not 8"):
+        with pytest.raises(ValueError, match="room for 5 tokens, not 8"):
             gpt(IDS, cache=cache)
         with pytest.raises(ValueError, match="from 0 to 12"):
             gpt(torch.tensor([[99], [1]]), cache=cache)
         with pytest.raises(ValueError, match="holds 2 texts, but 1 go on"):
             gpt(IDS[:1, :1], cache=cache)
         assert cache.length == 4
-        with pytest.raises(ValueError, match="17 words are more than the context of 16"):
+        with pytest.raises(ValueError, match="17 tokens are more than the context of 16"):
             gpt.cache(1, 17)
 
     def test_another_models_cache_takes_nothing(self, model: Transformer) -> None:
@@ -305,9 +305,9 @@ class TestRefusals:
         assert cache.length == 0
 
     def test_a_cache_without_room(self, model: Transformer) -> None:
-        with pytest.raises(ValueError, match="room for at least one word, not for -1"):
+        with pytest.raises(ValueError, match="room for at least one token, not for -1"):
             model.cache(model.encode(SOURCE), -1)
-        with pytest.raises(ValueError, match="room for at least one word, not for 0"):
+        with pytest.raises(ValueError, match="room for at least one token, not for 0"):
             GPT(GPT_SIZES).cache(2, 0)
 
 
@@ -343,8 +343,8 @@ class TestOrdinaryLayers:
 
 def test_queries_keys_and_values_are_drawn_as_wide_as_torchs() -> None:
     """As one matrix of three, in self-attention and across; what is no attention is Glorot's by itself."""
-    d_model, d_hidden = 64, 96
-    model = Transformer(TransformerConfig(10, 10, d_model, 4, d_hidden, 1, 1))
+    d_model, d_ff = 64, 96
+    model = Transformer(TransformerConfig(10, 10, d_model, 4, d_ff, 1, 1))
     theirs = nn.MultiheadAttention(d_model, 4)  # draws its three projections as one matrix
     widest = theirs.in_proj_weight.abs().max().item()
     attentions = [module for module in model.modules() if isinstance(module, MultiHeadAttention)]
@@ -354,7 +354,7 @@ def test_queries_keys_and_values_are_drawn_as_wide_as_torchs() -> None:
             assert projection.abs().max().item() == pytest.approx(widest, rel=0.01)
         assert attention.W_o.weight.abs().max().item() == pytest.approx((6 / (2 * d_model)) ** 0.5, rel=0.01)
     W_1 = cast(EncoderBlock, model.encoder[0]).feed_forward.W_1
-    assert W_1.weight.abs().max().item() == pytest.approx((6 / (d_model + d_hidden)) ** 0.5, rel=0.01)
+    assert W_1.weight.abs().max().item() == pytest.approx((6 / (d_model + d_ff)) ** 0.5, rel=0.01)
 
 
 MODELS: dict[str, tuple[nn.Module, int]] = {

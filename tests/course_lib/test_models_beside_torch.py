@@ -111,9 +111,9 @@ def test_the_language_model_is_torchs_encoder_with_a_causal_mask(norm_first: boo
     padding = None if mask is None else ~mask
     states = theirs(x.detach(), mask=~causal_mask(5), src_key_padding_mask=padding)
     expected = states @ model.output.weight.detach().T
-    words = torch.ones_like(SOURCE, dtype=torch.bool) if mask is None else mask
-    assert_close(logits[words], expected[words], rtol=1e-4, atol=1e-4)
-    cotangent = torch.randn_like(expected) * words.unsqueeze(-1)  # at padding there is nothing to learn
+    tokens = torch.ones_like(SOURCE, dtype=torch.bool) if mask is None else mask
+    assert_close(logits[tokens], expected[tokens], rtol=1e-4, atol=1e-4)
+    cotangent = torch.randn_like(expected) * tokens.unsqueeze(-1)  # at padding there is nothing to learn
     logits.backward(cotangent)
     expected.backward(cotangent)
     assert_gradients_equal(model.blocks, model.norm, theirs)

@@ -34,7 +34,7 @@ def multihead() -> MultiHeadAttention:
     return MultiHeadAttention(D_MODEL, HEADS)
 
 
-def test_heads_are_cut_from_each_word_and_joined_again() -> None:
+def test_heads_are_cut_from_each_token_and_joined_again() -> None:
     x = torch.randn(2, 5, D_MODEL)
     heads = split_heads(x, HEADS)
     assert heads.shape == (2, HEADS, 5, D_MODEL // HEADS)
@@ -113,7 +113,7 @@ class TestMasks:
         full = (mask.unsqueeze(1) if mask.dim() == 3 else mask).expand(2, HEADS, 4, 4)
         assert torch.equal(explicit.alpha > 0, full)
 
-    def test_a_hidden_word_has_no_influence(self, multihead: MultiHeadAttention) -> None:
+    def test_a_hidden_token_has_no_influence(self, multihead: MultiHeadAttention) -> None:
         x = torch.randn(1, 4, D_MODEL)
         before = multihead(x, mask=causal_mask(4)).out
         x[0, 3] = 100.0
@@ -160,7 +160,7 @@ class TestCausal:
         assert_close(multihead(x, is_causal=True, need_weights=True).out, expected)
 
     @pytest.mark.parametrize("need_weights", [False, True])
-    def test_the_flag_is_refused_where_words_came_before(
+    def test_the_flag_is_refused_where_tokens_came_before(
         self, multihead: MultiHeadAttention, need_weights: bool
     ) -> None:
         cache = KeyValueCache(2, HEADS, 8, 4)
@@ -191,15 +191,15 @@ class TestCache:
         x, cache = torch.randn(3, 4, D_MODEL), KeyValueCache(3, HEADS, 5, 4)
         multihead(x, is_causal=True, cache=cache)
         cache.select(torch.tensor([2, 2, 0]))
-        word = torch.randn(3, 1, D_MODEL)
-        expected = multihead(torch.cat([x[[2, 2, 0]], word], dim=1), is_causal=True).out[:, -1:]
-        assert_close(multihead(word, cache=cache).out, expected)
+        token = torch.randn(3, 1, D_MODEL)
+        expected = multihead(torch.cat([x[[2, 2, 0]], token], dim=1), is_causal=True).out[:, -1:]
+        assert_close(multihead(token, cache=cache).out, expected)
 
     def test_a_full_one_takes_nothing(self, multihead: MultiHeadAttention) -> None:
         cache = KeyValueCache(2, HEADS, 4, 4)
         multihead(torch.randn(2, 3, D_MODEL), is_causal=True, cache=cache)
         before = cache.append(torch.empty(2, HEADS, 0, 4), torch.empty(2, HEADS, 0, 4)).keys.clone()
-        with pytest.raises(ValueError, match="room for 4 words, not 5"):
+        with pytest.raises(ValueError, match="room for 4 tokens, not 5"):
             multihead(torch.randn(2, 2, D_MODEL), mask=torch.ones(2, 5, dtype=torch.bool), cache=cache)
         assert cache.length == 3
         assert torch.equal(cache.append(torch.empty(2, HEADS, 0, 4), torch.empty(2, HEADS, 0, 4)).keys, before)

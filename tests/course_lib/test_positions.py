@@ -24,19 +24,19 @@ from course_lib.positions import (
 
 
 class TestShuffling:
-    """What is foretold of shuffled words, beside what self-attention does with them."""
+    """What is foretold of shuffled tokens, beside what self-attention does with them."""
 
     ORDERS = ([0, 1, 2, 3, 4], [0, 2, 1, 3, 4], [4, 1, 2, 3, 0], [0, 1, 4, 2, 3], [1, 0, 2, 3, 4])
 
     @pytest.mark.parametrize("order", ORDERS)
-    def test_the_outputs_move_with_their_words(self, order: list[int]) -> None:
+    def test_the_outputs_move_with_their_tokens(self, order: list[int]) -> None:
         x, places = torch.randn(2, 5, 4), torch.tensor(order)
         shuffled = x[:, places]
         out = scaled_dot_product_attention(x, x, x)
         assert_close(shuffled_outputs(out, places), scaled_dot_product_attention(shuffled, shuffled, shuffled))
 
     @pytest.mark.parametrize("order", ORDERS)
-    def test_a_causal_mask_keeps_only_words_whose_past_stays(self, order: list[int]) -> None:
+    def test_a_causal_mask_keeps_only_tokens_whose_past_stays(self, order: list[int]) -> None:
         x, mask = torch.randn(5, 4), causal_mask(5)
         shuffled = x[order]
         before = scaled_dot_product_attention(x, x, x, mask)
@@ -103,11 +103,11 @@ class TestSimplerIdeas:
 
 @pytest.mark.parametrize("positions", [SinusoidalPositions(8, max_length=6), LearnedPositions(8, max_length=6)])
 class TestPlaces:
-    def test_words_that_follow_others(self, positions: nn.Module) -> None:
+    def test_tokens_that_follow_others(self, positions: nn.Module) -> None:
         x = torch.randn(2, 5, 8)
         assert_close(positions(x[:, 3:], start=3), positions(x)[:, 3:])
 
-    def test_words_among_padding(self, positions: nn.Module) -> None:
+    def test_tokens_among_padding(self, positions: nn.Module) -> None:
         x = torch.zeros(2, 3, 8)
         rows = positions(torch.zeros(1, 6, 8))[0]
         places = torch.tensor([[0, 1, 2], [0, 0, 1]])
@@ -145,18 +145,18 @@ class TestLearnedPositions:
         assert torch.equal(positions.encoding.grad[:, 0], torch.tensor([2.0, 2.0, 2.0, 2.0, 2.0, 0.0]))
 
     def test_stops_at_its_longest_sequence(self) -> None:
-        with pytest.raises(ValueError, match="7 words is longer than the 6 learned positions"):
+        with pytest.raises(ValueError, match="7 tokens is longer than the 6 learned positions"):
             LearnedPositions(8, max_length=6)(torch.randn(1, 7, 8))
-        with pytest.raises(ValueError, match="7 words is longer than the 6 learned positions"):
+        with pytest.raises(ValueError, match="7 tokens is longer than the 6 learned positions"):
             LearnedPositions(8, max_length=6)(torch.randn(1, 2, 8), start=5)
 
 
-@pytest.mark.parametrize("words", [3, 300])
+@pytest.mark.parametrize("tokens", [3, 300])
 @pytest.mark.parametrize("positions", [SinusoidalPositions(8), LearnedPositions(8, max_length=300)])
 def test_embeddings_of_another_length_change_nothing(
-    positions: SinusoidalPositions | LearnedPositions, words: int
+    positions: SinusoidalPositions | LearnedPositions, tokens: int
 ) -> None:
     before = positions.encoding.detach().clone()
     with pytest.raises(ValueError, match="embeddings must be as long as the positions, 8, not 6"):
-        positions(torch.zeros(1, words, 6))
+        positions(torch.zeros(1, tokens, 6))
     assert torch.equal(positions.encoding, before)

@@ -45,7 +45,7 @@ def language_model(**changes: int) -> RecurrentLanguageModel:
 
 @pytest.mark.parametrize("make", ENCODERS.values(), ids=ENCODERS)
 class TestEncoders:
-    def test_give_a_vector_for_each_word_and_one_for_all(self, make: type[nn.Module]) -> None:
+    def test_give_a_vector_for_each_token_and_one_for_all(self, make: type[nn.Module]) -> None:
         read = make().eval()(IDS, mask=MASK)
         assert read.states.shape == (2, 5, 16)
         assert read.pooled.shape == (2, 16)
@@ -75,7 +75,7 @@ def test_a_bag_knows_no_order_a_recurrent_network_does() -> None:
     assert not torch.allclose(recurrent(IDS[:1]).pooled, recurrent(IDS[:1].flip(1)).pooled, atol=1e-3)
 
 
-def test_a_words_state_has_seen_both_sides() -> None:
+def test_a_tokens_state_has_seen_both_sides() -> None:
     encoder = ENCODERS["recurrent"]().eval()
     before = encoder(IDS[:1]).states
     for place in (0, 4):
@@ -85,12 +85,12 @@ def test_a_words_state_has_seen_both_sides() -> None:
 
 
 class TestRecurrentRefusals:
-    def test_padding_before_words(self) -> None:
-        with pytest.raises(ValueError, match="padding must come after the words"):
+    def test_padding_before_tokens(self) -> None:
+        with pytest.raises(ValueError, match="padding must come after the tokens"):
             ENCODERS["recurrent"]()(IDS, mask=MASK.flip(1))
 
-    def test_no_words(self) -> None:
-        with pytest.raises(ValueError, match="a sequence has no words"):
+    def test_no_tokens(self) -> None:
+        with pytest.raises(ValueError, match="a sequence has no tokens"):
             ENCODERS["recurrent"]()(IDS, mask=MASK & torch.tensor([[True], [False]]))
 
     def test_an_odd_size(self) -> None:
@@ -124,12 +124,12 @@ class TestLanguageModel:
         second, _ = model.read(IDS[:, 2:], state=state)
         assert_close(torch.cat([first, second], dim=1), model(IDS))
 
-    def test_writes_the_most_probable_words(self) -> None:
+    def test_writes_the_most_probable_tokens(self) -> None:
         model = language_model()
-        words = IDS[:1]
+        tokens = IDS[:1]
         for _ in range(6):
-            words = torch.cat([words, model(words)[:, -1:].argmax(dim=-1)], dim=1)
-        assert greedy_decode(model, IDS[:1], max_length=6).tolist() == words[:, 5:].tolist()
+            tokens = torch.cat([tokens, model(tokens)[:, -1:].argmax(dim=-1)], dim=1)
+        assert greedy_decode(model, IDS[:1], max_length=6).tolist() == tokens[:, 5:].tolist()
 
     def test_goes_on_behind_prompts_of_different_lengths(self) -> None:
         model = language_model(padding_id=0)
@@ -145,7 +145,7 @@ class TestLanguageModel:
 
     @pytest.mark.usefixtures("slow")
     def test_learns_by_the_common_loop(self) -> None:
-        text = torch.tensor([4, 5, 4, 6, 7] * 40)  # what follows a 4 depends on the word before it
+        text = torch.tensor([4, 5, 4, 6, 7] * 40)  # what follows a 4 depends on the token before it
         model = RecurrentLanguageModel(RecurrentConfig(8, 16, dropout=0.0))
         data = Windows(text, length=20, batch_size=4)
         result = train(model, data, language_model_loss, TrainingConfig(150, constant_schedule(1e-2)), "cpu")
@@ -172,7 +172,7 @@ class TestSeq2Seq:
         model = seq2seq(attention=attention)
         assert_close(model(SOURCE, TARGET)[1:, :2], model(SOURCE[1:, :2], TARGET[1:, :2]))
 
-    def test_attention_is_over_the_sources_words(self) -> None:
+    def test_attention_is_over_the_sources_tokens(self) -> None:
         model = seq2seq()
         alpha = model.decode(TARGET, model.encode(SOURCE)).alpha
         assert alpha.shape == (2, 3, 4)
@@ -191,12 +191,12 @@ class TestSeq2Seq:
         with_it, without = (sum(p.numel() for p in seq2seq(attention=a).parameters()) for a in (True, False))
         assert with_it - without == 2 * 16 * 16 + 16
 
-    def test_translates_by_the_most_probable_word(self) -> None:
+    def test_translates_by_the_most_probable_token(self) -> None:
         model = seq2seq()
-        words = torch.full((2, 1), 1)
+        tokens = torch.full((2, 1), 1)
         for _ in range(6):
-            words = torch.cat([words, model(SOURCE, words)[:, -1:].argmax(dim=-1)], dim=1)
-        expected = [row[: row.index(2) + 1] if 2 in row else row for row in words[:, 1:].tolist()]
+            tokens = torch.cat([tokens, model(SOURCE, tokens)[:, -1:].argmax(dim=-1)], dim=1)
+        expected = [row[: row.index(2) + 1] if 2 in row else row for row in tokens[:, 1:].tolist()]
         decoded = greedy_decode(model, SOURCE, max_length=6).tolist()
         assert [row[: len(right)] for row, right in zip(decoded, expected, strict=True)] == expected
 
@@ -216,14 +216,14 @@ class TestSeq2Seq:
         assert_close(again.read(torch.tensor([8, 8])).logits, swapped[[0, 2]])
 
     @pytest.mark.parametrize("make", [seq2seq, language_model])
-    def test_must_write_a_word(self, make: type[nn.Module]) -> None:
+    def test_must_write_a_token(self, make: type[nn.Module]) -> None:
         with pytest.raises(ValueError, match="max_length must be at least 1, not 0"):
             greedy_decode(make(), SOURCE if make is seq2seq else IDS, max_length=0)
 
     @pytest.mark.usefixtures("slow")
     @pytest.mark.parametrize("attention", [True, False])
     def test_learns_by_the_common_loop(self, attention: bool) -> None:
-        """To write three words backwards."""
+        """To write three tokens backwards."""
         sources = torch.cartesian_prod(*[torch.arange(4, 8)] * 3)
         examples = [(source, torch.tensor([1, *source.flip(0).tolist(), 2])) for source in sources]
         model = RecurrentSeq2Seq(RecurrentSeq2SeqConfig(8, 8, 32, dropout=0.0, attention=attention))

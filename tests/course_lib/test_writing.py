@@ -1,4 +1,4 @@
-"""Compiled decoding: the same words, in steps that are compiled once."""
+"""Compiled decoding: the same tokens, in steps that are compiled once."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PROMPTS = torch.tensor([[5, 17, 30, 9, 4], [0, 0, 12, 3, 25], [7, 7, 0, 0, 0]])
 
 
 def scattered(model: nn.Module) -> nn.Module:
-    """With weights that make its words differ."""
+    """With weights that make its tokens differ."""
     generator = torch.Generator().manual_seed(1)
     with torch.no_grad():
         for parameter in model.parameters():
@@ -66,7 +66,7 @@ def drawn(**settings: Any) -> dict[str, Any]:
     return {"generator": torch.Generator().manual_seed(0), **settings}
 
 
-def test_the_same_words_in_steps_compiled_once(case: tuple[Any, Tensor], graphs: list[fx.GraphModule]) -> None:
+def test_the_same_tokens_in_steps_compiled_once(case: tuple[Any, Tensor], graphs: list[fx.GraphModule]) -> None:
     model, inputs = case
     for settings in (
         lambda: {},

@@ -17,7 +17,7 @@ Model = TypeVar("Model", bound=nn.Module)
 
 def transformer(seed: int = 0) -> Transformer:
     sizes = TransformerConfig(
-        12, 12, d_model=16, heads=2, d_hidden=32, encoder_layers=1, decoder_layers=2, tied_output=False
+        12, 12, d_model=16, heads=2, d_ff=32, encoder_layers=1, decoder_layers=2, tied_output=False
     )
     return _shaken(Transformer(sizes), seed)
 
@@ -41,7 +41,7 @@ PROMPTS_LEFT = torch.tensor([[4, 5, 6, 7], [0, 0, 8, 9], [0, 0, 0, 5]])
 
 
 class Tree(nn.Module):
-    """Says of every beginning something else, at random but always the same: logits of 4 words, 2 of them <e>."""
+    """Says of every beginning something else, at random but always the same: logits of 4 tokens, 2 of them <e>."""
 
     def __init__(self, vocabulary: int = 4, seed: int = 0) -> None:
         super().__init__()
@@ -50,11 +50,11 @@ class Tree(nn.Module):
         self.modes: list[bool] = []
 
     def logits(self, begun: list[int]) -> Tensor:
-        number = sum((word + 1) * 31**place for place, word in enumerate(begun))
+        number = sum((token + 1) * 31**place for place, token in enumerate(begun))
         generator = torch.Generator().manual_seed(1000 * self.seed + number)
         return 2.0 * torch.randn(self.vocabulary, generator=generator)
 
-    def begin(self, inputs: Tensor, new_words: int, *, cached: bool = True) -> Continuation:
+    def begin(self, inputs: Tensor, new_tokens: int, *, cached: bool = True) -> Continuation:
         return _Climb(self, inputs)
 
 
@@ -68,8 +68,8 @@ class _Climb(Continuation):
         self.tree.modes.append(self.tree.training)
         return Next(torch.stack([self.tree.logits(begun) for begun in self.begun]))
 
-    def read(self, words: Tensor) -> Next:
-        self.begun = [[*begun, word] for begun, word in zip(self.begun, words.tolist(), strict=True)]
+    def read(self, tokens: Tensor) -> Next:
+        self.begun = [[*begun, token] for begun, token in zip(self.begun, tokens.tolist(), strict=True)]
         return self.start()
 
     def expand(self, copies: int) -> None:
@@ -84,4 +84,4 @@ class Letters:
     """A tokenizer of which every id is a letter: 0 is a."""
 
     def decode(self, ids: list[int], /) -> str:
-        return "".join(chr(ord("a") + word) for word in ids)
+        return "".join(chr(ord("a") + token) for token in ids)

@@ -42,7 +42,7 @@ class TestBERT(ExecutedLesson):
         assert_close(torch.tensor(rows), bert.printed_probabilities(THREE_TEXTS), atol=1e-4, rtol=0)
         assert "exp(θ·f), as on the slide: tensor([3.3201, 0.6703, 1.3499])" in output
 
-    def test_reading_has_taught_it_words(self, output: str) -> None:
+    def test_reading_has_taught_it_tokens(self, output: str) -> None:
         (before,) = re.findall(r"before reading +loss +([\d.]+) nats +right +(\d+)%", output)
         (after,) = re.findall(r"after reading +loss +([\d.]+) nats +right +(\d+)%", output)
         assert float(after[0]) < 2.5 < 5 < float(before[0])
@@ -59,16 +59,16 @@ class TestBERT(ExecutedLesson):
         assert "[3.3201, 0.6703, 1.3499])  sum 5.3403" in output
         assert "divided by their sum:      tensor([0.6217, 0.1255, 0.2528])" in output
 
-    def test_a_minute_teaches_words_first_and_then_pairs(self, output: str) -> None:
-        lines = re.findall(r"after +(\d+) batches: hidden words ([\d.]+) nats, pairs ([\d.]+) nats", output)
-        words, pairs = ({int(n): float(row[place]) for n, *row in lines} for place in (0, 1))
-        assert list(words) == [0, 100, 200, 300, 400, 500]
+    def test_a_minute_teaches_tokens_first_and_then_pairs(self, output: str) -> None:
+        lines = re.findall(r"after +(\d+) batches: hidden tokens ([\d.]+) nats, pairs ([\d.]+) nats", output)
+        tokens, pairs = ({int(n): float(row[place]) for n, *row in lines} for place in (0, 1))
+        assert list(tokens) == [0, 100, 200, 300, 400, 500]
         assert abs(pairs[0] - 0.693) < 0.05
-        assert words[100] < words[0] - 1.5
-        assert words[500] < 3.2 < words[200] < words[100]
+        assert tokens[100] < tokens[0] - 1.5
+        assert tokens[500] < 3.2 < tokens[200] < tokens[100]
         assert pairs[500] < 0.55
         (after,) = re.findall(r"after reading +loss +([\d.]+) nats", output)
-        assert words[500] > float(after) + 1
+        assert tokens[500] > float(after) + 1
         (right,) = re.findall(r"pairs judged rightly: (\d+)%", output)
         assert 68 < int(right) < 85
 

@@ -35,10 +35,10 @@ class TestWhatTheLessonTypesIn:
         assert tuple(names["VOCABULARY"]) == decoding.TANZTE_WORDS
         assert names["LETTERS"] == decoding.SENTENCES
         step = decoding.tree_step(decoding.TANZTE, decoding.TANZTE_WORDS)
-        for words in ([1], [1, 3, 5], [1, 4, 5, 8], [1, 7, 7]):
-            assert_close(names["tree_step"](words), step(torch.tensor(words)))
+        for tokens in ([1], [1, 3, 5], [1, 4, 5, 8], [1, 7, 7]):
+            assert_close(names["tree_step"](tokens), step(torch.tensor(tokens)))
 
-    def test_the_ten_words_are_those_of_the_checks(self) -> None:
+    def test_the_ten_tokens_are_those_of_the_checks(self) -> None:
         assert_close(defined_by("WORDS = ")["behind"], BEHIND_DIE_KATZE)
 
 
@@ -56,9 +56,10 @@ class TestDecoding(ExecutedLesson):
         assert output.count("tanzte←danced") == 2
 
     def test_the_right_translation_is_the_most_probable_and_word_salad_the_least(self, output: str) -> None:
-        judged = {words: float(value) for value, words in re.findall(r"(-[\d.]+) nats   (\w.*)", output)}
+        judged = {tokens: float(value) for value, tokens in re.findall(r"(-[\d.]+) nats   (\w.*)", output)}
         assert (
-            max((words for words in judged if words != "by hand, above"), key=judged.__getitem__) == "die Katze tanzte"
+            max((tokens for tokens in judged if tokens != "by hand, above"), key=judged.__getitem__)
+            == "die Katze tanzte"
         )
         assert min(judged, key=judged.__getitem__) == "Katze die tanzte"
         assert judged["by hand, above"] == -1.64
@@ -94,7 +95,7 @@ class TestDecoding(ExecutedLesson):
         assert alone < 1e-5
         assert model < 1e-2  # on a GPU, in its fast half-single precision
 
-    def test_independent_words_are_often_no_sentence(self, output: str) -> None:
+    def test_independent_tokens_are_often_no_sentence(self, output: str) -> None:
         (right,) = numbers(r"(\d+) of 1000 are sentences of the tree", output)
         assert 300 < right < 500
         assert "not a sentence: " in output

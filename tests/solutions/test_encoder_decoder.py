@@ -51,16 +51,16 @@ class TestEncoderDecoder(ExecutedLesson):
 
     def test_unseen_structures_are_translated(self, output: str) -> None:
         assert percent(output, "held-out sentences translated word for word as they should be:") > 85
-        (found,) = re.findall(r"perplexity on them, with the right words before each: ([\d.]+)", output)
+        (found,) = re.findall(r"perplexity on them, with the right tokens before each: ([\d.]+)", output)
         assert 1 < float(found) < 1.5
 
     def test_the_model_passes_the_three_tests_before_training(self, output: str) -> None:
         rows = re.findall(
-            r"^ *(the last target word|three paddings|another source).*?((?:  \d\.\d{4}){4})$", output, re.M
+            r"^ *(the last target token|three paddings|another source).*?((?:  \d\.\d{4}){4})$", output, re.M
         )
         moved = {name: [float(number) for number in numbers.split()] for name, numbers in rows}
-        assert moved["the last target word"][:3] == pytest.approx([0, 0, 0], abs=1e-4)
-        assert moved["the last target word"][3] > 0.01
+        assert moved["the last target token"][:3] == pytest.approx([0, 0, 0], abs=1e-4)
+        assert moved["the last target token"][3] > 0.01
         assert moved["three paddings"] == pytest.approx([0] * 4, abs=1e-4)
         assert min(moved["another source"]) > 0.001
 
@@ -81,7 +81,7 @@ class TestEncoderDecoder(ExecutedLesson):
         assert percent(output, "transformer (yours)") > 85
 
     def test_teacher_forcing_leaves_a_gap(self, output: str) -> None:
-        rows = re.findall(r"^(.*teacher forcing) +right words before it ([\d.]+)   its own ([\d.]+)$", output, re.M)
+        rows = re.findall(r"^(.*teacher forcing) +right tokens before it ([\d.]+)   its own ([\d.]+)$", output, re.M)
         gaps = {name.strip(): float(right) - float(own) for name, right, own in rows}
         assert gaps["teacher forcing"] > 0.04
         assert abs(gaps["no teacher forcing"]) < 0.04

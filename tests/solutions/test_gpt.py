@@ -54,14 +54,14 @@ class TestGPT(ExecutedLesson):
         after = {
             (name, int(epoch)): tuple(map(float, found))
             for name, epoch, *found in re.findall(
-                r"^(new|pre-trained.*), after epoch (\d): labelled words ([\d.]+), other words ([\d.]+), "
+                r"^(new|pre-trained.*), after epoch (\d): labelled tokens ([\d.]+), other tokens ([\d.]+), "
                 r"language model ([\d.]+)$",
                 output,
                 flags=re.M,
             )
         }
         new, tuned, auxiliary = (after[name, 3] for name in ("new", "pre-trained", "pre-trained, auxiliary loss"))
-        assert min(new[0], tuned[0], auxiliary[0]) > 0.9, "all learn the words that they were shown"
+        assert min(new[0], tuned[0], auxiliary[0]) > 0.9, "all learn the tokens that they were shown"
         assert new[1] < 0.75 < 0.85 < tuned[1], "only pre-training helps with the others"
         assert auxiliary[2] < tuned[2], "the auxiliary loss keeps a better language model"
         assert after["pre-trained, auxiliary loss", 1][0] < after["pre-trained", 1][0] + 0.1, "and is no faster"

@@ -101,14 +101,14 @@ class TestHeadsAndBlocks(ExecutedLesson):
         found = re.findall(r"counted ([\d,]+), built ([\d,]+)", output)
         assert found == [("3,152,384", "3,152,384")] * 2
 
-    def test_words_meeting_words_become_most_of_the_work(self, output: str) -> None:
+    def test_tokens_meeting_tokens_become_most_of_the_work(self, output: str) -> None:
         shares = [int(share) for share in re.findall(r"million, (\d+)%", output)]
         assert shares == sorted(shares)
         assert shares[0] < 10
         assert shares[-1] > 50
 
-    def test_more_than_half_of_the_work_is_meetings_from_384_words_on(self, output: str) -> None:
-        assert "the meetings are half of the work at: 384 words" in output
+    def test_more_than_half_of_the_work_is_meetings_from_384_tokens_on(self, output: str) -> None:
+        assert "the meetings are half of the work at: 384 tokens" in output
 
 
 def test_the_slips_of_the_formula_print_the_evidence() -> None:

@@ -28,12 +28,12 @@ class TestMasking(ExecutedLesson):
         )
         assert right == ours != printed
 
-    def test_a_leak_shows_at_two_words_and_hides_at_the_third(self, output: str) -> None:
+    def test_a_leak_shows_at_two_tokens_and_hides_at_the_third(self, output: str) -> None:
         leaks = dict(re.findall(r"^(\S+) +changes by 0\.0000 with your mask, by ([\d.]+) with", output, flags=re.M))
         assert float(leaks["<s>"]) > 0.1
         assert float(leaks["die"]) > 0.001
         assert leaks["Katze"] == "0.0000"
-        assert "words that notice the leak: 2" in output
+        assert "tokens that notice the leak: 2" in output
         (hidden,) = re.findall(r"^Katze +gives (\S+) of its attention", output, flags=re.M)
         assert 1e-9 < float(hidden) < 1e-7
 

@@ -27,11 +27,11 @@ class TestPositions(ExecutedLesson):
         ]
         torch.testing.assert_close(torch.tensor(means[0]), torch.tensor(means[1]), atol=2e-4, rtol=0)
 
-    def test_under_a_mask_the_two_words_that_changed_places_notice_and_no_other(self, output: str) -> None:
+    def test_under_a_mask_the_two_tokens_that_changed_places_notice_and_no_other(self, output: str) -> None:
         lines = re.findall(r"(\S+) +changes by (\S+) without a mask, by (\S+) under it; you said: (.*)", output)
-        assert [word for word, *_rest in lines] == ["<s>", "Katze", "die", "tanzte"]
-        assert all(float(free) < 1e-4 for _word, free, _masked, _said in lines)
-        assert [float(masked) > 0.05 for _word, _free, masked, _said in lines] == [False, True, True, False]
+        assert [token for token, *_rest in lines] == ["<s>", "Katze", "die", "tanzte"]
+        assert all(float(free) < 1e-4 for _token, free, _masked, _said in lines)
+        assert [float(masked) > 0.05 for _token, _free, masked, _said in lines] == [False, True, True, False]
         assert [said for *_rest, said in lines] == ["the same", "another", "another", "the same"]
 
     def test_positions_tell_the_two_sentences_apart(self, output: str) -> None:
@@ -44,17 +44,17 @@ class TestPositions(ExecutedLesson):
         distances = {(int(a), int(b)): float(distance) for a, b, distance in found}
         assert distances[7, 8] > distances[8, 9] == distances[0, 8]
 
-    def test_a_matrix_found_from_thirty_words_moves_later_ones(self, output: str) -> None:
+    def test_a_matrix_found_from_thirty_tokens_moves_later_ones(self, output: str) -> None:
         errors = re.findall(r"misses encoding\[\d+\] by (\S+)", output)
         assert len(errors) == 3
         assert all(float(error) < 0.01 for error in errors)
 
     def test_the_slow_clocks_keep_two_thirds_of_the_dot_product(self, output: str) -> None:
-        (away, same) = re.findall(r"dot product 13 words away: ([\d.]+), of (\d+) at the same place", output)[0]
+        (away, same) = re.findall(r"dot product 13 tokens away: ([\d.]+), of (\d+) at the same place", output)[0]
         assert 0.62 < float(away) / float(same) < 0.7
 
     def test_a_trained_table_is_striped(self, output: str) -> None:
-        """Three words apart strangers, five and six apart friends, eight apart strangers; sinusoids only fade."""
+        """Three tokens apart strangers, five and six apart friends, eight apart strangers; sinusoids only fade."""
         head, *rows = re.findall(
             r"^( {25}|your sinusoids|all-MiniLM-L6-v2, learned) +(.*\d)(?: apart)?$", output, flags=re.M
         )
@@ -72,7 +72,7 @@ class TestPositions(ExecutedLesson):
         assert seen < unseen < 15
         sizes, turns, ratios = (
             [float(number) for number in re.findall(r"\d+\.\d+", line)]
-            for line in re.findall(r"^(?:sizes of|words for|each slower).*: +(.*)$", output, flags=re.M)
+            for line in re.findall(r"^(?:sizes of|tokens for|each slower).*: +(.*)$", output, flags=re.M)
         )
         assert len(sizes) == len(turns) == 5
         assert all(0.99 < size < 1.01 for size in sizes)
@@ -81,7 +81,7 @@ class TestPositions(ExecutedLesson):
         assert 400 < turns[-1] < 510
 
     def test_a_sentence_that_is_too_long_is_refused_in_words(self, output: str) -> None:
-        assert "7 words: ValueError: a sentence of 7 words, but only 6 learned positions" in output
+        assert "7 tokens: ValueError: a sentence of 7 tokens, but only 6 learned positions" in output
 
     def test_what_happens_past_the_trained_length(self, output: str) -> None:
         found = re.findall(r"^(.+?) +right within the trained length +(\d+)%, beyond it +(\d+)%", output, flags=re.M)
@@ -127,7 +127,7 @@ def test_the_row_of_the_slip_is_printed_by_doubling_the_exponents() -> None:
 
 
 def test_what_the_prose_says_of_the_appended_index() -> None:
-    for words, low, high in ((17, 0.5, 0.95), (65, 0.95, 1.0)):
-        x = appended_index(torch.randn(400, words, 16, generator=torch.Generator().manual_seed(1)))
-        share = attention(x, x, x).alpha[:, words // 2, -1].mean().item()
+    for tokens, low, high in ((17, 0.5, 0.95), (65, 0.95, 1.0)):
+        x = appended_index(torch.randn(400, tokens, 16, generator=torch.Generator().manual_seed(1)))
+        share = attention(x, x, x).alpha[:, tokens // 2, -1].mean().item()
         assert low < share <= high

@@ -55,7 +55,7 @@ class TestSince2017(ExecutedLesson):
         assert beyond["rotary"] >= 85
         assert beyond["sinusoids, added"] < 75
 
-    def test_scores_are_the_same_a_thousand_words_on(self, output: str) -> None:
+    def test_scores_are_the_same_a_thousand_tokens_on(self, output: str) -> None:
         assert number(r"largest difference between the two: ([\d.]+)", output) < 0.01
 
     def test_much_decay_makes_weights_small_and_the_model_worse(self, output: str, losses: dict[str, float]) -> None:

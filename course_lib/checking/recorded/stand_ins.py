@@ -23,18 +23,18 @@ class StandIn:
 
 @dataclass(frozen=True, eq=False)
 class NextWord(StandIn):
-    """Logits for the next word [vocabulary] after a sentence of ids [words]; they depend on every word so far.
+    """Logits for the next token [vocabulary] after a sentence of ids [tokens]; they depend on every token so far.
 
     An offset of their own keeps them from being log-probabilities.
 
     Attributes:
         seed: of everything it says.
-        vocabulary: how many words it knows.
-        never: a word that it never writes; None where it may write all.
+        vocabulary: how many tokens it knows.
+        never: a token that it never writes; None where it may write all.
         dtype: of the logits.
-        spread: how far the logits of different words lie apart.
+        spread: how far the logits of different tokens lie apart.
         offset: added to all logits.
-        last: a word after which it must not be asked; None where it may always be.
+        last: a token after which it must not be asked; None where it may always be.
     """
 
     seed: int
@@ -45,12 +45,12 @@ class NextWord(StandIn):
     offset: float = 0.0
     last: int | None = None
 
-    def __call__(self, words: Tensor) -> Tensor:
-        """The logits after these words."""
-        ids = written_ids(words, self.vocabulary)
+    def __call__(self, tokens: Tensor) -> Tensor:
+        """The logits after these tokens."""
+        ids = written_ids(tokens, self.vocabulary)
         if ids[-1] == self.last:
-            raise ValueError(f"step was asked for a word after <e> ({self.last}), where the sentence has ended")
-        number = reduce(lambda read, word: (31 * read + word + 1) % 2**40, ids, self.seed)
+            raise ValueError(f"step was asked for a token after <e> ({self.last}), where the sentence has ended")
+        number = reduce(lambda read, token: (31 * read + token + 1) % 2**40, ids, self.seed)
         generator = torch.Generator().manual_seed(number)
         logits = self.spread * torch.randn(self.vocabulary, generator=generator)
         logits += 4 * torch.rand((), generator=generator) + self.offset
@@ -59,17 +59,17 @@ class NextWord(StandIn):
         return logits.to(self.dtype)
 
 
-def written_ids(words: object, vocabulary: int) -> list[int]:
+def written_ids(tokens: object, vocabulary: int) -> list[int]:
     """What an answer has passed, if it is the ids of one sentence; otherwise an exception that says so.
 
     Raises:
         TypeError, ValueError, IndexError: it is not.
     """
-    ids = torch.as_tensor(words) if isinstance(words, (Tensor, list, tuple)) and len(words) else None
+    ids = torch.as_tensor(tokens) if isinstance(tokens, (Tensor, list, tuple)) and len(tokens) else None
     if ids is None or ids.dtype not in (torch.int64, torch.int32):
-        raise TypeError("step takes the ids of the words so far, an int64 tensor [words] that begins with <s>")
+        raise TypeError("step takes the ids of the tokens so far, an int64 tensor [tokens] that begins with <s>")
     if ids.dim() != 1:
-        raise ValueError(f"step takes the ids of one sentence, [words], not a tensor of shape {list(ids.shape)}")
+        raise ValueError(f"step takes the ids of one sentence, [tokens], not a tensor of shape {list(ids.shape)}")
     if not 0 <= int(ids.min()) <= int(ids.max()) < vocabulary:
         raise IndexError(f"step knows the ids 0 to {vocabulary - 1}, but it was given {ids.tolist()}")
     found: list[int] = ids.tolist()
@@ -78,28 +78,28 @@ def written_ids(words: object, vocabulary: int) -> list[int]:
 
 @dataclass(frozen=True, eq=False)
 class ByHeart(StandIn):
-    """Logits [batch, words, vocabulary] that say the same sentence over and over: 0, 1, 2, ..., 0, 1, 2, ...
+    """Logits [batch, tokens, vocabulary] that say the same sentence over and over: 0, 1, 2, ..., 0, 1, 2, ...
 
     Attributes:
-        vocabulary: how many words the sentence has.
+        vocabulary: how many tokens the sentence has.
     """
 
     vocabulary: int
 
     def __call__(self, ids: Tensor) -> Tensor:
-        """The logits after each of these words."""
+        """The logits after each of these tokens."""
         _require_rows(ids, self.vocabulary)
         return 5.0 * F.one_hot((ids + 1) % self.vocabulary, self.vocabulary)
 
 
 @dataclass(frozen=True, eq=False)
 class EveryWord(StandIn):
-    """Logits [batch, words, vocabulary] for ids [batch, words], from every word so far and from where it stands.
+    """Logits [batch, tokens, vocabulary] for ids [batch, tokens], from every token so far and from where it stands.
 
     Beyond its context it answers nonsense.
 
     Attributes:
-        own: what each word says for the next one, [vocabulary, vocabulary].
+        own: what each token says for the next one, [vocabulary, vocabulary].
         so_far: what it says for all that come after it, [vocabulary, vocabulary].
         place: what each position says, [context, vocabulary].
         sure: how far the logits lie apart.
@@ -111,7 +111,7 @@ class EveryWord(StandIn):
     sure: float = 1.0
 
     def __call__(self, ids: Tensor) -> Tensor:
-        """The logits after each of these words."""
+        """The logits after each of these tokens."""
         vocabulary, context = len(self.own), len(self.place)
         _require_rows(ids, vocabulary)
         places = torch.arange(ids.shape[1])
@@ -123,18 +123,18 @@ class EveryWord(StandIn):
 def _require_rows(ids: object, vocabulary: int) -> None:
     if not isinstance(ids, Tensor) or ids.dim() != 2 or ids.is_floating_point():
         shape = list(ids.shape) if isinstance(ids, Tensor) else type(ids).__name__
-        raise ValueError(f"the model reads ids of shape [batch, words], whole numbers, not {shape}")
+        raise ValueError(f"the model reads ids of shape [batch, tokens], whole numbers, not {shape}")
     if ids.shape[1] == 0 or int(ids.min()) < 0 or int(ids.max()) >= vocabulary:
-        raise ValueError(f"the model reads at least one word, with ids from 0 to {vocabulary - 1}")
+        raise ValueError(f"the model reads at least one token, with ids from 0 to {vocabulary - 1}")
 
 
 @dataclass(frozen=True, eq=False)
 class RowScore(StandIn):
-    """An encoder with a head: one number for each of [rows, words], which depends on all it is given.
+    """An encoder with a head: one number for each of [rows, tokens], which depends on all it is given.
 
     Attributes:
         dtype: of the numbers.
-        gap: how far the scores of rows that begin with different words are apart.
+        gap: how far the scores of rows that begin with different tokens are apart.
     """
 
     dtype: torch.dtype = torch.float32
@@ -144,7 +144,7 @@ class RowScore(StandIn):
         """The score of each row."""
         for name, tensor in (("ids", ids), ("segments", segments), ("mask", mask)):
             if tensor.dim() != 2:
-                raise ValueError(f"score reads rows of words, [rows, words]; {name} are {list(tensor.shape)}")
+                raise ValueError(f"score reads rows of tokens, [rows, tokens]; {name} are {list(tensor.shape)}")
         if mask.is_floating_point():
             raise TypeError(f"the mask of score is boolean, as it came in, not {mask.dtype}")
         place = torch.arange(ids.shape[1], device=ids.device)
@@ -154,7 +154,7 @@ class RowScore(StandIn):
 
 @dataclass(frozen=True, eq=False)
 class Tanh(StandIn):
-    """A sublayer as small as can be: tanh(x @ matrix), of each word [..., d_model].
+    """A sublayer as small as can be: tanh(x @ matrix), of each token [..., d_model].
 
     Attributes:
         matrix: [d_model, d_model].
@@ -163,7 +163,7 @@ class Tanh(StandIn):
     matrix: Tensor
 
     def __call__(self, x: Tensor) -> Tensor:
-        """What it makes of each word."""
+        """What it makes of each token."""
         return torch.tanh(x @ self.matrix)
 
 

@@ -21,38 +21,38 @@ def _span_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         first = [2.0, 1.0, 0.0, 2.5, 1.0, -1.0]
         last = [0.0, 3.0, 0.2, 0.5, 2.4, -1.0]
         yield Case("worked example: the cat chased the mouse .", (torch.tensor([[first, last]]),))
-        yield Case("worked example: one word at most", (torch.tensor([[first, last]]), 1), part="longest span")
+        yield Case("worked example: one token at most", (torch.tensor([[first, last]]), 1), part="longest span")
     for dtype in (torch.float32, torch.float64):
-        batch, words = integer(generator, 6, 9), integer(generator, 7, 11)
-        drawn = 2 * torch.randn(batch, 2, words, generator=generator, dtype=dtype)
+        batch, tokens = integer(generator, 6, 9), integer(generator, 7, 11)
+        drawn = 2 * torch.randn(batch, 2, tokens, generator=generator, dtype=dtype)
         if dtype == torch.float64:  # the first text's best two spans are so close that float32 calls it a tie
             drawn[0, 0, 1], drawn[0, 0, 4], drawn[0, 1, 5] = 12.0, 12.0 + 1e-8, 12.0
         yield Case(f"a batch, {str(dtype).removeprefix('torch.')}", (drawn,))
-    yield Case("all scores negative", (-8 - torch.randn(batch, 2, words, generator=generator).abs(),))
-    batch, words = integer(generator, 6, 9), integer(generator, 8, 11)
-    padded = 3 * torch.randn(batch, 2, words, generator=generator)
+    yield Case("all scores negative", (-8 - torch.randn(batch, 2, tokens, generator=generator).abs(),))
+    batch, tokens = integer(generator, 6, 9), integer(generator, 8, 11)
+    padded = 3 * torch.randn(batch, 2, tokens, generator=generator)
     padded[0, :, 5:], padded[1, :, 3:] = -math.inf, -math.inf
     yield Case("with padding of -inf", (padded,))
-    backwards = torch.zeros(2, 2, words)
-    backwards += 0.1 * torch.randn(2, 2, words, generator=generator)
+    backwards = torch.zeros(2, 2, tokens)
+    backwards += 0.1 * torch.randn(2, 2, tokens, generator=generator)
     backwards[:, 0, -2], backwards[:, 1, 1] = 9.0, 8.0
     yield Case("the best end stands before the best beginning", (backwards,))
-    yield Case("texts of a single word", (torch.randn(3, 2, 1, generator=generator),))
+    yield Case("texts of a single token", (torch.randn(3, 2, 1, generator=generator),))
     for most in (1, 2, 4, 20):
-        drawn = 2 * torch.randn(batch, 2, words, generator=generator)
-        yield Case(f"at most {most} word{'s' * (most > 1)}", (drawn, most), part="longest span")
+        drawn = 2 * torch.randn(batch, 2, tokens, generator=generator)
+        yield Case(f"at most {most} token{'s' * (most > 1)}", (drawn, most), part="longest span")
 
 
 def _spans(
     logits: Tensor,
-    max_words: int | None = None,
+    max_tokens: int | None = None,
     *,
     rows: tuple[int, int] = (0, 1),
     both: Callable[[Tensor, Tensor], Tensor] = torch.add,
     backwards: bool = False,
     single: bool = True,
     hide: Callable[[Tensor, Tensor], Tensor] = lambda table, possible: table.masked_fill(~possible, -math.inf),
-    longest: Callable[[int], int] | None = lambda max_words: max_words,
+    longest: Callable[[int], int] | None = lambda max_tokens: max_tokens,
     told: Callable[[Tensor, Tensor], Tensor] = lambda first, last: torch.stack([first, last], dim=1),
 ) -> Tensor:
     """The best spans, unless a setting says otherwise.
@@ -62,80 +62,80 @@ def _spans(
     """
     table = both(logits[:, rows[0]].unsqueeze(2), logits[:, rows[1]].unsqueeze(1))
     possible = torch.ones_like(table, dtype=torch.bool).triu(0 if single else 1)
-    if max_words is not None and longest is not None:
-        possible = possible.tril(longest(max_words) - 1)
+    if max_tokens is not None and longest is not None:
+        possible = possible.tril(longest(max_tokens) - 1)
     found = hide(table, possible.mT if backwards else possible).flatten(1).argmax(dim=1)
     return told(found // table.shape[2], found % table.shape[2])
 
 
-def _cut_off(logits: Tensor, max_words: int | None = None) -> Tensor:
+def _cut_off(logits: Tensor, max_tokens: int | None = None) -> Tensor:
     first, last = _spans(logits).unbind(dim=1)
-    longest = logits.shape[2] if max_words is None else max_words
+    longest = logits.shape[2] if max_tokens is None else max_tokens
     return torch.stack([first, torch.minimum(last, first + longest - 1)], dim=1)
 
 
-def _best_above_zero(logits: Tensor, max_words: int | None = None) -> Tensor:
+def _best_above_zero(logits: Tensor, max_tokens: int | None = None) -> Tensor:
     """The best span if its sum is above 0, and 0, 0 if none is."""
-    found = _spans(logits, max_words)
+    found = _spans(logits, max_tokens)
     return found * (logits.gather(2, found.unsqueeze(2)).sum(dim=1) > 0)
 
 
-def _first_then_last(logits: Tensor, max_words: int | None = None) -> Tensor:
+def _first_then_last(logits: Tensor, max_tokens: int | None = None) -> Tensor:
     first = logits[:, 0].argmax(dim=1)
     places = torch.arange(logits.shape[2])
     possible = places >= first.unsqueeze(1)
-    if max_words is not None:
-        possible &= places < first.unsqueeze(1) + max_words
+    if max_tokens is not None:
+        possible &= places < first.unsqueeze(1) + max_tokens
     return torch.stack([first, logits[:, 1].masked_fill(~possible, -math.inf).argmax(dim=1)], dim=1)
 
 
-def _last_then_first(logits: Tensor, max_words: int | None = None) -> Tensor:
-    return logits.shape[2] - 1 - _first_then_last(logits.flip(1, 2), max_words).flip(1)
+def _last_then_first(logits: Tensor, max_tokens: int | None = None) -> Tensor:
+    return logits.shape[2] - 1 - _first_then_last(logits.flip(1, 2), max_tokens).flip(1)
 
 
-def _best_of_all(logits: Tensor, max_words: int | None = None) -> Tensor:
+def _best_of_all(logits: Tensor, max_tokens: int | None = None) -> Tensor:
     """For every text, the span of the one with the largest sum."""
-    found = _spans(logits, max_words)
+    found = _spans(logits, max_tokens)
     sums = logits.gather(2, found.unsqueeze(2)).sum(dim=1).squeeze(1)
     return found[sums.argmax()].expand(len(logits), 2)
 
 
-def _spans_by_loop(logits: Tensor, max_words: int | None = None) -> Tensor:
-    words = logits.shape[2]
+def _spans_by_loop(logits: Tensor, max_tokens: int | None = None) -> Tensor:
+    tokens = logits.shape[2]
     found = []
     for first, last in logits:
         possible = [
-            (i, j) for i in range(words) for j in range(i, words) if max_words is None or j - i + 1 <= max_words
+            (i, j) for i in range(tokens) for j in range(i, tokens) if max_tokens is None or j - i + 1 <= max_tokens
         ]
         found.append(max(possible, key=lambda span: float(first[span[0]] + last[span[1]])))
     return torch.tensor(found)
 
 
-def _spans_in_numpy(logits: Tensor, max_words: int | None = None) -> Tensor:
+def _spans_in_numpy(logits: Tensor, max_tokens: int | None = None) -> Tensor:
     scores = logits.numpy()
-    words = scores.shape[2]
+    tokens = scores.shape[2]
     table = scores[:, 0, :, None] + scores[:, 1, None, :]
-    length = numpy.arange(words)[None, :] - numpy.arange(words)[:, None] + 1
-    impossible = (length < 1) | (length > (words if max_words is None else max_words))
+    length = numpy.arange(tokens)[None, :] - numpy.arange(tokens)[:, None] + 1
+    impossible = (length < 1) | (length > (tokens if max_tokens is None else max_tokens))
     table = numpy.where(impossible, -numpy.inf, table)
     best = table.reshape(len(table), -1).argmax(axis=1)
-    return torch.from_numpy(numpy.stack(numpy.unravel_index(best, (words, words)), axis=1).astype(numpy.int64))
+    return torch.from_numpy(numpy.stack(numpy.unravel_index(best, (tokens, tokens)), axis=1).astype(numpy.int64))
 
 
-def _spans_by_large_penalty(logits: Tensor, max_words: int | None = None) -> Tensor:
-    words = logits.shape[-1]
-    length = torch.arange(words) - torch.arange(words).unsqueeze(1) + 1
-    bad = (length < 1) | (length > (max_words or words))
+def _spans_by_large_penalty(logits: Tensor, max_tokens: int | None = None) -> Tensor:
+    tokens = logits.shape[-1]
+    length = torch.arange(tokens) - torch.arange(tokens).unsqueeze(1) + 1
+    bad = (length < 1) | (length > (max_tokens or tokens))
     totals = logits[:, 0, :, None] + logits[:, 1, None, :] - 1e6 * bad
     best = totals.reshape(len(logits), -1).max(dim=1).indices
-    return torch.stack((best.div(words, rounding_mode="floor"), best.remainder(words)), dim=-1)
+    return torch.stack((best.div(tokens, rounding_mode="floor"), best.remainder(tokens)), dim=-1)
 
 
-def _spans_of_probabilities(logits: Tensor, max_words: int | None = None) -> Tensor:
+def _spans_of_probabilities(logits: Tensor, max_tokens: int | None = None) -> Tensor:
     p = logits.double().softmax(dim=-1)
     table = torch.einsum("bi,bj->bij", p[:, 0], p[:, 1]).triu()
-    if max_words is not None:
-        table = table.tril(max_words - 1)
+    if max_tokens is not None:
+        table = table.tril(max_tokens - 1)
     by_first, last = table.max(dim=2)
     first = by_first.argmax(dim=1, keepdim=True)
     return torch.cat([first, last.gather(1, first)], dim=1)
@@ -150,8 +150,8 @@ EXERCISE = Exercise(
     name="best_spans",
     title="The best span",
     statement=(
-        "best_spans(logits [batch, 2, words], max_words=None) -> int [batch, 2]: the positions first <= last whose "
-        "scores logits[:, 0, first] + logits[:, 1, last] are largest together; with no more than max_words words, if "
+        "best_spans(logits [batch, 2, tokens], max_words=None) -> int [batch, 2]: the positions first <= last whose "
+        "scores logits[:, 0, first] + logits[:, 1, last] are largest together; with no more than max_words tokens, if "
         "that is given. The largest sum is finite, and there are no ties."
     ),
     points=4,
@@ -171,8 +171,8 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "Broadcasting beginnings as `[batch, words, 1]` and ends as `[batch, 1, words]` makes a table of all "
-            "sums, `[batch, words, words]`. The spans that exist are its upper triangle, diagonal included; a limit "
+            "Broadcasting beginnings as `[batch, tokens, 1]` and ends as `[batch, 1, tokens]` makes a table of all "
+            "sums, `[batch, tokens, tokens]`. The spans that exist are its upper triangle, diagonal included; a limit "
             "on the length cuts off a corner, for which `triu` and `tril` have the argument `diagonal`.",
             answers=(
                 "lower_triangle",
@@ -188,7 +188,7 @@ EXERCISE = Exercise(
             "Split the logits into beginnings and ends, and add them as a table.\n"
             "A boolean table of what is possible: the upper triangle, and with `max_words` only a band of it.\n"
             "Fill the rest with minus infinity, for sums may be negative.\n"
-            "The `argmax` of each flattened table is one number, row times words plus column.\n"
+            "The `argmax` of each flattened table is one number, row times tokens plus column.\n"
             "Division without remainder, and the remainder, give back the two.",
             answers=(
                 "each_by_itself",
@@ -205,13 +205,13 @@ EXERCISE = Exercise(
             "each_by_itself",
             "Your answer takes the best of all pairs, which is the best beginning and the best end, each by itself: an "
             "answer may end before it begins. Look for the best pair with first <= last.",
-            lambda logits, max_words=None: logits.argmax(dim=2),
+            lambda logits, max_tokens=None: logits.argmax(dim=2),
         ),
         Misconception(
             "sorted_afterwards",
             "Your answer takes the best beginning and the best end, and swaps them where they stand the wrong way "
             "round. That is a span, but not the best one: look for the pair with the largest sum.",
-            lambda logits, max_words=None: logits.argmax(dim=2).sort(dim=1).values,
+            lambda logits, max_tokens=None: logits.argmax(dim=2).sort(dim=1).values,
         ),
         Misconception(
             "beginning_first",
@@ -239,13 +239,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "lower_triangle",
-            "Your spans end before they begin, or are single words: you keep the wrong triangle. With beginnings as "
+            "Your spans end before they begin, or are single tokens: you keep the wrong triangle. With beginnings as "
             "rows and ends as columns the possible spans are the upper one, triu.",
             partial(_spans, rows=(0, 1), backwards=True),
         ),
         Misconception(
             "one_word_excluded",
-            "Your answer allows no span of a single word. First and last may be the same word: keep the diagonal.",
+            "Your answer allows no span of a single token. First and last may be the same token: keep the diagonal.",
             partial(_spans, single=False),
         ),
         Misconception(
@@ -284,29 +284,29 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "end_behind_the_span",
-            "Your second number is the place after the span, as in a Python slice. Return the last word's own place.",
+            "Your second number is the place after the span, as in a Python slice. Return the last token's own place.",
             partial(_spans, told=lambda first, last: torch.stack([first, last + 1], dim=1)),
         ),
         Misconception(
             "first_and_length",
-            "Your second number says how many words the span has. Return the last word's place.",
+            "Your second number says how many tokens the span has. Return the last token's place.",
             partial(_spans, told=lambda first, last: torch.stack([first, last - first + 1], dim=1)),
         ),
         Misconception(
             "limit_ignored",
-            "Your answer does not look at max_words. Where it is given, leave out spans with more words.",
+            "Your answer does not look at max_words. Where it is given, leave out spans with more tokens.",
             partial(_spans, longest=None),
         ),
         Misconception(
             "one_word_too_many",
-            "Your answer allows one word more than max_words. From first to last there are last - first + 1 words.",
-            partial(_spans, longest=lambda max_words: max_words + 1),
+            "Your answer allows one token more than max_words. From first to last there are last - first + 1 tokens.",
+            partial(_spans, longest=lambda max_tokens: max_tokens + 1),
         ),
         Misconception(
             "first_words_only",
-            "Your answer looks only at the first max_words words of the text. The limit is the length of the span, "
+            "Your answer looks only at the first max_words tokens of the text. The limit is the length of the span, "
             "which may stand anywhere.",
-            lambda logits, max_words=None: _spans(logits[:, :, :max_words]),
+            lambda logits, max_tokens=None: _spans(logits[:, :, :max_tokens]),
         ),
         Misconception(
             "cut_off",

@@ -17,15 +17,15 @@ from course_lib.objectives import pretraining
 
 def _count_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
-        yield Case("worked example: 1000 words", (1000,))
-        yield Case("a short sentence: 6 words", (6,))
+        yield Case("worked example: 1000 tokens", (1000,))
+        yield Case("a short sentence: 6 tokens", (6,))
     few, some = (900, 9000) if hidden else (90, 900)
-    for name, most in (("hardly any words", 6), ("few words", few), ("some words", some), ("many words", 90_000)):
+    for name, most in (("hardly any tokens", 6), ("few tokens", few), ("some tokens", some), ("many tokens", 90_000)):
         yield Case(name, (integer(generator, most // 3, most),))
 
 
 def _counts(
-    words: int,
+    tokens: int,
     *,
     share: float = 0.15,
     shares: Sequence[float] = (0.8, 0.1, 0.1),
@@ -35,8 +35,8 @@ def _counts(
     rounded: Callable[[float], float] = float,
     turned: bool = False,
 ) -> tuple[float, ...]:
-    """The right counts, unless a setting says otherwise; `of_all` fixes the number of words, however many there are."""
-    asked = chosen((words - special if of_all is None else of_all) * share)
+    """The right counts, unless a setting says otherwise; `of_all` fixes the number of tokens."""
+    asked = chosen((tokens - special if of_all is None else of_all) * share)
     counts = tuple(float(rounded(asked * one)) for one in shares)
     return counts[::-1] if turned else counts
 
@@ -46,10 +46,10 @@ def _whole_part(count: float) -> int:
 
 
 CORRECT = (
-    lambda words: (0.12 * words, 0.015 * words, 0.015 * words),
-    lambda words: (words * 0.15 * 0.8, words * 0.15 * 0.1, words * 0.15 * 0.1),
-    lambda words: tuple(words * 15 / 100 * share / 10 for share in (8, 1, 1)),
-    lambda words: tuple((0.15 * words * torch.tensor([0.8, 0.1, 0.1], dtype=torch.float64)).tolist()),
+    lambda tokens: (0.12 * tokens, 0.015 * tokens, 0.015 * tokens),
+    lambda tokens: (tokens * 0.15 * 0.8, tokens * 0.15 * 0.1, tokens * 0.15 * 0.1),
+    lambda tokens: tuple(tokens * 15 / 100 * share / 10 for share in (8, 1, 1)),
+    lambda tokens: tuple((0.15 * tokens * torch.tensor([0.8, 0.1, 0.1], dtype=torch.float64)).tolist()),
 )
 
 
@@ -59,12 +59,12 @@ EXERCISE = Exercise(
     name="expected_counts",
     title="Predict first: how many?",
     statement=(
-        "expected_counts(words) -> a tuple of three floats: of that many words, how many on average become [MASK], "
-        "how many become another word, and how many are asked for although they are unchanged."
+        "expected_counts(tokens) -> a tuple of three floats: of that many tokens, how many on average become [MASK], "
+        "how many become another token, and how many are asked for although they are unchanged."
     ),
     points=1,
     minutes=4,
-    section="Hiding words",
+    section="Hiding tokens",
     source="Devlin et al. (2019), section 3.1 and appendix A.1",
     reference=pretraining.expected_counts,
     cases=predicted(_count_cases),
@@ -72,69 +72,69 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "First the share of words that are chosen at all, then the shares among those: 0.15 times 0.8, and so on. "
+            "First the share of tokens that are chosen at all, then the shares among those: 0.15 times 0.8, and so on. "
             "An average need not be whole.",
         ),
     ),
     misconceptions=(
         Misconception(
             "one_chosen_at_least",
-            "Your answer chooses at least one word. The average over many short sentences may well be below one.",
+            "Your answer chooses at least one token. The average over many short sentences may well be below one.",
             partial(_counts, chosen=lambda asked: max(asked, 1.0)),
         ),
         Misconception(
             "words_for_masks",
-            "Your answer has as many other words as there should be [MASK]. 80 % of the chosen words become [MASK].",
+            "Your answer has as many other tokens as there should be [MASK]. 80 % of the chosen tokens become [MASK].",
             partial(_counts, shares=(0.1, 0.8, 0.1)),
         ),
         Misconception(
             "shares_of_all_words",
-            "Your numbers are shares of all the words. Only 15 % of them are chosen, and 80, 10 and 10 % are shares of "
-            "the chosen ones.",
+            "Your numbers are shares of all the tokens. Only 15 % of them are chosen, and 80, 10 and 10 % are shares "
+            "of the chosen ones.",
             partial(_counts, share=1.0),
         ),
         Misconception(
             "all_become_mask",
-            "In your answer all the chosen words become [MASK]. Only 80 % of them do; 10 % become another word, and "
+            "In your answer all the chosen tokens become [MASK]. Only 80 % of them do; 10 % become another token, and "
             "10 % stay.",
             partial(_counts, shares=(1.0, 0.0, 0.0)),
         ),
         Misconception(
             "all_the_chosen_first",
-            "Your first number counts all the chosen words. Only 80 % of these become [MASK].",
+            "Your first number counts all the chosen tokens. Only 80 % of these become [MASK].",
             partial(_counts, shares=(1.0, 0.1, 0.1)),
         ),
         Misconception(
             "none_stays",
-            "In your answer all the chosen words that do not become [MASK] become another word. 10 % of the chosen "
+            "In your answer all the chosen tokens that do not become [MASK] become another token. 10 % of the chosen "
             "ones do, and 10 % stay as they are.",
             partial(_counts, shares=(0.8, 0.2, 0.0)),
         ),
         Misconception(
             "all_the_unchanged",
-            "Your third number also counts the words that were not chosen. Only the 10 % of the chosen ones that stay "
+            "Your third number also counts the tokens that were not chosen. Only the 10 % of the chosen ones that stay "
             "are asked for; nothing is asked at the others.",
             partial(_counts, shares=(0.8, 0.1, 0.865 / 0.15)),
         ),
         Misconception(
             "tenths_of_all",
-            "Your second and third numbers are 10 % of all the words. They are 10 % of the 15 % that were chosen.",
+            "Your second and third numbers are 10 % of all the tokens. They are 10 % of the 15 % that were chosen.",
             partial(_counts, shares=(0.8, 0.1 / 0.15, 0.1 / 0.15)),
         ),
         Misconception(
             "tenths_of_the_rest",
-            "Your second and third numbers are 10 % of the words that were not chosen. They are 10 % of those that "
+            "Your second and third numbers are 10 % of the tokens that were not chosen. They are 10 % of those that "
             "were.",
             partial(_counts, shares=(0.8, 0.085 / 0.15, 0.085 / 0.15)),
         ),
         Misconception(
             "a_hundred_times",
-            "Your numbers are a hundred times too large: 12 % of the words are 0.12 times their number.",
+            "Your numbers are a hundred times too large: 12 % of the tokens are 0.12 times their number.",
             partial(_counts, share=15.0, of_all=None),
         ),
         Misconception(
             "fractions",
-            "Your answer gives fractions of the words. Multiply them by the number of words.",
+            "Your answer gives fractions of the tokens. Multiply them by the number of tokens.",
             partial(_counts, of_all=1),
         ),
         Misconception(
@@ -149,23 +149,23 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "chosen_rounded",
-            "Your answer rounds the number of chosen words. It is an average, and need not be a whole number: leave it "
-            "as it is.",
+            "Your answer rounds the number of chosen tokens. It is an average, and need not be a whole number: leave "
+            "it as it is.",
             partial(_counts, chosen=round),
         ),
         Misconception(
             "chosen_cut_down",
-            "Your answer cuts the number of chosen words down to a whole one. It is an average: leave it as it is.",
+            "Your answer cuts the number of chosen tokens down to a whole one. It is an average: leave it as it is.",
             partial(_counts, chosen=_whole_part),
         ),
         Misconception(
             "special_taken_off",
-            "Your answer subtracts two words, for [CLS] and [SEP]. None of these words is special: count them all.",
+            "Your answer subtracts two tokens, for [CLS] and [SEP]. None of these tokens is special: count them all.",
             partial(_counts, special=2),
         ),
         Misconception(
             "order_reversed",
-            "Your numbers are in reverse order. The order is: as [MASK], as another word, unchanged.",
+            "Your numbers are in reverse order. The order is: as [MASK], as another token, unchanged.",
             partial(_counts, turned=True),
         ),
     ),

@@ -1,4 +1,4 @@
-"""Lesson 09, bert.mask_words: Hide words."""
+"""Lesson 09, bert.mask_words: Hide tokens."""
 
 from __future__ import annotations
 
@@ -27,27 +27,27 @@ def _mask_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         anything = torch.tensor([[11, 12, 13, 14, 6207, 16, 17, 18]])
         yield Case("worked example: the cat chased the mouse", (ids, special, chance, fate, anything, MASK))
     shapes = [(1, 12), (integer(generator, 3, 6), integer(generator, 14, 20)), (integer(generator, 6, 9), 25)]
-    for batch, words in shapes:
-        ids = torch.randint(20, 90, (batch, words), generator=generator)
-        special = torch.zeros(batch, words, dtype=torch.bool)
+    for batch, tokens in shapes:
+        ids = torch.randint(20, 90, (batch, tokens), generator=generator)
+        special = torch.zeros(batch, tokens, dtype=torch.bool)
         special[:, 0] = True
         special[:, -integer(generator, 2, 5) :] = True
         ids[special] = torch.randint(0, 5, (int(special.sum()),), generator=generator)
-        chance, fate = (torch.rand(batch, words, generator=generator) for _ in range(2))
-        chance = torch.where(torch.rand(batch, words, generator=generator) < 0.6, 0.15 * chance, chance)
-        fate = torch.where(torch.rand(batch, words, generator=generator) < 0.5, 0.75 + 0.25 * fate, fate)
-        anything = torch.randint(100, 190, (batch, words), generator=generator)
-        # There is one of every fate, whatever was drawn. One word is drawn in its own place, and two are already
+        chance, fate = (torch.rand(batch, tokens, generator=generator) for _ in range(2))
+        chance = torch.where(torch.rand(batch, tokens, generator=generator) < 0.6, 0.15 * chance, chance)
+        fate = torch.where(torch.rand(batch, tokens, generator=generator) < 0.5, 0.75 + 0.25 * fate, fate)
+        anything = torch.randint(100, 190, (batch, tokens), generator=generator)
+        # There is one of every fate, whatever was drawn. One token is drawn in its own place, and two are already
         # [MASK].
         chance[0, 1:8] = torch.tensor([0.01, 0.02, 0.03, 0.6, 0.04, 0.05, 0.7])
         fate[0, 1:8] = torch.tensor([0.1, 0.85, 0.95, 0, 0, 0.86, 0.5])
         anything[0, 6] = ids[0, 6]
         ids[0, 3] = ids[0, 7] = 99
-        name = f"{batch} x {words} words, two of them already [MASK]"
+        name = f"{batch} x {tokens} tokens, two of them already [MASK]"
         yield Case(name, (ids, special, chance, fate, anything, 99))
     ids, none = torch.randint(20, 90, (1, 1), generator=generator), torch.tensor([[False]])
     draws = torch.tensor([[0.5]]), torch.tensor([[0.2]]), torch.tensor([[150]])
-    yield Case("one word, and it is not chosen", (ids, none, *draws, 99))
+    yield Case("one token, and it is not chosen", (ids, none, *draws, 99))
 
 
 def _where_chosen(chosen: Tensor, corrupted: Tensor, ids: Tensor, fate: Tensor) -> Tensor:
@@ -81,8 +81,8 @@ def _masked(
 ) -> tuple[Tensor, Tensor]:
     """The right corruption, unless a setting says otherwise.
 
-    `small` is where chance is below 0.15; below the `borders`, fate says [MASK] and another word. `hide` is where the
-    model reads something else, `ask` where there are labels; `in_a_row` takes the other words from the beginning of
+    `small` is where chance is below 0.15; below the `borders`, fate says [MASK] and another token. `hide` is where the
+    model reads something else, `ask` where there are labels; `in_a_row` takes the other tokens from the beginning of
     `anything`.
     """
     small, mask_id = chance < 0.15, MASK if known_id else mask_id
@@ -127,10 +127,10 @@ def _masked_by_loop(
 def _masked_in_numpy(
     ids: Tensor, special: Tensor, chance: Tensor, fate: Tensor, anything: Tensor, mask_id: int
 ) -> tuple[Tensor, Tensor]:
-    words, second = ids.numpy(), fate.numpy()
+    tokens, second = ids.numpy(), fate.numpy()
     chosen = (chance.numpy() < 0.15) & ~special.numpy()
-    shown = numpy.select([second < 0.8, second < 0.9], [numpy.full_like(words, mask_id), anything.numpy()], words)
-    return torch.from_numpy(numpy.where(chosen, shown, words)), torch.from_numpy(numpy.where(chosen, words, -100))
+    shown = numpy.select([second < 0.8, second < 0.9], [numpy.full_like(tokens, mask_id), anything.numpy()], tokens)
+    return torch.from_numpy(numpy.where(chosen, shown, tokens)), torch.from_numpy(numpy.where(chosen, tokens, -100))
 
 
 def _masked_by_arithmetic(
@@ -148,15 +148,15 @@ EXERCISE = Exercise(
     id="bert.mask_words",
     lesson=LESSON,
     name="mask_words",
-    title="Hide words",
+    title="Hide tokens",
     statement=(
-        "mask_words(ids, special, chance, fate, anything, mask_id) -> corrupted, labels, all [batch, words]: choose "
-        "where chance < 0.15 and not special; there show [MASK] (fate < 0.8), anything (fate < 0.9) or the word "
-        "itself; labels hold the ids of the chosen words, and -100 elsewhere."
+        "mask_words(ids, special, chance, fate, anything, mask_id) -> corrupted, labels, all [batch, tokens]: choose "
+        "where chance < 0.15 and not special; there show [MASK] (fate < 0.8), anything (fate < 0.9) or the token "
+        "itself; labels hold the ids of the chosen tokens, and -100 elsewhere."
     ),
     points=4,
     minutes=15,
-    section="Hiding words",
+    section="Hiding tokens",
     source="S1 and S2, masked language modelling; Devlin et al. (2019), section 3.1 and appendix A.1",
     reference=pretraining.mask_words,
     cases=and_turned_around(_mask_cases),
@@ -166,11 +166,11 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "Two nested questions for each place: is it chosen at all, and if so, which of three fates has it? The "
-            "label asks for the right word at all chosen places, also where the word was left as it is.",
+            "label asks for the right token at all chosen places, also where the token was left as it is.",
         ),
         Hint(
             "shapes",
-            "Everything is `[batch, words]`. `torch.where(condition, a, b)` takes from a where the condition is True "
+            "Everything is `[batch, tokens]`. `torch.where(condition, a, b)` takes from a where the condition is True "
             "and from b elsewhere, and either may be a number; three fates are two of these, one inside the other. "
             "Combine booleans with `&` and `~`.",
             answers=(
@@ -184,7 +184,7 @@ EXERCISE = Exercise(
         Hint(
             "outline",
             "Chosen: `chance` below 0.15, and not special.\n"
-            "What a chosen place would show: the mask below 0.8, another word below 0.9, otherwise the word itself.\n"
+            "What a chosen place would show: the mask below 0.8, another token below 0.9, otherwise the token itself.\n"
             "Shown is that at the chosen places, and the old id everywhere else.\n"
             "The labels are the ids at the chosen places, and -100 everywhere else.",
             answers=(
@@ -200,8 +200,8 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "no_label_where_the_word_itself_is_drawn",
-            "Where the word drawn at random is the right one your answer asks nothing. Dice are blind: every chosen "
-            "word is asked for.",
+            "Where the token drawn at random is the right one your answer asks nothing. Dice are blind: every chosen "
+            "token is asked for.",
             partial(_masked, labels=_not_where_it_was_drawn),
         ),
         *alike(
@@ -228,13 +228,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "or_for_and",
-            "Your answer chooses every word that is not special, and the special ones with a small chance. Both must "
-            "hold, a chance below 0.15 and a word that is not special: join them with &, not with |.",
+            "Your answer chooses every token that is not special, and the special ones with a small chance. Both must "
+            "hold, a chance below 0.15 and a token that is not special: join them with &, not with |.",
             partial(_masked, choose=lambda small, special: small | ~special),
         ),
         Misconception(
             "the_other_words_hidden",
-            "Your answer hides the 85 % that were not chosen. A word is chosen where chance is *below* 0.15.",
+            "Your answer hides the 85 % that were not chosen. A token is chosen where chance is *below* 0.15.",
             partial(_masked, choose=lambda small, special: ~small & ~special),
         ),
         Misconception(
@@ -245,50 +245,50 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "unchosen_hidden_too",
-            "Your answer changes what the model reads even where no word was chosen. Look at `fate` only where one "
+            "Your answer changes what the model reads even where no token was chosen. Look at `fate` only where one "
             "was; the others stay as they are.",
             partial(_masked, hide=lambda chosen, special: torch.ones_like(chosen)),
         ),
         Misconception(
             "all_but_special_hidden",
-            "In your answer every word that is not special meets its `fate`; `chance` decides only about the labels. "
-            "Words that are not chosen stay as they are.",
+            "In your answer every token that is not special meets its `fate`; `chance` decides only about the labels. "
+            "Tokens that are not chosen stay as they are.",
             partial(_masked, hide=lambda chosen, special: ~special),
         ),
         Misconception(
             "always_mask",
-            "Your answer replaces every chosen word by [MASK]. That is for `fate`, the second draw, below 0.8 only: "
-            "below 0.9 show the word in `anything`, and above leave the word as it is.",
+            "Your answer replaces every chosen token by [MASK]. That is for `fate`, the second draw, below 0.8 only: "
+            "below 0.9 show the token in `anything`, and above leave the token as it is.",
             partial(_masked, borders=(2.0, 2.0)),
         ),
         Misconception(
             "no_word_stays",
-            "Your answer leaves none of the chosen words as they are. Show the word in `anything` only from 0.8 to "
-            "0.9; above that the chosen word stays.",
+            "Your answer leaves none of the chosen tokens as they are. Show the token in `anything` only from 0.8 to "
+            "0.9; above that the chosen token stays.",
             partial(_masked, borders=(0.8, 2.0)),
         ),
         Misconception(
             "mask_overwritten",
-            "Your answer shows another word wherever fate < 0.9, even below 0.8, so that no [MASK] is left. Another "
-            "word is for fate from 0.8 to 0.9.",
+            "Your answer shows another token wherever fate < 0.9, even below 0.8, so that no [MASK] is left. Another "
+            "token is for fate from 0.8 to 0.9.",
             partial(_masked, borders=(0.0, 0.9)),
         ),
         Misconception(
             "others_and_stays_exchanged",
-            "Your answer leaves words as they are from 0.8 to 0.9, and shows `anything` above. It is the other way "
+            "Your answer leaves tokens as they are from 0.8 to 0.9, and shows `anything` above. It is the other way "
             "round.",
             partial(_masked, borders=(0.8, 0.9), exchanged=True),
         ),
         Misconception(
             "one_draw_for_both",
-            "Your answer divides the chosen words by `chance` once more: below 0.12, below 0.135, and above. What is "
-            "shown in place of a chosen word depends on `fate`, its second draw.",
+            "Your answer divides the chosen tokens by `chance` once more: below 0.12, below 0.135, and above. What is "
+            "shown in place of a chosen token depends on `fate`, its second draw.",
             partial(_masked, one_draw=True),
         ),
         Misconception(
             "others_in_a_row",
-            "Your answer takes the other words one after another from the beginning of `anything`. Each place has its "
-            "own: anything[i, j] is for the word ids[i, j].",
+            "Your answer takes the other tokens one after another from the beginning of `anything`. Each place has its "
+            "own: anything[i, j] is for the token ids[i, j].",
             partial(_masked, in_a_row=True),
         ),
         Misconception(
@@ -298,42 +298,42 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "labels_only_where_changed",
-            "Your labels are missing where the model reads the right word itself. It is asked there as well: that is "
-            "why those words were chosen.",
+            "Your labels are missing where the model reads the right token itself. It is asked there as well: that is "
+            "why those tokens were chosen.",
             partial(_masked, labels=lambda asked, read, ids, fate: torch.where(read == ids, IGNORED, ids)),
         ),
         Misconception(
             "labels_missing_where_kept",
-            "Your labels are missing where a chosen word stays as it is. The model is asked there as well: that is "
-            "why those words were chosen.",
+            "Your labels are missing where a chosen token stays as it is. The model is asked there as well: that is "
+            "why those tokens were chosen.",
             partial(_masked, labels=lambda asked, read, ids, fate: torch.where(asked & (fate < 0.9), ids, IGNORED)),
         ),
         Misconception(
             "labels_only_where_mask",
-            "Your labels are there only where a word was replaced by [MASK]. All chosen words are asked for, whatever "
-            "is shown in their place.",
+            "Your labels are there only where a token was replaced by [MASK]. All chosen tokens are asked for, "
+            "whatever is shown in their place.",
             partial(_masked, labels=lambda asked, read, ids, fate: torch.where(asked & (fate < 0.8), ids, IGNORED)),
         ),
         Misconception(
             "labels_everywhere",
-            "Your labels are all the words. Only the chosen ones are asked for; the others are -100.",
+            "Your labels are all the tokens. Only the chosen ones are asked for; the others are -100.",
             partial(_masked, labels=lambda asked, read, ids, fate: ids.clone()),
         ),
         Misconception(
             "labels_after_hiding",
-            "Your labels are what the model reads, not what it should guess: they were taken after the words were "
+            "Your labels are what the model reads, not what it should guess: they were taken after the tokens were "
             "hidden. Take them from the ids as they came.",
             partial(_masked, labels=lambda asked, read, ids, fate: torch.where(asked, read, IGNORED)),
         ),
         Misconception(
             "labels_inverted",
-            "Your labels are -100 at the chosen words, and hold the others. It is the other way round: the chosen ones "
-            "are asked for.",
+            "Your labels are -100 at the chosen tokens, and hold the others. It is the other way round: the chosen "
+            "ones are asked for.",
             partial(_masked, labels=lambda asked, read, ids, fate: torch.where(asked, IGNORED, ids)),
         ),
         Misconception(
             "labels_zero",
-            "Your labels are 0 where nothing is asked. 0 is the id of a word: write -100, which the loss leaves out.",
+            "Your labels are 0 where nothing is asked. 0 is the id of a token: write -100, which the loss leaves out.",
             partial(_masked, labels=lambda asked, read, ids, fate: torch.where(asked, ids, 0)),
         ),
         Misconception(

@@ -1,4 +1,4 @@
-"""Lesson 09, bert.masked_lm_loss: The loss of masked words."""
+"""Lesson 09, bert.masked_lm_loss: The loss of masked tokens."""
 
 from __future__ import annotations
 
@@ -22,31 +22,31 @@ def _loss_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         logits = torch.tensor([[[0.0, 0, 0, 0, 0], [1, 3, 0, 1, 0], [0, 2, 2, 0, 1], [1, 0, 0, 4, 2]]]).log1p()
         labels = torch.tensor([[IGNORED, 1, IGNORED, 0]])
-        yield Case("worked example: two of four words were chosen", (logits, labels))
+        yield Case("worked example: two of four tokens were chosen", (logits, labels))
     for kind in kinds(generator):
         if kind.ones:
-            yield Case("a single word, alone in its batch", (torch.tensor([[[0.5, -1.0]]]), torch.tensor([[1]])))
+            yield Case("a single token, alone in its batch", (torch.tensor([[[0.5, -1.0]]]), torch.tensor([[1]])))
             continue
         if len(kind.leading) > 1:
             continue
-        batch, words, vocabulary = (kind.leading or (1,))[0], integer(generator, 8, 11), integer(generator, 12, 16)
+        batch, tokens, vocabulary = (kind.leading or (1,))[0], integer(generator, 8, 11), integer(generator, 12, 16)
         drawn = Kind(kind.name, generator, (batch,), kind.dtype, kind.transposed)
-        labels = torch.randint(1, vocabulary, (batch, words), generator=generator)
-        asked = torch.zeros(batch, words, dtype=torch.bool)
+        labels = torch.randint(1, vocabulary, (batch, tokens), generator=generator)
+        asked = torch.zeros(batch, tokens, dtype=torch.bool)
         for row in range(batch):  # a different number in each
-            asked[row, torch.randperm(words, generator=generator)[: 2 + (2 * row) % 5]] = True
+            asked[row, torch.randperm(tokens, generator=generator)[: 2 + (2 * row) % 5]] = True
         if batch == 1:
             asked[0, :3] = True
-        labels[0, asked[0].nonzero()[-1]] = 0  # the first word of the vocabulary is also asked for
+        labels[0, asked[0].nonzero()[-1]] = 0  # the first token of the vocabulary is also asked for
         yield Case(
-            kind.name, (2 * drawn.normal(words, vocabulary), labels.masked_fill(~asked, IGNORED)), gradients=(0,)
+            kind.name, (2 * drawn.normal(tokens, vocabulary), labels.masked_fill(~asked, IGNORED)), gradients=(0,)
         )
-    words, vocabulary = integer(generator, 4, 8), integer(generator, 6, 9)
-    logits = 2 * torch.randn(2, words, vocabulary, generator=generator)
-    labels = torch.full((2, words), IGNORED)
+    tokens, vocabulary = integer(generator, 4, 8), integer(generator, 6, 9)
+    logits = 2 * torch.randn(2, tokens, vocabulary, generator=generator)
+    labels = torch.full((2, tokens), IGNORED)
     labels[:, 2], labels[1, 0] = 3, 0
-    logits[0, 2, 4], logits[1, 2, 3] = 150.0, 160.0  # a wrong word and a right one
-    yield Case("one word towers above the others", (logits, labels), part="large logits")
+    logits[0, 2, 4], logits[1, 2, 3] = 150.0, 160.0  # a wrong token and a right one
+    yield Case("one token towers above the others", (logits, labels), part="large logits")
 
 
 def _by_hand(logits: Tensor) -> Tensor:
@@ -55,9 +55,9 @@ def _by_hand(logits: Tensor) -> Tensor:
 
 
 def _viewed(logits: Tensor) -> Tensor:
-    """What becomes of the scores if words and vocabulary are exchanged by a view."""
-    batch, words, vocabulary = logits.shape
-    return logits.reshape(batch, vocabulary, words).mT.log_softmax(dim=-1)
+    """What becomes of the scores if tokens and vocabulary are exchanged by a view."""
+    batch, tokens, vocabulary = logits.shape
+    return logits.reshape(batch, vocabulary, tokens).mT.log_softmax(dim=-1)
 
 
 def _loss(
@@ -70,7 +70,7 @@ def _loss(
     mean: Callable[[Tensor, Tensor], Tensor] = lambda losses, asked: losses[asked].mean(),
     told: Callable[[Tensor], Tensor] = lambda loss: loss,
 ) -> Tensor:
-    """The right loss, unless a setting says otherwise; with `shift` each place predicts the word that far ahead."""
+    """The right loss, unless a setting says otherwise; with `shift` each place predicts the token that far ahead."""
     logits, labels = logits[:, : logits.shape[1] - shift], labels[:, shift:]
     losses = -log_p(logits).gather(2, labels.clamp(min=0).unsqueeze(2)).squeeze(2)
     return told(mean(losses, is_asked(labels)))
@@ -102,10 +102,10 @@ EXERCISE = Exercise(
     id="bert.masked_lm_loss",
     lesson=LESSON,
     name="masked_lm_loss",
-    title="The loss of masked words",
+    title="The loss of masked tokens",
     statement=(
-        "masked_lm_loss(logits [batch, words, vocabulary], labels [batch, words]) -> []: the mean negative "
-        "log-probability of the right words, over the places whose label is not -100; at least one is not."
+        "masked_lm_loss(logits [batch, tokens, vocabulary], labels [batch, tokens]) -> []: the mean negative "
+        "log-probability of the right tokens, over the places whose label is not -100; at least one is not."
     ),
     points=2,
     minutes=8,
@@ -123,7 +123,7 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "`F.cross_entropy` wants the classes in dimension 1. Make one long list of places out of batch and words, "
+            "`F.cross_entropy` wants the classes in dimension 1. Make one long list of places out of batch and tokens, "
             "in logits and labels alike: `[places, vocabulary]` and `[places]`.",
             answers=(
                 "view_for_transpose",
@@ -137,20 +137,20 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "every_place_asked",
-            "Your answer also learns from the places that were not chosen, as if the word 0 were right there. Leave "
+            "Your answer also learns from the places that were not chosen, as if the token 0 were right there. Leave "
             "out the places whose label is -100.",
             partial(_loss, is_asked=lambda labels: torch.ones_like(labels, dtype=torch.bool)),
         ),
         Misconception(
             "word_0_left_out",
-            "Your answer leaves out the places whose label is 0. 0 is the id of a word like any other; leave out those "
-            "whose label is -100.",
+            "Your answer leaves out the places whose label is 0. 0 is the id of a token like any other; leave out "
+            "those whose label is -100.",
             partial(_loss, is_asked=lambda labels: labels > 0),
         ),
         Misconception(
             "shifted",
             "Your answer compares each place with the label of the next one, as GPT's loss does. BERT guesses the "
-            "word that stands at the place itself.",
+            "token that stands at the place itself.",
             partial(_loss, shift=1),
         ),
         Misconception(
@@ -161,18 +161,18 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "summed",
-            "Your answer is the sum over the chosen words. Divide it by their number.",
+            "Your answer is the sum over the chosen tokens. Divide it by their number.",
             partial(_loss, mean=lambda losses, asked: losses[asked].sum()),
         ),
         Misconception(
             "mean_of_means",
-            "Your answer is a mean over sentences of means over words, so that a word counts less where many were "
-            "chosen. Every chosen word counts the same.",
+            "Your answer is a mean over sentences of means over tokens, so that a token counts less where many were "
+            "chosen. Every chosen token counts the same.",
             partial(_loss, mean=lambda losses, asked: ((losses * asked).sum(1) / asked.sum(1)).mean()),
         ),
         Misconception(
             "first_sentence_only",
-            "Your answer looks only at the first sentence of the batch. Take the mean over the chosen words of all of "
+            "Your answer looks only at the first sentence of the batch. Take the mean over the chosen tokens of all of "
             "them.",
             partial(_loss, mean=lambda losses, asked: losses[0][asked[0]].mean()),
         ),
@@ -184,19 +184,19 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "without_normaliser",
-            "Your answer treats the right words' logits as log-probabilities. They are not, until the normaliser is "
+            "Your answer treats the right tokens' logits as log-probabilities. They are not, until the normaliser is "
             "subtracted: use log_softmax.",
             partial(_loss, log_p=lambda logits: logits),
         ),
         Misconception(
             "logarithm_missing",
-            "Your answer takes the right words' probabilities, with a minus, instead of their logarithms: nll_loss "
+            "Your answer takes the right tokens' probabilities, with a minus, instead of their logarithms: nll_loss "
             "takes no logarithm itself. Give it log_softmax.",
             partial(_loss, log_p=lambda logits: logits.softmax(-1)),
         ),
         Misconception(
             "softmax_over_the_words",
-            "Your softmax runs over the words of the text. At each place it must run over the vocabulary, the last "
+            "Your softmax runs over the tokens of the text. At each place it must run over the vocabulary, the last "
             "dimension.",
             partial(_loss, log_p=lambda logits: logits.log_softmax(dim=1)),
         ),
@@ -209,7 +209,7 @@ EXERCISE = Exercise(
         Misconception(
             "view_for_transpose",
             "Your answer brings the vocabulary to dimension 1 by view or reshape, which mixes the scores of different "
-            "words: the numbers stay in line, and only the borders move. Use transpose(1, 2).",
+            "tokens: the numbers stay in line, and only the borders move. Use transpose(1, 2).",
             partial(_loss, log_p=_viewed),
         ),
         Misconception(

@@ -24,7 +24,7 @@ def _choice_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         ids = torch.tensor([[[1, 8, 9, 2, 5, 2], [1, 8, 9, 2, 7, 2], [1, 8, 9, 2, 6, 2]]])
         segments = torch.tensor([[[0, 0, 0, 0, 1, 1]] * 3])
         yield Case("worked example: three choices", (reading, ids, segments, torch.ones_like(ids, dtype=torch.bool)))
-    batch, choices, words = 3, integer(generator, 4, 6), integer(generator, 7, 10)
+    batch, choices, tokens = 3, integer(generator, 4, 6), integer(generator, 7, 10)
     for name, how, part in (
         ("a batch", reading, CORE),
         ("scores in double precision", exact, CORE),
@@ -35,14 +35,14 @@ def _choice_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
             batch, choices = 1, choices + 2
         elif how is apart:
             batch, choices = 3, choices - 2
-        ids = torch.randint(10, 60, (batch, choices, words), generator=generator)
+        ids = torch.randint(10, 60, (batch, choices, tokens), generator=generator)
         ids[:, :, 0] = torch.arange(batch).unsqueeze(1)  # what the rows of a question begin with
-        lengths = torch.randint(3, words, (batch, choices, 1), generator=generator)
-        place = torch.arange(words)
+        lengths = torch.randint(3, tokens, (batch, choices, 1), generator=generator)
+        place = torch.arange(tokens)
         mask = place < lengths
         yield Case(name, (how, ids, ((place > 2) & mask).long(), mask), part=part)
     alone = torch.randint(10, 60, (1, 1, 1), generator=generator)
-    yield Case("one question, one choice, one word", (reading, alone, torch.zeros_like(alone), alone > 0))
+    yield Case("one question, one choice, one token", (reading, alone, torch.zeros_like(alone), alone > 0))
 
 
 Rows = Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor, Tensor]]
@@ -86,8 +86,8 @@ def _choice_after_choice(score: Score, ids: Tensor, segments: Tensor, mask: Tens
 
 
 def _choices_by_exponentials(score: Score, ids: Tensor, segments: Tensor, mask: Tensor) -> Tensor:
-    words = ids.shape[-1]
-    rows = score(ids.view(-1, words), segments.view(-1, words), mask.view(-1, words))
+    tokens = ids.shape[-1]
+    rows = score(ids.view(-1, tokens), segments.view(-1, tokens), mask.view(-1, tokens))
     scores = torch.unflatten(rows, 0, ids.shape[:2])
     powers = (scores - scores.max(dim=1, keepdim=True).values).exp()
     return powers / powers.sum(dim=1, keepdim=True)
@@ -109,8 +109,8 @@ EXERCISE = Exercise(
     name="choice_probabilities",
     title="One of several",
     statement=(
-        "choice_probabilities(score, ids, segments, mask), tensors [batch, choices, words] -> [batch, choices]: how "
-        "probable each choice is, where score(ids, segments, mask) reads rows [rows, words] and gives [rows]."
+        "choice_probabilities(score, ids, segments, mask), tensors [batch, choices, tokens] -> [batch, choices]: how "
+        "probable each choice is, where score(ids, segments, mask) reads rows [rows, tokens] and gives [rows]."
     ),
     points=3,
     minutes=12,
@@ -129,8 +129,8 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "`flatten` merges two neighbouring dimensions: `[batch, choices, words]` becomes "
-            "`[batch * choices, words]`, question by question, and the scores come in the same order. Back to "
+            "`flatten` merges two neighbouring dimensions: `[batch, choices, tokens]` becomes "
+            "`[batch * choices, tokens]`, question by question, and the scores come in the same order. Back to "
             "`[batch, choices]`, the softmax runs over the last dimension.",
             answers=(
                 "rows_mixed_up",

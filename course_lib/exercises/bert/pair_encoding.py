@@ -34,18 +34,18 @@ def _pair_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case(EXAMPLE, ([MY_DOG_IS_CUTE], [HE_LIKES_PLAYING], CLS, SEP, PAD))
         yield Case("one text alone", ([[7, 8, 9]], [None], 1, 2, 0))
-        yield Case("a first text without words", ([[], [7]], [[8, 9], [4]], 1, 2, 0))
+        yield Case("a first text without tokens", ([[], [7]], [[8, 9], [4]], 1, 2, 0))
         yield Case(
             "a batch of two pairs and one text", ([[7, 8], [9], [4, 5, 6]], [[5, 6, 7, 8], [4, 8], None], 1, 2, 3)
         )
     for name in ("pairs", "other pairs", "pairs and texts"):
-        firsts = [_words(generator) for _ in range(4)]
-        seconds = [None if "texts" in name and i % 2 else _words(generator) for i in range(4)]
+        firsts = [_tokens(generator) for _ in range(4)]
+        seconds = [None if "texts" in name and i % 2 else _tokens(generator) for i in range(4)]
         special = (1 + torch.randperm(5, generator=generator)[:3]).tolist()
         yield Case(name, (firsts, seconds, *special))
 
 
-def _words(generator: Generator) -> list[int]:
+def _tokens(generator: Generator) -> list[int]:
     return torch.randint(10, 90, (integer(generator, 1, 8),), generator=generator).tolist()
 
 
@@ -69,7 +69,7 @@ def _encoded(
     in_front: bool = False,
     id_of_padding: int | None = None,
     segment_of_padding: Callable[[list[int], int], int] = lambda segments, padding_id: 0,
-    mask: Callable[[Tensor, Tensor, Tensor], Tensor] = lambda words, ids, special: words,
+    mask: Callable[[Tensor, Tensor, Tensor], Tensor] = lambda tokens, ids, special: tokens,
 ) -> Encoded:
     """The right batch, unless a setting says otherwise.
 
@@ -95,8 +95,8 @@ def _encoded(
 
     ids = torch.tensor([padded(row, padding_id if id_of_padding is None else id_of_padding) for row in rows])
     kinds = torch.tensor([padded(row, segment_of_padding(row, padding_id)) for row in segments])
-    words = torch.tensor([padded([1] * len(row), 0) for row in rows]).bool()
-    return ids, kinds, mask(words, ids, (ids == cls_id) | (ids == sep_id))
+    tokens = torch.tensor([padded([1] * len(row), 0) for row in rows]).bool()
+    return ids, kinds, mask(tokens, ids, (ids == cls_id) | (ids == sep_id))
 
 
 IdRows = list[list[int]]
@@ -170,7 +170,7 @@ EXERCISE = Exercise(
     title="Pairs of texts",
     statement=(
         "encode_pairs(firsts, seconds, cls_id, sep_id, padding_id) -> a tuple of ids and segments, int64, and a "
-        "boolean mask, [batch, words] each: [CLS] first [SEP] second [SEP] in every row, [CLS] first [SEP] where the "
+        "boolean mask, [batch, tokens] each: [CLS] first [SEP] second [SEP] in every row, [CLS] first [SEP] where the "
         "second is None, and padding at the end."
     ),
     points=3,
@@ -188,7 +188,7 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "Padded, all three are `[batch, words]`. `torch.nn.utils.rnn.pad_sequence` pads a list of tensors at "
+            "Padded, all three are `[batch, tokens]`. `torch.nn.utils.rnn.pad_sequence` pads a list of tensors at "
             "their ends, with the value that you name; segments are padded with 0. A place is a token if it is "
             "smaller than the length of its row.",
             answers=(
@@ -220,7 +220,7 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "last_sep_missing",
-            "Your rows end with the second text's last word. Every text is followed by [SEP], including the second "
+            "Your rows end with the second text's last token. Every text is followed by [SEP], including the second "
             "one.",
             partial(_encoded, seps=(True, False, True, False)),
         ),
@@ -237,7 +237,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "cls_missing",
-            "Your rows begin with the first word. Put [CLS] before it: its vector will stand for the whole input.",
+            "Your rows begin with the first token. Put [CLS] before it: its vector will stand for the whole input.",
             partial(_encoded, cls=0),
         ),
         Misconception(
@@ -274,7 +274,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "all_behind_in_second_segment",
-            "Your segments are 1 at everything after the first text's words, including its [SEP] and the padding. The "
+            "Your segments are 1 at everything after the first text's tokens, including its [SEP] and the padding. The "
             "[SEP] belongs to the text that it ends, and padding has segment 0.",
             partial(
                 _encoded,
@@ -304,29 +304,29 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "padded_in_front",
-            "Your padding stands in front of the words. Put it after them: [CLS] has place 0 in every row.",
+            "Your padding stands in front of the tokens. Put it after them: [CLS] has place 0 in every row.",
             partial(_encoded, in_front=True),
         ),
         Misconception(
             "mask_inverted",
-            "Your mask is True at the padding. In this course True means `may attend`: True at the words.",
-            partial(_encoded, mask=lambda words, ids, special: ~words),
+            "Your mask is True at the padding. In this course True means `may attend`: True at the tokens.",
+            partial(_encoded, mask=lambda tokens, ids, special: ~tokens),
         ),
         Misconception(
             "mask_one_too_long",
             "Your mask is also True at one place of the padding. Places are counted from 0: a token stands where the "
             "place is smaller (<) than the length of its row.",
-            partial(_encoded, mask=lambda words, ids, special: words | words.roll(1, dims=1)),
+            partial(_encoded, mask=lambda tokens, ids, special: tokens | tokens.roll(1, dims=1)),
         ),
         Misconception(
             "special_tokens_masked",
-            "Your mask hides [CLS] and [SEP]. Only padding is hidden: they are attended to like words.",
-            partial(_encoded, mask=lambda words, ids, special: words & ~special),
+            "Your mask hides [CLS] and [SEP]. Only padding is hidden: they are attended to like tokens.",
+            partial(_encoded, mask=lambda tokens, ids, special: tokens & ~special),
         ),
         Misconception(
             "mask_of_numbers",
             "Your mask holds numbers. A mask is boolean: end with .bool().",
-            partial(_encoded, mask=lambda words, ids, special: words.long()),
+            partial(_encoded, mask=lambda tokens, ids, special: tokens.long()),
         ),
     ),
     withheld=WITHHELD,

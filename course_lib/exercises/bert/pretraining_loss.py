@@ -18,25 +18,25 @@ from course_lib.objectives.labelled_data import IGNORED
 
 def _loss_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
-        words = torch.tensor([[[1.0, 3, 0, 1], [0, 0, 0, 0]], [[1, 0, 0, 4], [0, 2, 2, 0]]]).log1p()
+        tokens = torch.tensor([[[1.0, 3, 0, 1], [0, 0, 0, 0]], [[1, 0, 0, 4], [0, 2, 2, 0]]]).log1p()
         word_labels = torch.tensor([[1, IGNORED], [IGNORED, 2]])
         pairs, pair_labels = torch.tensor([[2.0, 0], [0, 1]]).log1p(), torch.tensor([0, 1])
-        yield Case("worked example: two pairs, one hidden word in each", (words, word_labels, pairs, pair_labels))
-    batch, words_, vocabulary = integer(generator, 4, 7), integer(generator, 7, 10), integer(generator, 11, 15)
+        yield Case("worked example: two pairs, one hidden token in each", (tokens, word_labels, pairs, pair_labels))
+    batch, tokens_, vocabulary = integer(generator, 4, 7), integer(generator, 7, 10), integer(generator, 11, 15)
     for name, dtype in (("a batch", torch.float32), ("double precision", torch.float64)):
-        logits = 2 * torch.randn(batch, words_, vocabulary, generator=generator, dtype=dtype)
-        labels = torch.randint(1, vocabulary, (batch, words_), generator=generator)
-        asked = torch.zeros(batch, words_, dtype=torch.bool)
+        logits = 2 * torch.randn(batch, tokens_, vocabulary, generator=generator, dtype=dtype)
+        labels = torch.randint(1, vocabulary, (batch, tokens_), generator=generator)
+        asked = torch.zeros(batch, tokens_, dtype=torch.bool)
         for row in range(batch):  # a different number in each
-            asked[row, torch.randperm(words_, generator=generator)[: 1 + (2 * row) % 5]] = True
-        labels[1, asked[1].nonzero()[-1]] = 0  # the first word of the vocabulary is also asked for
+            asked[row, torch.randperm(tokens_, generator=generator)[: 1 + (2 * row) % 5]] = True
+        labels[1, asked[1].nonzero()[-1]] = 0  # the first token of the vocabulary is also asked for
         judged = 2 * torch.randn(batch, 2, generator=generator, dtype=dtype)
         follows = torch.randint(2, (batch,), generator=generator)
         follows[0], follows[1] = 1, 0
         args = (logits, labels.masked_fill(~asked, IGNORED), judged, follows)
         yield Case(f"{name}: {batch} pairs", args, gradients=(0, 2))
     alone = (torch.tensor([[[0.5, -1.0]]]), torch.tensor([[1]]), torch.tensor([[2.0, 0.5]]), torch.tensor([1]))
-    yield Case("a single pair of one word", alone)
+    yield Case("a single pair of one token", alone)
     sure = torch.tensor([[300.0, -300.0], [-200.0, 250.0], [150.0, 90.0]]).repeat(2, 1)[:batch]
     follows = torch.tensor([0, 0, 1]).repeat(2)[:batch]
     yield Case("large logits", (100 * logits.float(), args[1], sure, follows))
@@ -53,24 +53,24 @@ def _loss(
     pair_labels: Tensor,
     *,
     is_asked: Callable[[Tensor], Tensor] = lambda labels: labels != IGNORED,
-    words: Callable[[Tensor], Tensor] = _mean,
+    tokens: Callable[[Tensor], Tensor] = _mean,
     pairs: Callable[[Tensor], Tensor] = _mean,
     follows: Callable[[Tensor], Tensor] = torch.clone,
     log_p: Callable[[Tensor], Tensor] = lambda logits: logits.log_softmax(-1),
     log_p_pairs: Callable[[Tensor], Tensor] = lambda logits: logits.log_softmax(-1),
     both: Callable[[Tensor, Tensor], Tensor] = torch.add,
 ) -> Tensor:
-    """The right loss, unless a setting says otherwise; `words` and `pairs` make one number of the losses of each."""
+    """The right loss, unless a setting says otherwise; `tokens` and `pairs` make one number of the losses of each."""
     asked = is_asked(word_labels)
-    of_words = -log_p(word_logits)[asked].gather(1, word_labels.clamp(min=0)[asked].unsqueeze(1)).squeeze(1)
+    of_tokens = -log_p(word_logits)[asked].gather(1, word_labels.clamp(min=0)[asked].unsqueeze(1)).squeeze(1)
     of_pairs = -log_p_pairs(pair_logits).gather(1, follows(pair_labels).unsqueeze(1)).squeeze(1)
-    return both(words(of_words), pairs(of_pairs))
+    return both(tokens(of_tokens), pairs(of_pairs))
 
 
 def _over_all_answers(word_logits: Tensor, word_labels: Tensor, pair_logits: Tensor, pair_labels: Tensor) -> Tensor:
     asked = word_labels != IGNORED
-    of_words = F.cross_entropy(word_logits[asked], word_labels[asked], reduction="none")
-    return torch.cat([of_words, F.cross_entropy(pair_logits, pair_labels, reduction="none")]).mean()
+    of_tokens = F.cross_entropy(word_logits[asked], word_labels[asked], reduction="none")
+    return torch.cat([of_tokens, F.cross_entropy(pair_logits, pair_labels, reduction="none")]).mean()
 
 
 def _pair_by_pair(word_logits: Tensor, word_labels: Tensor, pair_logits: Tensor, pair_labels: Tensor) -> Tensor:
@@ -84,32 +84,32 @@ def _pair_by_pair(word_logits: Tensor, word_labels: Tensor, pair_logits: Tensor,
 
 def _over_all_places(word_logits: Tensor, word_labels: Tensor, pair_logits: Tensor, pair_labels: Tensor) -> Tensor:
     return _loss(
-        word_logits, word_labels, pair_logits, pair_labels, words=lambda losses: losses.sum() / word_labels.numel()
+        word_logits, word_labels, pair_logits, pair_labels, tokens=lambda losses: losses.sum() / word_labels.numel()
     )
 
 
 def _one_yes_or_no(word_logits: Tensor, word_labels: Tensor, pair_logits: Tensor, pair_labels: Tensor) -> Tensor:
     wanted = F.one_hot(pair_labels, 2).to(pair_logits.dtype)
-    words = F.cross_entropy(word_logits.flatten(0, 1), word_labels.flatten())
-    return words + F.binary_cross_entropy_with_logits(pair_logits, wanted)
+    tokens = F.cross_entropy(word_logits.flatten(0, 1), word_labels.flatten())
+    return tokens + F.binary_cross_entropy_with_logits(pair_logits, wanted)
 
 
 def _loss_by_loop(word_logits: Tensor, word_labels: Tensor, pair_logits: Tensor, pair_labels: Tensor) -> Tensor:
-    words = [
+    tokens = [
         torch.logsumexp(scores, 0) - scores[label]
         for row, labels in zip(word_logits, word_labels.tolist(), strict=True)
         for scores, label in zip(row, labels, strict=True)
         if label != -100
     ]
     pairs = [torch.logsumexp(row, 0) - row[label] for row, label in zip(pair_logits, pair_labels.tolist(), strict=True)]
-    return torch.stack(words).mean() + torch.stack(pairs).mean()
+    return torch.stack(tokens).mean() + torch.stack(pairs).mean()
 
 
 def _loss_by_softplus(word_logits: Tensor, word_labels: Tensor, pair_logits: Tensor, pair_labels: Tensor) -> Tensor:
     lead = pair_logits[:, 1] - pair_logits[:, 0]
     asked = word_labels != -100
-    words = F.nll_loss(word_logits[asked].log_softmax(-1), word_labels[asked])
-    return words + F.binary_cross_entropy_with_logits(lead, pair_labels.to(lead.dtype))
+    tokens = F.nll_loss(word_logits[asked].log_softmax(-1), word_labels[asked])
+    return tokens + F.binary_cross_entropy_with_logits(lead, pair_labels.to(lead.dtype))
 
 
 CORRECT = (
@@ -131,8 +131,8 @@ EXERCISE = Exercise(
     name="pretraining_loss",
     title="Both goals in one loss",
     statement=(
-        "pretraining_loss(word_logits [batch, words, vocabulary], word_labels [batch, words], pair_logits [batch, 2], "
-        "pair_labels [batch]) -> []: the mean loss of the hidden words plus the mean loss of the pairs."
+        "pretraining_loss(word_logits [batch, tokens, vocabulary], word_labels [batch, tokens], pair_logits [batch, "
+        "2], pair_labels [batch]) -> []: the mean loss of the hidden tokens plus the mean loss of the pairs."
     ),
     points=2,
     minutes=8,
@@ -161,28 +161,28 @@ EXERCISE = Exercise(
         Misconception(
             "mean_of_both",
             "Your answer is half of the right one: the mean of the two losses. BERT's loss is their sum.",
-            partial(_loss, both=lambda words, pairs: (words + pairs) / 2),
+            partial(_loss, both=lambda tokens, pairs: (tokens + pairs) / 2),
         ),
         Misconception(
             "words_alone",
-            "Your answer is the loss of the hidden words alone. Add the loss of the pairs.",
-            partial(_loss, both=lambda words, pairs: words + 0 * pairs),
+            "Your answer is the loss of the hidden tokens alone. Add the loss of the pairs.",
+            partial(_loss, both=lambda tokens, pairs: tokens + 0 * pairs),
         ),
         Misconception(
             "pairs_alone",
-            "Your answer is the loss of the pairs alone. Add the loss of the hidden words.",
-            partial(_loss, both=lambda words, pairs: pairs + 0 * words),
+            "Your answer is the loss of the pairs alone. Add the loss of the hidden tokens.",
+            partial(_loss, both=lambda tokens, pairs: pairs + 0 * tokens),
         ),
         Misconception(
             "over_all_answers",
-            "Your answer is one mean over hidden words and pairs together, so that the pairs, of which there are few, "
+            "Your answer is one mean over hidden tokens and pairs together, so that the pairs, of which there are few, "
             "hardly count. Take a mean of each, and add the two.",
             _over_all_answers,
         ),
         Misconception(
             "pair_by_pair",
-            "Your answer takes a loss for each row and their mean, so that a hidden word counts less in a row that has "
-            "many. Every hidden word of the batch counts the same.",
+            "Your answer takes a loss for each row and their mean, so that a hidden token counts less in a row that "
+            "has many. Every hidden token of the batch counts the same.",
             _pair_by_pair,
         ),
         Misconception(
@@ -192,24 +192,25 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "words_summed",
-            "Your answer adds up the losses of the hidden words. Take their mean, or it grows with the batch.",
-            partial(_loss, words=torch.sum),
+            "Your answer adds up the losses of the hidden tokens. Take their mean, or it grows with the batch.",
+            partial(_loss, tokens=torch.sum),
         ),
         Misconception(
             "divided_by_all_places",
-            "Your answer divides the loss of the words by the number of all places. Divide by that of the hidden ones.",
+            "Your answer divides the loss of the tokens by the number of all places. Divide by that of the hidden "
+            "ones.",
             _over_all_places,
         ),
         Misconception(
             "every_place_asked",
-            "Your answer also learns from the places that were not chosen, as if the word 0 were right there. Leave "
+            "Your answer also learns from the places that were not chosen, as if the token 0 were right there. Leave "
             "out the places whose label is -100.",
             partial(_loss, is_asked=lambda labels: torch.ones_like(labels, dtype=torch.bool)),
         ),
         Misconception(
             "word_0_left_out",
-            "Your answer leaves out the places whose label is 0. 0 is the id of a word like any other; leave out those "
-            "whose label is -100.",
+            "Your answer leaves out the places whose label is 0. 0 is the id of a token like any other; leave out "
+            "those whose label is -100.",
             partial(_loss, is_asked=lambda labels: labels > 0),
         ),
         Misconception(
@@ -232,7 +233,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "words_take_it_twice",
-            "Your answer takes the softmax of the words' scores twice: cross_entropy wants the scores themselves.",
+            "Your answer takes the softmax of the tokens' scores twice: cross_entropy wants the scores themselves.",
             lambda word_logits, *others: _loss(word_logits.softmax(-1), *others),
         ),
         Misconception(
@@ -254,20 +255,20 @@ EXERCISE = Exercise(
         Misconception(
             "negative",
             "Your answer has the wrong sign: the logarithm of a probability is negative, and a loss is its opposite.",
-            partial(_loss, both=lambda words, pairs: -words - pairs),
+            partial(_loss, both=lambda tokens, pairs: -tokens - pairs),
         ),
         Misconception(
             "pairs_detached",
             "The value is right, but the loss of the pairs is detached (.item(), .detach(), no_grad), so that nothing "
             "could be learned from it.",
-            partial(_loss, both=lambda words, pairs: words + pairs.detach()),
+            partial(_loss, both=lambda tokens, pairs: tokens + pairs.detach()),
             alone=True,
         ),
         Misconception(
             "words_detached",
-            "The value is right, but the loss of the words is detached (.item(), .detach(), no_grad), so that nothing "
+            "The value is right, but the loss of the tokens is detached (.item(), .detach(), no_grad), so that nothing "
             "could be learned from it.",
-            partial(_loss, both=lambda words, pairs: words.detach() + pairs),
+            partial(_loss, both=lambda tokens, pairs: tokens.detach() + pairs),
             alone=True,
         ),
     ),

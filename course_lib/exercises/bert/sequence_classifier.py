@@ -28,7 +28,7 @@ from course_lib.objectives import heads
 def _sequence_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case(
-            "worked example: three words, two dimensions",
+            "worked example: three tokens, two dimensions",
             (torch.tensor([[[1.0, -0.5], [0.3, 2.0], [-1.0, 0.7]]]),),
             construct={"d_model": 2, "classes": 2},
             weights={
@@ -43,11 +43,11 @@ def _sequence_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         ("a batch, in training mode", torch.float32, True),
         ("double precision, transposed in memory", torch.float64, False),
     ):
-        batch, words, classes = (1, 1, 1) if name == SMALLEST else sizes(generator, 3)
+        batch, tokens, classes = (1, 1, 1) if name == SMALLEST else sizes(generator, 3)
         d_model = 1 if name == SMALLEST else integer(generator, 8, 12)
         if training:
             classes += d_model  # more classes than a state has numbers
-        states = Kind(name, generator, (batch,), dtype, transposed=dtype == torch.float64).normal(words, d_model)
+        states = Kind(name, generator, (batch,), dtype, transposed=dtype == torch.float64).normal(tokens, d_model)
         yield Case(
             name,
             (states,),
@@ -117,7 +117,7 @@ EXERCISE = Exercise(
     title="One label for a text",
     statement=(
         "class SequenceClassifier(nn.Module): __init__(d_model, classes) makes the layers `dense` and `output`; "
-        "forward(states [batch, words, d_model]) -> [batch, classes]: output(tanh(dense(the first word's state)))."
+        "forward(states [batch, tokens, d_model]) -> [batch, classes]: output(tanh(dense(the first token's state)))."
     ),
     points=3,
     minutes=12,
@@ -130,67 +130,67 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Take the vector of the first word of each text, and only then the layers, in the order in which the "
+            "Take the vector of the first token of each text, and only then the layers, in the order in which the "
             "constructor makes them. The formula above says what stands between them.",
         ),
         Hint(
             "shapes",
-            "`[batch, words, d_model]` becomes `[batch, d_model]` when you take place 0 in the dimension of the "
-            "words. The first layer keeps that shape, the second makes `[batch, classes]`.",
+            "`[batch, tokens, d_model]` becomes `[batch, d_model]` when you take place 0 in the dimension of the "
+            "tokens. The first layer keeps that shape, the second makes `[batch, classes]`.",
             answers=("every_word", "first_sequence", "rows_in_a_row", "mean_of_the_scores", "softmax_over_the_batch"),
         ),
     ),
     misconceptions=(
         Misconception(
             "every_word",
-            "Your answer is [batch, words, classes], scores for every word. Take the state of the first word, [CLS], "
-            "to stand for the whole text.",
+            "Your answer is [batch, tokens, classes], scores for every token. Take the state of the first token, "
+            "[CLS], to stand for the whole text.",
             partial(_SequenceHead, pick=as_it_is),
         ),
         Misconception(
             "mean_of_the_words",
-            "Your answer classifies the mean of all the words' states. Here the first one, that of [CLS], stands for "
+            "Your answer classifies the mean of all the tokens' states. Here the first one, that of [CLS], stands for "
             "the text.",
             partial(_SequenceHead, pick=lambda states: states.mean(dim=1)),
         ),
         Misconception(
             "mean_of_the_scores",
-            "Your answer takes the mean over the words, only after the layers. Take one state, that of the first "
-            "word, [CLS].",
+            "Your answer takes the mean over the tokens, only after the layers. Take one state, that of the first "
+            "token, [CLS].",
             partial(_SequenceHead, pick=as_it_is, between=torch.tanh, end=lambda scores: scores.mean(dim=1)),
         ),
         Misconception(
             "last_word",
-            "Your answer classifies the last word's state. That is what GPT does, whose last word alone has seen all "
+            "Your answer classifies the last token's state. That is what GPT does, whose last token alone has seen all "
             "the others; BERT has [CLS], the first.",
             partial(_SequenceHead, pick=lambda states: states[:, -1]),
         ),
         Misconception(
             "second_word",
-            "Your answer classifies the second word's state. Places are counted from 0: [CLS] is states[:, 0].",
+            "Your answer classifies the second token's state. Places are counted from 0: [CLS] is states[:, 0].",
             partial(_SequenceHead, pick=lambda states: states[:, 1]),
         ),
         Misconception(
             "first_sequence",
-            "Your answer takes the first text of the batch, states[0]. Take the first word of every text, "
+            "Your answer takes the first text of the batch, states[0]. Take the first token of every text, "
             "states[:, 0].",
             partial(_SequenceHead, pick=lambda states: states[0]),
         ),
         Misconception(
             "rows_in_a_row",
-            "Your answer makes one long row of all words of all texts, and takes its first ones. Take the first word "
+            "Your answer makes one long row of all tokens of all texts, and takes its first ones. Take the first token "
             "of every text, states[:, 0].",
             partial(_SequenceHead, pick=lambda states: states.flatten(0, 1)[: len(states)]),
         ),
         Misconception(
             "largest_of_the_words",
-            "Your answer takes the largest value over all the words in each dimension. Take the state of the first "
-            "word, [CLS].",
+            "Your answer takes the largest value over all the tokens in each dimension. Take the state of the first "
+            "token, [CLS].",
             partial(_SequenceHead, pick=lambda states: states.amax(dim=1)),
         ),
         Misconception(
             "sum_of_the_words",
-            "Your answer adds up the states of all words. Take only that of the first word, [CLS].",
+            "Your answer adds up the states of all tokens. Take only that of the first token, [CLS].",
             partial(_SequenceHead, pick=lambda states: states.sum(dim=1)),
         ),
         Misconception(

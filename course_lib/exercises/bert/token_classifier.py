@@ -102,7 +102,7 @@ class _TokenHead(nn.Module):
 
 
 def gathered(states: Tensor, starts: Tensor) -> Tensor:
-    """The states at these places, [batch, words, d_model]."""
+    """The states at these places, [batch, tokens, d_model]."""
     return states[torch.arange(len(states)).unsqueeze(1), starts]
 
 
@@ -150,7 +150,7 @@ EXERCISE = Exercise(
     title="A label for every word",
     statement=(
         "class TokenClassifier(nn.Module): __init__(d_model, classes) makes the layer `output`; forward(states "
-        "[batch, pieces, d_model], starts [batch, words]) -> [batch, words, classes]: each word's scores, from the "
+        "[batch, pieces, d_model], starts [batch, tokens]) -> [batch, tokens, classes]: each word's scores, from the "
         "state of its first piece; where `starts` is 0 there is no word, and the scores are [CLS]'s or 0."
     ),
     points=3,
@@ -171,7 +171,7 @@ EXERCISE = Exercise(
             "shapes",
             "Indexing with `starts` alone would combine every row of `starts` with every sentence. Row i belongs to "
             "sentence i: index with a column of row numbers `[batch, 1]` beside `starts`, or `gather` with an index "
-            "as wide as the states. Either gives `[batch, words, d_model]`.",
+            "as wide as the states. Either gives `[batch, tokens, d_model]`.",
             answers=(
                 "every_row_of_starts",
                 "first_states_for_all",

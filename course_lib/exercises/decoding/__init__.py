@@ -2,8 +2,8 @@
 
 Built like `course_lib/exercises/attention/scale.py`; read that file first.
 
-A model is passed in as a step function: from the words so far to the logits of the next one. The models drawn here say
-    something different after every beginning, at random but always the same, so that an answer that forgets a word
+A model is passed in as a step function: from the tokens so far to the logits of the next one. The models drawn here say
+    something different after every beginning, at random but always the same, so that an answer that forgets a token
     gives itself away.
 """
 

@@ -31,7 +31,7 @@ from course_lib.exercises.decoding.shared import (
 )
 from course_lib.references import decoding
 
-MANY_BEAMS = "more beams than words"
+MANY_BEAMS = "more beams than tokens"
 """The part of `beam_search` where `topk(beams)` of a distribution is refused."""
 
 
@@ -47,15 +47,15 @@ def _beam_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     ):
         model = _worth_searching(generator, beams, vocabulary, longest, apart=apart)
         yield Case(
-            f"{beams} beams, {vocabulary} words to choose from", (step_callback(model), START, END, beams, longest)
+            f"{beams} beams, {vocabulary} tokens to choose from", (step_callback(model), START, END, beams, longest)
         )
     model = _worth_searching(generator, 4, 5, 4, ids=(4, 0), apart=(_searched, partial(_searched, ids=own_end)))
     yield Case("<s> and <e> have other ids", (step_callback(model), 4, 0, 4, 4))
     model = _worth_searching(generator, 3, 5, 4, never=END)
     yield Case("a model that never writes <e>", (step_callback(model), START, END, 3, 4))
     model = _worth_searching(generator, 6, 4, 4)
-    yield Case("more beams than words", (step_callback(model), START, END, 6, 4), part=MANY_BEAMS)
-    yield Case("one word at most", (step_callback(model), START, END, 2, 1))
+    yield Case("more beams than tokens", (step_callback(model), START, END, 6, 4), part=MANY_BEAMS)
+    yield Case("one token at most", (step_callback(model), START, END, 2, 1))
     model = draw_model(generator, 6, _cut_at_once)
     yield Case("1 beam", (step_callback(model), START, END, 1, 6))
     longest = integer(generator, 55, 65)
@@ -64,7 +64,7 @@ def _beam_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
 
 
 def _cut_at_once(model: NextWord) -> bool:
-    """Whether 1 beam finds another sentence where the first step keeps all words."""
+    """Whether 1 beam finds another sentence where the first step keeps all tokens."""
     found = decoding.beam_search(model, START, END, 1, 6)
     late = _searched(model, START, END, 1, 6, cut=lambda kept, beams: _cut(kept, 6 if len(kept[-1][1]) == 2 else beams))
     return len(found) > 2 and not torch.equal(found, late)
@@ -72,15 +72,15 @@ def _cut_at_once(model: NextWord) -> bool:
 
 def _beyond_a_float(model: NextWord, length: int) -> bool:
     """Whether 1 beam finds a sentence of so small a probability, with close choices that rounding does not decide."""
-    words, total = [START], 0.0
+    tokens, total = [START], 0.0
     for _ in range(length):
-        first, second = torch.log_softmax(model(torch.tensor(words)), dim=-1).topk(2).values.tolist()
+        first, second = torch.log_softmax(model(torch.tensor(tokens)), dim=-1).topk(2).values.tolist()
         if first - second < 1e-3:
             return False
-        words.append(int(model(torch.tensor(words)).argmax()))
+        tokens.append(int(model(torch.tensor(tokens)).argmax()))
         total += first
     coarse = _searched(model, START, END, 1, length, adds=lambda score, more, _length: round(score + more, 2))
-    return total < -115 and coarse.tolist() != words[1:]
+    return total < -115 and coarse.tolist() != tokens[1:]
 
 
 def _worth_searching(
@@ -138,7 +138,7 @@ def _searched(
     finished: str = "stay",
     cut: Callable[[_Kept, int], _Kept] = _cut,
     picks: Callable[[_Kept, int], list[int]] = lambda kept, end: kept[0][1],
-    writes: Callable[[list[int], int], list[int]] = lambda words, end: words[1:],
+    writes: Callable[[list[int], int], list[int]] = lambda tokens, end: tokens[1:],
     until: Callable[[_Kept, int], bool] = lambda kept, end: False,
     longer: int = 0,
 ) -> Tensor:
@@ -146,24 +146,24 @@ def _searched(
 
     Args:
         ids: of <s> and <e>.
-        sees: what the model is shown of the words so far.
-        says: the score of each next word, from the logits.
-        adds: the score of a sentence, from that of its beginning, of its last word, and its length.
+        sees: what the model is shown of the tokens so far.
+        says: the score of each next token, from the logits.
+        adds: the score of a sentence, from that of its beginning, of its last token, and its length.
         finished: what becomes of sentences that have their <e>: they "stay", "go on", or are "dropped".
         cut: which of the candidates live on.
         picks: one of those that live at the end.
         writes: what is returned of it.
         until: ends the search early.
-        longer: how many words more than allowed.
+        longer: how many tokens more than allowed.
     """
     start, end = ids(start_id, end_id)
     kept: _Kept = [(0.0, [start])]
     for length in range(1, max_length + longer + 1):
-        going_on = [(score, words) for score, words in kept if words[-1] != end or finished == "go on"]
+        going_on = [(score, tokens) for score, tokens in kept if tokens[-1] != end or finished == "go on"]
         candidates = [sentence for sentence in kept if sentence[1][-1] == end] if finished == "stay" else []
-        for score, words in going_on:
-            following = enumerate(says(step(torch.tensor(sees(words)))).tolist())
-            candidates += [(adds(score, more, length), [*words, word]) for word, more in following]
+        for score, tokens in going_on:
+            following = enumerate(says(step(torch.tensor(sees(tokens)))).tolist())
+            candidates += [(adds(score, more, length), [*tokens, token]) for token, more in following]
         if not candidates:
             break
         kept = cut(candidates, beams)
@@ -173,25 +173,25 @@ def _searched(
 
 
 def _continued(step: Step, kept: _Kept) -> _Kept:
-    """Every sentence, continued by every word."""
+    """Every sentence, continued by every token."""
     return [
-        (score + more, [*words, word])
-        for score, words in kept
-        for word, more in enumerate(_log_probabilities(step(torch.tensor(words))).tolist())
+        (score + more, [*tokens, token])
+        for score, tokens in kept
+        for token, more in enumerate(_log_probabilities(step(torch.tensor(tokens))).tolist())
     ]
 
 
 def _apart_from_the_start(step: Step, start_id: int, end_id: int, beams: int, max_length: int) -> Tensor:
-    """The `beams` most probable first words, each continued greedily by itself."""
+    """The `beams` most probable first tokens, each continued greedily by itself."""
     said = _log_probabilities(step(torch.tensor([start_id]))).tolist()
-    first = _cut([(more, [start_id, word]) for word, more in enumerate(said)], beams)
+    first = _cut([(more, [start_id, token]) for token, more in enumerate(said)], beams)
     sentences: _Kept = []
-    for score, words in first:
-        while len(words) <= max_length and words[-1] != end_id:
-            log_probabilities = _log_probabilities(step(torch.tensor(words))).tolist()
+    for score, tokens in first:
+        while len(tokens) <= max_length and tokens[-1] != end_id:
+            log_probabilities = _log_probabilities(step(torch.tensor(tokens))).tolist()
             best = max(range(len(log_probabilities)), key=log_probabilities.__getitem__)
-            score, words = score + log_probabilities[best], [*words, best]
-        sentences.append((score, words))
+            score, tokens = score + log_probabilities[best], [*tokens, best]
+        sentences.append((score, tokens))
     return torch.tensor(max(sentences)[1][1:])
 
 
@@ -210,7 +210,7 @@ def _until_enough_are_finished(step: Step, start_id: int, end_id: int, beams: in
 
 def _two_of_each(candidates: _Kept, beams: int) -> _Kept:
     """The best `beams` of the candidates, at most two for each beginning."""
-    beginnings = {tuple(words[:-1]) for _score, words in candidates}
+    beginnings = {tuple(tokens[:-1]) for _score, tokens in candidates}
     two_each = [_cut([c for c in candidates if tuple(c[1][:-1]) == beginning], 2) for beginning in beginnings]
     return _cut([sentence for two in two_each for sentence in two], beams)
 
@@ -220,11 +220,11 @@ def _least(candidates: _Kept, beams: int) -> _Kept:
 
 
 def _any_finished(kept: _Kept, end: int) -> bool:
-    return any(words[-1] == end for _score, words in kept)
+    return any(tokens[-1] == end for _score, tokens in kept)
 
 
 def _first_finished(kept: _Kept, end: int) -> list[int]:
-    return next((words for _score, words in kept if words[-1] == end), kept[0][1])
+    return next((tokens for _score, tokens in kept if tokens[-1] == end), kept[0][1])
 
 
 def _best_by(kept: _Kept, divisor: Callable[[int], float]) -> list[int]:
@@ -235,7 +235,7 @@ def _best_by(kept: _Kept, divisor: Callable[[int], float]) -> list[int]:
 _two_continuations_each = partial(_searched, cut=_two_of_each)
 
 
-_longest_returned = partial(_searched, picks=lambda kept, end: max((words for _score, words in kept), key=len))
+_longest_returned = partial(_searched, picks=lambda kept, end: max((tokens for _score, tokens in kept), key=len))
 
 
 _probabilities_added = partial(_searched, says=lambda logits: torch.softmax(logits, dim=-1))
@@ -290,10 +290,10 @@ def _finished_set_aside(
 
 
 def _beams_in_tensors(step: Step, start_id: int, end_id: int, beams: int, max_length: int) -> Tensor:
-    words, scores = torch.tensor([[start_id]]), torch.zeros(1)
+    tokens, scores = torch.tensor([[start_id]]), torch.zeros(1)
     for _ in range(max_length):
-        ended = words[:, -1] == end_id
-        rows = [row[row != -1] for row in words]
+        ended = tokens[:, -1] == end_id
+        rows = [row[row != -1] for row in tokens]
         logits = torch.stack([step(row) for row in rows])
         following = torch.log_softmax(logits, dim=-1)
         vocabulary = following.shape[-1]
@@ -302,10 +302,10 @@ def _beams_in_tensors(step: Step, start_id: int, end_id: int, beams: int, max_le
         following = torch.where(ended.unsqueeze(1), stays, following)
         totals = (scores.unsqueeze(1) + following).flatten()
         scores, places = totals.topk(min(beams, len(totals)))
-        words = torch.cat([words[places // vocabulary], (places % vocabulary).unsqueeze(1)], dim=1)
-        words = words[scores > -math.inf]
+        tokens = torch.cat([tokens[places // vocabulary], (places % vocabulary).unsqueeze(1)], dim=1)
+        tokens = tokens[scores > -math.inf]
         scores = scores[scores > -math.inf]
-    best = words[scores.argmax(), 1:].tolist()
+    best = tokens[scores.argmax(), 1:].tolist()
     return torch.tensor(best[: best.index(end_id) + 1] if end_id in best else best)
 
 
@@ -345,13 +345,13 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "Hold a few beginnings, each with its score, the sum of its log-probabilities. At each step, continue all "
-            "that are not finished by every word, put the finished ones beside them, and keep the best of all these "
+            "that are not finished by every token, put the finished ones beside them, and keep the best of all these "
             "together.",
         ),
         Hint(
             "shapes",
             "What you hold is a list of pairs, at first one: the score 0 and the start id alone. A beginning that is "
-            "not finished gives one candidate for each word of the vocabulary, so a step has up to beams times "
+            "not finished gives one candidate for each token of the vocabulary, so a step has up to beams times "
             "vocabulary candidates, of which `beams` are kept.",
             answers=("greedy", "each_by_itself", "two_continuations_each", "only_the_last_word_read", "one_beam_more"),
         ),
@@ -360,10 +360,10 @@ EXERCISE = Exercise(
             "Start with one pair, the score 0.0 and a list with the start id.\n"
             "Up to `max_length` times: the candidates are the finished beginnings, as they are, and the "
             "continuations of all others.\n"
-            "A continuation's score is the old score plus the word's log-probability; take a log-softmax of the "
+            "A continuation's score is the old score plus the token's log-probability; take a log-softmax of the "
             "logits, or scores of different beginnings cannot be compared.\n"
             "Sort the candidates by score, best first, and keep `beams` of them.\n"
-            "Return the words of the best pair, without the start.",
+            "Return the tokens of the best pair, without the start.",
             answers=(
                 "logits_added",
                 "probabilities_added",
@@ -389,25 +389,25 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "probabilities_added",
-            "Your answer adds the words' probabilities. A sentence's probability is their product: add their "
+            "Your answer adds the tokens' probabilities. A sentence's probability is their product: add their "
             "logarithms, by log_softmax.",
             _probabilities_added,
         ),
         Misconception(
             "last_word_only",
-            "Your answer scores a sentence by its last word alone. Its score is the sum of the log-probabilities of "
-            "all its words.",
+            "Your answer scores a sentence by its last token alone. Its score is the sum of the log-probabilities of "
+            "all its tokens.",
             partial(_searched, adds=lambda score, more, length: more),
         ),
         Misconception(
             "only_the_last_word_read",
-            "Your answer shows the model only the last word of a beginning. Then it knows nothing about the others: "
-            "give step all its words, <s> first.",
-            partial(_searched, sees=lambda words: words[-1:]),
+            "Your answer shows the model only the last token of a beginning. Then it knows nothing about the others: "
+            "give step all its tokens, <s> first.",
+            partial(_searched, sees=lambda tokens: tokens[-1:]),
         ),
         Misconception(
             "each_by_itself",
-            "Your answer keeps the best first words and continues each of them greedily by itself. At every step all "
+            "Your answer keeps the best first tokens and continues each of them greedily by itself. At every step all "
             "candidates compete: one beginning may keep several continuations, and another none.",
             _apart_from_the_start,
         ),
@@ -432,7 +432,7 @@ EXERCISE = Exercise(
         Misconception(
             "enough_finished",
             "Your answer stops as soon as `beams` sentences are finished, and returns the best of them. One that is "
-            "still under way may be more probable: go on as long as it is, up to max_length words.",
+            "still under way may be more probable: go on as long as it is, up to max_length tokens.",
             _until_enough_are_finished,
         ),
         Misconception(
@@ -451,22 +451,22 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "start_included",
-            "Your answer begins with <s>. Return the new words only.",
+            "Your answer begins with <s>. Return the new tokens only.",
             partial(_searched, writes=as_they_are),
         ),
         Misconception(
             "end_left_out",
-            "<e> is missing at the end of your answer. The model wrote it, like any other word: keep it.",
-            partial(_searched, writes=lambda words, end: without_end(words, end)[1:]),
+            "<e> is missing at the end of your answer. The model wrote it, like any other token: keep it.",
+            partial(_searched, writes=lambda tokens, end: without_end(tokens, end)[1:]),
         ),
         Misconception(
             "one_word_short",
-            "Your answer may write one word fewer than max_length: <s> does not count.",
+            "Your answer may write one token fewer than max_length: <s> does not count.",
             partial(_searched, longer=-1),
         ),
         Misconception(
             "one_word_more",
-            "Your answer may write one word more than max_length.",
+            "Your answer may write one token more than max_length.",
             partial(_searched, longer=1),
         ),
         Misconception(
@@ -487,7 +487,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "best_mean_returned",
-            "At the end your answer returns the sentence whose words are the most probable on average. Return the one "
+            "At the end your answer returns the sentence whose tokens are the most probable on average. Return the one "
             "with the largest sum; how to deal with length comes in the next section.",
             partial(_searched, picks=lambda kept, end: _best_by(kept, float)),
         ),
@@ -499,14 +499,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "two_continuations_each",
-            "Your answer continues each sentence with its two best words only. With more beams the third may be among "
-            "the best of all: look at every word, or at the best `beams`.",
+            "Your answer continues each sentence with its two best tokens only. With more beams the third may be among "
+            "the best of all: look at every token, or at the best `beams`.",
             _two_continuations_each,
         ),
         Misconception(
             "stopped_at_the_first_end",
             "Your answer stops as soon as one sentence has its <e>. Others may still become the best: go on until "
-            "every sentence that is kept has one, or max_length words.",
+            "every sentence that is kept has one, or max_length tokens.",
             partial(_searched, until=_any_finished),
             alone=True,
         ),

@@ -23,16 +23,16 @@ def _cache_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         x, unit = B.q, torch.eye(2)
         yield Case(f"{B.name}: tanzte, with <s> die Katze in the cache", (x[3:], x[:3], x[:3], unit, unit, unit))
     for kind in kinds(generator):
-        words, d_model = kind.sizes(2)
+        tokens, d_model = kind.sizes(2)
         d_head = kind.d_head()
-        yield _cache_case(kind, words, d_model, d_head)
+        yield _cache_case(kind, tokens, d_model, d_head)
     (d_model,) = sizes(generator, 1)
-    yield _cache_case(Kind("the first word: nothing in the cache", generator, (2,)), 0, d_model, 10)
+    yield _cache_case(Kind("the first token: nothing in the cache", generator, (2,)), 0, d_model, 10)
 
 
-def _cache_case(kind: Kind, words: int, d_model: int, d_head: int) -> Case:
+def _cache_case(kind: Kind, tokens: int, d_model: int, d_head: int) -> Case:
     projections = torch.randn(3, d_model, d_head, generator=kind.generator, dtype=kind.dtype) / math.sqrt(d_model)
-    x, keys, values = kind.normal(1, d_model), kind.normal(words, d_head), kind.normal(words, d_head)
+    x, keys, values = kind.normal(1, d_model), kind.normal(tokens, d_head), kind.normal(tokens, d_head)
     return Case(kind.name, (x, keys, values, *projections))
 
 
@@ -71,10 +71,10 @@ def _one_step(
     """One step with a cache, and something done differently.
 
     Args:
-        projected: query, key and value of the newest word.
+        projected: query, key and value of the newest token.
         join: puts its key, or value, to those before.
         seen: of those before, the new one and both together, what is attended to.
-        scale: what the scores are divided by, from the word and the keys.
+        scale: what the scores are divided by, from the token and the keys.
         weights: alpha, from the scaled scores.
         averaged: the "values" or the "keys".
         stored: of those before, the new one and both together, what is returned.
@@ -88,7 +88,7 @@ def _one_step(
     return returned(out, stored(keys, k, all_k).clone(), stored(values, v, all_v).clone())
 
 
-def _query_of_every_word(
+def _query_of_every_token(
     x: Tensor, keys: Tensor, values: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
     q, k, v = _behind(keys, x @ W_q), _behind(keys, x @ W_k), _behind(values, x @ W_v)
@@ -110,11 +110,11 @@ def _cached_by_einsum(x: Tensor, keys: Tensor, values: Tensor, W_q: Tensor, W_k:
 
 
 def _cached_in_place(x: Tensor, keys: Tensor, values: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor) -> _Three:
-    words = keys.shape[-2]
-    k = keys.new_zeros(*keys.shape[:-2], words + 1, keys.shape[-1])
+    tokens = keys.shape[-2]
+    k = keys.new_zeros(*keys.shape[:-2], tokens + 1, keys.shape[-1])
     v = torch.zeros_like(k)
-    k[..., :words, :], k[..., words:, :] = keys, x @ W_k
-    v[..., :words, :], v[..., words:, :] = values, x @ W_v
+    k[..., :tokens, :], k[..., tokens:, :] = keys, x @ W_k
+    v[..., :tokens, :], v[..., tokens:, :] = values, x @ W_v
     return F.scaled_dot_product_attention(x @ W_q, k, v), k, v
 
 
@@ -141,9 +141,9 @@ EXERCISE = Exercise(
     name="cached_attention",
     title="One step with a cache",
     statement=(
-        "cached_attention(x [..., 1, d_model], keys [..., words, d_head], values [..., words, d_head], W_q, W_k, W_v "
-        "[d_model, d_head]) -> (out [..., 1, d_head], keys, values): the newest word attends to all words, its own key "
-        "and value appended."
+        "cached_attention(x [..., 1, d_model], keys [..., tokens, d_head], values [..., tokens, d_head], W_q, W_k, W_v "
+        "[d_model, d_head]) -> (out [..., 1, d_head], keys, values): the newest token attends to all tokens, its own "
+        "key and value appended."
     ),
     points=3,
     minutes=15,
@@ -156,13 +156,13 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Keys and values of earlier words never change, so they are kept; only the newest word is projected. Its "
+            "Keys and values of earlier tokens never change, so they are kept; only the newest token is projected. Its "
             "own key and value join the others before it attends, because it may see itself.",
         ),
         Hint(
             "shapes",
-            "The new key and value are `[..., 1, d_head]` and go behind the others along the dimension of the words, "
-            "the last but one: `[..., words + 1, d_head]`. One query gives one output, `[..., 1, d_head]`.",
+            "The new key and value are `[..., 1, d_head]` and go behind the others along the dimension of the tokens, "
+            "the last but one: `[..., tokens + 1, d_head]`. One query gives one output, `[..., 1, d_head]`.",
             answers=(
                 "put_in_front",
                 "new_ones_only_returned",
@@ -176,25 +176,25 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "itself_not_seen",
-            "The newest word attends only to those before it. Append its own key and value first: a word may attend to "
-            "itself.",
+            "The newest token attends only to those before it. Append its own key and value first: a token may attend "
+            "to itself.",
             partial(_one_step, seen=lambda before, new, joined: before),
         ),
         Misconception(
             "only_the_first_seen",
-            "The newest word attends to the first word alone, as under a causal mask (is_causal=True, tril), which "
+            "The newest token attends to the first token alone, as under a causal mask (is_causal=True, tril), which "
             "takes a single query for the first. Leave out the mask: nothing in the cache lies in the future.",
             partial(_one_step, seen=lambda before, new, joined: joined[..., :1, :]),
         ),
         Misconception(
             "old_cache_returned",
             "The keys and values that you return are those that came in. Return them with the new ones appended, or "
-            "the next step will know nothing of this word.",
+            "the next step will know nothing of this token.",
             partial(_one_step, stored=lambda before, new, joined: before),
         ),
         Misconception(
             "new_ones_only_returned",
-            "The keys and values that you return are the newest word's alone. Return all of them.",
+            "The keys and values that you return are the newest token's alone. Return all of them.",
             partial(_one_step, stored=lambda before, new, joined: new),
         ),
         Misconception(
@@ -205,7 +205,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "oldest_dropped",
-            "Your answer drops the oldest word to make room for the newest. The cache grows by one at each step: "
+            "Your answer drops the oldest token to make room for the newest. The cache grows by one at each step: "
             "append, and keep all.",
             partial(_one_step, join=lambda before, new: _behind(before[..., 1:, :], new)),
         ),
@@ -226,7 +226,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "scaled_by_the_words",
-            "The scores are divided by the root of the number of words. Divide by √d_head, the size of a query: "
+            "The scores are divided by the root of the number of tokens. Divide by √d_head, the size of a query: "
             "keys.shape[-1].",
             partial(_one_step, scale=lambda x, keys: math.sqrt(keys.shape[-2])),
         ),
@@ -248,7 +248,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "keys_for_values",
-            "Your answer appends x W_k to the values. The new word's value is x W_v.",
+            "Your answer appends x W_k to the values. The new token's value is x W_v.",
             partial(_one_step, projected=lambda x, W_q, W_k, W_v: (x @ W_q, x @ W_k, x @ W_k)),
         ),
         Misconception(
@@ -269,14 +269,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "dimension_lost",
-            "The output has lost the dimension of the newest word: it is [..., 1, d_head], as x is [..., 1, d_model].",
+            "The output has lost the dimension of the newest token: it is [..., 1, d_head], as x is [..., 1, d_model].",
             partial(_one_step, returned=lambda out, keys, values: (out.squeeze(-2), keys, values)),
         ),
         Misconception(
             "query_of_every_word",
-            "Your answer uses the cached keys as queries, and has an output for every word. Only the newest word "
+            "Your answer uses the cached keys as queries, and has an output for every token. Only the newest token "
             "asks: its query is x W_q, and the outputs of the others were computed when they were the newest.",
-            _query_of_every_word,
+            _query_of_every_token,
         ),
     ),
     withheld=WITHHELD,

@@ -46,7 +46,7 @@ def _greedy_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         return in_time and (start in found or not name.startswith("a model"))
 
     for name, start, end, dtype, offset in (
-        ("a model that looks at all the words so far", START, END, torch.float32, 0.0),
+        ("a model that looks at all the tokens so far", START, END, torch.float32, 0.0),
         ("<s> and <e> have other ids", 6, 0, torch.float32, 0.0),
         ("large logits", START, END, torch.float32, 100.0),
         ("double precision", START, END, torch.float64, 0.0),
@@ -61,16 +61,16 @@ def _greedy_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     vocabulary, longest = integer(generator, 5, 9), integer(generator, 5, 9)
     endless = draw_model(generator, vocabulary, lambda _model: True, never=END)
     yield Case("a model that never writes <e>", (step_callback(endless), START, END, longest), part=LIMIT)
-    yield Case("two words at most", (step_callback(endless), START, END, 2), part=LIMIT)
-    yield Case("one word at most", (step_callback(endless), START, END, 1), part=LIMIT)
+    yield Case("two tokens at most", (step_callback(endless), START, END, 2), part=LIMIT)
+    yield Case("one token at most", (step_callback(endless), START, END, 1), part=LIMIT)
 
 
-def _most_probable(logits: Tensor, _words: list[int]) -> Tensor:
+def _most_probable(logits: Tensor, _tokens: list[int]) -> Tensor:
     return logits.argmax()
 
 
-def _none_twice(logits: Tensor, words: list[int]) -> Tensor:
-    return logits.index_fill(0, torch.tensor(words[1:], dtype=torch.long), -math.inf).argmax()
+def _none_twice(logits: Tensor, tokens: list[int]) -> Tensor:
+    return logits.index_fill(0, torch.tensor(tokens[1:], dtype=torch.long), -math.inf).argmax()
 
 
 def _greedily(
@@ -91,18 +91,18 @@ def _greedily(
 
     Args:
         ids: of <s> and <e>.
-        chooses: the next word, from its logits and the words so far.
-        sees: what the model is shown of the words so far.
+        chooses: the next token, from its logits and the tokens so far.
+        sees: what the model is shown of the tokens so far.
         stops: whether a sentence ends at <e>.
-        longer: how many more words than allowed.
+        longer: how many more tokens than allowed.
         ends: what becomes of the sentence in the end.
         keeps_start: whether <s> is returned.
     """
     start, end = ids(start_id, end_id)
-    words = [start]
-    while len(words) <= max_length + longer and (words[-1] != end or not stops):
-        words.append(int(chooses(step(torch.tensor(sees(words))), words)))
-    return torch.tensor(ends(words, end)[0 if keeps_start else 1 :], dtype=torch.long)
+    tokens = [start]
+    while len(tokens) <= max_length + longer and (tokens[-1] != end or not stops):
+        tokens.append(int(chooses(step(torch.tensor(sees(tokens))), tokens)))
+    return torch.tensor(ends(tokens, end)[0 if keeps_start else 1 :], dtype=torch.long)
 
 
 def _asked_once(step: decoding.Step, start_id: int, end_id: int, max_length: int) -> Tensor:
@@ -111,44 +111,44 @@ def _asked_once(step: decoding.Step, start_id: int, end_id: int, max_length: int
 
 
 def _greedy_by_cat(step: Step, start_id: int, end_id: int, max_length: int) -> Tensor:
-    words = torch.tensor([start_id])
+    tokens = torch.tensor([start_id])
     for _ in range(max_length):
-        word = step(words).argmax(dim=-1, keepdim=True)
-        words = torch.cat([words, word])
-        if word == end_id:
+        token = step(tokens).argmax(dim=-1, keepdim=True)
+        tokens = torch.cat([tokens, token])
+        if token == end_id:
             break
-    return words[1:]
+    return tokens[1:]
 
 
 def _greedy_in_place(step: Step, start_id: int, end_id: int, max_length: int) -> Tensor:
-    words = torch.zeros(max_length + 1, dtype=torch.long)
-    words[0] = start_id
+    tokens = torch.zeros(max_length + 1, dtype=torch.long)
+    tokens[0] = start_id
     length = 1
     while length <= max_length:
-        words[length] = torch.softmax(step(words[:length]), dim=0).argmax()
+        tokens[length] = torch.softmax(step(tokens[:length]), dim=0).argmax()
         length += 1
-        if words[length - 1] == end_id:
+        if tokens[length - 1] == end_id:
             break
-    return words[1:length]
+    return tokens[1:length]
 
 
 def _greedy_in_numpy(step: Step, start_id: int, end_id: int, max_length: int) -> Tensor:
-    words = [start_id]
+    tokens = [start_id]
     for _ in range(max_length):
-        words.append(int(numpy.argmax(step(torch.tensor(words)).numpy())))
-        if words[-1] == end_id:
-            return torch.tensor(words[1:])
-    return torch.tensor(words[1:])
+        tokens.append(int(numpy.argmax(step(torch.tensor(tokens)).numpy())))
+        if tokens[-1] == end_id:
+            return torch.tensor(tokens[1:])
+    return torch.tensor(tokens[1:])
 
 
 def _greedy_with_lists(step: Step, start_id: int, end_id: int, max_length: int) -> Tensor:
-    words: list[int] = []
+    tokens: list[int] = []
     for _ in range(max_length):
-        scores = step([start_id, *words]).tolist()  # type: ignore[arg-type]  # a list does as well
-        words.append(max(range(len(scores)), key=scores.__getitem__))
-        if words[-1] == end_id:
+        scores = step([start_id, *tokens]).tolist()  # type: ignore[arg-type]  # a list does as well
+        tokens.append(max(range(len(scores)), key=scores.__getitem__))
+        if tokens[-1] == end_id:
             break
-    return torch.tensor(words)
+    return torch.tensor(tokens)
 
 
 CORRECT = (
@@ -165,12 +165,12 @@ EXERCISE = Exercise(
     name="greedy",
     title="Greedy decoding",
     statement=(
-        "greedy(step, start_id, end_id, max_length) -> int64 [new]: the most probable word at every step, until it is "
-        "<e> or there are max_length words; without <s>, with <e> where it was reached; max_length is at least 1."
+        "greedy(step, start_id, end_id, max_length) -> int64 [new]: the most probable token at every step, until it is "
+        "<e> or there are max_length tokens; without <s>, with <e> where it was reached; max_length is at least 1."
     ),
     points=3,
     minutes=15,
-    section="One word after the other",
+    section="One token after the other",
     source="S2, generating outputs (greedy); S4, test time",
     reference=decoding.greedy,
     cases=_greedy_cases,
@@ -180,12 +180,12 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "The largest logit belongs to the largest probability, so no softmax is needed to choose. The model is "
-            "asked again after every word, with all the words so far.",
+            "asked again after every token, with all the tokens so far.",
         ),
         Hint(
             "outline",
             "Begin with a list that holds the start id.\n"
-            "Go on while fewer than `max_length` words are written and the last one is not the end id.\n"
+            "Go on while fewer than `max_length` tokens are written and the last one is not the end id.\n"
             "Ask `step` with the whole list as a tensor, and append the place of the largest logit.\n"
             "Return everything except the start, as a tensor.",
             answers=(
@@ -201,67 +201,67 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "start_included",
-            "Your answer begins with <s>. The model did not write <s>, it was given: return the new words only.",
+            "Your answer begins with <s>. The model did not write <s>, it was given: return the new tokens only.",
             partial(_greedily, keeps_start=True),
         ),
         Misconception(
             "end_left_out",
-            "Your answer leaves out <e>. It is a word like any other, and the model wrote it: append it, then stop.",
+            "Your answer leaves out <e>. It is a token like any other, and the model wrote it: append it, then stop.",
             partial(_greedily, ends=without_end),
         ),
         Misconception(
             "end_put_behind",
             "Your answer puts <e> after a sentence that max_length cuts off. The model did not write it: return the "
-            "words as they are.",
-            partial(_greedily, ends=lambda words, end: words if words[-1] == end else [*words, end]),
+            "tokens as they are.",
+            partial(_greedily, ends=lambda tokens, end: tokens if tokens[-1] == end else [*tokens, end]),
             alone=True,
         ),
         Misconception(
             "end_put_last",
-            "Where max_length cuts a sentence off, your answer has <e> in place of the last word. The model did not "
-            "write it: return the words as they are.",
-            partial(_greedily, ends=lambda words, end: [*words[:-1], end]),
+            "Where max_length cuts a sentence off, your answer has <e> in place of the last token. The model did not "
+            "write it: return the tokens as they are.",
+            partial(_greedily, ends=lambda tokens, end: [*tokens[:-1], end]),
             alone=True,
         ),
         Misconception(
             "goes_on_behind_the_end",
-            "Your answer goes on after <e>, up to the limit. Stop as soon as the word is end_id.",
+            "Your answer goes on after <e>, up to the limit. Stop as soon as the token is end_id.",
             partial(_greedily, stops=False),
         ),
         Misconception(
             "only_the_last_word",
-            "Your answer shows the model only the last word at each step. Then it knows nothing about the others: "
-            "give step all the words so far, <s> first.",
-            partial(_greedily, sees=lambda words: words[-1:]),
+            "Your answer shows the model only the last token at each step. Then it knows nothing about the others: "
+            "give step all the tokens so far, <s> first.",
+            partial(_greedily, sees=lambda tokens: tokens[-1:]),
         ),
         Misconception(
             "asked_once",
-            "Your answer asks the model once, after <s>, and writes its words from the most probable one down. Take "
-            "only the best, append it, and ask again with all the words so far.",
+            "Your answer asks the model once, after <s>, and writes its tokens from the most probable one down. Take "
+            "only the best, append it, and ask again with all the tokens so far.",
             _asked_once,
         ),
         Misconception(
             "one_word_short",
-            "Your answer stops one word too early where the model writes no <e>: <s> does not count. max_length is how "
-            "many new words there may be.",
+            "Your answer stops one token too early where the model writes no <e>: <s> does not count. max_length is "
+            "how many new tokens there may be.",
             partial(_greedily, longer=-1),
         ),
         Misconception(
             "one_word_more",
-            "Your answer writes one word more than max_length allows where the model writes no <e>.",
+            "Your answer writes one token more than max_length allows where the model writes no <e>.",
             partial(_greedily, longer=1),
         ),
         Misconception(
             "none_twice",
-            "Your answer never writes a word twice. Sentences do repeat words: take the most probable one, whatever "
+            "Your answer never writes a token twice. Sentences do repeat tokens: take the most probable one, whatever "
             "has been written.",
             partial(_greedily, chooses=_none_twice),
         ),
         Misconception(
             "exp_overflows",
-            "Your answer compares exp of the logits, which is infinite for large ones, so that different words look "
+            "Your answer compares exp of the logits, which is infinite for large ones, so that different tokens look "
             "alike. Compare the logits themselves: their order is the same.",
-            partial(_greedily, chooses=lambda logits, words: logits.exp().argmax()),
+            partial(_greedily, chooses=lambda logits, tokens: logits.exp().argmax()),
         ),
         *ids_written_into_the_code(_greedily),
     ),

@@ -43,7 +43,7 @@ def _penalised(
     length: Tensor,
     alpha: float,
     *,
-    words: Callable[[Tensor], Tensor] = as_it_is,
+    tokens: Callable[[Tensor], Tensor] = as_it_is,
     base: Callable[[Tensor], Tensor] = _five_more_by_six,
     raised: Callable[[Tensor, float], Tensor] = torch.pow,
     scored: Callable[[Tensor, Tensor], Tensor] = torch.div,
@@ -51,17 +51,17 @@ def _penalised(
     """The penalised score with something done differently.
 
     Args:
-        words: how many there are.
-        base: from the words, what is raised to a power.
+        tokens: how many there are.
+        base: from the tokens, what is raised to a power.
         raised: the penalty, from its base and alpha.
         scored: the score, from log-probability and penalty.
     """
-    return scored(log_probability, raised(base(words(length.to(log_probability.dtype))), alpha))
+    return scored(log_probability, raised(base(tokens(length.to(log_probability.dtype))), alpha))
 
 
 def _length_by_loop(log_probability: Tensor, length: Tensor, alpha: float) -> Tensor:
     pairs = zip(log_probability.flatten().tolist(), length.flatten().tolist(), strict=True)
-    scores = [score / ((5 + words) / 6) ** alpha for score, words in pairs]
+    scores = [score / ((5 + tokens) / 6) ** alpha for score, tokens in pairs]
     return torch.tensor(scores, dtype=log_probability.dtype).reshape(log_probability.shape)
 
 
@@ -129,7 +129,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "mean_of_the_words",
-            "Your answer is the mean log-probability of a word. Divide by ((5 + length) / 6)^alpha instead.",
+            "Your answer is the mean log-probability of a token. Divide by ((5 + length) / 6)^alpha instead.",
             lambda log_probability, length, alpha: log_probability / length,
         ),
         Misconception(
@@ -182,45 +182,45 @@ EXERCISE = Exercise(
             "whole_division",
             "Your answer divides 5 + length by 6 without remainder (//), so that sentences of different lengths share "
             "a penalty. Use /.",
-            partial(_penalised, base=lambda words: (5 + words) // 6),
+            partial(_penalised, base=lambda tokens: (5 + tokens) // 6),
         ),
         Misconception(
             "only_the_length_divided",
             "Your answer divides only the length by 6, because / binds more strongly than +. Put the sum in "
             "parentheses: (5 + length) / 6.",
-            partial(_penalised, base=lambda words: 5 + words / 6),
+            partial(_penalised, base=lambda tokens: 5 + tokens / 6),
         ),
         Misconception(
             "divided_by_five",
             "Your answer divides 5 + length by 5. Divide it by 6.",
-            partial(_penalised, base=lambda words: (5 + words) / 5),
+            partial(_penalised, base=lambda tokens: (5 + tokens) / 5),
         ),
         Misconception(
             "five_left_out",
             "Your answer leaves out the 5: the divisor is ((5 + length) / 6)^alpha.",
-            partial(_penalised, base=lambda words: words / 6),
+            partial(_penalised, base=lambda tokens: tokens / 6),
         ),
         Misconception(
             "end_not_counted",
-            "Your answer counts one word fewer than `length`, which is right as it comes: <e> is a word like any "
+            "Your answer counts one token fewer than `length`, which is right as it comes: <e> is a token like any "
             "other.",
-            partial(_penalised, words=lambda length: length - 1),
+            partial(_penalised, tokens=lambda length: length - 1),
         ),
         Misconception(
             "end_counted_twice",
-            "Your answer counts one word more than `length`, in which <e> is included already.",
-            partial(_penalised, words=lambda length: length + 1),
+            "Your answer counts one token more than `length`, in which <e> is included already.",
+            partial(_penalised, tokens=lambda length: length + 1),
         ),
         Misconception(
             "longest_for_all",
             "Your answer uses the length of the longest sentence for all of them. Each is divided by a penalty of its "
             "own.",
-            partial(_penalised, words=torch.max),
+            partial(_penalised, tokens=torch.max),
         ),
         Misconception(
             "number_of_sentences",
             "Your answer mistakes the number of sentences for their length. `length` says how long each one is.",
-            partial(_penalised, words=lambda length: length.new_tensor(length.numel())),
+            partial(_penalised, tokens=lambda length: length.new_tensor(length.numel())),
         ),
         Misconception(
             "subtracted",

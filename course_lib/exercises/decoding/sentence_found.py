@@ -25,7 +25,7 @@ def _prediction_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
 
 
 _HELD = ([0.27], [0.27, 0.24], [0.27, 0.24, 0.216])
-"""What 1, 2 and 3 beams hold after the third word: “die Katze hat”, “eine Katze tanzte”, “die Katze tanzte”."""
+"""What 1, 2 and 3 beams hold after the third token: “die Katze hat”, “eine Katze tanzte”, “die Katze tanzte”."""
 
 
 def _predicted(
@@ -83,7 +83,7 @@ EXERCISE = Exercise(
     title="Predict first",
     statement=(
         'sentence_found(beams) -> (letter, kept): "A" to "F", the sentence that a search of 1, 2 or 3 beams writes, '
-        "and the probabilities of the beginnings that it holds after the third word, the best first, not rounded."
+        "and the probabilities of the beginnings that it holds after the third token, the best first, not rounded."
     ),
     points=2,
     minutes=10,
@@ -95,16 +95,16 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "At each step a search holds the best beginnings of one length, whoever their parents are. Of two words, "
+            "At each step a search holds the best beginnings of one length, whoever their parents are. Of two tokens, "
             "“die Katze” has 0.6 · 0.9 = 0.54, “eine Katze” 0.4 · 1 = 0.4 and “die Mieze” 0.06: two beams keep the "
             "first two, three keep all.",
         ),
         Hint(
             "outline",
-            "Write down the beginnings of one word, with their probabilities, and keep as many as there are beams.\n"
-            "Continue each of them by every possible word, and multiply.\n"
-            "Sort all of these together and keep the best; the next word starts from them.\n"
-            "After the third word, note the products; then see which sentence the search ends with.",
+            "Write down the beginnings of one token, with their probabilities, and keep as many as there are beams.\n"
+            "Continue each of them by every possible token, and multiply.\n"
+            "Sort all of these together and keep the best; the next token starts from them.\n"
+            "After the third token, note the products; then see which sentence the search ends with.",
             answers=(
                 "each_beginning_continued_once",
                 "one_beginning_continued",
@@ -119,7 +119,7 @@ EXERCISE = Exercise(
         Misconception(
             "one_beginning_continued",
             "With more than one beam you keep the best beginning alone and two or three of its continuations. Keep "
-            "two or three beginnings at every step: after two words these include “die Katze” and “eine Katze”, and "
+            "two or three beginnings at every step: after two tokens these include “die Katze” and “eine Katze”, and "
             "both are continued.",
             partial(_predicted, two="A", three="A", held=([0.27], [0.27, 0.216], [0.27, 0.216, 0.054])),
         ),
@@ -131,7 +131,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "each_beginning_continued_once",
-            "You continue each beginning with one word, its best. A beginning may have several continuations: of all "
+            "You continue each beginning with one token, its best. A beginning may have several continuations: of all "
             "that there are, keep the most probable. “die Katze tanzte” (0.216) comes before “die Mieze tanzte” "
             "(0.06).",
             partial(_predicted, three="E", held=([0.27], [0.27, 0.24], [0.27, 0.24, 0.06])),
@@ -157,7 +157,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "always_the_best",
-            "You predict the most probable sentence of all, A, at every width. A search sees only the next word: "
+            "You predict the most probable sentence of all, A, at every width. A search sees only the next token: "
             "after “die Katze” the most probable one is “hat” (0.5, against 0.4), so one beam never sees A.",
             partial(_predicted, one="A", two="A"),
         ),
@@ -188,14 +188,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "not_kept_by_two",
-            "For two beams you predict F. “eine Katze hat” has 0.4 · 0.4 = 0.16; two other beginnings of three words "
+            "For two beams you predict F. “eine Katze hat” has 0.4 · 0.4 = 0.16; two other beginnings of three tokens "
             "have more, and it is dropped.",
             partial(_predicted, two="F"),
         ),
         Misconception(
             "best_at_once",
-            "You predict the most probable sentence of all, A, for one beam. Follow the tree word by word: after “die "
-            "Katze” greedy decoding takes “hat” (0.5, against 0.4).",
+            "You predict the most probable sentence of all, A, for one beam. Follow the tree token by token: after "
+            "“die Katze” greedy decoding takes “hat” (0.5, against 0.4).",
             partial(_predicted, one="A"),
         ),
         Misconception(
@@ -204,26 +204,26 @@ EXERCISE = Exercise(
             partial(_predicted, one="C"),
         ),
         *alike(
-            "For each beginning you give the probability of its third word alone. Multiply it by those of the first "
+            "For each beginning you give the probability of its third token alone. Multiply it by those of the first "
             "two: 0.6 · 0.9 · 0.5 for “die Katze hat”.",
             last_words_alone=partial(_predicted, held=([0.5], [0.5, 0.6], [0.5, 0.6, 0.4])),
             last_words_alone_sorted=partial(_predicted, held=([0.5], [0.6, 0.5], [0.6, 0.5, 0.4])),
         ),
         Misconception(
             "beginnings_of_two_words",
-            "You give the beginnings of two words, “die Katze” first. Multiply on: the third word decides what is "
+            "You give the beginnings of two tokens, “die Katze” first. Multiply on: the third token decides what is "
             "kept.",
             partial(_predicted, held=([0.54], [0.54, 0.4], [0.54, 0.4, 0.06])),
         ),
         Misconception(
             "whole_sentences",
-            "You give the probabilities of whole sentences, including how they end. Stop after the third word.",
+            "You give the probabilities of whole sentences, including how they end. Stop after the third token.",
             partial(_predicted, held=([0.162], [0.168, 0.162], [0.1944, 0.168, 0.162])),
         ),
         Misconception(
             "only_the_sentence_found",
             "You give the probability of the sentence that is found, to its end. The question is about the beginnings "
-            "that are held after the third word: one for each beam.",
+            "that are held after the third token: one for each beam.",
             partial(_predicted, held=([0.162], [0.168], [0.1944])),
         ),
         Misconception(

@@ -18,8 +18,8 @@ from course_lib.references import decoding
 
 
 def _tree_sentence(sentence: str) -> tuple[Tensor, Tensor]:
-    """What the lesson's tree says about each word of a sentence, with an improbable 1e-4 for words it rules out."""
-    ids = [decoding.TANZTE_WORDS.index(word) for word in sentence.split()]
+    """What the lesson's tree says about each token of a sentence, with an improbable 1e-4 for tokens it rules out."""
+    ids = [decoding.TANZTE_WORDS.index(token) for token in sentence.split()]
     rows = [Lesson()(torch.tensor([START, *ids[:place]])) for place in range(len(ids))]
     return torch.stack(rows).clamp(min=math.log(1e-4)), torch.tensor(ids)
 
@@ -34,19 +34,19 @@ def _sequence_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
             "worked example: die Katze tanzte <e>, by the tree of the lesson", _tree_sentence("die Katze tanzte <e>")
         )
     for kind in kinds(generator):
-        words, vocabulary = kind.sizes(2)
-        expected = torch.randint(vocabulary, (*kind.leading, words), generator=generator)
-        yield Case(kind.name, (2 * kind.normal(words, vocabulary) + 1, expected))
-    words = integer(generator, 150, 200)
-    logits = 3 * torch.randn(words, 40, generator=generator)
-    yield Case(f"{words} words", (logits, torch.randint(40, (words,), generator=generator)), part=SMALL)
+        tokens, vocabulary = kind.sizes(2)
+        expected = torch.randint(vocabulary, (*kind.leading, tokens), generator=generator)
+        yield Case(kind.name, (2 * kind.normal(tokens, vocabulary) + 1, expected))
+    tokens = integer(generator, 150, 200)
+    logits = 3 * torch.randn(tokens, 40, generator=generator)
+    yield Case(f"{tokens} tokens", (logits, torch.randint(40, (tokens,), generator=generator)), part=SMALL)
     logits = torch.randn(6, 5, generator=generator)
     logits[::2] += 200  # exp overflows; the softmax is the same
-    yield Case("large logits at every other word", (logits, torch.randint(5, (6,), generator=generator)), part=SMALL)
+    yield Case("large logits at every other token", (logits, torch.randint(5, (6,), generator=generator)), part=SMALL)
     logits = torch.randn(2, 4, 3, generator=generator)
     logits[1, 2, 0] = -float(integer(generator, 115, 130))
     expected = torch.tensor([[1, 2, 0, 1], [2, 0, 0, 1]])
-    yield Case("a word that the model thinks next to impossible", (logits, expected), part=SMALL)
+    yield Case("a token that the model thinks next to impossible", (logits, expected), part=SMALL)
 
 
 _ALL, _BUT_THE_LAST, _BUT_THE_FIRST = slice(None), slice(None, -1), slice(1, None)
@@ -80,7 +80,7 @@ def _log_probability(
     expected: Tensor,
     *,
     rows: slice = _ALL,
-    words: slice = _ALL,
+    tokens: slice = _ALL,
     each: Callable[[Tensor, Tensor], Tensor] = _logs,
     joined: Callable[[Tensor], Tensor] = _summed,
     unit: float = 1.0,
@@ -89,13 +89,13 @@ def _log_probability(
     """The log-probability with something done differently.
 
     Args:
-        rows, words: which of them are looked at.
-        each: a number for each word.
+        rows, tokens: which of them are looked at.
+        each: a number for each token.
         joined: one for the sentence.
         unit: of the logarithm, in nats.
         sign: -1 turns it.
     """
-    return sign * joined(each(logits[..., rows, :], expected[..., words])) / unit
+    return sign * joined(each(logits[..., rows, :], expected[..., tokens])) / unit
 
 
 _NOTHING_TO_KEEP_AWAY = "Take log_softmax, in one step, and nothing has to be kept away from 0."
@@ -104,7 +104,7 @@ _NOTHING_TO_KEEP_AWAY = "Take log_softmax, in one step, and nothing has to be ke
 def _floored(name: str, floor: float) -> Misconception:
     return Misconception(
         f"floor_of_a_{name}",
-        f"Your answer is right unless a word is next to impossible: then it takes the probability to be {floor:g}. It "
+        f"Your answer is right unless a token is next to impossible: then it takes the probability to be {floor:g}. It "
         f"is much smaller. {_NOTHING_TO_KEEP_AWAY}",
         partial(_log_probability, each=partial(_by_exp, floor=floor)),
         alone=True,
@@ -122,10 +122,10 @@ def _raised(power: int) -> Misconception:
 
 
 def _sequence_by_loop(logits: Tensor, expected: Tensor) -> Tensor:
-    rows, words = logits.reshape(-1, *logits.shape[-2:]), expected.reshape(-1, expected.shape[-1])
+    rows, tokens = logits.reshape(-1, *logits.shape[-2:]), expected.reshape(-1, expected.shape[-1])
     totals = [
         sum(row[place] - row.logsumexp(0) for row, place in zip(sentence, ids, strict=True))
-        for sentence, ids in zip(rows, words, strict=True)
+        for sentence, ids in zip(rows, tokens, strict=True)
     ]
     return torch.stack([torch.as_tensor(total) for total in totals]).reshape(expected.shape[:-1])
 
@@ -160,8 +160,8 @@ EXERCISE = Exercise(
     name="sequence_log_probability",
     title="How probable a sentence is",
     statement=(
-        "sequence_log_probability(logits [..., words, vocabulary], expected int64 [..., words]) -> [...]: the natural "
-        "logarithm of the whole sentence's probability, by the chain rule; all logits are finite."
+        "sequence_log_probability(logits [..., tokens, vocabulary], expected int64 [..., tokens]) -> [...]: the "
+        "natural logarithm of the whole sentence's probability, by the chain rule; all logits are finite."
     ),
     points=3,
     minutes=12,
@@ -175,14 +175,14 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "A sentence's probability is the product of its words' probabilities, so its logarithm is a sum. Take the "
+            "A sentence's probability is the product of its tokens' probabilities, so its logarithm is a sum. Take the "
             "logarithm of the softmax in one step: in two, small probabilities become 0 on the way.",
         ),
         Hint(
             "shapes",
-            "A log-softmax over the vocabulary keeps `[..., words, vocabulary]`. `gather` takes one entry of each "
-            "row, if the index has a last dimension of size 1; without that dimension again it is `[..., words]`, and "
-            "the sum over the words is `[...]`.",
+            "A log-softmax over the vocabulary keeps `[..., tokens, vocabulary]`. `gather` takes one entry of each "
+            "row, if the index has a last dimension of size 1; without that dimension again it is `[..., tokens]`, and "
+            "the sum over the tokens is `[...]`.",
             answers=(
                 "batch_added_up",
                 "first_dimension_added_up",
@@ -197,7 +197,7 @@ EXERCISE = Exercise(
         Misconception(
             "logarithm_of_the_product",
             "Your answer multiplies the probabilities, and takes the logarithm at the end. For a long sentence, or "
-            "one with a word that is next to impossible, the product is too small for a float and becomes 0: take the "
+            "one with a token that is next to impossible, the product is too small for a float and becomes 0: take the "
             "logarithms first, by log_softmax, and add them up.",
             partial(_log_probability, joined=lambda logs: logs.exp().prod(dim=-1).log()),
         ),
@@ -238,7 +238,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "mean_over_the_words",
-            "Your answer is the mean over the words, as a training loss takes it. The sentence's log-probability is "
+            "Your answer is the mean over the tokens, as a training loss takes it. The sentence's log-probability is "
             "the sum.",
             partial(_log_probability, joined=lambda logs: logs.mean(dim=-1)),
         ),
@@ -250,19 +250,19 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "most_probable_words",
-            "Your answer is the log-probability of the most probable word at each place. It should be that of the "
-            "words in `expected`: gather them.",
+            "Your answer is the log-probability of the most probable token at each place. It should be that of the "
+            "tokens in `expected`: gather them.",
             partial(_log_probability, each=lambda logits, expected: torch.log_softmax(logits, dim=-1).amax(dim=-1)),
         ),
         Misconception(
             "not_added_up",
-            "Your answer still has a number for each word. Their sum is the logarithm of the product.",
+            "Your answer still has a number for each token. Their sum is the logarithm of the product.",
             partial(_log_probability, joined=torch.clone),
         ),
         Misconception(
             "softmax_over_the_words",
-            "Your answer takes the softmax over the words of the sentence (dim=-2). At each place the probabilities of "
-            "the vocabulary sum to 1: dim=-1.",
+            "Your answer takes the softmax over the tokens of the sentence (dim=-2). At each place the probabilities "
+            "of the vocabulary sum to 1: dim=-1.",
             partial(_log_probability, each=partial(_logs, dim=-2)),
         ),
         Misconception(
@@ -273,27 +273,27 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "shifted_once_more",
-            "Your answer compares each row of logits with the word after its own. The rows and `expected` are already "
-            "aligned: row t is what the model said about word t.",
-            partial(_log_probability, rows=_BUT_THE_LAST, words=_BUT_THE_FIRST),
+            "Your answer compares each row of logits with the token after its own. The rows and `expected` are already "
+            "aligned: row t is what the model said about token t.",
+            partial(_log_probability, rows=_BUT_THE_LAST, tokens=_BUT_THE_FIRST),
         ),
         Misconception(
             "shifted_back",
-            "Your answer compares each row of logits with the word before its own. The rows and `expected` are "
-            "already aligned: row t is what the model said about word t.",
-            partial(_log_probability, rows=_BUT_THE_FIRST, words=_BUT_THE_LAST),
+            "Your answer compares each row of logits with the token before its own. The rows and `expected` are "
+            "already aligned: row t is what the model said about token t.",
+            partial(_log_probability, rows=_BUT_THE_FIRST, tokens=_BUT_THE_LAST),
         ),
         Misconception(
             "last_word_left_out",
-            "Your answer leaves out the last word, which ends the sentence. Ending has a probability as well: its "
+            "Your answer leaves out the last token, which ends the sentence. Ending has a probability as well: its "
             "factor belongs to the product.",
-            partial(_log_probability, rows=_BUT_THE_LAST, words=_BUT_THE_LAST),
+            partial(_log_probability, rows=_BUT_THE_LAST, tokens=_BUT_THE_LAST),
         ),
         Misconception(
             "first_word_left_out",
-            "Your answer leaves out the first word. `expected` does not begin with <s>: every one of its words is a "
+            "Your answer leaves out the first token. `expected` does not begin with <s>: every one of its tokens is a "
             "factor.",
-            partial(_log_probability, rows=_BUT_THE_FIRST, words=_BUT_THE_FIRST),
+            partial(_log_probability, rows=_BUT_THE_FIRST, tokens=_BUT_THE_FIRST),
         ),
         Misconception(
             "in_bits",
@@ -313,8 +313,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "first_dimension_added_up",
-            "Your answer sums over the first dimension, which is the batch where there is one. The words of a sentence "
-            "are the last dimension: dim=-1.",
+            "Your answer sums over the first dimension, which is the batch where there is one. The tokens of a "
+            "sentence are the last dimension: dim=-1.",
             partial(_log_probability, joined=lambda logs: logs.sum(dim=0)),
         ),
         *map(_raised, (9, 12)),

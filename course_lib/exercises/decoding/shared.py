@@ -33,18 +33,18 @@ TREE = "worked example: the tree of the lesson"
 
 
 BEHIND_DIE_KATZE = torch.tensor([0.3, 0.24, 0.16, 0.1, 0.07, 0.05, 0.04, 0.02, 0.015, 0.005])
-"""The lesson's distribution over ten words after *die Katze*."""
+"""The lesson's distribution over ten tokens after *die Katze*."""
 
 
-BEHIND = "worked example: the ten words of the lesson"
+BEHIND = "worked example: the ten tokens of the lesson"
 
 
 @dataclass(frozen=True)
 class Lesson:
     """The tree of the lesson."""
 
-    def __call__(self, words: Tensor) -> Tensor:
-        ids = written_ids(words, len(decoding.TANZTE_WORDS))
+    def __call__(self, tokens: Tensor) -> Tensor:
+        ids = written_ids(tokens, len(decoding.TANZTE_WORDS))
         return decoding.tree_step(decoding.TANZTE, decoding.TANZTE_WORDS)(torch.tensor(ids))
 
 
@@ -78,7 +78,7 @@ def given_ids(start_id: int, end_id: int) -> tuple[int, int]:
 
 def ids_written_into_the_code(searching: Callable[..., Tensor]) -> tuple[Misconception, ...]:
     """The ids of <s>, of <e>, and of both, in an answer that has the setting `ids`."""
-    use = "another vocabulary numbers its words differently."
+    use = "another vocabulary numbers its tokens differently."
     return (
         Misconception(
             "start_written_into_the_code",
@@ -103,23 +103,23 @@ def own_end(start_id: int, _end_id: int) -> tuple[int, int]:
     return start_id, END
 
 
-def as_they_are(words: list[int], _end: int) -> list[int]:
-    return words
+def as_they_are(tokens: list[int], _end: int) -> list[int]:
+    return tokens
 
 
-def without_end(words: list[int], end: int) -> list[int]:
-    return words[:-1] if words[-1] == end else words
+def without_end(tokens: list[int], end: int) -> list[int]:
+    return tokens[:-1] if tokens[-1] == end else tokens
 
 
-def distributions(generator: Generator, words: int) -> Iterator[tuple[str, Tensor]]:
-    """A distribution over about this many words, of each kind; no two words are equally probable."""
+def distributions(generator: Generator, tokens: int) -> Iterator[tuple[str, Tensor]]:
+    """A distribution over about this many tokens, of each kind; no two tokens are equally probable."""
     for place, kind in enumerate(kinds(generator)):
         several = (3,) if kind.transposed else ()
-        yield kind.name, torch.softmax(1.5 * kind.normal(*several, 1 if kind.ones else words + place), dim=-1)
+        yield kind.name, torch.softmax(1.5 * kind.normal(*several, 1 if kind.ones else tokens + place), dim=-1)
 
 
 KeepRule = Callable[[Tensor, float], Tensor]
-"""From probabilities and k, or p, to True at the words that stay."""
+"""From probabilities and k, or p, to True at the tokens that stay."""
 
 
 def over_the_sum(kept: Tensor, _stay: Tensor) -> Tensor:
@@ -145,7 +145,7 @@ def restricted_by(
     """What is left of a distribution.
 
     Args:
-        keep: which words stay.
+        keep: which tokens stay.
         divided: their probabilities, from those that they had.
         laid_out: where these are put.
     """
@@ -161,7 +161,7 @@ DIVISIONS: tuple[tuple[str, str, Callable[[Tensor, Tensor], Tensor]], ...] = (
     ),
     (
         "softmax_of_zeros",
-        "Your answer sets the others to 0 and takes the softmax, but exp(0) is 1: the dropped words come back. "
+        "Your answer sets the others to 0 and takes the softmax, but exp(0) is 1: the dropped tokens come back. "
         "Divide the kept probabilities by their sum.",
         lambda kept, stay: torch.softmax(kept, dim=-1),
     ),
@@ -173,13 +173,13 @@ DIVISIONS: tuple[tuple[str, str, Callable[[Tensor, Tensor], Tensor]], ...] = (
     ),
     (
         "all_equal",
-        "Your answer gives the same probability to all words that stay. They should keep their proportions: divide by "
+        "Your answer gives the same probability to all tokens that stay. They should keep their proportions: divide by "
         "their sum.",
         lambda kept, stay: stay / stay.sum(dim=-1, keepdim=True).to(kept.dtype),
     ),
     (
         "rest_in_equal_shares",
-        "Your answer shares out what the dropped words had equally among those that stay. They should keep their "
+        "Your answer shares out what the dropped tokens had equally among those that stay. They should keep their "
         "proportions: divide by their sum.",
         lambda kept, stay: (
             kept + stay * (1 - kept.sum(dim=-1, keepdim=True)) / stay.sum(dim=-1, keepdim=True).to(kept.dtype)
@@ -187,7 +187,7 @@ DIVISIONS: tuple[tuple[str, str, Callable[[Tensor, Tensor], Tensor]], ...] = (
     ),
     (
         "rest_to_the_best",
-        "Your answer gives what the dropped words had to the best one. All that stay should keep their proportions: "
+        "Your answer gives what the dropped tokens had to the best one. All that stay should keep their proportions: "
         "divide by their sum.",
         lambda kept, stay: kept + is_largest(kept) * (1 - kept.sum(dim=-1, keepdim=True)),
     ),
@@ -198,12 +198,12 @@ DIVISIONS: tuple[tuple[str, str, Callable[[Tensor, Tensor], Tensor]], ...] = (
     ),
     (
         "sum_over_the_first_dimension",
-        "Your answer sums over the first dimension, which is the batch where there is one. The words of a row are "
+        "Your answer sums over the first dimension, which is the batch where there is one. The tokens of a row are "
         "the last: .sum(dim=-1, keepdim=True).",
         lambda kept, stay: kept / kept.sum(dim=0, keepdim=True),
     ),
 )
-"""What may go wrong where the words that stay get their probabilities: id, message, what is done."""
+"""What may go wrong where the tokens that stay get their probabilities: id, message, what is done."""
 
 
 def is_largest(values: Tensor) -> Tensor:

@@ -37,7 +37,7 @@ def _top_k_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("k = 1", (probabilities, 1))
     yield Case("k = all of them", (probabilities, 7))
     larger = integer(generator, 8, 60)
-    yield Case(f"7 words, k = {larger}", (probabilities, larger), part="k beyond the vocabulary")
+    yield Case(f"7 tokens, k = {larger}", (probabilities, larger), part="k beyond the vocabulary")
 
 
 def _only_k(restricted: Tensor, _probabilities: Tensor, stay: Tensor) -> Tensor:
@@ -46,7 +46,7 @@ def _only_k(restricted: Tensor, _probabilities: Tensor, stay: Tensor) -> Tensor:
 
 
 def _among_the_first(probabilities: Tensor, k: float, *, descending: bool = True, dim: int = -1) -> Tensor:
-    """True at the k most probable words; at the least probable, where the order is turned."""
+    """True at the k most probable tokens; at the least probable, where the order is turned."""
     ranks = probabilities.argsort(dim=dim, descending=descending).argsort(dim=dim)
     return ranks < k
 
@@ -85,8 +85,8 @@ def _top_k_by_scatter(probabilities: Tensor, k: int) -> Tensor:
 def _top_k_by_loop(probabilities: Tensor, k: int) -> Tensor:
     kept = torch.zeros_like(probabilities).reshape(-1, probabilities.shape[-1])
     for row, out in zip(probabilities.reshape(-1, probabilities.shape[-1]), kept, strict=True):
-        for word in sorted(range(len(row)), key=row.tolist().__getitem__, reverse=True)[:k]:
-            out[word] = row[word]
+        for token in sorted(range(len(row)), key=row.tolist().__getitem__, reverse=True)[:k]:
+            out[token] = row[token]
         out /= out.sum()
     return kept.reshape(probabilities.shape)
 
@@ -130,12 +130,12 @@ EXERCISE = Exercise(
     name="top_k",
     title="Top-k",
     statement=(
-        "top_k(probabilities [..., vocabulary], k) -> [..., vocabulary]: 0 except for the k most probable words, "
-        "whose probabilities are divided by their sum; all words where k is larger than the vocabulary."
+        "top_k(probabilities [..., vocabulary], k) -> [..., vocabulary]: 0 except for the k most probable tokens, "
+        "whose probabilities are divided by their sum; all tokens where k is larger than the vocabulary."
     ),
     points=3,
     minutes=10,
-    section="Only the k most probable words",
+    section="Only the k most probable tokens",
     source="Fan et al. (2018); Holtzman et al. (2020)",
     reference=decoding.top_k,
     cases=and_turned_around(_top_k_cases),
@@ -144,7 +144,7 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "The words that stay keep their proportions, so divide them by their own sum. `torch.topk` gives the "
+            "The tokens that stay keep their proportions, so divide them by their own sum. `torch.topk` gives the "
             "largest values and where they stood; it does not accept a k above the vocabulary.",
         ),
         Hint(
@@ -166,40 +166,40 @@ EXERCISE = Exercise(
         *(Misconception(name, told, partial(_topped, divided=divided)) for name, told, divided in DIVISIONS),
         Misconception(
             "least_probable",
-            "Your answer keeps the k least probable words. Sort in descending order, or use torch.topk.",
+            "Your answer keeps the k least probable tokens. Sort in descending order, or use torch.topk.",
             partial(_topped, keep=partial(_among_the_first, descending=False)),
         ),
         Misconception(
             "first_in_the_vocabulary",
-            "Your answer keeps the first k words of the vocabulary. Keep the k most probable ones, wherever they "
+            "Your answer keeps the first k tokens of the vocabulary. Keep the k most probable ones, wherever they "
             "stand.",
             partial(_topped, keep=_first_of_the_vocabulary),
         ),
         Misconception(
             "one_too_few",
-            "Your answer keeps one word fewer than k. The k-th most probable stays as well: compare with >=, not >.",
+            "Your answer keeps one token fewer than k. The k-th most probable stays as well: compare with >=, not >.",
             partial(_topped, keep=lambda probabilities, k: _among_the_first(probabilities, k - 1)),
         ),
         Misconception(
             "one_too_many",
-            "Your answer keeps one word more than k.",
+            "Your answer keeps one token more than k.",
             partial(_topped, keep=lambda probabilities, k: _among_the_first(probabilities, k + 1)),
         ),
         Misconception(
             "only_the_best",
-            "Your answer keeps only the best word, for every k. The smallest of the values that topk returns is the "
+            "Your answer keeps only the best token, for every k. The smallest of the values that topk returns is the "
             "last: [..., -1:].",
             partial(_topped, keep=lambda probabilities, k: is_largest(probabilities)),
         ),
         Misconception(
             "at_least_one_kth",
-            "Your answer keeps the words that have a probability of 1 / k or more, however many these are. Keep the k "
+            "Your answer keeps the tokens that have a probability of 1 / k or more, however many these are. Keep the k "
             "most probable ones.",
             partial(_topped, keep=lambda probabilities, k: probabilities >= 1 / k),
         ),
         Misconception(
             "all_but_one_at_most",
-            "Where k is as large as the vocabulary or larger, your answer loses the least probable word. All stay: "
+            "Where k is as large as the vocabulary or larger, your answer loses the least probable token. All stay: "
             "min(k, probabilities.shape[-1]).",
             partial(
                 _topped,
@@ -220,19 +220,19 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "k_of_all_rows_together",
-            "Your answer keeps the k most probable words of all rows together. Each row has its own: topk(k, dim=-1), "
+            "Your answer keeps the k most probable tokens of all rows together. Each row has its own: topk(k, dim=-1), "
             "without flatten.",
             partial(_topped, keep=_of_all_rows),
         ),
         Misconception(
             "sorted_order",
-            "Your answer is sorted: word 0 gets the probability of the most probable word, whichever that was. Each "
-            "word keeps its place.",
+            "Your answer is sorted: token 0 gets the probability of the most probable token, whichever that was. Each "
+            "token keeps its place.",
             partial(_topped, laid_out=leave_sorted),
         ),
         Misconception(
             "only_k_numbers",
-            "Your answer has only the k kept probabilities. Return one for every word of the vocabulary, with 0 for "
+            "Your answer has only the k kept probabilities. Return one for every token of the vocabulary, with 0 for "
             "the others, so that it is clear which is which.",
             partial(_topped, laid_out=_only_k),
         ),

@@ -23,8 +23,8 @@ NEAR_0 = "near 0"
 def _temperature_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case(f"{BEHIND}, temperature 0.5", (BEHIND_DIE_KATZE.log(), 0.5))
-        yield Case("the ten words of the lesson, temperature 2", (BEHIND_DIE_KATZE.log(), 2.0))
-        yield Case("the ten words of the lesson, temperature 0.02", (BEHIND_DIE_KATZE.log(), 0.02), part=NEAR_0)
+        yield Case("the ten tokens of the lesson, temperature 2", (BEHIND_DIE_KATZE.log(), 2.0))
+        yield Case("the ten tokens of the lesson, temperature 0.02", (BEHIND_DIE_KATZE.log(), 0.02), part=NEAR_0)
     for kind, temperature in zip(kinds(generator), (0.7, 1.5, 0.4, 2.5, 1.0), strict=True):
         (vocabulary,) = kind.sizes(1)
         several = (3,) if kind.transposed else ()
@@ -163,7 +163,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "all_on_the_best_near_0",
-            "At a low temperature your answer gives all the probability to the best word. Where others are nearly as "
+            "At a low temperature your answer gives all the probability to the best token. Where others are nearly as "
             "good they keep some: use the formula at every temperature.",
             lambda logits, temperature: (
                 _on_the_best(logits) if temperature < 0.1 else torch.softmax(logits / temperature, dim=-1)
@@ -230,7 +230,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "sign_turned",
-            "Your answer prefers the words with the smallest logits: it has one minus too many (softmin has one "
+            "Your answer prefers the tokens with the smallest logits: it has one minus too many (softmin has one "
             "inside).",
             partial(_tempered, divided=lambda logits, temperature: -logits / temperature),
         ),

@@ -19,7 +19,7 @@ _EMPTY = "a batch without targets"
 def _loss_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case(
-            "worked example: 90 words and 10", (torch.tensor([2.0, 4.0]), torch.tensor([90, 10])), gradients=(0,)
+            "worked example: 90 tokens and 10", (torch.tensor([2.0, 4.0]), torch.tensor([90, 10])), gradients=(0,)
         )
     for name, dtype in (
         ("four batches", torch.float32),
@@ -32,7 +32,7 @@ def _loss_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case(name, (means, targets), gradients=(0,))
     yield Case("a single batch", (torch.tensor([1.5]), torch.tensor([7])))
     means = torch.rand(3, generator=generator) * 5 + 1
-    yield Case("a single word", (means, torch.tensor([1, 2, integer(generator, 3, 9)])), gradients=(0,))
+    yield Case("a single token", (means, torch.tensor([1, 2, integer(generator, 3, 9)])), gradients=(0,))
     means = torch.rand(4, generator=generator) * 5 + 1
     targets = torch.randint(3, 400, (4,), generator=generator)
     place = integer(generator, 0, 4)
@@ -56,12 +56,12 @@ def _added_up(
 
 def _by_loop(means: Tensor, targets: Tensor) -> Tensor:
     total = torch.zeros((), dtype=means.dtype)
-    words = 0
+    tokens = 0
     for mean, count in zip(means, targets.tolist(), strict=True):
         if count:
             total = total + mean * count
-            words += count
-    return total / words
+            tokens += count
+    return total / tokens
 
 
 CORRECT = (
@@ -94,8 +94,8 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Think of one large batch with all the words in it: every word would count the same. A small batch's mean "
-            "must therefore weigh as much as it has words.",
+            "Think of one large batch with all the tokens in it: every token would count the same. A small batch's "
+            "mean must therefore weigh as much as it has tokens.",
             answers=("mean_of_means", "sum_of_means", "upside_down"),
         ),
         Hint(
@@ -115,8 +115,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "mean_of_means",
-            "Your answer is the mean of the batches' means, in which a word of a small batch counts more than one of a "
-            "large batch. Weigh each mean by its number of targets.",
+            "Your answer is the mean of the batches' means, in which a token of a small batch counts more than one of "
+            "a large batch. Weigh each mean by its number of targets.",
             lambda means, targets: means.mean(),
         ),
         Misconception(

@@ -210,7 +210,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "padding_free",
-            "Your answer counts the words without the padding. On the GPU every row is as long as the longest: "
+            "Your answer counts the tokens without the padding. On the GPU every row is as long as the longest: "
             "multiply the number of pairs by the longest lengths.",
             partial(_cut, size=lambda pairs: sum(map(sum, pairs))),
         ),

@@ -25,48 +25,48 @@ from course_lib.references.encoder_decoder import AddAndNorm
 class _Layers(nn.Module):
     """What the constructor in the lesson makes."""
 
-    def __init__(self, d_model: int, heads: int, d_hidden: int, dropout: float = 0.0) -> None:
+    def __init__(self, d_model: int, heads: int, d_ff: int, dropout: float = 0.0) -> None:
         super().__init__()
         self.self_attention = MultiHeadAttention(d_model, heads)
         self.add_and_norm_1 = AddAndNorm(d_model, dropout)
         self.cross_attention = MultiHeadAttention(d_model, heads)
         self.add_and_norm_2 = AddAndNorm(d_model, dropout)
-        self.feed_forward = FeedForward(d_model, d_hidden)
+        self.feed_forward = FeedForward(d_model, d_ff)
         self.add_and_norm_3 = AddAndNorm(d_model, dropout)
 
 
 def _block_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
-        # A norm of two numbers leaves nothing but their sign, so each word's vector is given two more.
-        x, memory = (torch.cat([words, 0.5 * words.flip(1)], dim=-1) for words in (B.q, A.k))
+        # A norm of two numbers leaves nothing but their sign, so each token's vector is given two more.
+        x, memory = (torch.cat([tokens, 0.5 * tokens.flip(1)], dim=-1) for tokens in (B.q, A.k))
         x, memory = torch.stack([x, 0.5 * x.flip(0)]), torch.stack([memory, memory.flip(0)])
         inputs = (x, memory, causal_mask(4), torch.ones(2, 1, 3, dtype=torch.bool))
         name = "worked example: <s> die Katze tanzte, looking at the cat danced"
-        yield _block_case(name, generator, inputs, heads=2, d_hidden=5)
+        yield _block_case(name, generator, inputs, heads=2, d_ff=5)
     for name, heads, target, source in (
         ("a batch with padding in the source", 2, 5, 3),
         ("a source longer than the target", 3, 4, 7),
         (ANY_MASKS, 2, 4, 4),
     ):
         inputs = _block_inputs(generator, heads, target, source, any_mask=name == ANY_MASKS)
-        yield _block_case(name, generator, inputs, heads, d_hidden=4 * heads + 1)
+        yield _block_case(name, generator, inputs, heads, d_ff=4 * heads + 1)
     one = torch.ones(1, 1, 1, dtype=torch.bool)
     inputs = (*torch.randn(2, 1, 1, 4, generator=generator), one, one)
-    yield _block_case("single words, alone in their batch, with one head", generator, inputs, 1, 3)
+    yield _block_case("single tokens, alone in their batch, with one head", generator, inputs, 1, 3)
     yield _in_double(_block_case("double precision", generator, _block_inputs(generator, 2, 3, 5), 2, 9))
     inputs = _block_inputs(generator, 2, 5, 4)
     yield _block_case("in training, where almost everything is dropped", generator, inputs, 2, 9, training=True)
     x, memory, mask, memory_mask = _block_inputs(generator, 2, 4, 6)
-    word, read = x[:1, :1], memory[:1, :1]
-    inputs = (word.expand_as(x).clone(), read.expand_as(memory).clone(), mask, memory_mask)
+    token, read = x[:1, :1], memory[:1, :1]
+    inputs = (token.expand_as(x).clone(), read.expand_as(memory).clone(), mask, memory_mask)
     name = "in training, where the sublayers add only zeros, and dropping changes none"
     case = _block_case(name, generator, inputs, 2, 9, training=True)
     construct = {**case.construct, "dropout": 0.5}
-    yield replace(case, construct=construct, weights=_adding_zeros(case.weights, word, read, construct))
+    yield replace(case, construct=construct, weights=_adding_zeros(case.weights, token, read, construct))
 
 
-ANY_MASKS = "any masks, different in each sentence and for each word"
-"""As many words in the source as in the target, so that an answer that swaps something is not stopped by a shape."""
+ANY_MASKS = "any masks, different in each sentence and for each token"
+"""As many tokens in the source as in the target, so that an answer that swaps something is not stopped by a shape."""
 
 
 Inputs = tuple[Tensor, Tensor, Tensor, Tensor]
@@ -74,7 +74,7 @@ Inputs = tuple[Tensor, Tensor, Tensor, Tensor]
 
 
 def _block_inputs(generator: Generator, heads: int, target: int, source: int, any_mask: bool = False) -> Inputs:
-    """A batch of random words, with padding in all its sources but one."""
+    """A batch of random tokens, with padding in all its sources but one."""
     kind = Kind("", generator, (integer(generator, 2, 4),))
     d_model = heads * integer(generator, 4, 6)
     lengths = torch.full((kind.leading[0],), source)
@@ -85,11 +85,9 @@ def _block_inputs(generator: Generator, heads: int, target: int, source: int, an
     return x, memory, causal_mask(target), padding_mask(lengths, source).unsqueeze(1)
 
 
-def _block_case(
-    name: str, generator: Generator, inputs: Inputs, heads: int, d_hidden: int, training: bool = False
-) -> Case:
+def _block_case(name: str, generator: Generator, inputs: Inputs, heads: int, d_ff: int, training: bool = False) -> Case:
     """One call with random weights; an answer that drops where nothing should be dropped loses almost everything."""
-    sizes_of: dict[str, Any] = {"d_model": inputs[0].shape[-1], "heads": heads, "d_hidden": d_hidden}
+    sizes_of: dict[str, Any] = {"d_model": inputs[0].shape[-1], "heads": heads, "d_ff": d_ff}
     construct = {**sizes_of, "dropout": ALMOST_EVERYTHING}
     return Case(
         name,
@@ -110,19 +108,19 @@ def _in_double(case: Case) -> Case:
 
 @torch.no_grad()
 def _adding_zeros(
-    weights: Mapping[str, Tensor], word: Tensor, read: Tensor, construct: Mapping[str, Any]
+    weights: Mapping[str, Tensor], token: Tensor, read: Tensor, construct: Mapping[str, Any]
 ) -> dict[str, Tensor]:
-    """These weights, with biases that take away what each sublayer makes of these words, [1, 1, d_model] both.
+    """These weights, with biases that take away what each sublayer makes of these tokens, [1, 1, d_model] both.
 
     Where a sublayer reads anything else, or drops anything on the way, its output is not 0.
     """
     block = _Layers(**construct).eval()
     block.load_state_dict(weights)
-    block.self_attention.W_o.bias.sub_(block.self_attention(word).out[0, 0])
-    word = block.add_and_norm_1.norm(word)
-    block.cross_attention.W_o.bias.sub_(block.cross_attention(word, read).out[0, 0])
-    word = block.add_and_norm_2.norm(word)
-    block.feed_forward.W_2.bias.sub_(block.feed_forward(word)[0, 0])
+    block.self_attention.W_o.bias.sub_(block.self_attention(token).out[0, 0])
+    token = block.add_and_norm_1.norm(token)
+    block.cross_attention.W_o.bias.sub_(block.cross_attention(token, read).out[0, 0])
+    token = block.add_and_norm_2.norm(token)
+    block.feed_forward.W_2.bias.sub_(block.feed_forward(token)[0, 0])
     return block.state_dict()
 
 
@@ -206,8 +204,8 @@ def _block(
 class _Changed(_Layers):
     """The block with changes, see `_block`."""
 
-    def __init__(self, d_model: int, heads: int, d_hidden: int, dropout: float = 0.0, **changes: Any) -> None:
-        super().__init__(d_model, heads, d_hidden, dropout)
+    def __init__(self, d_model: int, heads: int, d_ff: int, dropout: float = 0.0, **changes: Any) -> None:
+        super().__init__(d_model, heads, d_ff, dropout)
         self.changes = changes
 
     def forward(self, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
@@ -235,8 +233,8 @@ def _arguments_swapped(number: int, sublayer: str) -> Misconception:
 
 
 class _AttentionWeightsDropped(_Changed):
-    def __init__(self, d_model: int, heads: int, d_hidden: int, dropout: float = 0.0) -> None:
-        super().__init__(d_model, heads, d_hidden, dropout)
+    def __init__(self, d_model: int, heads: int, d_ff: int, dropout: float = 0.0) -> None:
+        super().__init__(d_model, heads, d_ff, dropout)
         self.self_attention = MultiHeadAttention(d_model, heads, dropout)
         self.cross_attention = MultiHeadAttention(d_model, heads, dropout)
 
@@ -327,6 +325,7 @@ EXERCISE = Exercise(
     source="S2, T-ED; S4, the decoder; Vaswani et al. (2017), section 3.1",
     reference=encoder_decoder.DecoderBlock,
     cases=and_turned_around(_block_cases),
+    formerly={"d_ff": "d_hidden"},
     correct=CORRECT,
     hints=(
         Hint(
@@ -368,7 +367,7 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "future_seen",
-            "Your answer leaves out `mask` in the self-attention, so that each word sees those after it, including "
+            "Your answer leaves out `mask` in the self-attention, so that each token sees those after it, including "
             "its own answer. Pass it on.",
             partial(_Changed, masks=(torch.ones_like, as_it_is)),
         ),
@@ -380,7 +379,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "both_masks_left_out",
-            "Your answer uses neither mask: words see the future, and the source's padding. Pass `mask` to the "
+            "Your answer uses neither mask: tokens see the future, and the source's padding. Pass `mask` to the "
             "self-attention and `memory_mask` to the cross-attention.",
             partial(_Changed, masks=(torch.ones_like, torch.ones_like)),
         ),
@@ -399,13 +398,13 @@ EXERCISE = Exercise(
         Misconception(
             "masks_exchanged",
             "Your answer gives `memory_mask` to the self-attention and `mask` to the cross-attention. It is the other "
-            "way round: `mask` is for the target's words, `memory_mask` for the source's.",
+            "way round: `mask` is for the target's tokens, `memory_mask` for the source's.",
             _by_itself(exchanged=True),
         ),
         Misconception(
             "cross_attention_causal",
-            "Your answer's cross-attention is causal: place t may look only at the first t + 1 words of the source. "
-            "All of the source is there from the beginning: `memory_mask` alone says where a word may look.",
+            "Your answer's cross-attention is causal: place t may look only at the first t + 1 tokens of the source. "
+            "All of the source is there from the beginning: `memory_mask` alone says where a token may look.",
             _by_itself(attend=_not_looking_ahead),
         ),
         *alike(
@@ -427,7 +426,7 @@ EXERCISE = Exercise(
             no_cross_attention_by_number=_by_itself(steps="s1 f2"),
         ),
         *alike(
-            "Your answer calls the cross-attention without the memory, so that the words attend to each other. Keys "
+            "Your answer calls the cross-attention without the memory, so that the tokens attend to each other. Keys "
             "and values come from the source: cross_attention(x, memory, memory_mask).",
             cross_attention_to_itself=_by_itself(
                 attend=lambda b, x, memory, mask, memory_mask: b.cross_attention(x, None, mask).out
@@ -438,7 +437,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "memory_asks",
-            "Your answer has the cross-attention the wrong way round: the memory asks, and the target's words are "
+            "Your answer has the cross-attention the wrong way round: the memory asks, and the target's tokens are "
             "looked at. What asks comes first: cross_attention(x, memory, memory_mask).",
             _by_itself(attend=lambda b, x, memory, mask, memory_mask: b.cross_attention(memory, x, memory_mask).out),
         ),

@@ -92,11 +92,11 @@ def _forward_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         source = torch.randint(4, 12, (batch, longest), generator=generator)
         source[:, 1] = UNKNOWN_ID if layers == 3 else source[:, 1]
         source = source.masked_fill(~padding_mask(lengths, longest), PADDING_ID)
-        words = torch.randint(4, 12, (batch, target), generator=generator)
-        words[:, 0] = START_ID
-        yield Case(name, (source, words, *_parts(generator, 2 * integer(generator, 4, 7), layers, (12, 13))))
+        tokens = torch.randint(4, 12, (batch, target), generator=generator)
+        tokens[:, 0] = START_ID
+        yield Case(name, (source, tokens, *_parts(generator, 2 * integer(generator, 4, 7), layers, (12, 13))))
     alone = torch.randint(4, 12, (1, 1), generator=generator)
-    yield Case("one word, and <s> alone", (alone, torch.tensor([[START_ID]]), *_parts(generator, 2, 1, (12, 13))))
+    yield Case("one token, and <s> alone", (alone, torch.tensor([[START_ID]]), *_parts(generator, 2, 1, (12, 13))))
 
 
 Blocks = Sequence[Callable[..., Tensor]]
@@ -105,20 +105,20 @@ Seen = Callable[[Tensor, int], Tensor]
 """What becomes of the source's mask where this many queries use it."""
 
 
-def _words(words: Tensor, queries: int) -> Tensor:
-    return words
+def _tokens(tokens: Tensor, queries: int) -> Tensor:
+    return tokens
 
 
-def _everything(words: Tensor, queries: int) -> Tensor:
-    return torch.ones_like(words)
+def _everything(tokens: Tensor, queries: int) -> Tensor:
+    return torch.ones_like(tokens)
 
 
-def _padding(words: Tensor, queries: int) -> Tensor:
-    return ~words
+def _padding(tokens: Tensor, queries: int) -> Tensor:
+    return ~tokens
 
 
-def _up_to_here(words: Tensor, queries: int) -> Tensor:
-    return words & torch.ones(queries, words.shape[-1]).tril().bool()
+def _up_to_here(tokens: Tensor, queries: int) -> Tensor:
+    return tokens & torch.ones(queries, tokens.shape[-1]).tril().bool()
 
 
 def _joined(
@@ -131,7 +131,7 @@ def _joined(
     output: Callable[[Tensor], Tensor],
     *,
     mask: Callable[[Tensor], Tensor] = as_it_is,
-    seen: tuple[Seen, Seen] = (_words, _words),
+    seen: tuple[Seen, Seen] = (_tokens, _tokens),
     exchanged: bool = False,
     hidden: int = PADDING_ID,
     blocks: tuple[slice, slice] = (slice(None), slice(None)),
@@ -148,17 +148,17 @@ def _joined(
         exchanged: the decoder's two masks.
         hidden: ids up to this one are treated as padding.
         blocks: which blocks of each stack are used.
-        chained: whether each block of a stack reads the one before, or all the embedded words.
+        chained: whether each block of a stack reads the one before, or all the embedded tokens.
         level: each decoder block reads the encoder block of the same height.
         embed_both: whether embed_source is used for the target as well.
         end: what is made of the scores.
     """
-    words = (source > hidden).unsqueeze(1)
+    tokens = (source > hidden).unsqueeze(1)
     memories = [embed_source(source)]
     for block in encoder[blocks[0]]:
-        memories.append(block(memories[-1 if chained[0] else 0], seen[0](words, source.shape[1])))
+        memories.append(block(memories[-1 if chained[0] else 0], seen[0](tokens, source.shape[1])))
     states = [(embed_source if embed_both else embed_target)(target)]
-    masks = mask(causal_mask(target.shape[1])), seen[1](words, target.shape[1])
+    masks = mask(causal_mask(target.shape[1])), seen[1](tokens, target.shape[1])
     for number, block in enumerate(decoder[blocks[1]], 1):
         memory = memories[number if level else -1]
         own, other = masks[::-1] if exchanged else masks
@@ -172,15 +172,15 @@ def _all_seen(*inputs: Any, **changes: Any) -> Tensor:
 
 def _joined_with_full_masks(source: Tensor, target: Tensor, *parts: Any) -> Tensor:
     embed_source, encoder, embed_target, decoder, output = parts
-    words = source.ne(0)
+    tokens = source.ne(0)
     memory = embed_source(source)
     for block in encoder:
-        memory = block(memory, words[:, None, :].expand(-1, source.shape[1], -1))
+        memory = block(memory, tokens[:, None, :].expand(-1, source.shape[1], -1))
     length = target.shape[1]
     causal = (torch.arange(length)[:, None] >= torch.arange(length)).expand(len(target), -1, -1)
     x = embed_target(target)
     for block in decoder:
-        x = block(x, memory, causal, words[:, None, :].expand(-1, length, -1))
+        x = block(x, memory, causal, tokens[:, None, :].expand(-1, length, -1))
     logits: Tensor = output(x)
     return logits
 
@@ -201,8 +201,8 @@ def _joined_sentence_by_sentence(source: Tensor, target: Tensor, *parts: Any) ->
     return torch.cat(rows)
 
 
-def _joined_word_by_word(source: Tensor, target: Tensor, *parts: Any) -> Tensor:
-    """As in translating: the decoder reads one more word each time, and only the last logits are kept."""
+def _joined_token_by_token(source: Tensor, target: Tensor, *parts: Any) -> Tensor:
+    """As in translating: the decoder reads one more token each time, and only the last logits are kept."""
     embed_source, encoder, embed_target, decoder, output = parts
     seen = (source != 0).unsqueeze(1)
     memory = embed_source(source)
@@ -235,7 +235,7 @@ def _joined_with_target_padding(source: Tensor, target: Tensor, *parts: Any) -> 
 CORRECT = (
     _joined_with_full_masks,
     _joined_sentence_by_sentence,
-    _joined_word_by_word,
+    _joined_token_by_token,
     _joined_with_target_padding,
 )
 
@@ -282,7 +282,7 @@ EXERCISE = Exercise(
             "outline",
             "The mask of the source, with a dimension of size 1 for the queries.\n"
             "Embed the source and send it through the encoder's blocks, one after the other.\n"
-            "The causal mask for as many words as the target has.\n"
+            "The causal mask for as many tokens as the target has.\n"
             "Embed the target and send it through the decoder's blocks, each with the memory and both masks.\n"
             "The output layer gives the scores.",
             answers=(
@@ -298,19 +298,19 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "future_seen",
-            "Your answer lets the decoder's words see those after them: its mask does not forbid it. It must be "
+            "Your answer lets the decoder's tokens see those after them: its mask does not forbid it. It must be "
             "causal: the lower triangle.",
             partial(_joined, mask=torch.ones_like),
         ),
         Misconception(
             "itself_forbidden",
-            "Your answer forbids each target word to see itself, and the first to see anything. The diagonal of the "
+            "Your answer forbids each target token to see itself, and the first to see anything. The diagonal of the "
             "causal mask is allowed.",
             partial(_joined, mask=lambda mask: mask.tril(diagonal=-1)),
         ),
         Misconception(
             "keys_as_rows",
-            "Your answer lets the decoder's words see the future but not the past: its mask is the upper triangle. "
+            "Your answer lets the decoder's tokens see the future but not the past: its mask is the upper triangle. "
             "Rows are queries: the lower triangle is allowed.",
             partial(_joined, mask=lambda mask: mask.T),
         ),
@@ -322,37 +322,37 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "padding_seen",
-            "Your answer lets every word attend to the source's padding. Its mask is True only where source != "
+            "Your answer lets every token attend to the source's padding. Its mask is True only where source != "
             "PADDING_ID.",
             _all_seen,
         ),
         Misconception(
             "padding_seen_by_the_encoder",
-            "Your answer lets the source's words attend to its padding: the encoder's blocks need the source's mask, "
+            "Your answer lets the source's tokens attend to its padding: the encoder's blocks need the source's mask, "
             "just as the cross-attention does.",
-            partial(_joined, seen=(_everything, _words)),
+            partial(_joined, seen=(_everything, _tokens)),
         ),
         Misconception(
             "padding_seen_by_the_decoder",
-            "Your answer lets the target's words attend to the source's padding: the cross-attention needs the "
+            "Your answer lets the target's tokens attend to the source's padding: the cross-attention needs the "
             "source's mask, just as the encoder's blocks do.",
-            partial(_joined, seen=(_words, _everything)),
+            partial(_joined, seen=(_tokens, _everything)),
         ),
         Misconception(
             "causal_encoder",
-            "Your answer lets each source word see only those up to itself: the encoder's mask is causal. The source "
+            "Your answer lets each source token see only those up to itself: the encoder's mask is causal. The source "
             "is there from the beginning, so that only its padding is forbidden.",
-            partial(_joined, seen=(_up_to_here, _words)),
+            partial(_joined, seen=(_up_to_here, _tokens)),
         ),
         Misconception(
             "causal_cross_attention",
-            "Your answer's cross-attention is causal: place t sees the first t + 1 words of the source only. The "
+            "Your answer's cross-attention is causal: place t sees the first t + 1 tokens of the source only. The "
             "source is there from the beginning, so that only its padding is forbidden.",
-            partial(_joined, seen=(_words, _up_to_here)),
+            partial(_joined, seen=(_tokens, _up_to_here)),
         ),
         Misconception(
             "only_padding_seen",
-            "Your answer attends to the source's padding and to no word of it. The mask is True at words: source != "
+            "Your answer attends to the source's padding and to no token of it. The mask is True at tokens: source != "
             "PADDING_ID, not ==.",
             partial(_joined, seen=(_padding, _padding)),
         ),
@@ -360,11 +360,11 @@ EXERCISE = Exercise(
             "padded_queries_in_the_encoder",
             "In the encoder your mask forbids padding to look, but not to be looked at. Keys are the last dimension "
             "of a mask: unsqueeze(1), which makes it [batch, 1, source].",
-            partial(_joined, seen=(lambda words, queries: words.mT, _words)),
+            partial(_joined, seen=(lambda tokens, queries: tokens.mT, _tokens)),
         ),
         Misconception(
             "unknown_words_hidden",
-            "Your answer hides other ids than the padding's, such as 3, the unknown word. Only padding is hidden: the "
+            "Your answer hides other ids than the padding's, such as 3, the unknown token. Only padding is hidden: the "
             "mask is source != PADDING_ID.",
             partial(_joined, hidden=UNKNOWN_ID),
         ),
@@ -394,19 +394,19 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "not_chained",
-            "Your answer gives every block the embedded words, so that only the last block of each stack counts. Each "
+            "Your answer gives every block the embedded tokens, so that only the last block of each stack counts. Each "
             "reads what the block before it returned.",
             partial(_joined, chained=(False, False)),
         ),
         Misconception(
             "encoder_not_chained",
-            "Your answer gives each of the encoder's blocks the embedded words, so that only its last block counts. "
+            "Your answer gives each of the encoder's blocks the embedded tokens, so that only its last block counts. "
             "Each reads what the block before it returned.",
             partial(_joined, chained=(False, True)),
         ),
         Misconception(
             "decoder_not_chained",
-            "Your answer gives each of the decoder's blocks the embedded words, so that only its last block counts. "
+            "Your answer gives each of the decoder's blocks the embedded tokens, so that only its last block counts. "
             "Each reads what the block before it returned.",
             partial(_joined, chained=(True, False)),
         ),

@@ -24,12 +24,12 @@ def _smoothing_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         p = torch.tensor([[0.6, 0.25, 0.1, 0.04, 0.01]])
         yield Case("worked example: I went to class and took ... notes", (p.log(), torch.tensor([0]), 0.1))
     for kind, smoothing in zip(layouts(generator), (0.1, 0.2, 0.3), strict=True):
-        words, vocabulary = integer(generator, 6, 9), integer(generator, 3, 6)
-        expected = torch.randint(vocabulary, (words,), generator=generator)
-        yield Case(kind.name, (2 * kind.normal(words, vocabulary), expected, smoothing), gradients=(0,))
-    words, vocabulary = 3, integer(generator, 20, 30)
-    logits = 5 * torch.randn(words, vocabulary, generator=generator)
-    expected = torch.randint(vocabulary, (words,), generator=generator)
+        tokens, vocabulary = integer(generator, 6, 9), integer(generator, 3, 6)
+        expected = torch.randint(vocabulary, (tokens,), generator=generator)
+        yield Case(kind.name, (2 * kind.normal(tokens, vocabulary), expected, smoothing), gradients=(0,))
+    tokens, vocabulary = 3, integer(generator, 20, 30)
+    logits = 5 * torch.randn(tokens, vocabulary, generator=generator)
+    expected = torch.randint(vocabulary, (tokens,), generator=generator)
     yield Case("a larger vocabulary", (logits, expected, 0.15), gradients=(0,))
     yield Case("no smoothing at all", (logits, expected, 0.0), gradients=(0,))
     # With these sizes even a target in single precision is exact.
@@ -65,11 +65,11 @@ def _smoothed(
     """The mean cross-entropy with changes.
 
     Args:
-        right, other: what the target has at the right word and at each other, of smoothing and logits.
+        right, other: what the target has at the right token and at each other, of smoothing and logits.
         log_p: what is made of the logits.
         passed_over: whether id 0 is skipped where it is expected.
         padding_column: whether it gets some of the mass.
-        reduce: what is made of the products, [words, vocabulary].
+        reduce: what is made of the products, [tokens, vocabulary].
         sign: of the result.
     """
     target = torch.full_like(logits, other(smoothing, logits))
@@ -81,7 +81,7 @@ def _smoothed(
 
 
 def _target(logits: Tensor, expected: Tensor, smoothing: float) -> Tensor:
-    """The smoothed target, [words, vocabulary]."""
+    """The smoothed target, [tokens, vocabulary]."""
     return torch.full_like(logits, _others(smoothing, logits)).scatter(-1, expected.unsqueeze(-1), 1 - smoothing)
 
 
@@ -96,13 +96,13 @@ def _others_together(logits: Tensor, expected: Tensor, smoothing: float) -> Tens
 
 
 def _by_parts(log_p: Tensor, expected: Tensor, smoothing: float, *, keep: Change = as_it_is) -> Tensor:
-    """The right word's part and that of the others, as in the lesson's hint."""
+    """The right token's part and that of the others, as in the lesson's hint."""
     right = log_p_of(log_p, expected)
     others = keep(log_p.sum(dim=-1) - right)
     return -((1 - smoothing) * right + _others(smoothing, log_p) * others).mean()
 
 
-def _every_word_in_every_row(logits: Tensor, expected: Tensor, smoothing: float) -> Tensor:
+def _every_token_in_every_row(logits: Tensor, expected: Tensor, smoothing: float) -> Tensor:
     target = torch.full_like(logits, _others(smoothing, logits))
     target[:, expected] = 1 - smoothing
     return -(target * _log_softmax(logits)).sum(dim=-1).mean()
@@ -156,9 +156,9 @@ EXERCISE = Exercise(
     name="label_smoothing",
     title="Label smoothing",
     statement=(
-        "label_smoothing(logits [words, vocabulary], expected int64 [words], smoothing) -> scalar: the mean "
-        "cross-entropy, in nats, with the target 1 - smoothing at the right word and the rest shared equally by all "
-        "*other* words (S4), with gradients."
+        "label_smoothing(logits [tokens, vocabulary], expected int64 [tokens], smoothing) -> scalar: the mean "
+        "cross-entropy, in nats, with the target 1 - smoothing at the right token and the rest shared equally by all "
+        "*other* tokens (S4), with gradients."
     ),
     points=3,
     parts={CORE: 2, FAR_APART: 1},
@@ -171,14 +171,14 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "The loss is a cross-entropy with a softer target: the right word gets 1 - ε, and the others share ε "
+            "The loss is a cross-entropy with a softer target: the right token gets 1 - ε, and the others share ε "
             "equally. Nobody needs to build that target: two sums of log-probabilities are enough.",
         ),
         Hint(
             "shapes",
-            "Log-probabilities are `[words, vocabulary]`. The right words' entries, picked with `gather`, are "
-            "`[words]`; those of all others are the sum over the vocabulary minus them, `[words]` too. Each other "
-            "word gets ε over `vocabulary - 1`.",
+            "Log-probabilities are `[tokens, vocabulary]`. The right tokens' entries, picked with `gather`, are "
+            "`[tokens]`; those of all others are the sum over the vocabulary minus them, `[tokens]` too. Each other "
+            "token gets ε over `vocabulary - 1`.",
             answers=(
                 "torchs_variant",
                 "shared_by_too_many",
@@ -191,10 +191,10 @@ EXERCISE = Exercise(
         Hint(
             "outline",
             "A log-softmax over the vocabulary.\n"
-            "Pick the right words' entries.\n"
+            "Pick the right tokens' entries.\n"
             "The others' sum is the sum of all minus those.\n"
-            "1 - ε times the first plus each other word's share times the second.\n"
-            "The mean over the words, with a minus.",
+            "1 - ε times the first plus each other token's share times the second.\n"
+            "The mean over the tokens, with a minus.",
             answers=(
                 "mean_over_the_vocabulary",
                 "not_negated",
@@ -208,7 +208,7 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "torchs_variant",
-            "Your answer is the other variant, torch's label_smoothing=: the mass goes to all words, including the "
+            "Your answer is the other variant, torch's label_smoothing=: the mass goes to all tokens, including the "
             "right one. S4 gives it only to the others: each of them gets smoothing / (V - 1), and the right one "
             "exactly 1 - smoothing.",
             partial(
@@ -219,7 +219,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "torchs_variant_converted_the_wrong_way",
-            "Your answer is torch's label_smoothing= with smoothing · (V - 1) / V. To give the right word exactly "
+            "Your answer is torch's label_smoothing= with smoothing · (V - 1) / V. To give the right token exactly "
             "1 - smoothing it takes the inverse, smoothing · V / (V - 1).",
             lambda logits, expected, smoothing: F.cross_entropy(
                 logits, expected, label_smoothing=smoothing * (logits.shape[-1] - 1) / logits.shape[-1]
@@ -227,14 +227,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "shared_by_too_many",
-            "Your answer divides the smoothing by V, the number of all words, but only V - 1 words get a share: the "
+            "Your answer divides the smoothing by V, the number of all tokens, but only V - 1 tokens get a share: the "
             "target does not sum to 1. Divide by V - 1.",
             partial(_smoothed, other=lambda smoothing, logits: smoothing / logits.shape[-1]),
         ),
         Misconception(
             "padding_gets_none",
             "Your answer gives the padding's column nothing and divides the smoothing by V - 2, as some "
-            "implementations do. Here all of the other words share it, whatever their id: divide by V - 1.",
+            "implementations do. Here all of the other tokens share it, whatever their id: divide by V - 1.",
             partial(
                 _smoothed, other=lambda smoothing, logits: smoothing / (logits.shape[-1] - 2), padding_column=False
             ),
@@ -247,7 +247,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "right_counted_among_the_others",
-            "Your answer counts the right word among the others: on top of its 1 - smoothing it gets a share of the "
+            "Your answer counts the right token among the others: on top of its 1 - smoothing it gets a share of the "
             "smoothing, and the target sums to more than 1. Take it out of the others' sum.",
             partial(_smoothed, right=lambda smoothing, logits: 1 - smoothing + _others(smoothing, logits)),
         ),
@@ -258,24 +258,24 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "nothing_taken_away",
-            "Your answer gives the others their share but leaves 1 at the right word: the target sums to more than 1. "
+            "Your answer gives the others their share but leaves 1 at the right token: the target sums to more than 1. "
             "Take the smoothing away there.",
             partial(_smoothed, right=lambda smoothing, logits: 1.0),
         ),
         Misconception(
             "not_shared_out",
-            "Your answer takes the smoothing away from the right word and gives it to nobody. Share it among the other "
-            "words.",
+            "Your answer takes the smoothing away from the right token and gives it to nobody. Share it among the "
+            "other tokens.",
             lambda logits, expected, smoothing: (1 - smoothing) * F.cross_entropy(logits, expected),
         ),
         Misconception(
             "whole_for_each",
-            "Your answer gives the whole smoothing to each of the other words. They share it: divide by V - 1.",
+            "Your answer gives the whole smoothing to each of the other tokens. They share it: divide by V - 1.",
             partial(_smoothed, other=lambda smoothing, logits: smoothing),
         ),
         Misconception(
             "swapped",
-            "Your answer leaves only the smoothing at the right word and shares out all the rest. It is the other way "
+            "Your answer leaves only the smoothing at the right token and shares out all the rest. It is the other way "
             "round: 1 - smoothing stays.",
             partial(
                 _smoothed,
@@ -307,13 +307,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "every_word_in_every_row",
-            "Your answer marks all the right words in every row, as q[:, expected] does. Each row has one right word: "
-            "use scatter, or q[torch.arange(words), expected].",
-            _every_word_in_every_row,
+            "Your answer marks all the right tokens in every row, as q[:, expected] does. Each row has one right "
+            "token: use scatter, or q[torch.arange(tokens), expected].",
+            _every_token_in_every_row,
         ),
         Misconception(
             "softmax_over_the_words",
-            "Your answer takes log_softmax over the words, dim=0. Probabilities are over the vocabulary: dim=-1.",
+            "Your answer takes log_softmax over the tokens, dim=0. Probabilities are over the vocabulary: dim=-1.",
             partial(_smoothed, log_p=lambda logits: logits.log_softmax(dim=0)),
         ),
         Misconception(
@@ -350,13 +350,13 @@ EXERCISE = Exercise(
         padding_left_out(partial(_smoothed, passed_over=True)),
         Misconception(
             "summed",
-            "Your answer is the sum over the words. Take the mean over them.",
+            "Your answer is the sum over the tokens. Take the mean over them.",
             partial(_smoothed, reduce=torch.sum),
         ),
         Misconception(
             "mean_over_the_vocabulary",
             "Your answer takes the mean over the vocabulary as well. Sum over the vocabulary, and take the mean only "
-            "over the words.",
+            "over the tokens.",
             partial(_smoothed, reduce=torch.mean),
         ),
         Misconception(
@@ -368,7 +368,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "others_detached",
-            "The value is right, but no gradient flows through the other words' part: it is detached somewhere "
+            "The value is right, but no gradient flows through the other tokens' part: it is detached somewhere "
             "(.detach(), .item() or no_grad). Leave that out.",
             lambda logits, expected, smoothing: _by_parts(_log_softmax(logits), expected, smoothing, keep=torch.detach),
             alone=True,

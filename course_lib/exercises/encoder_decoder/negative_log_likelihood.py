@@ -22,24 +22,24 @@ def _likelihood_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         p, expected = meowed_table()
         yield Case("worked example: The gray fluffy cat meowed very loudly EOS", (p.log(), expected))
     for kind in kinds(generator):
-        words, vocabulary = (1, 1) if kind.ones else (integer(generator, 3, 8), integer(generator, 10, 15))
-        log_p = kind.normal(words, vocabulary).log_softmax(-1)
+        tokens, vocabulary = (1, 1) if kind.ones else (integer(generator, 3, 8), integer(generator, 10, 15))
+        log_p = kind.normal(tokens, vocabulary).log_softmax(-1)
         expected = torch.randint(vocabulary, log_p.shape[:-1], generator=generator)
         yield Case(kind.name, (log_p, expected))
     log_p = (torch.rand(1, 100_000, generator=generator) / 2).log_softmax(-1)
     yield Case("a large vocabulary, and the gradient", (log_p, torch.tensor([70_000])), gradients=(0,))
     logits = torch.randn(9, 5, generator=generator) + torch.tensor([150.0, 0, 0, 0, 0])
     expected = torch.randint(1, 5, (9,), generator=generator)
-    yield Case("words of next to no probability", (logits.log_softmax(-1), expected), part=UNLIKELY)
+    yield Case("tokens of next to no probability", (logits.log_softmax(-1), expected), part=UNLIKELY)
 
 
-UNLIKELY = "very unlikely words"
+UNLIKELY = "very unlikely tokens"
 """So unlikely that their probabilities are 0 in single precision, and their product is in double precision."""
 
 
 def _last_as_the_one_before(log_p: Tensor, expected: Tensor) -> Tensor:
     picked = log_p_of(log_p, expected)
-    one_before = max(picked.shape[-1] - 2, 0)  # of a single word, that word
+    one_before = max(picked.shape[-1] - 2, 0)  # of a single token, that token
     return torch.cat([picked[..., :-1], picked[..., one_before : one_before + 1]], dim=-1)
 
 
@@ -61,8 +61,8 @@ def _likelihood(
 def _likelihood_by_loop(log_p: Tensor, expected: Tensor) -> Tensor:
     rows = log_p.reshape(-1, log_p.shape[-1])
     total = torch.zeros((), dtype=log_p.dtype)
-    for row, word in zip(rows, expected.flatten(), strict=True):
-        total = total - row[word]
+    for row, token in zip(rows, expected.flatten(), strict=True):
+        total = total - row[token]
     return total / expected.numel()
 
 
@@ -92,13 +92,13 @@ EXERCISE = Exercise(
     name="negative_log_likelihood",
     title="Negative log-likelihood",
     statement=(
-        "negative_log_likelihood(log_p [..., words, vocabulary], expected int64 [..., words]) -> scalar: the mean "
-        "over all words of -ln p(right word), in nats."
+        "negative_log_likelihood(log_p [..., tokens, vocabulary], expected int64 [..., tokens]) -> scalar: the mean "
+        "over all tokens of -ln p(right token), in nats."
     ),
     points=2,
     parts={CORE: 1, UNLIKELY: 1},
     minutes=10,
-    section="One word at a time",
+    section="One token at a time",
     source="S1, teacher forcing; S4, the chain rule",
     reference=encoder_decoder.negative_log_likelihood,
     cases=and_turned_around(_likelihood_cases),
@@ -107,7 +107,7 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "At each place only one number counts: the log-probability of the word that stands there. Pick it, take "
+            "At each place only one number counts: the log-probability of the token that stands there. Pick it, take "
             "the mean over all places, and turn the sign.",
         ),
         Hint(
@@ -125,8 +125,8 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "as_printed_on_the_slide",
-            "Your answer uses the last word but one twice and never the last. The sum printed on slide S1 does the "
-            "same: it ends in log .2, where the table gives EOS .3. Each word has its own probability.",
+            "Your answer uses the last token but one twice and never the last. The sum printed on slide S1 does the "
+            "same: it ends in log .2, where the table gives EOS .3. Each token has its own probability.",
             partial(_likelihood, pick=_last_as_the_one_before),
         ),
         Misconception(
@@ -137,30 +137,30 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "summed",
-            "Your answer is a sum over the words. Divide it by their number: then sentences of all lengths can be "
+            "Your answer is a sum over the tokens. Divide it by their number: then sentences of all lengths can be "
             "compared.",
             partial(_likelihood, reduce=torch.sum),
         ),
         Misconception(
             "summed_within_sentences",
-            "Your answer adds up the words of each sentence and takes the mean over sentences. Take the mean over all "
-            "words of all sentences.",
+            "Your answer adds up the tokens of each sentence and takes the mean over sentences. Take the mean over all "
+            "tokens of all sentences.",
             lambda log_p, expected: -log_p_of(log_p, expected).sum(dim=-1).mean(),
         ),
         Misconception(
             "divided_by_the_first_dimension",
-            "Your answer divides the sum by the length of the first dimension, len(...), which is the number of words "
+            "Your answer divides the sum by the length of the first dimension, len(...), which is the number of tokens "
             "only where there is a single sentence. Divide by the number of all places: expected.numel().",
             partial(_likelihood, reduce=lambda picked: picked.sum() / len(picked)),
         ),
         Misconception(
             "not_averaged",
-            "Your answer still has a number for each word. Take their mean.",
+            "Your answer still has a number for each token. Take their mean.",
             partial(_likelihood, reduce=lambda picked: picked),
         ),
         Misconception(
             "one_for_each_sentence",
-            "Your answer has a number for each sentence. Take the mean over all words of all sentences: one number.",
+            "Your answer has a number for each sentence. Take the mean over all tokens of all sentences: one number.",
             partial(_likelihood, reduce=lambda picked: picked.mean(dim=-1)),
         ),
         Misconception(
@@ -176,19 +176,19 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "mean_over_the_vocabulary",
-            "Your answer averages over all words of the vocabulary. Pick the right word's log-probability at each "
+            "Your answer averages over all tokens of the vocabulary. Pick the right token's log-probability at each "
             "place first.",
             partial(_likelihood, pick=lambda log_p, expected: log_p),
         ),
         Misconception(
             "divided_by_the_vocabulary",
             "Your answer divides by the size of the vocabulary as well: is it a mean over a one-hot product, whose "
-            "zeros count? Divide by the number of words alone.",
+            "zeros count? Divide by the number of tokens alone.",
             partial(_likelihood, pick=lambda log_p, expected: log_p_of(log_p, expected) / log_p.shape[-1]),
         ),
         Misconception(
             "every_word_at_every_place",
-            "Your answer takes all right words at each place, log_p[..., expected], not just the one that is right "
+            "Your answer takes all right tokens at each place, log_p[..., expected], not just the one that is right "
             "there. gather picks one for each place.",
             partial(_likelihood, pick=lambda log_p, expected: log_p[..., expected]),
         ),
@@ -198,12 +198,12 @@ EXERCISE = Exercise(
         Misconception(
             "first_place_left_out",
             "Your answer leaves out the first place. All places count: what is expected there is the sentence's first "
-            "word, no longer <s>.",
+            "token, no longer <s>.",
             partial(_likelihood, pick=lambda log_p, expected: log_p_of(log_p, expected)[..., 1:]),
         ),
         Misconception(
             "id_before",
-            "Your answer picks the word whose id is one below the right one. Ids count from 0, as indices do: use "
+            "Your answer picks the token whose id is one below the right one. Ids count from 0, as indices do: use "
             "`expected` as it is.",
             partial(_likelihood, pick=lambda log_p, expected: log_p_of(log_p, (expected - 1) % log_p.shape[-1])),
         ),
@@ -215,14 +215,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "the_likeliest_word",
-            "Your answer takes the model's likeliest word at each place, whichever that is, not the right one: it "
-            "praises the model for being sure. Pick the word that `expected` names.",
+            "Your answer takes the model's likeliest token at each place, whichever that is, not the right one: it "
+            "praises the model for being sure. Pick the token that `expected` names.",
             partial(_likelihood, pick=lambda log_p, expected: log_p.amax(dim=-1)),
         ),
         Misconception(
             "entropy",
-            "Your answer is the entropy of the model's predictions: all words are weighted with their own "
-            "probabilities, and `expected` plays no part. Pick the right word's log-probability alone.",
+            "Your answer is the entropy of the model's predictions: all tokens are weighted with their own "
+            "probabilities, and `expected` plays no part. Pick the right token's log-probability alone.",
             partial(_likelihood, pick=lambda log_p, expected: (log_p.exp() * log_p).sum(dim=-1)),
         ),
         Misconception(

@@ -19,24 +19,24 @@ def _perplexity_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         p, expected = meowed_table()
         nll = -log_p_of(p.log(), expected)
-        beside = torch.tensor([0.5, 1.0, 1.5, *[7.0] * 5])  # a sentence of three words and five of padding
+        beside = torch.tensor([0.5, 1.0, 1.5, *[7.0] * 5])  # a sentence of three tokens and five of padding
         mask = padding_mask(torch.tensor([8, 3]), 8)
         yield Case("worked example: The gray fluffy cat ... alone", (nll[None], mask[:1]))
-        yield Case("next to a sentence of three words", (torch.stack([nll, beside]), mask))
+        yield Case("next to a sentence of three tokens", (torch.stack([nll, beside]), mask))
     double = Kind("double precision", generator, dtype=torch.float64)
-    batch, words = integer(generator, 3, 6), integer(generator, 6, 9)
+    batch, tokens = integer(generator, 3, 6), integer(generator, 6, 9)
     for kind in (*layouts(generator), double):
-        lengths = torch.randint(1, words - 1, (batch,), generator=generator)
-        lengths[1] = words
-        yield Case(kind.name, (0.1 + kind.normal(batch, words).abs(), padding_mask(lengths, words)), gradients=(0,))
+        lengths = torch.randint(1, tokens - 1, (batch,), generator=generator)
+        lengths[1] = tokens
+        yield Case(kind.name, (0.1 + kind.normal(batch, tokens).abs(), padding_mask(lengths, tokens)), gradients=(0,))
     yield Case(SMALLEST, (torch.ones(1, 1), torch.ones(1, 1, dtype=torch.bool)))
     nll = 0.1 + 2 * torch.rand(2, 5, generator=generator)
-    yield Case("padding in front of the words", (nll, padding_mask(torch.tensor([5, 2]), 5).flip(1)))
+    yield Case("padding in front of the tokens", (nll, padding_mask(torch.tensor([5, 2]), 5).flip(1)))
     nll = 0.1 + 2 * torch.rand(3, 6, generator=generator)
     nll[:, 1] = 0
-    yield Case("words that the model was certain of", (nll, padding_mask(torch.tensor([3, 6, 4]), 6)))
+    yield Case("tokens that the model was certain of", (nll, padding_mask(torch.tensor([3, 6, 4]), 6)))
     nll = 4 + 2 * torch.rand(2, 160, generator=generator)
-    yield Case("a hundred words and more", (nll, padding_mask(torch.tensor([160, 125]), 160)), part=LONG)
+    yield Case("a hundred tokens and more", (nll, padding_mask(torch.tensor([160, 125]), 160)), part=LONG)
 
 
 LONG = "a long text"
@@ -55,26 +55,26 @@ def _perplexity(
     mean: Callable[[Tensor, Tensor], Tensor] = lambda nll, mask: nll[mask].mean(),
     end: Callable[[Tensor], Tensor] = torch.exp,
 ) -> Tensor:
-    """The reference with changes: in each word's number, in the mean, and in what is made of it."""
+    """The reference with changes: in each token's number, in the mean, and in what is made of it."""
     return end(mean(measure(nll), mask))
 
 
 def _perplexity_by_sentences(nll: Tensor, mask: Tensor) -> Tensor:
-    """Sentence by sentence, each with the weight of its number of words."""
-    words = mask.sum(dim=1)
+    """Sentence by sentence, each with the weight of its number of tokens."""
+    tokens = mask.sum(dim=1)
     means = torch.stack([row[real].mean() for row, real in zip(nll, mask, strict=True)])
-    return torch.exp((means * words).sum() / words.sum())
+    return torch.exp((means * tokens).sum() / tokens.sum())
 
 
 def _perplexity_in_place(nll: Tensor, mask: Tensor) -> Tensor:
-    words = nll.clone()
-    words[~mask] = 0
-    return words.sum().div_(mask.sum()).exp_()
+    tokens = nll.clone()
+    tokens[~mask] = 0
+    return tokens.sum().div_(mask.sum()).exp_()
 
 
 def _perplexity_by_loop(nll: Tensor, mask: Tensor) -> Tensor:
-    words = [number for row, real in zip(nll, mask, strict=True) for number in row[real]]
-    return torch.exp(sum(words, torch.zeros((), dtype=nll.dtype)) / len(words))
+    tokens = [number for row, real in zip(nll, mask, strict=True) for number in row[real]]
+    return torch.exp(sum(tokens, torch.zeros((), dtype=nll.dtype)) / len(tokens))
 
 
 CORRECT = (
@@ -94,8 +94,8 @@ EXERCISE = Exercise(
     name="perplexity",
     title="Perplexity",
     statement=(
-        "perplexity(nll [batch, words], mask bool [batch, words]) -> scalar: exp of the mean negative log-likelihood "
-        "over the words where the mask is True, of which there is at least one. All of nll is finite."
+        "perplexity(nll [batch, tokens], mask bool [batch, tokens]) -> scalar: exp of the mean negative log-likelihood "
+        "over the tokens where the mask is True, of which there is at least one. All of nll is finite."
     ),
     points=2,
     parts={CORE: 1, LONG: 1},
@@ -116,57 +116,58 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "padding_counted",
-            "Your answer counts padding as words. Use only the numbers where the mask is True.",
+            "Your answer counts padding as tokens. Use only the numbers where the mask is True.",
             partial(_perplexity, mean=lambda nll, mask: nll.mean()),
         ),
         Misconception(
             "divided_by_all_places",
             "Your answer sets padding to 0 but still divides by the number of all places, so that padding looks like "
-            "words the model was certain of. Divide by the number of words, mask.sum().",
+            "tokens the model was certain of. Divide by the number of tokens, mask.sum().",
             partial(_perplexity, mean=lambda nll, mask: (nll * mask).mean()),
         ),
         Misconception(
             "divided_by_sentences",
-            "Your answer divides by the number of sentences. Divide by the number of words, mask.sum().",
+            "Your answer divides by the number of sentences. Divide by the number of tokens, mask.sum().",
             partial(_perplexity, mean=lambda nll, mask: (nll * mask).sum() / len(nll)),
         ),
         Misconception(
             "one_word_more",
-            "Your answer divides by one more than the number of words. Divide by mask.sum() itself: there is always a "
-            "word.",
+            "Your answer divides by one more than the number of tokens. Divide by mask.sum() itself: there is always a "
+            "token.",
             partial(_perplexity, mean=lambda nll, mask: (nll * mask).sum() / (mask.sum() + 1)),
         ),
         Misconception(
             "certain_words_left_out",
-            "Your answer leaves out words whose negative log-likelihood is 0. They are words that the model was "
+            "Your answer leaves out tokens whose negative log-likelihood is 0. They are tokens that the model was "
             "certain of, and they count: only the mask says which places do.",
             partial(_perplexity, mean=lambda nll, mask: nll[mask & (nll != 0)].mean()),
         ),
         Misconception(
             "mask_ignored_and_zeros_left_out",
             "Your answer takes all numbers that are not 0, whatever the mask says. Padding may have any number, and a "
-            "word may have 0: use the places where the mask is True.",
+            "token may have 0: use the places where the mask is True.",
             lambda nll, mask: nll[nll != 0].mean().exp(),
         ),
         Misconception(
             "mean_of_sentences",
-            "Your answer averages within each sentence first and then over sentences, so a word of a short sentence "
-            "counts more. Here each word counts the same: one mean over all of them.",
+            "Your answer averages within each sentence first and then over sentences, so a token of a short sentence "
+            "counts more. Here each token counts the same: one mean over all of them.",
             partial(_perplexity, mean=lambda nll, mask: _sentence_means(nll, mask).mean()),
         ),
         Misconception(
             "mean_of_perplexities",
-            "Your answer is the mean of the sentences' perplexities. Take one mean over all words, and exp at the end.",
+            "Your answer is the mean of the sentences' perplexities. Take one mean over all tokens, and exp at the "
+            "end.",
             partial(_perplexity, mean=_sentence_means, end=lambda means: means.exp().mean()),
         ),
         Misconception(
             "one_for_each_sentence",
-            "Your answer has a number for each sentence. Return one number, over all words of the batch.",
+            "Your answer has a number for each sentence. Return one number, over all tokens of the batch.",
             partial(_perplexity, mean=_sentence_means),
         ),
         Misconception(
             "exp_before_the_mean",
-            "Your answer takes exp of each word and then averages; one unlikely word would drown out all the others. "
+            "Your answer takes exp of each token and then averages; one unlikely token would drown out all the others. "
             "Take the mean first, then exp.",
             partial(_perplexity, measure=torch.exp, end=lambda mean: mean),
         ),
@@ -193,24 +194,24 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "negated",
-            "Your answer takes exp of minus the mean, which is the typical probability of a word. `nll` already has "
+            "Your answer takes exp of minus the mean, which is the typical probability of a token. `nll` already has "
             "its minus: leave it out.",
             partial(_perplexity, end=lambda mean: (-mean).exp()),
         ),
         Misconception(
             "summed",
-            "Your answer adds up the words, so that the result grows with every one. Take the mean.",
+            "Your answer adds up the tokens, so that the result grows with every one. Take the mean.",
             partial(_perplexity, mean=lambda nll, mask: nll[mask].sum()),
         ),
         Misconception(
             "only_the_padding",
-            "Your answer averages over the padding and leaves out the words. True marks the words: use the mask as it "
-            "is.",
+            "Your answer averages over the padding and leaves out the tokens. True marks the tokens: use the mask as "
+            "it is.",
             partial(_perplexity, mean=lambda nll, mask: nll[~mask].mean()),
         ),
         Misconception(
             "product",
-            "Your answer multiplies the words' probabilities (or 1 / p) and takes a root. The product of a long text "
+            "Your answer multiplies the tokens' probabilities (or 1 / p) and takes a root. The product of a long text "
             "is 0 or infinity to a computer: take the mean of `nll`, and exp of that.",
             lambda nll, mask: nll[mask].exp().prod() ** (1 / int(mask.sum())),
         ),

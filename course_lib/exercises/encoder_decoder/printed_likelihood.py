@@ -24,13 +24,13 @@ def _printed_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case(
             "worked example: The gray fluffy cat meowed very loudly EOS",
-            (torch.tensor([listed[word] for word, listed in MEOWED.items()]),),
+            (torch.tensor([listed[token] for token, listed in MEOWED.items()]),),
         )
         yield Case("the three texts", (THREE_TEXTS,))
     for kind in kinds(generator):
-        texts, words = kind.sizes(2)
-        yield Case(kind.name, (kind.normal(texts, words + 1).sigmoid(),))
-    yield Case("texts of two words", (torch.rand(3, 2, generator=generator) * 0.9 + 0.05,))
+        texts, tokens = kind.sizes(2)
+        yield Case(kind.name, (kind.normal(texts, tokens + 1).sigmoid(),))
+    yield Case("texts of two tokens", (torch.rand(3, 2, generator=generator) * 0.9 + 0.05,))
 
 
 def _last_replaced(p: Tensor, last: Tensor) -> Tensor:
@@ -40,13 +40,13 @@ def _last_replaced(p: Tensor, last: Tensor) -> Tensor:
 def _printed(
     p: Tensor,
     *,
-    words: Words = lambda p: _last_replaced(p, p[..., -2:-1]),
+    tokens: Words = lambda p: _last_replaced(p, p[..., -2:-1]),
     reduce: Words = lambda logs: logs.mean(dim=-1),
     sign: float = -1.0,
     end: Words = lambda nll: nll,
 ) -> Tensor:
     """The reference with changes."""
-    return end(sign * reduce(words(p).log()))
+    return end(sign * reduce(tokens(p).log()))
 
 
 def _by_assignment(p: Tensor) -> Tensor:
@@ -56,7 +56,7 @@ def _by_assignment(p: Tensor) -> Tensor:
 
 
 def _by_weights(p: Tensor) -> Tensor:
-    """How often each word counts."""
+    """How often each token counts."""
     counts = torch.ones_like(p)
     counts[..., -2], counts[..., -1] = 2, 0
     return -(counts * p.log()).sum(-1) / p.shape[-1]
@@ -89,12 +89,12 @@ EXERCISE = Exercise(
     name="printed_likelihood",
     title="Which computation printed 1.6290?",
     statement=(
-        "printed_likelihood(p [..., words]) -> [...]: for each text of two words and more the mean negative "
+        "printed_likelihood(p [..., tokens]) -> [...]: for each text of two tokens and more the mean negative "
         "log-likelihood as the slide adds it up, slip included."
     ),
     points=2,
     minutes=8,
-    section="One word at a time",
+    section="One token at a time",
     source="S1, teacher forcing",
     reference=encoder_decoder.printed_likelihood,
     cases=and_turned_around(_printed_cases),
@@ -102,72 +102,72 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Multiply a printed mean by the number of words and compare that with the right sum, word by word. Then "
-            "the difference can only come from one word. Whose logarithm was added in its place?",
+            "Multiply a printed mean by the number of tokens and compare that with the right sum, token by token. Then "
+            "the difference can only come from one token. Whose logarithm was added in its place?",
             answers=("as_it_should_be",),
         ),
         Hint(
             "shapes",
-            "The words are the last dimension, whatever stands before it: `[..., words]` goes in, and one number for "
-            "each text, `[...]`, comes out. All words of a text count, the wrong one included.",
+            "The tokens are the last dimension, whatever stands before it: `[..., tokens]` goes in, and one number for "
+            "each text, `[...]`, comes out. All tokens of a text count, the wrong one included.",
             answers=("last_left_out", "last_left_out_and_counted", "one_for_all_texts", "not_averaged"),
         ),
     ),
     misconceptions=(
         Misconception(
             "one_before_replaced",
-            "Your answer puts the last word in place of the one before it. It is the other way round.",
-            partial(_printed, words=lambda p: torch.cat([p[..., :-2], p[..., -1:], p[..., -1:]], dim=-1)),
+            "Your answer puts the last token in place of the one before it. It is the other way round.",
+            partial(_printed, tokens=lambda p: torch.cat([p[..., :-2], p[..., -1:], p[..., -1:]], dim=-1)),
         ),
         Misconception(
             "as_it_should_be",
             "Your answer is the right mean, and not what was printed: for the slide's table it gives 1.5783. Which of "
-            "the words has the slide got wrong?",
-            partial(_printed, words=lambda p: p),
+            "the tokens has the slide got wrong?",
+            partial(_printed, tokens=lambda p: p),
         ),
         Misconception(
             "last_left_out",
-            "Your answer leaves the last word out and divides by the others. The slide's sum has as many terms as "
-            "there are words: something else stands in its place.",
-            partial(_printed, words=lambda p: p[..., :-1]),
+            "Your answer leaves the last token out and divides by the others. The slide's sum has as many terms as "
+            "there are tokens: something else stands in its place.",
+            partial(_printed, tokens=lambda p: p[..., :-1]),
         ),
         Misconception(
             "last_left_out_and_counted",
-            "Your answer leaves the last word's logarithm out of the sum but counts it in the division. The slide's "
-            "sum has as many terms as there are words: something else stands in its place.",
-            partial(_printed, words=lambda p: _last_replaced(p, torch.ones_like(p[..., -1:]))),
+            "Your answer leaves the last token's logarithm out of the sum but counts it in the division. The slide's "
+            "sum has as many terms as there are tokens: something else stands in its place.",
+            partial(_printed, tokens=lambda p: _last_replaced(p, torch.ones_like(p[..., -1:]))),
         ),
         Misconception(
             "last_is_a_fifth",
-            "Your answer gives the last word a probability of 0.2 in every text. On the slide that fits, in the other "
+            "Your answer gives the last token a probability of 0.2 in every text. On the slide that fits, in the other "
             "texts it doesn't: where does the 0.2 come from?",
-            partial(_printed, words=lambda p: _last_replaced(p, torch.full_like(p[..., -1:], 0.2))),
+            partial(_printed, tokens=lambda p: _last_replaced(p, torch.full_like(p[..., -1:], 0.2))),
         ),
         Misconception(
             "first_for_the_last",
-            "Your answer gives the last word the probability of the first. On the slide that fits, in the other texts "
-            "it doesn't: which other word of the slide has 0.2?",
-            partial(_printed, words=lambda p: _last_replaced(p, p[..., :1])),
+            "Your answer gives the last token the probability of the first. On the slide that fits, in the other texts "
+            "it doesn't: which other token of the slide has 0.2?",
+            partial(_printed, tokens=lambda p: _last_replaced(p, p[..., :1])),
         ),
         Misconception(
             "third_for_the_last",
-            "Your answer gives the last word the probability of the third. On the slide that fits, in the other texts "
+            "Your answer gives the last token the probability of the third. On the slide that fits, in the other texts "
             "it doesn't always: they are of other lengths, so count from the end.",
-            partial(_printed, words=lambda p: _last_replaced(p, p[..., 2:3] if p.shape[-1] > 2 else p[..., :1])),
+            partial(_printed, tokens=lambda p: _last_replaced(p, p[..., 2:3] if p.shape[-1] > 2 else p[..., :1])),
         ),
         Misconception(
             "summed",
-            "Your answer is a sum over the words. What was printed is their mean: divide by their number.",
+            "Your answer is a sum over the tokens. What was printed is their mean: divide by their number.",
             partial(_printed, reduce=lambda logs: logs.sum(dim=-1)),
         ),
         Misconception(
             "one_for_all_texts",
-            "Your answer is one number for all texts. Take the mean of each: the words are the last dimension.",
+            "Your answer is one number for all texts. Take the mean of each: the tokens are the last dimension.",
             partial(_printed, reduce=torch.mean),
         ),
         Misconception(
             "not_averaged",
-            "Your answer still has a number for each word. Take their mean.",
+            "Your answer still has a number for each token. Take their mean.",
             partial(_printed, reduce=lambda logs: logs),
         ),
         Misconception(

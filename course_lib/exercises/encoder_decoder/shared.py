@@ -29,8 +29,8 @@ GERMAN = torch.tensor([[START_ID, 4, 5, 6, END_ID]])
 
 def layouts(generator: Generator) -> Iterator[Kind]:
     """Single precision without leading dimensions."""
-    yield Kind("a few words", generator)
-    yield Kind("other words", generator)
+    yield Kind("a few tokens", generator)
+    yield Kind("other tokens", generator)
     yield Kind("transposed in memory", generator, transposed=True)
 
 
@@ -44,30 +44,30 @@ MEOWED = {
     "loudly": {"loudly": 0.2, "softly": 0.001, "quiet": 0.001, "fluffy": 0.001, "wet": 0.0005},
     "EOS": {"EOS": 0.3, "and": 0.1, "blue": 0.001, "fluffy": 0.0005, "wet": 0.0005},
 }
-"""S1's table: at each place of *The gray fluffy cat meowed very loudly EOS* the words that it lists."""
+"""S1's table: at each place of *The gray fluffy cat meowed very loudly EOS* the tokens that it lists."""
 
 
 def meowed_table() -> tuple[Tensor, Tensor]:
-    """The slide's table as probabilities, with the ids of the right words; its last column is all other words."""
-    words = sorted({word for listed in MEOWED.values() for word in listed})
-    p = torch.zeros(len(MEOWED), len(words) + 1)
+    """The slide's table as probabilities, with the ids of the right tokens; its last column is all other tokens."""
+    tokens = sorted({token for listed in MEOWED.values() for token in listed})
+    p = torch.zeros(len(MEOWED), len(tokens) + 1)
     for row, listed in zip(p, MEOWED.values(), strict=True):
-        for word, probability in listed.items():
-            row[words.index(word)] = probability
+        for token, probability in listed.items():
+            row[tokens.index(token)] = probability
     p = p.clamp_min(1e-4)
     p[:, -1] = 1 - p[:, :-1].sum(dim=1)
-    return p, torch.tensor([words.index(word) for word in MEOWED])
+    return p, torch.tensor([tokens.index(token) for token in MEOWED])
 
 
 def log_p_of(log_p: Tensor, expected: Tensor) -> Tensor:
-    """ln p of the right words, [..., words]."""
+    """ln p of the right tokens, [..., tokens]."""
     return log_p.gather(-1, expected.unsqueeze(-1)).squeeze(-1)
 
 
 def padding_left_out(answer: Callable[..., Value]) -> Misconception:
     return Misconception(
         "padding_left_out",
-        "Your answer skips the words where id 0 is expected, as if it were padding. All words count here.",
+        "Your answer skips the tokens where id 0 is expected, as if it were padding. All tokens count here.",
         answer,
     )
 

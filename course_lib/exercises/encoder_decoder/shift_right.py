@@ -21,21 +21,21 @@ from course_lib.text.tokenization import END_ID, PADDING_ID, START_ID
 def _shift_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case("worked example: <s> die Katze tanzte <e>", (GERMAN,))
-    batch, words = integer(generator, 3, 6), integer(generator, 6, 9)
+    batch, tokens = integer(generator, 3, 6), integer(generator, 6, 9)
     for name, longest in (("a batch with padding", 0), ("a batch whose last sentence is the longest", -1)):
-        yield Case(name, (_targets(generator, batch, words, longest),))
+        yield Case(name, (_targets(generator, batch, tokens, longest),))
     yield Case("transposed in memory", (_targets(generator, 3, 7).T.contiguous().T,))
     yield Case("<s> and <e> alone", (torch.tensor([[START_ID, END_ID]]),))
 
 
-def _targets(generator: Generator, batch: int, words: int, longest: int = 0) -> Tensor:
+def _targets(generator: Generator, batch: int, tokens: int, longest: int = 0) -> Tensor:
     """Sentences from <s> to <e>, one of them as long as possible, with padding after the others."""
-    drawn = torch.randint(4, 30, (batch, words), generator=generator)
+    drawn = torch.randint(4, 30, (batch, tokens), generator=generator)
     drawn[:, 0] = START_ID
-    ends = torch.randint(2, max(3, words - 1), (batch,), generator=generator)
-    ends[longest] = words - 1
+    ends = torch.randint(2, max(3, tokens - 1), (batch,), generator=generator)
+    ends[longest] = tokens - 1
     drawn[torch.arange(batch), ends] = END_ID
-    return drawn.masked_fill(~padding_mask(ends + 1, words), PADDING_ID)
+    return drawn.masked_fill(~padding_mask(ends + 1, tokens), PADDING_ID)
 
 
 _ALL_BUT_FIRST, _ALL_BUT_LAST = (1, None), (None, -1)
@@ -67,8 +67,8 @@ def _shifted_by_pairs(target: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _shifted_in_numpy(target: Tensor) -> tuple[Tensor, Tensor]:
-    words = target.numpy()
-    return torch.from_numpy(numpy.delete(words, -1, axis=1)), torch.from_numpy(numpy.delete(words, 0, axis=1))
+    tokens = target.numpy()
+    return torch.from_numpy(numpy.delete(tokens, -1, axis=1)), torch.from_numpy(numpy.delete(tokens, 0, axis=1))
 
 
 def _shifted_by_unfold(target: Tensor) -> tuple[Tensor, Tensor]:
@@ -99,8 +99,8 @@ EXERCISE = Exercise(
     name="shift_right",
     title="Shifted right",
     statement=(
-        "shift_right(target int64 [batch, words]) -> (read [batch, words - 1], expected [batch, words - 1]): what the "
-        "decoder reads at each place, and the word that it should answer there."
+        "shift_right(target int64 [batch, tokens]) -> (read [batch, tokens - 1], expected [batch, tokens - 1]): what "
+        "the decoder reads at each place, and the token that it should answer there."
     ),
     points=1,
     minutes=5,
@@ -120,48 +120,48 @@ EXERCISE = Exercise(
         Misconception(
             "swapped",
             "Your answer returns the two in the other order. What the decoder reads comes first (everything but the "
-            "last word), then what it should answer.",
+            "last token), then what it should answer.",
             partial(_shifted, swapped=True),
         ),
         Misconception(
             "not_shifted",
             "Your answer lets the decoder read the whole target and expects the same at each place: it would only "
-            "have to repeat the word it has just read. Leave out the last word of one and the first of the other.",
+            "have to repeat the token it has just read. Leave out the last token of one and the first of the other.",
             partial(_shifted, cut=((None, None), (None, None))),
         ),
         Misconception(
             "reads_what_it_answers",
-            "Your answer lets the decoder read, at each place, the very word that it should answer: both leave out the "
-            "first word. What it reads begins with <s> and leaves out the last word.",
+            "Your answer lets the decoder read, at each place, the very token that it should answer: both leave out "
+            "the first token. What it reads begins with <s> and leaves out the last token.",
             partial(_shifted, cut=(_ALL_BUT_FIRST, _ALL_BUT_FIRST)),
         ),
         Misconception(
             "answers_what_it_reads",
-            "Your answer expects, at each place, the word that was just read: both leave out the last word. What is "
+            "Your answer expects, at each place, the token that was just read: both leave out the last token. What is "
             "expected begins after <s>.",
             partial(_shifted, cut=(_ALL_BUT_LAST, _ALL_BUT_LAST)),
         ),
         Misconception(
             "one_word_too_many_read",
-            "The decoder reads the whole target, one word more than it should. After the last word there is nothing "
+            "The decoder reads the whole target, one token more than it should. After the last token there is nothing "
             "to predict: leave it out of what is read.",
             partial(_shifted, cut=((None, None), _ALL_BUT_FIRST)),
         ),
         Misconception(
             "rolled",
-            "Your answer rolls the words round, so that <s> comes back at the end as an answer. Cut off one word at "
-            "one end instead: both results are one word shorter than the target.",
+            "Your answer rolls the tokens round, so that <s> comes back at the end as an answer. Cut off one token at "
+            "one end instead: both results are one token shorter than the target.",
             lambda target: (target, target.roll(-1, dims=1)),
         ),
         Misconception(
             "rolled_to_the_right",
-            "Your answer rolls the words to the right, so that what is read begins with the target's last word. The "
-            "target already begins with <s>: read it as it is, without its last word, and expect it without <s>.",
+            "Your answer rolls the tokens to the right, so that what is read begins with the target's last token. The "
+            "target already begins with <s>: read it as it is, without its last token, and expect it without <s>.",
             lambda target: (target.roll(1, dims=1), target),
         ),
         Misconception(
             "two_apart",
-            "Your answer skips a word: at each place it expects the one after the next. Leave out one word of each, "
+            "Your answer skips a token: at each place it expects the one after the next. Leave out one token of each, "
             "not two.",
             partial(_shifted, cut=((None, -2), (2, None))),
         ),
@@ -197,7 +197,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "along_the_batch",
-            "Your answer leaves out a sentence, not a word: it cuts along the batch. Words are the second dimension, "
+            "Your answer leaves out a sentence, not a token: it cuts along the batch. Tokens are the second dimension, "
             "as in target[:, :-1].",
             partial(_shifted, dim=0),
         ),

@@ -27,12 +27,12 @@ def _loop_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         x, expected = B.q, torch.tensor([0, 1, 2, 3])
         inputs = (torch.zeros(2, 4), torch.zeros(4), [(x, expected)] * 3, 0.5, 1.0)
-        yield Case("worked example: from <s> die Katze tanzte to the next words", inputs)
+        yield Case("worked example: from <s> die Katze tanzte to the next tokens", inputs)
     single = Kind("", generator)
     for name, clip in (("clipped", 0.4), ("never clipped", 100.0), ("clipped now and then", 1.0)):
         yield Case(name, (*_loop_weights(single), 0.1 * integer(generator, 3, 8), clip))
     one = (torch.tensor([[1.5]]), torch.tensor([1]))
-    yield Case("one step, of one word with one number", (torch.zeros(1, 2), torch.zeros(2), [one], 0.5, 100.0))
+    yield Case("one step, of one token with one number", (torch.zeros(1, 2), torch.zeros(2), [one], 0.5, 100.0))
     # Never clipped: clip_grad_norm_ divides by the norm and a millionth more, which would show where it shortens.
     double = Kind("", generator, dtype=torch.float64)
     yield Case("double precision, never clipped", (*_loop_weights(double), 0.5, 100.0), part=DOUBLE)
@@ -43,10 +43,10 @@ def _loop_weights(kind: Kind) -> tuple[Tensor, Tensor, list[Batch]]:
     d_model, vocabulary = sizes(kind.generator, 2)
     vocabulary += 3
     batches = []
-    for words in sizes(kind.generator, 4):
+    for tokens in sizes(kind.generator, 4):
         scale = 0.3 + 2 * float(torch.rand((), generator=kind.generator))
-        x = scale * kind.normal(words + 1, d_model)
-        batches.append((x, torch.randint(vocabulary, (words + 1,), generator=kind.generator)))
+        x = scale * kind.normal(tokens + 1, d_model)
+        batches.append((x, torch.randint(vocabulary, (tokens + 1,), generator=kind.generator)))
     return kind.normal(d_model, vocabulary), kind.normal(vocabulary), batches
 
 
@@ -106,7 +106,7 @@ def _looped(
     Args:
         clipped: how gradients are clipped.
         limit: to which norm, of `clip` and the rate.
-        reduction: of the loss over the words.
+        reduction: of the loss over the tokens.
         carried: whether W's and b's gradient of a step stays and is added to the next.
         carried_raw: whether it stays as it was before it was clipped.
         trains_b, reads_b: whether b is changed, and is part of the logits.
@@ -169,7 +169,7 @@ def _trained_by_torch(W: Tensor, b: Tensor, batches: Batches, rate: float, clip:
 
 
 def _trained_by_the_formula(W: Tensor, b: Tensor, batches: Batches, rate: float, clip: float) -> Trained:
-    """∂L / ∂logits = (p - one_hot) / words."""
+    """∂L / ∂logits = (p - one_hot) / tokens."""
     losses = []
     for x, expected in batches:
         p = torch.softmax(x @ W + b, dim=-1)
@@ -202,8 +202,8 @@ EXERCISE = Exercise(
     title="A training loop",
     statement=(
         "training_loop(W [d_model, vocabulary], b [vocabulary], batches, rate, clip) -> (W, b, losses [steps]): for "
-        "each batch (x [words, d_model], expected [words]) the mean NLL of x W + b, its gradients, clipped together to "
-        "the norm `clip`, and a step of gradient descent; all three in the dtype of W."
+        "each batch (x [tokens, d_model], expected [tokens]) the mean NLL of x W + b, its gradients, clipped together "
+        "to the norm `clip`, and a step of gradient descent; all three in the dtype of W."
     ),
     points=4,
     parts={CORE: 3, DOUBLE: 1},
@@ -340,7 +340,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "losses_summed",
-            "The losses that you return are sums over the words of a batch. Return the means, which the gradients are "
+            "The losses that you return are sums over the tokens of a batch. Return the means, which the gradients are "
             "taken of.",
             partial(_looped, reported=lambda loss, x, expected, W, b: loss * len(x)),
         ),
@@ -363,7 +363,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "summed",
-            "Your answer sums the loss over the words of a batch, so that larger batches take larger steps. Take the "
+            "Your answer sums the loss over the tokens of a batch, so that larger batches take larger steps. Take the "
             "mean.",
             partial(_looped, reduction="sum"),
         ),

@@ -92,8 +92,8 @@ EXERCISE = Exercise(
     name="sequence_accuracy",
     title="Whole sentences",
     statement=(
-        "sequence_accuracy(predicted [batch, words], expected [batch, words], mask bool [batch, words]) -> float: the "
-        "share of sentences in which the label of every word is right; padding does not count."
+        "sequence_accuracy(predicted [batch, tokens], expected [batch, tokens], mask bool [batch, tokens]) -> float: "
+        "the share of sentences in which the label of every word is right; padding does not count."
     ),
     points=2,
     minutes=8,

@@ -25,25 +25,25 @@ def _model_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         construct = {"vocabulary": 5, "context": 4, "d_model": 6, "heads": 2, "layers": 1, "causal": True}
         yield _model_case("worked example: I saw the dog", generator, construct, SENTENCES[:, :-1])
     construct = {"vocabulary": 3, "context": 2, "d_model": 2, "heads": 1, "layers": 1, "causal": True}
-    yield _model_case("a single word, alone in its batch", generator, construct, torch.tensor([[2]]))
+    yield _model_case("a single token, alone in its batch", generator, construct, torch.tensor([[2]]))
     for name, causal, full, dtype in (
         ("a batch", True, False, torch.float32),
-        ("as many words as the context", True, True, torch.float32),
+        ("as many tokens as the context", True, True, torch.float32),
         ("double precision", True, False, torch.float64),
         ("causal=False", False, False, torch.float32),
     ):
-        batch, words = sizes(generator, 2)
-        words += 2
+        batch, tokens = sizes(generator, 2)
+        tokens += 2
         heads = integer(generator, 2, 4)
         construct = {
             "vocabulary": integer(generator, 20, 30),
-            "context": words if full else words + integer(generator, 1, 4),
+            "context": tokens if full else tokens + integer(generator, 1, 4),
             "d_model": heads * integer(generator, 3, 6),
             "heads": heads,
             "layers": 2,
             "causal": causal,
         }
-        ids = random_ids(generator, int(construct["vocabulary"]), batch, words)
+        ids = random_ids(generator, int(construct["vocabulary"]), batch, tokens)
         yield _model_case(name, generator, construct, ids, CORE if causal else WITHOUT_MASK, dtype)
 
 
@@ -136,9 +136,9 @@ def language_model(compute: Callable[[CausalLanguageModel, Tensor], Tensor]) -> 
 
 @language_model
 def _model_with_a_mask(model: CausalLanguageModel, ids: Tensor) -> Tensor:
-    words = ids.shape[1]
-    mask = torch.ones(words, words, dtype=torch.bool).tril() if model.causal else None
-    x = model.embedding(ids) + model.positions.encoding[:words]
+    tokens = ids.shape[1]
+    mask = torch.ones(tokens, tokens, dtype=torch.bool).tril() if model.causal else None
+    x = model.embedding(ids) + model.positions.encoding[:tokens]
     for block in model.blocks:
         x = block(x, mask).out
     return F.linear(model.norm(x), model.embedding.weight)
@@ -187,10 +187,10 @@ class _ModelLaidOutAnew(nn.Module):
         self.register_buffer("mask", mask.tril() if causal else mask, persistent=False)
 
     def forward(self, ids: Tensor) -> Tensor:
-        words = ids.shape[1]
+        tokens = ids.shape[1]
         x = self.positions(self.embedding(ids))
         for block in self.blocks:
-            x = block(x, self.mask[:words, :words]).out
+            x = block(x, self.mask[:tokens, :tokens]).out
         logits: Tensor = self.norm(x) @ self.embedding.weight.t()
         return logits
 
@@ -218,7 +218,7 @@ EXERCISE = Exercise(
     title="A causal language model",
     statement=(
         "class CausalLanguageModel(nn.Module): __init__(vocabulary, context, d_model, heads, layers, causal=True) is "
-        "given; forward(ids int64 [batch, words]) -> logits [batch, words, vocabulary]: embedding, positions, blocks "
+        "given; forward(ids int64 [batch, tokens]) -> logits [batch, tokens, vocabulary]: embedding, positions, blocks "
         "under a causal mask, norm, tied output."
     ),
     points=5,
@@ -238,7 +238,7 @@ EXERCISE = Exercise(
         Hint(
             "shapes",
             "`self.positions(x)` returns `x` with positions added. A block takes `x` and the mask and returns an "
-            "object whose `.out` is the new `[batch, words, d_model]`. A mask `[words, words]`, True where a query "
+            "object whose `.out` is the new `[batch, tokens, d_model]`. A mask `[tokens, tokens]`, True where a query "
             "may attend, holds for the whole batch, and None allows everything; make it on the device of the ids.",
             answers=(
                 "keys_as_rows",
@@ -251,7 +251,7 @@ EXERCISE = Exercise(
         ),
         Hint(
             "outline",
-            "A causal mask for as many words as there are, or None if the model is not causal.\n"
+            "A causal mask for as many tokens as there are, or None if the model is not causal.\n"
             "Embed the ids and add the positions, once.\n"
             "Send that through the blocks, one after the other, each with the mask.\n"
             "The final norm, which pre-norm blocks need.\n"
@@ -269,21 +269,21 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "always_causal",
-            "Your model is right, but it always uses the mask. Where self.causal is False, let every word see every "
+            "Your model is right, but it always uses the mask. Where self.causal is False, let every token see every "
             "other: pass None as the mask.",
             language_model(_always_causal),
             alone=True,
         ),
         Misconception(
             "no_mask",
-            "Your model reads the words that it should predict: where self.causal is True, no mask reaches the "
+            "Your model reads the tokens that it should predict: where self.causal is True, no mask reaches the "
             "blocks. Pass the causal mask to each of them there, block(x, mask), and None only where self.causal is "
             "False.",
             partial(_model, mask=lambda mask: None),
         ),
         Misconception(
             "mask_in_the_first_block",
-            "Your model uses the mask in its first block only; in the others, words see what they should predict. "
+            "Your model uses the mask in its first block only; in the others, tokens see what they should predict. "
             "Pass the mask to every block.",
             _alone(
                 through=partial(
@@ -294,7 +294,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "keys_as_rows",
-            "Your model uses the mask transposed: each word sees itself and the future, but not the past. Rows are "
+            "Your model uses the mask transposed: each token sees itself and the future, but not the past. Rows are "
             "queries: the allowed part is the lower triangle.",
             partial(_model, mask=lambda mask: mask.T),
         ),
@@ -306,13 +306,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "itself_forbidden",
-            "Your mask forbids each word to see itself. The diagonal is allowed: a word knows itself, and what it has "
-            "to predict is the next one.",
+            "Your mask forbids each token to see itself. The diagonal is allowed: a token knows itself, and what it "
+            "has to predict is the next one.",
             partial(_model, mask=lambda mask: mask.tril(diagonal=-1)),
         ),
         Misconception(
             "one_word_ahead",
-            "Your mask also allows the next word, which is the very one it has to predict. Query i attends to keys 0 "
+            "Your mask also allows the next token, which is the very one it has to predict. Query i attends to keys 0 "
             "to i only.",
             partial(_model, mask=lambda mask: torch.ones_like(mask).tril(diagonal=1)),
         ),
@@ -348,8 +348,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "shifted_inside",
-            "Your model shifts the ids once more: instead of each word it reads the one before. Read ids as they "
-            "come; the mask alone keeps the next word hidden.",
+            "Your model shifts the ids once more: instead of each token it reads the one before. Read ids as they "
+            "come; the mask alone keeps the next token hidden.",
             partial(_model, embed=lambda model, ids: _embedded(model, F.pad(ids[:, :-1], (1, 0)))),
         ),
         Misconception(
@@ -382,7 +382,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "states_returned",
-            "Your model returns the states, d_model numbers for each word. The output layer is missing: take their "
+            "Your model returns the states, d_model numbers for each token. The output layer is missing: take their "
             "dot products with all embeddings.",
             _alone(output=lambda model, x: x),
         ),
@@ -400,7 +400,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "last_word_only",
-            "Your model answers after the last word only. Return logits for every position, [batch, words, "
+            "Your model answers after the last token only. Return logits for every position, [batch, tokens, "
             "vocabulary]: in training each of them is a question.",
             partial(_model, asked=lambda x: x[:, -1]),
         ),

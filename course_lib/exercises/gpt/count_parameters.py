@@ -140,7 +140,7 @@ EXERCISE = Exercise(
             "Attention: four layers from `d_model` to `d_model`.\n"
             "The feed-forward network: to four times `d_model`, and back.\n"
             "Two norms in each block, and one after the last block.\n"
-            "Tables for words and for positions; another output matrix, without bias, only where it is not tied.\n"
+            "Tables for tokens and for positions; another output matrix, without bias, only where it is not tied.\n"
             "Test: the smallest, tied, has about 124 million. If you are off, divide the difference by `d_model` and "
             "by `layers`: a vocabulary, a context or a 2 tells what is missing.",
             answers=(
@@ -179,18 +179,18 @@ EXERCISE = Exercise(
         Misconception(
             "as_printed",
             "Your answer is what slide S3 and the paper's table 2 print, 117M for the smallest. Those are GPT-2's "
-            "blocks with the vocabulary of GPT-1, 40,478 words; count with the vocabulary that is given.",
+            "blocks with the vocabulary of GPT-1, 40,478 tokens; count with the vocabulary that is given.",
             partial(_counted, sizes=_gpt_1s_vocabulary, finish=lambda count: round(count, -6)),
         ),
         Misconception(
             "vocabulary_of_gpt_1",
-            "Your answer counts 40,478 words, the vocabulary of GPT-1, as the table on slide S3 seems to do. Count "
+            "Your answer counts 40,478 tokens, the vocabulary of GPT-1, as the table on slide S3 seems to do. Count "
             "with the vocabulary that is given.",
             partial(_counted, sizes=_gpt_1s_vocabulary),
         ),
         Misconception(
             "vocabulary_of_gpt_2",
-            "Your answer counts 50,257 words, whatever the vocabulary is. Count with the vocabulary that is given.",
+            "Your answer counts 50,257 tokens, whatever the vocabulary is. Count with the vocabulary that is given.",
             partial(_counted, sizes=lambda vocabulary, context, layers: (50_257, context, layers)),
         ),
         Misconception(

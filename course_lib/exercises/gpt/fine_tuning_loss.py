@@ -34,16 +34,16 @@ def _fine_tuning_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         )
     for kind in batched_kinds(generator):
         (batch,) = kind.leading
-        words, vocabulary = (1, 2) if kind.ones else (integer(generator, 8, 11), integer(generator, 12, 19))
+        tokens, vocabulary = (1, 2) if kind.ones else (integer(generator, 8, 11), integer(generator, 12, 19))
         classes = integer(generator, 2, 5)
-        targets = random_ids(generator, vocabulary, batch, words)
+        targets = random_ids(generator, vocabulary, batch, tokens)
         targets[-1, 0] = 0
         yield Case(
             kind.name,
             (
                 2 * torch.randn(batch, classes, generator=generator, dtype=kind.dtype),
                 random_ids(generator, classes, batch),
-                2 * kind.normal(words, vocabulary),
+                2 * kind.normal(tokens, vocabulary),
                 targets,
                 integer(generator, 2, 8) / 10 + (1.05 if kind.transposed else 0.05),
             ),
@@ -91,8 +91,8 @@ def _tuned(
     return add(one, other, weight)
 
 
-def _of_other_words(questions: Questions) -> Callable[..., Tensor]:
-    """With the loss of language modelling over some words only; such mistakes seldom come with another."""
+def _of_other_tokens(questions: Questions) -> Callable[..., Tensor]:
+    """With the loss of language modelling over some tokens only; such mistakes seldom come with another."""
     return lambda class_logits, labels, lm_logits, targets, weight: _tuned(
         class_logits, labels, *questions(lm_logits, targets), weight
     )
@@ -110,12 +110,12 @@ def _fine_tuning_by_loop(
     class_logits: Tensor, labels: Tensor, lm_logits: Tensor, targets: Tensor, weight: float
 ) -> Tensor:
     classes = [-F.log_softmax(row, dim=0)[label] for row, label in zip(class_logits, labels, strict=True)]
-    words = [
+    tokens = [
         -F.log_softmax(lm_logits[text, place], dim=0)[targets[text, place]]
         for text in range(targets.shape[0])
         for place in range(targets.shape[1])
     ]
-    return torch.stack(classes).mean() + weight * torch.stack(words).mean()
+    return torch.stack(classes).mean() + weight * torch.stack(tokens).mean()
 
 
 def _fine_tuning_by_logsumexp(
@@ -130,8 +130,8 @@ def _fine_tuning_by_logsumexp(
 def _fine_tuning_in_double(
     class_logits: Tensor, labels: Tensor, lm_logits: Tensor, targets: Tensor, weight: float
 ) -> Tensor:
-    words = F.nll_loss(lm_logits.double().log_softmax(-1).flatten(0, 1), targets.flatten())
-    return torch.add(F.cross_entropy(class_logits.double(), labels), words, alpha=weight).to(class_logits.dtype)
+    tokens = F.nll_loss(lm_logits.double().log_softmax(-1).flatten(0, 1), targets.flatten())
+    return torch.add(F.cross_entropy(class_logits.double(), labels), tokens, alpha=weight).to(class_logits.dtype)
 
 
 CORRECT = (
@@ -148,9 +148,9 @@ EXERCISE = Exercise(
     name="fine_tuning_loss",
     title="The loss of fine-tuning",
     statement=(
-        "fine_tuning_loss(class_logits [batch, classes], labels int64 [batch], lm_logits [batch, words, vocabulary], "
-        "targets int64 [batch, words], weight) -> a single number: the mean cross-entropy of the labels, plus weight "
-        "times that of the words."
+        "fine_tuning_loss(class_logits [batch, classes], labels int64 [batch], lm_logits [batch, tokens, vocabulary], "
+        "targets int64 [batch, tokens], weight) -> a single number: the mean cross-entropy of the labels, plus weight "
+        "times that of the tokens."
     ),
     points=2,
     minutes=8,
@@ -247,13 +247,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "words_summed",
-            "Your answer sums the loss over the words. Take the mean over all words of the batch.",
+            "Your answer sums the loss over the tokens. Take the mean over all tokens of the batch.",
             partial(_tuned, lm=lambda logits, targets: _mean_loss(logits, targets) * targets.numel()),
         ),
         Misconception(
             "words_summed_over_each_text",
-            "Your answer sums the loss over the words of a text, and takes the mean over texts only. Take the mean "
-            "over all words of the batch.",
+            "Your answer sums the loss over the tokens of a text, and takes the mean over texts only. Take the mean "
+            "over all tokens of the batch.",
             partial(_tuned, lm=lambda logits, targets: _mean_loss(logits, targets) * targets.shape[-1]),
         ),
         Misconception(
@@ -263,8 +263,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "reshaped_not_transposed",
-            "Your answer reshapes lm_logits to [batch, vocabulary, words], which tears the rows of numbers apart. "
-            "Flatten to [batch * words, vocabulary], or swap the dimensions with transpose(1, 2).",
+            "Your answer reshapes lm_logits to [batch, vocabulary, tokens], which tears the rows of numbers apart. "
+            "Flatten to [batch * tokens, vocabulary], or swap the dimensions with transpose(1, 2).",
             partial(
                 _tuned,
                 lm=lambda logits, targets: F.cross_entropy(
@@ -272,8 +272,8 @@ EXERCISE = Exercise(
                 ),
             ),
         ),
-        # The targets or lm_logits in another order, the last words or the first text only, shifted again, no word 0.
-        *other_questions("lm_logits", "logits", _of_other_words, " in the loss of language modelling"),
+        # The targets or lm_logits in another order, the last tokens or the first text only, shifted again, no token 0.
+        *other_questions("lm_logits", "logits", _of_other_tokens, " in the loss of language modelling"),
         Misconception(
             "language_model_detached",
             "No gradient reaches `lm_logits` (.detach(), .item(), no_grad). An auxiliary loss that nobody learns from "

@@ -229,8 +229,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "tables_turned",
-            "Your answer transposes the embedding and the positions, too. They are tables with a row for each word and "
-            "each place, in GPT-2 as in torch: leave them as they are.",
+            "Your answer transposes the embedding and the positions, too. They are tables with a row for each token "
+            "and each place, in GPT-2 as in torch: leave them as they are.",
             partial(_loaded, turned=lambda name, tensor: tensor.ndim == 2),
         ),
         Misconception(

@@ -29,41 +29,41 @@ def _log_probs(logits: Tensor) -> Tensor:
     return logits - logits.logsumexp(dim=-1, keepdim=True)
 
 
-ZEROS = "words of probability 0"
+ZEROS = "tokens of probability 0"
 
 
 def _example_log_probs() -> Tensor:
-    """Made-up log-probabilities of the five words that may follow each word that is read, [2, 4, 5]."""
+    """Made-up log-probabilities of the five tokens that may follow each token that is read, [2, 4, 5]."""
     return torch.log_softmax(2 * torch.cos(torch.arange(40.0)).reshape(2, 4, 5), dim=-1)
 
 
 def _loss_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     """Gradients only where the vocabulary is large: there those of cross_entropy and NLLLoss are nearly the same.
 
-    Words of probability 0 stand at every other position only: dropping those is a different mistake from 0 * -inf.
+    Tokens of probability 0 stand at every other position only: dropping those is a different mistake from 0 * -inf.
     """
     if not hidden:
         yield Case("worked example: I saw the dog running", (_example_log_probs(), SENTENCES[:, 1:]))
     for kind in batched_kinds(generator):
-        words, vocabulary = (1, 2) if kind.ones else (integer(generator, 11, 14), integer(generator, 15, 19))
-        targets = random_ids(generator, vocabulary, kind.leading[0], words)
+        tokens, vocabulary = (1, 2) if kind.ones else (integer(generator, 11, 14), integer(generator, 15, 19))
+        targets = random_ids(generator, vocabulary, kind.leading[0], tokens)
         targets[-1, 0] = 0
-        logits = (1 if kind.ones else 3) * kind.normal(words, vocabulary)  # of two words neither may be certain
+        logits = (1 if kind.ones else 3) * kind.normal(tokens, vocabulary)  # of two tokens neither may be certain
         yield Case(kind.name, (_log_probs(logits), targets))
-    batch, words = sizes(generator, 2)
-    logits = torch.randn(batch, words, 12, generator=generator)
+    batch, tokens = sizes(generator, 2)
+    logits = torch.randn(batch, tokens, 12, generator=generator)
     logits[:, ::2, ::3] = -math.inf
-    possible = torch.tensor([word for word in range(12) if word % 3])
-    targets = possible[random_ids(generator, len(possible), batch, words)]
+    possible = torch.tensor([token for token in range(12) if token % 3])
+    targets = possible[random_ids(generator, len(possible), batch, tokens)]
     yield Case(ZEROS, (_log_probs(logits), targets), part=ZEROS)
     logits = torch.rand(2, 1, 100_000, generator=generator) / 2
-    logits[..., integer(generator, 0, 100_000)] = 0.7  # only one word is the most probable
+    logits[..., integer(generator, 0, 100_000)] = 0.7  # only one token is the most probable
     targets = random_ids(generator, 100_000, 2, 1)
     yield Case("a large vocabulary, and the gradient", (_log_probs(logits), targets), gradients=(0,))
 
 
 def _picked(log_probs: Tensor, targets: Tensor) -> Tensor:
-    """The log-probability of each target, [batch, words]."""
+    """The log-probability of each target, [batch, tokens]."""
     return log_probs.gather(-1, targets.unsqueeze(-1)).squeeze(-1)
 
 
@@ -113,7 +113,7 @@ def _loss_by_text(log_probs: Tensor, targets: Tensor) -> Tensor:
 
 def _loss_by_vmap(log_probs: Tensor, targets: Tensor) -> Tensor:
     rows = log_probs.reshape(-1, log_probs.shape[-1])
-    picked: Tensor = torch.func.vmap(lambda row, word: row.gather(0, word[None])[0])(rows, targets.reshape(-1))
+    picked: Tensor = torch.func.vmap(lambda row, token: row.gather(0, token[None])[0])(rows, targets.reshape(-1))
     return -picked.mean()
 
 
@@ -137,8 +137,8 @@ EXERCISE = Exercise(
     name="lm_loss",
     title="The loss of a batch",
     statement=(
-        "lm_loss(log_probs [batch, words, vocabulary], targets int64 [batch, words]) -> a single number, a tensor "
-        "without dimensions, from which a gradient comes back to log_probs: the mean over all words of the batch of "
+        "lm_loss(log_probs [batch, tokens, vocabulary], targets int64 [batch, tokens]) -> a single number, a tensor "
+        "without dimensions, from which a gradient comes back to log_probs: the mean over all tokens of the batch of "
         "minus the log-probability of the target."
     ),
     points=3,
@@ -157,7 +157,7 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "`NLLLoss` wants `[places, vocabulary]` and `[places]`, so the batch and the words are merged into one "
+            "`NLLLoss` wants `[places, vocabulary]` and `[places]`, so the batch and the tokens are merged into one "
             "dimension, in both tensors in the same order. Merging dimensions moves nothing; do not transpose.",
             answers=(
                 "reshaped_not_transposed",
@@ -172,8 +172,8 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "reshaped_not_transposed",
-            "Your answer gives NLLLoss [batch, vocabulary, words] by reshaping, which tears the rows of numbers "
-            "apart. Reshape to [batch * words, vocabulary] instead, or swap the two dimensions with transpose(1, 2).",
+            "Your answer gives NLLLoss [batch, vocabulary, tokens] by reshaping, which tears the rows of numbers "
+            "apart. Reshape to [batch * tokens, vocabulary] instead, or swap the two dimensions with transpose(1, 2).",
             partial(_loss, pick=_in_other_classes),
         ),
         Misconception(
@@ -182,7 +182,7 @@ EXERCISE = Exercise(
             "apart. Flatten log_probs as they are, flatten(0, 1), or swap dimensions without a reshape.",
             partial(_loss, given=_torn),
         ),
-        # The targets or log_probs in another order, the last words or the first text only, shifted again, no word 0.
+        # The targets or log_probs in another order, the last tokens or the first text only, shifted again, no token 0.
         *other_questions("log_probs", "log-probabilities", lambda questions: partial(_loss, questions=questions)),
         Misconception(
             "sign_forgotten",
@@ -191,25 +191,25 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "summed",
-            "Your answer is the sum over all words. Take the mean, so that the loss does not depend on the size of "
+            "Your answer is the sum over all tokens. Take the mean, so that the loss does not depend on the size of "
             "the batch.",
             partial(_loss, join=torch.sum),
         ),
         Misconception(
             "summed_over_words",
-            "Your answer sums over the words of a text and takes the mean over texts only. Take the mean over all "
-            "words of the batch.",
+            "Your answer sums over the tokens of a text and takes the mean over texts only. Take the mean over all "
+            "tokens of the batch.",
             partial(_loss, join=lambda numbers: numbers.sum(dim=-1).mean()),
         ),
         Misconception(
             "summed_over_texts",
-            "Your answer takes the mean over the words of each text, but the sum over texts. Take the mean over all "
-            "words of the batch.",
+            "Your answer takes the mean over the tokens of each text, but the sum over texts. Take the mean over all "
+            "tokens of the batch.",
             partial(_loss, join=lambda numbers: numbers.mean(dim=-1).sum()),
         ),
         Misconception(
             "not_averaged",
-            "Your answer is one loss for each word. Take their mean: a single number.",
+            "Your answer is one loss for each token. Take their mean: a single number.",
             partial(_loss, join=as_it_is),
         ),
         Misconception(
@@ -243,19 +243,19 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "mean_over_the_vocabulary",
-            "Your answer takes the mean of all log-probabilities, including those of wrong words. Only the target's "
+            "Your answer takes the mean of all log-probabilities, including those of wrong tokens. Only the target's "
             "counts at each position.",
             partial(_loss, pick=lambda log_probs, targets: log_probs),
         ),
         Misconception(
             "best_word",
-            "Your answer uses the most probable word at each position, whatever the target is. A loss needs the "
-            "targets: pick the log-probability of the right word.",
+            "Your answer uses the most probable token at each position, whatever the target is. A loss needs the "
+            "targets: pick the log-probability of the right token.",
             partial(_loss, pick=lambda log_probs, targets: log_probs.amax(dim=-1)),
         ),
         Misconception(
             "zero_times_infinity",
-            "Your answer is right unless some word has probability 0, whose logarithm is -inf: 0 times that is NaN. "
+            "Your answer is right unless some token has probability 0, whose logarithm is -inf: 0 times that is NaN. "
             "Pick the target's number (NLLLoss, gather) instead of multiplying by a one-hot vector.",
             partial(
                 _loss,
@@ -265,7 +265,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "places_with_zeros_left_out",
-            "Your answer is right unless some word has probability 0: it skips the whole position where there is one. "
+            "Your answer is right unless some token has probability 0: it skips the whole position where there is one. "
             "Its target counts like any other: pick that number, and leave the rest of the row alone.",
             partial(
                 _loss,

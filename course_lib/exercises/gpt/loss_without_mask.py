@@ -18,9 +18,9 @@ def _prediction_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case("worked example: I saw the dog", (torch.tensor([2.5, 2.0, 1.5, 1.0]),))
     for kind in kinds(generator):
-        (words,) = kind.sizes(1)
-        yield Case(kind.name, (kind.normal(words).abs() + 0.5,))
-    yield Case("a single word", (torch.rand(1, generator=generator) + 0.5,))
+        (tokens,) = kind.sizes(1)
+        yield Case(kind.name, (kind.normal(tokens).abs() + 0.5,))
+    yield Case("a single token", (torch.rand(1, generator=generator) + 0.5,))
 
 
 def _only(places: slice | list[int], honest: Tensor) -> Tensor:
@@ -62,8 +62,8 @@ EXERCISE = Exercise(
     name="loss_without_mask",
     title="Predict: the loss without a mask",
     statement=(
-        "loss_without_mask(honest [..., words]) -> [..., words]: the lowest loss that a model can reach at each "
-        "position without a mask, from that of an honest one; both read the same words and have the same targets."
+        "loss_without_mask(honest [..., tokens]) -> [..., tokens]: the lowest loss that a model can reach at each "
+        "position without a mask, from that of an honest one; both read the same tokens and have the same targets."
     ),
     points=1,
     minutes=6,
@@ -83,26 +83,26 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "zero_everywhere",
-            "Your prediction is right except at the last position. Its target is the word after the last input: it is "
+            "Your prediction is right except at the last position. Its target is the token after the last input: it is "
             "not there to be copied, and the model must guess as honestly as the other.",
             torch.zeros_like,
         ),
         Misconception(
             "zero_at_a_single_word",
-            "Your prediction is right except for a text of one word. Its only position is also the last one, and its "
+            "Your prediction is right except for a text of one token. Its only position is also the last one, and its "
             "target is not in the input.",
             lambda honest: _only([-1], honest) if honest.shape[-1] > 1 else torch.zeros_like(honest),
         ),
         Misconception(
             "nothing_changes",
-            "Your prediction is that the mask makes no difference. But without it position t sees the word at t + 1, "
-            "and that word is its target.",
+            "Your prediction is that the mask makes no difference. But without it position t sees the token at t + 1, "
+            "and that token is its target.",
             lambda honest: honest.clone(),
         ),
         Misconception(
             "as_good_as_the_last",
-            "Your prediction is that every position is now as good as the last, which sees all words in any case. They "
-            "see more than that: the next word is their target itself, and nothing is left to guess.",
+            "Your prediction is that every position is now as good as the last, which sees all tokens in any case. "
+            "They see more than that: the next token is their target itself, and nothing is left to guess.",
             lambda honest: honest[..., -1:].expand_as(honest),
         ),
         Misconception(
@@ -119,38 +119,38 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_place_further",
-            "Your prediction is that each position is now as good as the next, since it knows one word more. But that "
-            "word is the answer itself: copying it costs nothing.",
+            "Your prediction is that each position is now as good as the next, since it knows one token more. But that "
+            "token is the answer itself: copying it costs nothing.",
             lambda honest: torch.cat([honest[..., 1:], honest[..., -1:]], dim=-1),
         ),
         Misconception(
             "one_place_further_and_zero",
             "Your prediction is that each position is now as good as the next, and the last one perfect. But the next "
-            "word is the answer itself, so copying it costs nothing; the last position has none to copy.",
+            "token is the answer itself, so copying it costs nothing; the last position has none to copy.",
             lambda honest: F.pad(honest[..., 1:], (0, 1)),
         ),
         Misconception(
             "zero_but_the_first",
-            "Your prediction keeps the loss of the first position. Its target, the second word, stands in the input "
+            "Your prediction keeps the loss of the first position. Its target, the second token, stands in the input "
             "too. The one position whose target is missing is the last.",
             lambda honest: _only([0], honest),
         ),
         Misconception(
             "zero_but_the_ends",
             "Your prediction keeps the loss of the first position as well as that of the last. The target of the "
-            "first, the second word, also stands in the input.",
+            "first, the second token, also stands in the input.",
             lambda honest: _only([0, -1], honest),
         ),
         Misconception(
             "zero_but_the_last_two",
             "Your prediction keeps the loss of the last two positions. The target of the last but one is the last "
-            "word of the input: it can be copied.",
+            "token of the input: it can be copied.",
             lambda honest: _only(slice(-2, None), honest),
         ),
         Misconception(
             "only_the_last_is_zero",
             "Your prediction is the other way round: the last position is the only one that cannot copy, because the "
-            "word after the last input is not in the input.",
+            "token after the last input is not in the input.",
             lambda honest: _only(slice(0, -1), honest),
         ),
         Misconception(
@@ -174,7 +174,7 @@ EXERCISE = Exercise(
         Misconception(
             "last_as_the_first",
             "Your prediction gives the last position the loss of the honest first one. With or without a mask, it has "
-            "read all the words before: its loss is the honest one at its own place.",
+            "read all the tokens before: its loss is the honest one at its own place.",
             _last(lambda honest: honest[..., 0]),
         ),
         Misconception(

@@ -63,13 +63,13 @@ def other_questions(
         ),
         Misconception(
             "only_the_last_word",
-            f"Your answer counts only the last word of each text{where}. Every word is a question: take the mean over "
-            "all of them.",
+            f"Your answer counts only the last token of each text{where}. Every token is a question: take the mean "
+            "over all of them.",
             answer(lambda given, targets: (given[:, -1:], targets[:, -1:])),
         ),
         Misconception(
             "only_the_first_text",
-            f"Your answer counts only the first text{where}. Take the mean over all words of the batch.",
+            f"Your answer counts only the first text{where}. Take the mean over all tokens of the batch.",
             answer(lambda given, targets: (given[:1], targets[:1])),
         ),
         Misconception(
@@ -80,7 +80,7 @@ def other_questions(
         ),
         Misconception(
             "word_0_left_out",
-            "Your answer skips the places whose target is word 0, as if it were padding. Here it is a word like any "
+            "Your answer skips the places whose target is token 0, as if it were padding. Here it is a token like any "
             "other.",
             answer(lambda given, targets: (given[targets != 0], targets[targets != 0])),
         ),

@@ -22,10 +22,10 @@ def _logits_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         states = torch.tensor([[1.0, -0.5], [0.0, 1.5], [2.0, 1.0], [-0.5, 2.0]])
         yield Case("worked example: I saw the dog", (states, embedding))
     for kind in kinds(generator):
-        words, vocabulary = kind.sizes(2)
+        tokens, vocabulary = kind.sizes(2)
         d_model = kind.d_head()
         rows = Kind(kind.name, generator, dtype=kind.dtype, transposed=kind.transposed)
-        states = kind.normal(words, d_model) if kind.leading else kind.normal(d_model)
+        states = kind.normal(tokens, d_model) if kind.leading else kind.normal(d_model)
         embedding = rows.normal(1 if kind.ones else vocabulary + 20, d_model)
         yield Case(kind.name if kind.leading else "one state", (states, embedding), gradients=(0, 1))
 
@@ -66,11 +66,11 @@ EXERCISE = Exercise(
     title="Tied logits",
     statement=(
         "tied_logits(states [..., d_model], embedding [vocabulary, d_model]) -> [..., vocabulary]: the score of each "
-        "word given each state, the dot product of the state with the word's embedding."
+        "token given each state, the dot product of the state with the token's embedding."
     ),
     points=2,
     minutes=6,
-    section="From a vector to a word",
+    section="From a vector to a token",
     source="S0, P(w given context) = softmax(W h); Press and Wolf (2017)",
     reference=gpt.tied_logits,
     cases=and_turned_around(_logits_cases),
@@ -106,19 +106,19 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "cosine",
-            "Your answer is the cosine of the angle: it divides by both lengths. A longer embedding makes a word more "
+            "Your answer is the cosine of the angle: it divides by both lengths. A longer embedding makes a token more "
             "probable everywhere, and the model uses that: take the dot product as it is.",
             partial(_scores, of=_unit, rows=_unit),
         ),
         Misconception(
             "embeddings_normalised",
-            "Your answer brings the embeddings to length 1 first. A longer embedding makes a word more probable "
+            "Your answer brings the embeddings to length 1 first. A longer embedding makes a token more probable "
             "everywhere, and the model uses that: take the rows as they are.",
             partial(_scores, rows=_unit),
         ),
         Misconception(
             "distance",
-            "Your answer scores words by how near their embedding is to the state (minus the distance). S0 takes the "
+            "Your answer scores tokens by how near their embedding is to the state (minus the distance). S0 takes the "
             "dot product.",
             partial(_scores, product=lambda states, embedding: -(states.unsqueeze(-2) - embedding).norm(dim=-1)),
         ),
@@ -130,7 +130,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "words_as_rows",
-            "Your answer is transposed, [..., vocabulary, words]. Each state has a row of scores: states @ "
+            "Your answer is transposed, [..., vocabulary, tokens]. Each state has a row of scores: states @ "
             "embedding.T.",
             partial(_scores, product=lambda states, embedding: embedding @ states.mT),
         ),
@@ -145,7 +145,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "most_probable_word",
-            "Your answer is the id of the best word. Return the scores of all words; which of them to choose is "
+            "Your answer is the id of the best token. Return the scores of all tokens; which of them to choose is "
             "another question.",
             partial(_scores, finish=lambda logits: logits.argmax(dim=-1)),
         ),

@@ -17,22 +17,22 @@ from course_lib.references import gpt
 def _window_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case("worked example: I saw the dog running", (SENTENCES[0], torch.tensor([0, 1]), 3))
-    words, context, batch = integer(generator, 30, 60), integer(generator, 3, 9), integer(generator, 4, 7)
+    tokens, context, batch = integer(generator, 30, 60), integer(generator, 3, 9), integer(generator, 4, 7)
     for name in ("several windows", "other windows"):
-        starts = torch.randint(0, words - context, (batch,), generator=generator)
-        yield Case(name, (random_ids(generator, 50, words), starts, context))
-    words, context = integer(generator, 12, 20), integer(generator, 3, 6)
-    stream = random_ids(generator, 50, words)
+        starts = torch.randint(0, tokens - context, (batch,), generator=generator)
+        yield Case(name, (random_ids(generator, 50, tokens), starts, context))
+    tokens, context = integer(generator, 12, 20), integer(generator, 3, 6)
+    stream = random_ids(generator, 50, tokens)
     yield Case("one window, from the middle", (stream, torch.tensor([integer(generator, 2, 5)]), context))
-    yield Case("the last window that fits", (stream, torch.tensor([3, words - context - 1]), context))
-    yield Case("one window of one word, and one word after it", (stream[:2], torch.tensor([0]), 1))
+    yield Case("the last window that fits", (stream, torch.tensor([3, tokens - context - 1]), context))
+    yield Case("one window of one token, and one token after it", (stream[:2], torch.tensor([0]), 1))
 
 
 Cut = Callable[[Tensor, Tensor, int], tuple[Tensor, Tensor]]
 
 
 def _cut(read: int = 0, asked: int = 1, shorter: int = 0) -> Cut:
-    """Windows that begin `read` and `asked` words after each start, and lack `shorter` words."""
+    """Windows that begin `read` and `asked` tokens after each start, and lack `shorter` tokens."""
 
     def cut(stream: Tensor, starts: Tensor, context: int) -> tuple[Tensor, Tensor]:
         places = starts.unsqueeze(1) + torch.arange(context - shorter)
@@ -93,13 +93,13 @@ EXERCISE = Exercise(
     name="training_windows",
     title="Training windows",
     statement=(
-        "training_windows(stream int64 [words], starts int64 [batch], context int; every start leaves room for "
-        "context + 1 words) -> (inputs, targets), a tuple of two int64 [batch, context]: what the model reads, and at "
-        "each position the word that comes next."
+        "training_windows(stream int64 [tokens], starts int64 [batch], context int; every start leaves room for "
+        "context + 1 tokens) -> (inputs, targets), a tuple of two int64 [batch, context]: what the model reads, and at "
+        "each position the token that comes next."
     ),
     points=2,
     minutes=8,
-    section="Every word is a question",
+    section="Every token is a question",
     source="S0, training transformer language models",
     reference=gpt.training_windows,
     cases=_window_cases,
@@ -107,61 +107,61 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Cut windows that are one word longer than the context: both the inputs and the targets are in there. For "
+            "Cut windows that are one token longer than the context: both the inputs and the targets are in there. For "
             "all the places at once, add a column of starts and a row of counting numbers.",
         ),
     ),
     misconceptions=(
         Misconception(
             "swapped",
-            "Your answer has the two the wrong way round: the inputs are the targets. Return the words to read first, "
-            "and the words to predict second.",
+            "Your answer has the two the wrong way round: the inputs are the targets. Return the tokens to read first, "
+            "and the tokens to predict second.",
             partial(_windows, give=lambda inputs, targets: (targets, inputs)),
         ),
         Misconception(
             "not_shifted",
-            "Your inputs and targets are the same words, so the model would learn to repeat what it reads. The target "
-            "at each position is the next word of the stream.",
+            "Your inputs and targets are the same tokens, so the model would learn to repeat what it reads. The target "
+            "at each position is the next token of the stream.",
             partial(_windows, cut=_cut(0, 0)),
         ),
         Misconception(
             "not_shifted_without_the_first",
-            "Your inputs and targets are the same words, and both begin one word after the start. The inputs begin at "
-            "the start itself.",
+            "Your inputs and targets are the same tokens, and both begin one token after the start. The inputs begin "
+            "at the start itself.",
             partial(_windows, cut=_cut(1, 1)),
         ),
         Misconception(
             "the_word_before",
-            "Your targets are the words before, not the words after. The target at each position is the next word of "
-            "the stream.",
+            "Your targets are the tokens before, not the tokens after. The target at each position is the next token "
+            "of the stream.",
             partial(_windows, cut=_cut(0, -1)),
         ),
         Misconception(
             "shifted_by_two",
-            "Your targets are two words ahead of the inputs. The target of each word is the very next one.",
+            "Your targets are two tokens ahead of the inputs. The target of each token is the very next one.",
             partial(_windows, cut=_cut(0, 2)),
         ),
         Misconception(
             "begun_late",
-            "Your windows begin one word after their starts. A window's first input is the word at its start.",
+            "Your windows begin one token after their starts. A window's first input is the token at its start.",
             partial(_windows, cut=_cut(1, 2)),
         ),
         Misconception(
             "one_word_short",
-            "Your windows have context - 1 words: you cut context words, and the shift took one of them. Cut "
+            "Your windows have context - 1 tokens: you cut context tokens, and the shift took one of them. Cut "
             "context + 1.",
             partial(_windows, cut=_cut(shorter=1)),
         ),
         Misconception(
             "one_word_long",
-            "Your inputs and targets are both the whole window of context + 1 words. The inputs leave out its last "
-            "word, and the targets its first.",
+            "Your inputs and targets are both the whole window of context + 1 tokens. The inputs leave out its last "
+            "token, and the targets its first.",
             lambda stream, starts, context: (_one_longer(stream, starts, context),) * 2,
         ),
         Misconception(
             "rolled_round",
-            "Your targets are the inputs, rolled round: after a window's last word the model should say its first. The "
-            "target there is the word that follows in the stream.",
+            "Your targets are the inputs, rolled round: after a window's last token the model should say its first. "
+            "The target there is the token that follows in the stream.",
             lambda stream, starts, context: (
                 (inputs := _cut()(stream, starts, context)[0]),
                 inputs.roll(-1, dims=-1),
@@ -174,7 +174,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "starts_count_windows",
-            "Your answer multiplies the starts by the context, as if they counted windows. They count words: a window "
+            "Your answer multiplies the starts by the context, as if they counted windows. They count tokens: a window "
             "may begin at any of them.",
             partial(_windows, begins=lambda starts, context: starts * context),
         ),
@@ -200,7 +200,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "squeezed",
-            "Your answer loses a dimension wherever there is one window or one word in it: squeeze() removes every "
+            "Your answer loses a dimension wherever there is one window or one token in it: squeeze() removes every "
             "dimension of size 1. Leave it out.",
             partial(_windows, turned=torch.squeeze),
         ),

@@ -20,20 +20,20 @@ def _count_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case("one head, a narrow hidden layer", (6, 1, 5))
     for number in range(3):
         if hidden:
-            heads, d_hidden = integer(generator, 2, 60), integer(generator, 2, 25_000)
+            heads, d_ff = integer(generator, 2, 60), integer(generator, 2, 25_000)
             d_head = integer(generator, 2, 1500 // heads)  # small enough to build the layer and count
         else:
-            (heads, d_head), d_hidden = sizes(generator, 2), integer(generator, 50, 90)
-        yield Case(f"other sizes {number + 1}", (heads * d_head, heads, d_hidden))
+            (heads, d_head), d_ff = sizes(generator, 2), integer(generator, 50, 90)
+        yield Case(f"other sizes {number + 1}", (heads * d_head, heads, d_ff))
 
 
 Count = Callable[[int, int, int], int]
 
 
-def _counted(d_model: int, heads: int, d_hidden: int, **changed: Count) -> dict[str, int]:
+def _counted(d_model: int, heads: int, d_ff: int, **changed: Count) -> dict[str, int]:
     """The right counts, except for some."""
-    right = blocks.block_parameters(d_model, heads, d_hidden)
-    return right | {name: count(d_model, heads, d_hidden) for name, count in changed.items()}
+    right = blocks.block_parameters(d_model, heads, d_ff)
+    return right | {name: count(d_model, heads, d_ff) for name, count in changed.items()}
 
 
 def _four_matrices(d: int, h: int, f: int) -> int:
@@ -48,12 +48,12 @@ def _for_each_head(d: int, h: int, f: int) -> int:
     return 4 * h * (d * d + d)
 
 
-def _counted_on_a_module(d_model: int, heads: int, d_hidden: int) -> dict[str, int]:
+def _counted_on_a_module(d_model: int, heads: int, d_ff: int) -> dict[str, int]:
     def learned(module: nn.Module) -> int:
         return sum(parameter.numel() for parameter in module.parameters())
 
     with torch.device("meta"):
-        layer = nn.TransformerEncoderLayer(d_model, heads, d_hidden)
+        layer = nn.TransformerEncoderLayer(d_model, heads, d_ff)
     return {
         "attention": 0,
         "projections": learned(layer.self_attn),
@@ -62,26 +62,26 @@ def _counted_on_a_module(d_model: int, heads: int, d_hidden: int) -> dict[str, i
     }
 
 
-def _counted_head_by_head(d_model: int, heads: int, d_hidden: int) -> dict[str, int]:
+def _counted_head_by_head(d_model: int, heads: int, d_ff: int) -> dict[str, int]:
     d_head = d_model // heads
     into_the_heads = sum(3 * (d_model * d_head + d_head) for _ in range(heads))
     out_of_them = sum(d_head * d_model for _ in range(heads)) + d_model
     return {
         "projections": into_the_heads + out_of_them,
-        "feed_forward": 2 * d_model * d_hidden + d_hidden + d_model,
+        "feed_forward": 2 * d_model * d_ff + d_ff + d_model,
         "layer_norms": 4 * d_model,
         "attention": 0,
     }
 
 
-def _counted_by_a_function(d_model: int, heads: int, d_hidden: int) -> dict[str, int]:
+def _counted_by_a_function(d_model: int, heads: int, d_ff: int) -> dict[str, int]:
     def linear(inputs: int, outputs: int) -> int:
         return inputs * outputs + outputs
 
     return {
         "attention": 0,
         "projections": 4 * linear(d_model, d_model),
-        "feed_forward": linear(d_model, d_hidden) + linear(d_hidden, d_model),
+        "feed_forward": linear(d_model, d_ff) + linear(d_ff, d_model),
         "layer_norms": 2 * (d_model + d_model),
     }
 
@@ -90,10 +90,10 @@ CORRECT = (
     _counted_on_a_module,
     _counted_head_by_head,
     _counted_by_a_function,
-    lambda d_model, heads, d_hidden: dict(
+    lambda d_model, heads, d_ff: dict(
         zip(
             ("attention", "projections", "feed_forward", "layer_norms"),
-            (0, 4 * d_model * (d_model + 1), d_hidden * (2 * d_model + 1) + d_model, 4 * d_model),
+            (0, 4 * d_model * (d_model + 1), d_ff * (2 * d_model + 1) + d_model, 4 * d_model),
             strict=True,
         )
     ),
@@ -106,7 +106,7 @@ EXERCISE = Exercise(
     name="block_parameters",
     title="Counting parameters",
     statement=(
-        "block_parameters(d_model, heads, d_hidden) -> dict of int: how many numbers an encoder block learns in its "
+        "block_parameters(d_model, heads, d_ff) -> dict of int: how many numbers an encoder block learns in its "
         '"attention", "projections", "feed_forward" and "layer_norms", including biases.'
     ),
     points=3,
@@ -196,30 +196,30 @@ EXERCISE = Exercise(
         Misconception(
             "four_times_d_model",
             "Your answer uses 4 d_model as the hidden width. That is usual, but the width is handed to you: use "
-            "d_hidden, which may be anything.",
+            "d_ff, which may be anything.",
             partial(_counted, feed_forward=lambda d, h, f: d * 4 * d + 4 * d + 4 * d * d + d),
         ),
         Misconception(
             "one_layer_of_feed_forward",
-            "Your answer counts only the first layer of the feed-forward network. The second leads back from d_hidden "
+            "Your answer counts only the first layer of the feed-forward network. The second leads back from d_ff "
             "to d_model, with d_model biases.",
             partial(_counted, feed_forward=lambda d, h, f: d * f + f),
         ),
         *alike(
             "Your answer gives both layers of the feed-forward network equally many biases. A layer has one bias for "
-            "each output: d_hidden in the first, d_model in the second.",
+            "each output: d_ff in the first, d_model in the second.",
             equal_biases=partial(_counted, feed_forward=lambda d, h, f: 2 * d * f + 2 * f),
             equal_biases_of_d_model=partial(_counted, feed_forward=lambda d, h, f: 2 * d * f + 2 * d),
         ),
         Misconception(
             "no_biases_in_the_feed_forward_network",
-            "Your answer leaves out the biases of the feed-forward network. A layer has one for each output: d_hidden "
+            "Your answer leaves out the biases of the feed-forward network. A layer has one for each output: d_ff "
             "in the first, d_model in the second.",
             lambda d, h, f: _counted(d, h, f, feed_forward=_two_matrices),  # along with other biases it is `no_biases`
         ),
         Misconception(
             "first_bias_left_out",
-            "Your answer leaves out the d_hidden biases of the feed-forward network's first layer.",
+            "Your answer leaves out the d_ff biases of the feed-forward network's first layer.",
             partial(_counted, feed_forward=lambda d, h, f: 2 * d * f + d),
         ),
         Misconception(
@@ -236,7 +236,7 @@ EXERCISE = Exercise(
         Misconception(
             "two_numbers_a_norm",
             "Your answer gives a layer norm two numbers. Gamma and beta have d_model each, one for each number of a "
-            "word.",
+            "token.",
             partial(_counted, layer_norms=lambda d, h, f: 4),
         ),
         Misconception(
@@ -252,20 +252,20 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "second_norm_as_wide_as_the_hidden_layer",
-            "Your answer gives the second layer norm d_hidden numbers for gamma and beta each. What it normalises has "
+            "Your answer gives the second layer norm d_ff numbers for gamma and beta each. What it normalises has "
             "d_model numbers again.",
             partial(_counted, layer_norms=lambda d, h, f: 2 * d + 2 * f),
         ),
         Misconception(
             "total",
             "Your answer is the total. Return the four counts by name, in a dict.",
-            lambda d_model, heads, d_hidden: sum(blocks.block_parameters(d_model, heads, d_hidden).values()),
+            lambda d_model, heads, d_ff: sum(blocks.block_parameters(d_model, heads, d_ff).values()),
         ),
         Misconception(
             "without_names",
             "Your four counts come without their names. Return a dict: {'attention': ..., 'projections': ..., "
             "'feed_forward': ..., 'layer_norms': ...}.",
-            lambda d_model, heads, d_hidden: tuple(blocks.block_parameters(d_model, heads, d_hidden).values()),
+            lambda d_model, heads, d_ff: tuple(blocks.block_parameters(d_model, heads, d_ff).values()),
         ),
         Misconception(
             "three_projections_for_each_head",

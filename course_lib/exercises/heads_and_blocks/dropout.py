@@ -28,8 +28,8 @@ def _dropout_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         kept = torch.tensor([[True, False], [False, True], [True, True]])
         yield Case(f"{A.name}: the, cat, danced, half of it dropped", (A.k, kept, 0.5, True))
     for kind in kinds(generator):
-        words, d_model = kind.sizes(2)
-        x = kind.normal(words, d_model)
+        tokens, d_model = kind.sizes(2)
+        x = kind.normal(tokens, d_model)
         shares = _POWERS if kind.dtype == torch.float64 else _SHARES
         share = shares[integer(generator, 0, len(shares))]
         kept = torch.rand(x.shape, generator=generator) >= share

@@ -46,24 +46,24 @@ def _encoder_block_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
             yield _encoder_block_case(f"{name}, {order}", generator, inputs, heads, norm_first, gradients)
         inputs = (torch.randn(1, 1, 2, generator=generator), torch.ones(1, 1, dtype=torch.bool))
         yield _encoder_block_case(
-            f"a single word, alone in its batch, with one head, {order}", generator, inputs, 1, norm_first
+            f"a single token, alone in its batch, with one head, {order}", generator, inputs, 1, norm_first
         )
         name = f"in training, where almost everything is dropped, {order}"
         inputs = _padded(Kind("", generator), 8)
         yield _encoder_block_case(name, generator, inputs, 2, norm_first, training=True)
         name = f"in training, where the sublayers add only zeros, and dropping changes none, {order}"
         x, mask = _padded(Kind("", generator), 8)
-        word = x[:1, :1]
-        case = _encoder_block_case(name, generator, (word.expand_as(x).clone(), mask), 2, norm_first, training=True)
+        token = x[:1, :1]
+        case = _encoder_block_case(name, generator, (token.expand_as(x).clone(), mask), 2, norm_first, training=True)
         construct = {**case.construct, "dropout": 0.5}
-        yield replace(case, construct=construct, weights=_adding_zeros(case.weights, word, construct))
+        yield replace(case, construct=construct, weights=_adding_zeros(case.weights, token, construct))
 
 
 def _padded(kind: Kind, d_model: int) -> tuple[Tensor, Tensor]:
     """A batch of sentences and its mask, with padding after all of them."""
-    batch, words = integer(kind.generator, 2, 5), integer(kind.generator, 5, 8)
-    lengths = torch.randint(1, words, (batch, 1), generator=kind.generator)
-    return replace(kind, leading=(batch,)).normal(words, d_model), torch.arange(words) < lengths
+    batch, tokens = integer(kind.generator, 2, 5), integer(kind.generator, 5, 8)
+    lengths = torch.randint(1, tokens, (batch, 1), generator=kind.generator)
+    return replace(kind, leading=(batch,)).normal(tokens, d_model), torch.arange(tokens) < lengths
 
 
 def _encoder_block_case(
@@ -79,7 +79,7 @@ def _encoder_block_case(
     construct: dict[str, int | float | bool] = {
         "d_model": inputs[0].shape[-1],
         "heads": heads,
-        "d_hidden": integer(generator, 9, 20),
+        "d_ff": integer(generator, 9, 20),
         "dropout": ALMOST_EVERYTHING,
         "norm_first": norm_first,
     }
@@ -97,18 +97,18 @@ def _encoder_block_case(
 
 @torch.no_grad()
 def _adding_zeros(
-    weights: Mapping[str, Tensor], word: Tensor, construct: Mapping[str, int | float | bool]
+    weights: Mapping[str, Tensor], token: Tensor, construct: Mapping[str, int | float | bool]
 ) -> dict[str, Tensor]:
-    """These weights, with biases that take away what each sublayer makes of sentences of this word, [1, 1, d_model].
+    """These weights, with biases that take away what each sublayer makes of sentences of this token, [1, 1, d_model].
 
     Where a sublayer reads anything else, or drops anything on the way, its output is not 0.
     """
     block = blocks.PlainEncoderBlock(**construct).eval()  # type: ignore[arg-type]
     block.load_state_dict(weights)
-    first = block.norm_1(word)
-    read = first if block.norm_first else word
+    first = block.norm_1(token)
+    read = first if block.norm_first else token
     block.attention.out_proj.bias.sub_(block.attention(read, read, read)[0][0, 0])
-    block.W_2.bias.sub_(block.W_2(F.relu(block.W_1(block.norm_2(word) if block.norm_first else first)))[0, 0])
+    block.W_2.bias.sub_(block.W_2(F.relu(block.W_1(block.norm_2(token) if block.norm_first else first)))[0, 0])
     return block.state_dict()
 
 
@@ -210,9 +210,9 @@ EXERCISE = Exercise(
     name="EncoderBlock",
     title="The encoder block",
     statement=(
-        "class EncoderBlock(nn.Module): __init__(d_model, heads, d_hidden, dropout, norm_first) makes the parts; "
-        "forward(x [batch, words, d_model], mask bool [batch, words]) -> [batch, words, d_model] is self-attention "
-        "among the words and the feed-forward network, each in add & norm; with gradients. Each sentence has a word."
+        "class EncoderBlock(nn.Module): __init__(d_model, heads, d_ff, dropout, norm_first) makes the parts; "
+        "forward(x [batch, tokens, d_model], mask bool [batch, tokens]) -> [batch, tokens, d_model] is self-attention "
+        "among the tokens and the feed-forward network, each in add & norm; with gradients. Each sentence has a token."
     ),
     points=5,
     minutes=25,
@@ -220,6 +220,7 @@ EXERCISE = Exercise(
     source="S2 and S3, the transformer block; Vaswani et al. (2017), section 3.1",
     reference=blocks.PlainEncoderBlock,
     cases=and_turned_around(_encoder_block_cases),
+    formerly={"d_ff": "d_hidden"},
     parts={CORE: 3, "dropout": 1, "pre-norm": 1},
     correct=CORRECT,
     steps=("attended",),
@@ -231,8 +232,8 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "Everything is `[batch, words, d_model]`. The attention is called with the same tensor as query, key and "
-            "value, and its `key_padding_mask` means the opposite of ours: True where a word is hidden. It returns a "
+            "Everything is `[batch, tokens, d_model]`. The attention is called with the same tensor as query, key and "
+            "value, and its `key_padding_mask` means the opposite of ours: True where a token is hidden. It returns a "
             "tuple, of which you need the first item.",
             answers=("mask_inverted", "mask_ignored", "padding_set_to_zero"),
         ),
@@ -411,13 +412,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "mask_inverted",
-            "Your answer lets the words look at the padding and at nothing else. Our mask is True at words; torch's "
+            "Your answer lets the tokens look at the padding and at nothing else. Our mask is True at tokens; torch's "
             "key_padding_mask is True at what should be left out: pass ~mask.",
             _slip(("~mask", "mask")),
         ),
         Misconception(
             "mask_ignored",
-            "Your answer lets the words look at padding: the mask is not used. Pass it to the attention, as "
+            "Your answer lets the tokens look at padding: the mask is not used. Pass it to the attention, as "
             "key_padding_mask=~mask.",
             _slip((", key_padding_mask=~mask", "")),
         ),

@@ -24,9 +24,7 @@ def _feed_forward_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
             "W_2.weight": torch.tensor([[1.0, 0.0, 1.0], [0.0, 2.0, -1.0]]),
             "W_2.bias": torch.tensor([0.5, -0.5]),
         }
-        yield Case(
-            f"{B.name}: <s>, die, Katze, tanzte", (B.q,), construct={"d_model": 2, "d_hidden": 3}, weights=weights
-        )
+        yield Case(f"{B.name}: <s>, die, Katze, tanzte", (B.q,), construct={"d_model": 2, "d_ff": 3}, weights=weights)
     for name, leading, transposed, training in (
         ("one sentence", (), False, False),
         (SMALLEST, (1,), False, False),
@@ -35,10 +33,10 @@ def _feed_forward_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         ("transposed in memory, double precision", (3,), True, False),
     ):
         ones, larger = name == SMALLEST, "larger" in name
-        words, d_model = (1, 1) if ones else sizes(generator, 2)
-        construct = {"d_model": d_model, "d_hidden": 1 if ones else integer(generator, 9, 20) + 4 * d_model * larger}
+        tokens, d_model = (1, 1) if ones else sizes(generator, 2)
+        construct = {"d_model": d_model, "d_ff": 1 if ones else integer(generator, 9, 20) + 4 * d_model * larger}
         dtype = torch.float64 if "double" in name else torch.float32
-        x = Kind("", generator, leading, dtype, transposed).normal(words, d_model) * (10 if larger else 1)
+        x = Kind("", generator, leading, dtype, transposed).normal(tokens, d_model) * (10 if larger else 1)
         weights = drawn_weights(blocks.FeedForward, generator, dtype, **construct)
         yield Case(
             name, (x,), construct=construct, weights=weights, gradients=(0,), weight_gradients=True, training=training
@@ -57,15 +55,15 @@ class _FeedForward(nn.Module):
     def __init__(
         self,
         d_model: int,
-        d_hidden: int,
+        d_ff: int,
         *,
         bent: tuple[Function, Function, Function] = (as_it_is, _relu, as_it_is),
         biases: tuple[bool, bool] = (True, True),
         residual: bool = False,
     ) -> None:
         super().__init__()
-        self.W_1 = nn.Linear(d_model, d_hidden)
-        self.W_2 = nn.Linear(d_hidden, d_model)
+        self.W_1 = nn.Linear(d_model, d_ff)
+        self.W_2 = nn.Linear(d_ff, d_model)
         self.bent, self.biases, self.residual = bent, biases, residual
 
     def forward(self, x: Tensor) -> Tensor:
@@ -89,10 +87,10 @@ def _feed_forward(forward: Callable[[Tensor, nn.Linear, nn.Linear], Tensor]) -> 
     """The lesson's class with this forward."""
 
     class FeedForward(nn.Module):
-        def __init__(self, d_model: int, d_hidden: int) -> None:
+        def __init__(self, d_model: int, d_ff: int) -> None:
             super().__init__()
-            self.W_1 = nn.Linear(d_model, d_hidden)
-            self.W_2 = nn.Linear(d_hidden, d_model)
+            self.W_1 = nn.Linear(d_model, d_ff)
+            self.W_2 = nn.Linear(d_ff, d_model)
 
         def forward(self, x: Tensor) -> Tensor:
             return forward(x, self.W_1, self.W_2)
@@ -105,9 +103,9 @@ def _fed_by_einsum(x: Tensor, W_1: nn.Linear, W_2: nn.Linear) -> Tensor:
     return torch.einsum("...h,dh->...d", hidden * (hidden > 0), W_2.weight) + W_2.bias
 
 
-def _fed_word_by_word(x: Tensor, W_1: nn.Linear, W_2: nn.Linear) -> Tensor:
-    words = [W_2(nn.ReLU()(W_1(word))) for word in x.reshape(-1, x.shape[-1])]
-    return torch.stack(words).reshape(x.shape)
+def _fed_token_by_token(x: Tensor, W_1: nn.Linear, W_2: nn.Linear) -> Tensor:
+    tokens = [W_2(nn.ReLU()(W_1(token))) for token in x.reshape(-1, x.shape[-1])]
+    return torch.stack(tokens).reshape(x.shape)
 
 
 def _fed_in_double(x: Tensor, W_1: nn.Linear, W_2: nn.Linear) -> Tensor:
@@ -125,7 +123,7 @@ def _fed_in_place(x: Tensor, W_1: nn.Linear, W_2: nn.Linear) -> Tensor:
 
 CORRECT = (
     _feed_forward(_fed_by_einsum),
-    _feed_forward(_fed_word_by_word),
+    _feed_forward(_fed_token_by_token),
     _feed_forward(_fed_in_double),
     _feed_forward(_fed_in_place),
 )
@@ -137,7 +135,7 @@ EXERCISE = Exercise(
     name="FeedForward",
     title="The feed-forward network",
     statement=(
-        "class FeedForward(nn.Module): __init__(d_model, d_hidden) makes the linear layers W_1 and W_2; "
+        "class FeedForward(nn.Module): __init__(d_model, d_ff) makes the linear layers W_1 and W_2; "
         "forward(x [..., d_model]) -> [..., d_model] is ReLU(x W_1 + b_1) W_2 + b_2, with gradients."
     ),
     points=2,
@@ -146,6 +144,7 @@ EXERCISE = Exercise(
     source="S2, position-wise feed forward; S3; Vaswani et al. (2017), section 3.3",
     reference=blocks.FeedForward,
     cases=and_turned_around(_feed_forward_cases),
+    formerly={"d_ff": "d_hidden"},
     correct=CORRECT,
     steps=("hidden",),
     hints=(

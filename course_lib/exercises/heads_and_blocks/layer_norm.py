@@ -20,14 +20,14 @@ from course_lib.exercises.worked_examples import B
 def _layer_norm_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         gamma, beta = torch.tensor([1.0, 2.0, 1.0, 0.5]), torch.tensor([0.0, 0.0, 1.0, -1.0])
-        yield Case(f"{B.name} with four numbers a word", (FOUR_NUMBERS_A_WORD, gamma, beta, 1e-5))
+        yield Case(f"{B.name} with four numbers a token", (FOUR_NUMBERS_A_WORD, gamma, beta, 1e-5))
     for kind in kinds(generator):
-        words, batch_like = kind.sizes(2)
+        tokens, batch_like = kind.sizes(2)
         d_model = kind.d_head()
         if not kind.ones:
-            words = max(words, 3)  # of two, both become 1 or -1: standardising over them gives gradients of noise
-            d_model += batch_like == words
-        x = 1 + 2 * kind.normal(words, d_model)
+            tokens = max(tokens, 3)  # of two, both become 1 or -1: standardising over them gives gradients of noise
+            d_model += batch_like == tokens
+        x = 1 + 2 * kind.normal(tokens, d_model)
         gamma, beta = torch.randn(2, d_model, generator=generator, dtype=kind.dtype)
         yield Case(
             kind.name,
@@ -39,15 +39,15 @@ def _layer_norm_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     vector, gamma, beta = torch.randn(3, 6, generator=generator)
     yield Case("a single vector", (vector, gamma, beta, 1e-5))
     for name, spread, epsilon in (
-        ("words whose numbers are all equal", 0.0, 1e-5),
-        ("words whose numbers hardly differ", 0.05, 0.01),
+        ("tokens whose numbers are all equal", 0.0, 1e-5),
+        ("tokens whose numbers hardly differ", 0.05, 0.01),
         ("a large epsilon", 1.0, 0.5),
     ):
-        words, d_model = sizes(generator, 2)
+        tokens, d_model = sizes(generator, 2)
         if not spread:
             d_model = 8  # so that the mean is exact, however it is computed; over √epsilon no rounding is small
-        level = torch.randint(-3, 4, (words, 1), generator=generator).float()
-        x = level + spread * torch.randn(words, d_model, generator=generator)
+        level = torch.randint(-3, 4, (tokens, 1), generator=generator).float()
+        x = level + spread * torch.randn(tokens, d_model, generator=generator)
         gamma, beta = torch.randn(2, d_model, generator=generator)
         gradients = () if spread else (0, 1, 2)  # there √variance has none, and taking it on the way gives NaN
         yield Case(name, (x, gamma, beta, epsilon), gradients=gradients, part="epsilon")
@@ -81,10 +81,10 @@ def _normed(
 
 def _norm_by_loop(x: Tensor, gamma: Tensor, beta: Tensor, epsilon: float) -> Tensor:
     rows = []
-    for word in x.reshape(-1, x.shape[-1]):
-        mean = word.sum() / len(word)
-        variance = ((word - mean) ** 2).sum() / len(word)
-        rows.append((word - mean) / torch.sqrt(variance + epsilon) * gamma + beta)
+    for token in x.reshape(-1, x.shape[-1]):
+        mean = token.sum() / len(token)
+        variance = ((token - mean) ** 2).sum() / len(token)
+        rows.append((token - mean) / torch.sqrt(variance + epsilon) * gamma + beta)
     return torch.stack(rows).reshape(x.shape)
 
 
@@ -114,7 +114,7 @@ EXERCISE = Exercise(
     name="layer_norm",
     title="Layer norm",
     statement=(
-        "layer_norm(x [..., d_model], gamma [d_model], beta [d_model], epsilon) -> [..., d_model]: each word's vector "
+        "layer_norm(x [..., d_model], gamma [d_model], beta [d_model], epsilon) -> [..., d_model]: each token's vector "
         "as gamma (x - mean) / √(variance + epsilon) + beta, the variance dividing by d_model; with gradients."
     ),
     points=3,
@@ -129,7 +129,7 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Mean and variance are taken over the numbers of one word, whatever its neighbours are. The variance "
+            "Mean and variance are taken over the numbers of one token, whatever its neighbours are. The variance "
             "divides by `d_model`, not by one less, and epsilon goes under the root.",
         ),
         Hint(
@@ -151,7 +151,7 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "epsilon_left_out",
-            "Your answer is right as long as a word's numbers differ well, but epsilon is not used: where they are "
+            "Your answer is right as long as a token's numbers differ well, but epsilon is not used: where they are "
             "all equal it divides 0 by 0. Add epsilon to the variance, under the root.",
             partial(_normed, spread=lambda variance, epsilon: variance.sqrt()),
             alone=True,
@@ -186,20 +186,20 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "over_the_words",
-            "Your answer takes mean and variance over the words (dim=-2). Each word is standardised by itself: over "
+            "Your answer takes mean and variance over the tokens (dim=-2). Each token is standardised by itself: over "
             "its own numbers, dim=-1.",
             partial(_normed, over=lambda x: -2),
         ),
         Misconception(
             "over_everything",
-            "Your answer takes one mean and one variance of all the numbers. Each word has its own: dim=-1, "
+            "Your answer takes one mean and one variance of all the numbers. Each token has its own: dim=-1, "
             "keepdim=True.",
             partial(_normed, over=lambda x: tuple(range(x.ndim))),
         ),
         Misconception(
             "over_the_sentence",
-            "Your answer takes one mean and one variance for each sentence, over its words and their numbers. Each "
-            "word has its own: dim=-1.",
+            "Your answer takes one mean and one variance for each sentence, over its tokens and their numbers. Each "
+            "token has its own: dim=-1.",
             partial(_normed, over=lambda x: (-2, -1)),
         ),
         Misconception(
@@ -214,8 +214,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "not_centred",
-            "Your answer does not subtract the mean: x is only divided by the standard deviation. Subtract each word's "
-            "mean first.",
+            "Your answer does not subtract the mean: x is only divided by the standard deviation. Subtract each "
+            "token's mean first.",
             partial(_normed, centred=lambda x, mean: x),
         ),
         Misconception(
@@ -252,7 +252,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "root_without_epsilon_on_the_way",
-            "The values are right, but where a word's numbers are all equal the gradient of your answer is NaN: it "
+            "The values are right, but where a token's numbers are all equal the gradient of your answer is NaN: it "
             "takes the root of the variance alone on the way, and that has no gradient at 0. Take one root, of "
             "variance + epsilon.",
             partial(_normed, spread=lambda variance, epsilon: (variance.sqrt().square() + epsilon).sqrt()),
@@ -271,14 +271,14 @@ EXERCISE = Exercise(
         Misconception(
             "mean_without_keepdim",
             "Your answer subtracts a mean from each column, not from each row: without keepdim=True the means, "
-            "[words], are laid along d_model. Keep the dimension.",
+            "[tokens], are laid along d_model. Keep the dimension.",
             lambda x, gamma, beta, epsilon: (
                 gamma * (x - x.mean(-1)) / torch.sqrt(x.var(-1, correction=0) + epsilon) + beta
             ),
         ),
         Misconception(
             "over_the_first_dimension",
-            "Your answer takes mean and variance over dim=0, the words or the sentences. Each word has its own, over "
+            "Your answer takes mean and variance over dim=0, the tokens or the sentences. Each token has its own, over "
             "its d_model numbers: dim=-1.",
             partial(_normed, over=lambda x: 0),
         ),

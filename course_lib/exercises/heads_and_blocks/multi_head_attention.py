@@ -50,17 +50,17 @@ def _multi_head_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         I = torch.eye(4)  # noqa: E741  the identity is called I
         x = FOUR_NUMBERS_A_WORD.unsqueeze(0)
-        yield Case(f"{B.name} with four numbers a word: two heads, no mask", (x, x, I, I, I, I, 2, None))
+        yield Case(f"{B.name} with four numbers a token: two heads, no mask", (x, x, I, I, I, I, 2, None))
     few, several = sizes(generator, 2)
-    words = integer(generator, 8, 11)
-    yield _heads_case("a batch", Kind("", generator, (few,)), (words, None, 2, 3))
+    tokens = integer(generator, 8, 11)
+    yield _heads_case("a batch", Kind("", generator, (few,)), (tokens, None, 2, 3))
     yield _heads_case(SMALLEST, Kind("", generator, (1,)), (1, None, 1, 1))
-    yield _heads_case("as many words as d_head", Kind("", generator, (several,)), (5, None, 2, 5))
-    yield _heads_case("double precision", Kind("", generator, (few,), torch.float64), (words, None, 3, 2))
-    yield _heads_case("transposed in memory", Kind("", generator, (2,), transposed=True), (words, None, 2, 6))
+    yield _heads_case("as many tokens as d_head", Kind("", generator, (several,)), (5, None, 2, 5))
+    yield _heads_case("double precision", Kind("", generator, (few,), torch.float64), (tokens, None, 3, 2))
+    yield _heads_case("transposed in memory", Kind("", generator, (2,), transposed=True), (tokens, None, 2, 6))
 
     cross = "cross-attention"
-    yield _heads_case("memory of a different length", Kind("", generator, (few,)), (words, 5, 2, 3), part=cross)
+    yield _heads_case("memory of a different length", Kind("", generator, (few,)), (tokens, 5, 2, 3), part=cross)
     yield _heads_case("memory of the same length", Kind("", generator, (several,)), (7, 7, 3, 2), part=cross)
 
     for name, batch, keys in (
@@ -68,8 +68,8 @@ def _multi_head_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         ("more sentences than heads, a mask for each", 5, None),
         ("a mask over a memory", 2, 6),
     ):
-        mask = _some_allowed_some_not(generator, batch, words, keys or words)
-        yield _heads_case(name, Kind("", generator, (batch,)), (words, keys, 3, 2), mask, "mask")
+        mask = _some_allowed_some_not(generator, batch, tokens, keys or tokens)
+        yield _heads_case(name, Kind("", generator, (batch,)), (tokens, keys, 3, 2), mask, "mask")
 
 
 Maybe = Tensor | None
@@ -155,7 +155,7 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "Split, everything is `[batch, heads, words, d_head]`. A mask `[batch, queries, keys]` is lined up from "
+            "Split, everything is `[batch, heads, tokens, d_head]`. A mask `[batch, queries, keys]` is lined up from "
             "the right, so that its batch would meet the heads: give it a dimension of size 1 in between. Joining is "
             "splitting in reverse, transpose included.",
             answers=(
@@ -170,10 +170,10 @@ EXERCISE = Exercise(
         Hint(
             "outline",
             "Queries from `x`, keys and values from `memory`, each times its matrix.\n"
-            "Split each: cut the last dimension in two, then put the heads before the words.\n"
+            "Split each: cut the last dimension in two, then put the heads before the tokens.\n"
             "If there is a mask, make room for the heads in it.\n"
             "Attention on the split tensors gives `[batch, heads, queries, d_head]`.\n"
-            "Put the words before the heads again, and flatten the last two dimensions into one.\n"
+            "Put the tokens before the heads again, and flatten the last two dimensions into one.\n"
             "Multiply by `W_o`, which mixes what the heads have found.",
             answers=(
                 "W_o_left_out",
@@ -264,7 +264,7 @@ EXERCISE = Exercise(
         Misconception(
             "transpose_left_out",
             "Your answer multiplies the queries by the keys without transposing them, as S1's expanded formula is "
-            "printed. That fits only where the number of words equals d_head, and is wrong even there: k.mT.",
+            "printed. That fits only where the number of tokens equals d_head, and is wrong even there: k.mT.",
             _slip(("k.mT", "k")),
         ),
         Misconception(
@@ -274,37 +274,37 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_head",
-            "Your answer is attention with a single head: q, k and v are never split, so that all numbers of a word "
+            "Your answer is attention with a single head: q, k and v are never split, so that all numbers of a token "
             "share one distribution. Split them into `heads` pieces.",
             _slip((_SPLIT, "unsqueeze(1)")),
         ),
         Misconception(
             "split_without_transpose",
-            "Your answer splits into heads by reshaping to [batch, heads, words, d_head] at once, which gives a head "
+            "Your answer splits into heads by reshaping to [batch, heads, tokens, d_head] at once, which gives a head "
             "whole words. Split the last dimension, then transpose(1, 2).",
             _slip(_SPLIT_AT_ONCE),
         ),
         Misconception(
             "joined_without_transpose",
-            "Your answer joins the heads by reshaping [batch, heads, words, d_head] at once, which mixes the words. "
-            "Bring the words to the front again first: transpose(1, 2).",
+            "Your answer joins the heads by reshaping [batch, heads, tokens, d_head] at once, which mixes the tokens. "
+            "Bring the tokens to the front again first: transpose(1, 2).",
             _slip(_JOINED_AT_ONCE),
         ),
         Misconception(
             "split_and_joined_without_transpose",
-            "Your answer reshapes to [batch, heads, words, d_head] at once, and back. A head then gets whole words "
-            "instead of a piece of every word: swap words and heads with transpose(1, 2), both times.",
+            "Your answer reshapes to [batch, heads, tokens, d_head] at once, and back. A head then gets whole words "
+            "instead of a piece of every token: swap tokens and heads with transpose(1, 2), both times.",
             _slip(_SPLIT_AT_ONCE, _JOINED_AT_ONCE),
         ),
         Misconception(
             "heads_behind_the_words",
-            "Your answer splits into [batch, words, heads, d_head] and attends there, so that each word's heads look "
-            "at each other, and no word looks at another. Bring the heads before the words with transpose(1, 2), and "
+            "Your answer splits into [batch, tokens, heads, d_head] and attends there, so that each token's heads look "
+            "at each other, and no token looks at another. Bring the heads before the tokens with transpose(1, 2), and "
             "back at the end.",
             _slip((_SPLIT, "unflatten(-1, (heads, -1))"), (_JOINED, "flatten(2)")),
         ),
         *alike(
-            "Your answer gives head 0 the numbers 0, heads, 2 heads, ... of each word. Head i owns the i-th d_head "
+            "Your answer gives head 0 the numbers 0, heads, 2 heads, ... of each token. Head i owns the i-th d_head "
             "numbers: the heads' dimension comes before d_head's.",
             interleaved=_slip(_SPLIT_IN_TURN),
             interleaved_both_ways=_slip(_SPLIT_IN_TURN, _JOINED_IN_TURN),
@@ -334,7 +334,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "values_not_projected",
-            "Your answer averages the words themselves. The values are projected as well: memory @ W_v.",
+            "Your answer averages the tokens themselves. The values are projected as well: memory @ W_v.",
             _slip(("memory @ W_v", "memory")),
         ),
         Misconception(

@@ -79,12 +79,13 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "Queries come from who asks, keys and values from what is looked at. Each of the three is one matrix "
-            "product, and nothing is transposed, because words are rows.",
+            "product, and nothing is transposed, because tokens are rows.",
         ),
         Hint(
             "shapes",
             "A row of length `d_model` times a matrix `[d_model, d_key]` is a row of length `d_key`; all leading "
-            "dimensions stay. There are as many queries as `x` has words, and as many keys and values as `memory` has.",
+            "dimensions stay. There are as many queries as `x` has tokens, and as many keys and values as `memory` "
+            "has.",
             answers=("transposed", "values_from_x", "keys_from_x", "memory_ignored"),
         ),
     ),
@@ -124,19 +125,19 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "keys_as_values",
-            "Your answer uses W_k for the values as well. They come from the same words as the keys, but have a "
+            "Your answer uses W_k for the values as well. They come from the same tokens as the keys, but have a "
             "matrix of their own: memory @ W_v.",
             partial(projected_by, matrices=lambda W_q, W_k, W_v: (W_q, W_k, W_k)),
         ),
         Misconception(
             "values_not_projected",
-            "Your answer leaves the values as the words they are made from. They are projected as well: memory @ W_v.",
+            "Your answer leaves the values as the tokens they are made from. They are projected as well: memory @ W_v.",
             partial(projected_by, matrices=lambda W_q, W_k, W_v: (W_q, W_k, torch.eye(len(W_v), dtype=W_v.dtype))),
         ),
         Misconception(
             "values_of_the_keys",
             "Your answer makes the values from the keys, k @ W_v, which fits only where d_key is d_model. They are "
-            "made from the words themselves: memory @ W_v.",
+            "made from the tokens themselves: memory @ W_v.",
             lambda x, memory, W_q, W_k, W_v: (x @ W_q, memory @ W_k, memory @ W_k @ W_v),
         ),
         Misconception(

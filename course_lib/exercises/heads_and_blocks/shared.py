@@ -17,7 +17,7 @@ WITHHELD = ("course_lib.multihead", "course_lib.blocks")
 
 
 FOUR_NUMBERS_A_WORD = torch.cat([B.q, B.q.roll(1, dims=0)], dim=1)
-"""The words of worked example B, [4, 4]: each with its own two numbers and those of the word before it."""
+"""The tokens of worked example B, [4, 4]: each with its own two numbers and those of the token before it."""
 
 
 def as_asked(x: Tensor, memory: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -49,7 +49,7 @@ def projected_by(
 
 
 Cut = Callable[[Tensor, int], Tensor]
-"""Cuts [batch, words, d_model] into [batch, words, heads, d_head]."""
+"""Cuts [batch, tokens, d_model] into [batch, tokens, heads, d_head]."""
 
 
 def cut_heads(x: Tensor, heads: int) -> Tensor:

@@ -26,25 +26,25 @@ from course_lib.multihead import split_heads
 
 def _split_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
-        yield Case(f"{B.name} with four numbers a word, two heads", (FOUR_NUMBERS_A_WORD.unsqueeze(0), 2))
+        yield Case(f"{B.name} with four numbers a token, two heads", (FOUR_NUMBERS_A_WORD.unsqueeze(0), 2))
     for name, dtype, transposed in (
         ("a batch", torch.float32, False),
         ("another batch", torch.float32, False),
         ("double precision", torch.float64, False),
         ("transposed in memory", torch.float32, True),
     ):
-        batch, words, heads, d_head = sizes(generator, 4)
+        batch, tokens, heads, d_head = sizes(generator, 4)
         kind = Kind(name, generator, (batch,), dtype=dtype, transposed=transposed)
-        yield Case(name, (kind.normal(words, heads * d_head), heads), gradients=(0,))
+        yield Case(name, (kind.normal(tokens, heads * d_head), heads), gradients=(0,))
     yield Case(SMALLEST, (torch.randn(1, 1, 1, generator=generator), 1))
-    batch, words, d_model = sizes(generator, 3)
-    yield Case("one head", (Kind("", generator, (batch,)).normal(words, d_model), 1))
-    yield Case("as many heads as numbers", (Kind("", generator, (batch,)).normal(words, d_model), d_model))
+    batch, tokens, d_model = sizes(generator, 3)
+    yield Case("one head", (Kind("", generator, (batch,)).normal(tokens, d_model), 1))
+    yield Case("as many heads as numbers", (Kind("", generator, (batch,)).normal(tokens, d_model), d_model))
 
 
 def _split_in_place(x: Tensor, heads: int) -> Tensor:
-    batch, words, d_model = x.shape
-    out = torch.empty(batch, heads, words, d_model // heads, dtype=x.dtype)
+    batch, tokens, d_model = x.shape
+    out = torch.empty(batch, heads, tokens, d_model // heads, dtype=x.dtype)
     for head, piece in enumerate(x.split(d_model // heads, dim=-1)):
         out[:, head] = piece
     return out
@@ -78,8 +78,8 @@ EXERCISE = Exercise(
     name="split_heads",
     title="Splitting into heads",
     statement=(
-        "split_heads(x [batch, words, d_model], heads) -> [batch, heads, words, d_head], where d_head is d_model // "
-        "heads: head i gets the i-th piece of every word's vector."
+        "split_heads(x [batch, tokens, d_model], heads) -> [batch, heads, tokens, d_head], where d_head is d_model // "
+        "heads: head i gets the i-th piece of every token's vector."
     ),
     points=2,
     minutes=10,
@@ -91,13 +91,13 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Two steps. First only cut the last dimension in two, which keeps every number with its word; then swap "
-            "two dimensions, so that the heads come before the words.",
+            "Two steps. First only cut the last dimension in two, which keeps every number with its token; then swap "
+            "two dimensions, so that the heads come before the tokens.",
         ),
         Hint(
             "shapes",
-            "`[batch, words, d_model]`, then `[batch, words, heads, d_head]`, then `[batch, heads, words, d_head]`. A "
-            "reshape does the first step and a transpose the second; neither can do the other's work.",
+            "`[batch, tokens, d_model]`, then `[batch, tokens, heads, d_head]`, then `[batch, heads, tokens, d_head]`. "
+            "A reshape does the first step and a transpose the second; neither can do the other's work.",
             answers=(
                 "viewed_not_transposed",
                 "reshaped_not_transposed",
@@ -109,19 +109,19 @@ EXERCISE = Exercise(
     misconceptions=(
         *alike(
             "Your answer asks for the final shape at once, which cuts the numbers in the order of memory: a head "
-            "then gets whole words instead of a piece of every word. Split the last dimension first, then swap words "
+            "then gets whole words instead of a piece of every token. Split the last dimension first, then swap tokens "
             "and heads with transpose(1, 2).",
             viewed_not_transposed=lambda x, heads: x.view(len(x), heads, x.shape[1], -1),
             reshaped_not_transposed=partial(split_by, cut=cut_in_the_order_of_memory),
         ),
         Misconception(
             "words_before_heads",
-            "Your answer is [batch, words, heads, d_head]. The heads stand before the words: transpose(1, 2).",
+            "Your answer is [batch, tokens, heads, d_head]. The heads stand before the tokens: transpose(1, 2).",
             partial(split_by, order=(0, 1, 2, 3)),
         ),
         Misconception(
             "interleaved",
-            "Your answer deals the numbers out in turn, so that head 0 gets numbers 0, heads, 2 heads, ... of a word. "
+            "Your answer deals the numbers out in turn, so that head 0 gets numbers 0, heads, 2 heads, ... of a token. "
             "Head 0 gets the first d_head numbers: the dimension of the heads comes before that of d_head.",
             partial(split_by, cut=cut_in_turn),
         ),
@@ -133,17 +133,17 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "numbers_before_words",
-            "Each head's matrix is transposed: [batch, heads, d_head, words]. Words come before numbers.",
+            "Each head's matrix is transposed: [batch, heads, d_head, tokens]. Tokens come before numbers.",
             partial(split_by, order=(0, 2, 3, 1)),
         ),
         Misconception(
             "heads_before_the_batch",
-            "Your answer is [heads, batch, words, d_head]. The batch comes first.",
+            "Your answer is [heads, batch, tokens, d_head]. The batch comes first.",
             partial(split_by, order=(2, 0, 1, 3)),
         ),
         Misconception(
             "heads_folded_into_the_batch",
-            "The pieces are right, but your answer is [batch · heads, words, d_head]. Keep the heads as a dimension "
+            "The pieces are right, but your answer is [batch · heads, tokens, d_head]. Keep the heads as a dimension "
             "of their own, after the batch.",
             lambda x, heads: split_heads(x, heads).flatten(0, 1),
             alone=True,
@@ -155,13 +155,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "words_split",
-            "Your answer gives each head some of the words, whole. Every head sees every word, but only a piece of its "
-            "vector: split the last dimension.",
+            "Your answer gives each head some of the tokens, whole. Every head sees every token, but only a piece of "
+            "its vector: split the last dimension.",
             lambda x, heads: x.reshape(len(x), heads, x.shape[1] // heads, x.shape[2]),
         ),
         Misconception(
             "whole_vectors",
-            "Your answer gives every head the whole vector of every word. The heads divide it: head i gets the i-th "
+            "Your answer gives every head the whole vector of every token. The heads divide it: head i gets the i-th "
             "d_model // heads numbers.",
             lambda x, heads: x.unsqueeze(1).expand(-1, heads, -1, -1),
         ),

@@ -38,7 +38,7 @@ ONE, ANYWHERE = "a batch of one", "padding anywhere"
 
 
 def _pooling_case(kind: Kind, mask: Tensor, part: str = CORE) -> Case:
-    """A case of this kind for a mask [batch, words].
+    """A case of this kind for a mask [batch, tokens].
 
     Large scores are exact in single precision, whatever the order of summation: whole numbers, divided by 4.
     """
@@ -59,7 +59,7 @@ def _pooling_case(kind: Kind, mask: Tensor, part: str = CORE) -> Case:
 def _pooling_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case(
-            f"{B.name} beside its own first 3 words",
+            f"{B.name} beside its own first 3 tokens",
             (torch.stack([B.q, B.q]), masking.padding_mask(torch.tensor([4, 3]), 4)),
             construct={"d_model": 2},
             weights={"query": torch.tensor([0.5, -0.5])},
@@ -70,19 +70,19 @@ def _pooling_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         ("double precision", torch.float64),
         ("transposed in memory", torch.float32),
     ):
-        batch, words = integer(generator, 3, 5), integer(generator, 5, 8)
+        batch, tokens = integer(generator, 3, 5), integer(generator, 5, 8)
         kind = Kind(name, generator, (batch,), dtype, transposed=name.startswith("transposed"))
-        yield _pooling_case(kind, random_padding(generator, batch, words))
-    batch, words = integer(generator, 3, 5), integer(generator, 5, 8)
+        yield _pooling_case(kind, random_padding(generator, batch, tokens))
+    batch, tokens = integer(generator, 3, 5), integer(generator, 5, 8)
     kind = Kind("long vectors, with scores in the thousands", generator, (batch,))
-    yield _pooling_case(kind, random_padding(generator, batch, words), part=LARGE)
-    yield _pooling_case(Kind(ONE, generator, (1,)), random_padding(generator, 2, words)[:1], part=ONE)
+    yield _pooling_case(kind, random_padding(generator, batch, tokens), part=LARGE)
+    yield _pooling_case(Kind(ONE, generator, (1,)), random_padding(generator, 2, tokens)[:1], part=ONE)
     yield _pooling_case(Kind(SMALLEST, generator, (1,), ones=True), torch.ones(1, 1, dtype=torch.bool), part=ONE)
-    kind = Kind("padding in front of the words and between them", generator, (batch,))
-    front = torch.rand(batch, words, generator=generator) < 0.5
+    kind = Kind("padding in front of the tokens and between them", generator, (batch,))
+    front = torch.rand(batch, tokens, generator=generator) < 0.5
     front[:, 0], front[:, 2] = False, True
     case = _pooling_case(kind, front, part=ANYWHERE)
-    case.args[0][:, 2] = 0  # a word of zeros is a word
+    case.args[0][:, 2] = 0  # a token of zeros is a token
     yield case
 
 
@@ -128,10 +128,10 @@ def _mean_of_weighted(alpha: Tensor, x: Tensor) -> Tensor:
 def _pooling_by_loop(x: Tensor, mask: Tensor, query: Tensor) -> Tensor:
     rows = []
     for sequence, allowed in zip(x, mask, strict=True):
-        words = sequence[allowed]
-        scaled = words @ query / math.sqrt(len(query))
+        tokens = sequence[allowed]
+        scaled = tokens @ query / math.sqrt(len(query))
         exps = torch.exp(scaled - scaled.max())
-        rows.append((exps.unsqueeze(-1) * words).sum(dim=0) / exps.sum())
+        rows.append((exps.unsqueeze(-1) * tokens).sum(dim=0) / exps.sum())
     return torch.stack(rows)
 
 
@@ -182,8 +182,8 @@ EXERCISE = Exercise(
     title="Attention pooling",
     statement=(
         "class AttentionPooling(nn.Module): __init__(d_model) makes the parameter `query` [d_model]; forward(x "
-        "[batch, words, d_model], mask bool [batch, words]) -> [batch, d_model] is scaled dot-product attention from "
-        "that one query to the words, padding masked out wherever it stands, with gradients."
+        "[batch, tokens, d_model], mask bool [batch, tokens]) -> [batch, d_model] is scaled dot-product attention from "
+        "that one query to the tokens, padding masked out wherever it stands, with gradients."
     ),
     points=4,
     minutes=20,
@@ -202,8 +202,8 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "`x` times the query is `[batch, words]`: a score for each word. To average with the weights, make them a "
-            "row `[batch, 1, words]`, multiply by `x`, and remove that dimension again, by its number, so that a "
+            "`x` times the query is `[batch, tokens]`: a score for each token. To average with the weights, make them "
+            "a row `[batch, 1, tokens]`, multiply by `x`, and remove that dimension again, by its number, so that a "
             "batch of one sentence keeps its own.",
             answers=(
                 "dimension_kept",
@@ -216,11 +216,11 @@ EXERCISE = Exercise(
         ),
         Hint(
             "outline",
-            "A score for each word: `x` times the learned query.\n"
+            "A score for each token: `x` times the learned query.\n"
             "Divide by the root of the number of components.\n"
             "Fill the padding with the lowest finite number of the dtype of `x`.\n"
-            "Softmax over the words, the last dimension.\n"
-            "The weighted sum of the words, `[batch, d_model]`.",
+            "Softmax over the tokens, the last dimension.\n"
+            "The weighted sum of the tokens, `[batch, d_model]`.",
             answers=(
                 "not_scaled",
                 "divided_by_d_model",
@@ -243,13 +243,13 @@ EXERCISE = Exercise(
         inverted_and_repaired(_Pooling),
         Misconception(
             "mean_pooling",
-            "Your answer is the plain mean of the words; the query plays no part. Weight the words by the softmax of "
+            "Your answer is the plain mean of the tokens; the query plays no part. Weight the tokens by the softmax of "
             "their scaled dot products with the query.",
             only_with(_Pooling, softmax=lambda masked, mask: divided_by_sum(mask.to(masked.dtype), mask)),
         ),
         Misconception(
             "mean_pooling_with_padding",
-            "Your answer is the plain mean over all positions, padding included, as on slide S3. Weight the words by "
+            "Your answer is the plain mean over all positions, padding included, as on slide S3. Weight the tokens by "
             "the softmax of their scaled dot products with the query, with padding masked out.",
             only_with(_Pooling, averaged=lambda alpha, x: x.mean(dim=1)),
         ),
@@ -261,7 +261,7 @@ EXERCISE = Exercise(
         *wrong_divisors(_Pooling),
         Misconception(
             "words_of_zeros_left_out",
-            "Your answer gives no weight to a word whose vector is all zeros. A word is where the mask is True, "
+            "Your answer gives no weight to a token whose vector is all zeros. A token is where the mask is True, "
             "whatever its numbers are: its score is 0, and it takes its share.",
             _WithoutWordsOfZeros,
         ),
@@ -285,19 +285,19 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "exp_not_divided",
-            "Your answer weights the words by exponentials that were never divided by their sum. Divide them by it, "
+            "Your answer weights the tokens by exponentials that were never divided by their sum. Divide them by it, "
             "or let torch.softmax do both.",
             only_with(_Pooling, softmax=lambda masked, mask: masked.exp()),
         ),
         Misconception(
             "softmax_over_the_batch",
             "Your answer takes the softmax over the batch (dim=0), which mixes different sequences. Take it over the "
-            "words, dim=-1 of the scores [batch, words].",
+            "tokens, dim=-1 of the scores [batch, tokens].",
             partial(_Pooling, softmax=step_over(0)),
         ),
         Misconception(
             "best_word_alone",
-            "Your answer returns the one word with the highest score. Take the average of all words, weighted by the "
+            "Your answer returns the one token with the highest score. Take the average of all tokens, weighted by the "
             "softmax of their scores.",
             only_with(
                 _Pooling, softmax=lambda masked, mask: (masked == masked.amax(dim=1, keepdim=True)).to(masked.dtype)
@@ -305,19 +305,19 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "largest_components",
-            "Your answer is the maximum over the words, component by component. Take their average, weighted by the "
+            "Your answer is the maximum over the tokens, component by component. Take their average, weighted by the "
             "softmax of their scores.",
             only_with(_Pooling, averaged=_largest_components),
         ),
         Misconception(
             "weighted_mean",
-            "Your answer takes the mean of the weighted words (or divides by their number). The weights already sum "
-            "to 1: add up the weighted words.",
+            "Your answer takes the mean of the weighted tokens (or divides by their number). The weights already sum "
+            "to 1: add up the weighted tokens.",
             partial(_Pooling, averaged=_mean_of_weighted),
         ),
         Misconception(
             "weighted_mean_of_words",
-            "Your answer divides the sum of the weighted words by the number of words. The weights already sum to 1: "
+            "Your answer divides the sum of the weighted tokens by the number of tokens. The weights already sum to 1: "
             "leave it at the sum.",
             only_with(_Pooling, after=lambda alpha, mask: alpha / mask.sum(dim=1, keepdim=True)),
         ),
@@ -335,13 +335,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "weights_returned",
-            "Your answer gives the weights. Average the words with them: the sum of alpha times x over the words.",
+            "Your answer gives the weights. Average the tokens with them: the sum of alpha times x over the tokens.",
             only_with(_Pooling, averaged=as_is),
         ),
         Misconception(
             "first_words_counted",
-            "Your answer takes as many words from the front as the mask allows. The mask says which ones: padding may "
-            "stand before the words or between them.",
+            "Your answer takes as many tokens from the front as the mask allows. The mask says which ones: padding may "
+            "stand before the tokens or between them.",
             only_with(
                 _Pooling,
                 masked=lambda scaled, mask: fill_with_lowest(
@@ -385,7 +385,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "softmax_left_out",
-            "Your answer weights the words by the scores themselves. Take the softmax of the scores first.",
+            "Your answer weights the tokens by the scores themselves. Take the softmax of the scores first.",
             only_with(_Pooling, masked=lambda scaled, mask: fill_forbidden(scaled, mask, 0.0), softmax=as_is),
         ),
     ),

@@ -21,7 +21,7 @@ def _causal_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if hidden:
         lengths = (8 + torch.randperm(192, generator=generator)[:4]).tolist()
     else:
-        yield Case(f"{B.name}: 4 words", (4,))
+        yield Case(f"{B.name}: 4 tokens", (4,))
         lengths = [1, *sizes(generator, 2), integer(generator, 10, 30)]
     for length in lengths:
         yield Case(f"length {length}", (length,))
@@ -70,20 +70,20 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "A word may see itself and what stands before it: the lower triangle of a square, its diagonal included. "
+            "A token may see itself and what stands before it: the lower triangle of a square, its diagonal included. "
             "`tril` keeps just that part of a matrix; mind the dtype, which is `torch.bool`.",
         ),
     ),
     misconceptions=(
         Misconception(
             "itself_forbidden",
-            "Your mask forbids each word to attend to itself, and the first word to attend to anything. The diagonal "
+            "Your mask forbids each token to attend to itself, and the first token to attend to anything. The diagonal "
             "is allowed: query i attends to keys 0 to i.",
             partial(_triangle, part=partial(torch.tril, diagonal=-1)),
         ),
         Misconception(
             "one_word_ahead",
-            "Your mask also allows the next word, which is the very one it has to predict. Query i attends to keys 0 "
+            "Your mask also allows the next token, which is the very one it has to predict. Query i attends to keys 0 "
             "to i only.",
             partial(_triangle, part=partial(torch.tril, diagonal=1)),
         ),
@@ -108,19 +108,19 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "first_word_sees_itself",
-            "Your mask forbids each word except the first to attend to itself. The whole diagonal is allowed: query i "
+            "Your mask forbids each token except the first to attend to itself. The whole diagonal is allowed: query i "
             "attends to keys 0 to i.",
             partial(_triangle, part=_past_or_first),
         ),
         Misconception(
             "two_words",
-            "Your mask allows each word to attend to itself and the one before it. Everything that came before is "
+            "Your mask allows each token to attend to itself and the one before it. Everything that came before is "
             "allowed: the whole lower triangle.",
             partial(_triangle, part=lambda ones: ones.tril().triu(diagonal=-1)),
         ),
         Misconception(
             "only_itself",
-            "Your mask allows each word to attend to itself only. What came before it is allowed as well: the whole "
+            "Your mask allows each token to attend to itself only. What came before it is allowed as well: the whole "
             "lower triangle.",
             partial(_triangle, part=lambda ones: ones.tril().triu()),
         ),

@@ -18,13 +18,16 @@ from course_lib.exercises.worked_examples import B
 
 def _combined_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
-        yield Case(f"{B.name} beside a sentence of 3 words", (B.mask, torch.tensor([[True] * 4, [True] * 3 + [False]])))
+        yield Case(
+            f"{B.name} beside a sentence of 3 tokens", (B.mask, torch.tensor([[True] * 4, [True] * 3 + [False]]))
+        )
     batch, length = batch_sizes(generator, hidden)
     yield Case("a batch", (masking.causal_mask(length), random_padding(generator, batch, length)))
     if not hidden:  # other truth values of the same sizes as in the worked example
         batch, length = 2, 4
     yield Case(
-        "padding in front of the words", (masking.causal_mask(length), random_padding(generator, batch, length).flip(1))
+        "padding in front of the tokens",
+        (masking.causal_mask(length), random_padding(generator, batch, length).flip(1)),
     )
     queries, further, batch = sizes(generator, 3)
     later = torch.ones(queries, queries + further, dtype=torch.bool).tril(diagonal=further)
@@ -48,7 +51,7 @@ def _both(
 
 
 def _combined_by_loop(causal: Tensor, padding: Tensor) -> Tensor:
-    return torch.stack([torch.stack([row & words for row in causal]) for words in padding])
+    return torch.stack([torch.stack([row & tokens for row in causal]) for tokens in padding])
 
 
 def _combined_in_place(causal: Tensor, padding: Tensor) -> Tensor:
@@ -132,7 +135,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "padding_allowed",
-            "Your mask allows the padding and forbids the words. `padding` is True at the words, just as every mask "
+            "Your mask allows the padding and forbids the tokens. `padding` is True at the tokens, just as every mask "
             "in this course is True where a query may attend: leave out the ~.",
             partial(_both, keys=lambda padding: ~padding.unsqueeze(-2)),
         ),

@@ -44,20 +44,20 @@ def _self_attention_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case(B.name, (B.q, B.mask))
     for kind in kinds(generator):
-        (words,) = kind.sizes(1)
-        x = kind.normal(words, kind.d_head()) * 0.7
-        yield Case(kind.name, (x, kind.mask(words, words)), gradients=(0,))
-    batch, words = sizes(generator, 2)
+        (tokens,) = kind.sizes(1)
+        x = kind.normal(tokens, kind.d_head()) * 0.7
+        yield Case(kind.name, (x, kind.mask(tokens, tokens)), gradients=(0,))
+    batch, tokens = sizes(generator, 2)
     kind = Kind(BROADCAST, generator, (batch,))
-    x = kind.normal(words, kind.d_head()) * 0.7
-    yield Case(kind.name, (x, Kind("", generator).mask(words, words)), part=BROADCAST)
+    x = kind.normal(tokens, kind.d_head()) * 0.7
+    yield Case(kind.name, (x, Kind("", generator).mask(tokens, tokens)), part=BROADCAST)
     name = "one row of the mask for all queries"
-    yield Case(name, (x, random_padding(generator, batch, words).unsqueeze(1)), part=BROADCAST)
+    yield Case(name, (x, random_padding(generator, batch, tokens).unsqueeze(1)), part=BROADCAST)
     kind = Kind("long vectors, with scores in the thousands", generator, dtype=torch.float64)
-    words = integer(generator, 5, 8)
-    mask = kind.mask(words, words)
+    tokens = integer(generator, 5, 8)
+    mask = kind.mask(tokens, tokens)
     mask[0, 0], mask[0, 1] = False, True
-    yield Case(kind.name, (kind.normal(words, kind.d_head()) * 40.0, mask), part=LARGE)
+    yield Case(kind.name, (kind.normal(tokens, kind.d_head()) * 40.0, mask), part=LARGE)
 
 
 def _self_attention(
@@ -82,9 +82,9 @@ def _self_attention_by_loop(x: Tensor, mask: Tensor) -> Tensor:
         masks = mask.expand(*x.shape[:-1], x.shape[-2])
         return torch.stack([_self_attention_by_loop(*sequence) for sequence in zip(x, masks, strict=True)])
     rows = []
-    for word, allowed in zip(x, mask, strict=True):
+    for token, allowed in zip(x, mask, strict=True):
         visible = x[allowed]
-        rows.append(torch.softmax(visible @ word / math.sqrt(len(word)), dim=0) @ visible)
+        rows.append(torch.softmax(visible @ token / math.sqrt(len(token)), dim=0) @ visible)
     return torch.stack(rows)
 
 
@@ -109,8 +109,8 @@ def _self_attention_in_place(x: Tensor, mask: Tensor) -> Tensor:
 
 def _self_attention_by_bmm(x: Tensor, mask: Tensor) -> Tensor:
     flat = x.reshape(-1, *x.shape[-2:])
-    words = x.shape[-2]
-    bias = torch.zeros(*x.shape[:-1], words, dtype=x.dtype).masked_fill(~mask, -math.inf).reshape(-1, words, words)
+    tokens = x.shape[-2]
+    bias = torch.zeros(*x.shape[:-1], tokens, dtype=x.dtype).masked_fill(~mask, -math.inf).reshape(-1, tokens, tokens)
     scaled = torch.baddbmm(bias, flat, flat.mT, alpha=1 / math.sqrt(x.shape[-1]))
     return torch.bmm(scaled.softmax(dim=-1), flat).reshape(x.shape)
 
@@ -119,11 +119,11 @@ def _self_attention_by_vmap(x: Tensor, mask: Tensor) -> Tensor:
     if x.ndim > 2:
         return torch.func.vmap(_self_attention_by_vmap)(x, mask.expand(*x.shape[:-1], x.shape[-2]))
 
-    def one_word(word: Tensor, allowed: Tensor) -> Tensor:
-        scaled = torch.mv(x, word) / math.sqrt(len(word))
+    def one_token(token: Tensor, allowed: Tensor) -> Tensor:
+        scaled = torch.mv(x, token) / math.sqrt(len(token))
         return torch.softmax(torch.where(allowed, scaled, -1e9), dim=0) @ x
 
-    return torch.func.vmap(one_word)(x, mask)
+    return torch.func.vmap(one_token)(x, mask)
 
 
 def _self_attention_by_broadcasting(x: Tensor, mask: Tensor) -> Tensor:
@@ -156,8 +156,8 @@ EXERCISE = Exercise(
     name="masked_self_attention",
     title="Masked self-attention",
     statement=(
-        "masked_self_attention(x [..., words, d_model], mask bool [..., words, words] or broadcasts to it) -> [..., "
-        "words, d_model]: scaled dot-product attention with q = k = v = x under the mask, even with scores in the "
+        "masked_self_attention(x [..., tokens, d_model], mask bool [..., tokens, tokens] or broadcasts to it) -> [..., "
+        "tokens, d_model]: scaled dot-product attention with q = k = v = x under the mask, even with scores in the "
         "thousands, with gradients."
     ),
     points=3,
@@ -195,7 +195,7 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "divided_by_number_of_keys",
-            "Your answer divides the scores by the number of words. So do the numbers printed on slide S2, which "
+            "Your answer divides the scores by the number of tokens. So do the numbers printed on slide S2, which "
             "don't follow the formula beside them: divide by √d_model.",
             partial(_self_attention, scaled=lambda scores, x: scores / x.shape[-2]),
         ),
@@ -220,7 +220,7 @@ EXERCISE = Exercise(
         Misconception(
             "scores_times_mask",
             "Your answer sets forbidden scores to 0 (multiplying by the mask does that), but exp(0) is 1, so "
-            "forbidden words still take a share. Fill them with -inf before the softmax.",
+            "forbidden tokens still take a share. Fill them with -inf before the softmax.",
             partial(_self_attention, masked=torch.mul),
         ),
         Misconception(
@@ -231,7 +231,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "mask_ignored",
-            "Your answer attends to every word, as if nothing were masked. If you do fill the scores, use what comes "
+            "Your answer attends to every token, as if nothing were masked. If you do fill the scores, use what comes "
             "back: masked_fill, without an underscore, returns a new tensor and leaves the old one as it is.",
             partial(_self_attention, masked=as_is, after=as_is),
         ),
@@ -259,14 +259,14 @@ EXERCISE = Exercise(
         *wrong_dimensions(partial(_self_attention, rows=as_is)),
         Misconception(
             "weights_transposed",
-            "Your answer averages with the weights transposed: alpha's rows are queries, and each word's output is its "
-            "row times x. Write alpha @ x.",
+            "Your answer averages with the weights transposed: alpha's rows are queries, and each token's output is "
+            "its row times x. Write alpha @ x.",
             partial(_self_attention, rows=as_is, softmax=over_keys, averaged=lambda alpha, x: alpha.mT @ x),
         ),
         Misconception(
             "view_for_transpose",
             "Your answer turns x with view or reshape, which keeps the numbers in their order and so mixes up the "
-            "words. Transpose it: x.transpose(-2, -1).",
+            "tokens. Transpose it: x.transpose(-2, -1).",
             only_with(
                 _self_attention,
                 scaled=lambda scores, x: x @ x.reshape(*x.shape[:-2], *x.shape[:-3:-1]) / root_of_last(x),
@@ -274,7 +274,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "weights_returned",
-            "Your answer gives the weights. Average the words with them: alpha @ x.",
+            "Your answer gives the weights. Average the tokens with them: alpha @ x.",
             only_with(_self_attention, averaged=as_is),
         ),
         Misconception(

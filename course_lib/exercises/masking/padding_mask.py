@@ -19,7 +19,7 @@ from course_lib.exercises.worked_examples import B
 
 def _padding_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
-        yield Case(f"{B.name} beside a sentence of 3 words", (torch.tensor([4, 3]), 4))
+        yield Case(f"{B.name} beside a sentence of 3 tokens", (torch.tensor([4, 3]), 4))
     for name in ("a batch", "another batch"):
         batch, longest = batch_sizes(generator, hidden)
         yield Case(name, (torch.randint(1, longest, (batch,), generator=generator), longest))
@@ -33,7 +33,7 @@ def _padding_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case(
         "an empty sequence and a full one", (torch.tensor([0, longest if hidden else 4]), longest if hidden else 4)
     )
-    yield Case("a single sequence of one word", (torch.tensor([1]), 1))
+    yield Case("a single sequence of one token", (torch.tensor([1]), 1))
 
 
 def _wide(lengths: Tensor, max_length: int) -> int:
@@ -45,13 +45,13 @@ def _columns_of(
     max_length: int,
     *,
     width: Callable[[Tensor, int], int] = _wide,
-    words: Callable[[Tensor, Tensor, int], Tensor] = lambda position, lengths, wide: position < lengths,
+    tokens: Callable[[Tensor, Tensor, int], Tensor] = lambda position, lengths, wide: position < lengths,
     returned: Callable[[Tensor], Tensor] = lambda mask: mask,
     dtype: torch.dtype = torch.bool,
 ) -> Tensor:
     """The padding mask by comparing positions with lengths, with a setting for each place where one can slip."""
     wide = width(lengths, max_length)
-    return returned(words(torch.arange(wide), lengths.unsqueeze(-1), wide)).to(dtype)
+    return returned(tokens(torch.arange(wide), lengths.unsqueeze(-1), wide)).to(dtype)
 
 
 def _padding_by_loop(lengths: Tensor, max_length: int) -> Tensor:
@@ -66,8 +66,8 @@ def _padding_in_place(lengths: Tensor, max_length: int) -> Tensor:
 
 
 def _padding_by_padding(lengths: Tensor, max_length: int) -> Tensor:
-    words = [F.pad(torch.ones(int(length)), (0, max_length - int(length))) for length in lengths]
-    return torch.stack(words) > 0
+    tokens = [F.pad(torch.ones(int(length)), (0, max_length - int(length))) for length in lengths]
+    return torch.stack(tokens) > 0
 
 
 CORRECT = (
@@ -89,7 +89,7 @@ EXERCISE = Exercise(
     title="Padding mask",
     statement=(
         "padding_mask(lengths int64 [batch], max_length) -> bool [batch, max_length]: True at the first lengths[b] "
-        "positions of row b, the words, and False at the padding after them."
+        "positions of row b, the tokens, and False at the padding after them."
     ),
     points=2,
     minutes=8,
@@ -101,7 +101,7 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "A word is real if its position is smaller than the length of its sentence. Compare all positions with "
+            "A token is real if its position is smaller than the length of its sentence. Compare all positions with "
             "all lengths at once and let broadcasting make the table.",
         ),
         Hint(
@@ -121,24 +121,24 @@ EXERCISE = Exercise(
         Misconception(
             "inverted",
             "Your mask is True at the padding, as in nn.MultiheadAttention's key_padding_mask. In this course True "
-            "means `may attend`: True at the words.",
-            partial(_columns_of, words=lambda position, lengths, wide: position >= lengths),
+            "means `may attend`: True at the tokens.",
+            partial(_columns_of, tokens=lambda position, lengths, wide: position >= lengths),
         ),
         Misconception(
             "one_too_many",
-            "Your mask allows one position too many in each row. Positions are counted from 0, so the words of a row "
+            "Your mask allows one position too many in each row. Positions are counted from 0, so the tokens of a row "
             "are those below its length: < rather than <=.",
-            partial(_columns_of, words=lambda position, lengths, wide: position <= lengths),
+            partial(_columns_of, tokens=lambda position, lengths, wide: position <= lengths),
         ),
         Misconception(
             "one_too_few",
-            "Your mask forbids the last word of each row. The words are at positions 0 to length - 1, inclusive.",
-            partial(_columns_of, words=lambda position, lengths, wide: position < lengths - 1),
+            "Your mask forbids the last token of each row. The tokens are at positions 0 to length - 1, inclusive.",
+            partial(_columns_of, tokens=lambda position, lengths, wide: position < lengths - 1),
         ),
         Misconception(
             "padding_in_front",
-            "Your mask puts the padding in front of the words. Here the words come first and the padding follows.",
-            partial(_columns_of, words=lambda position, lengths, wide: position >= wide - lengths),
+            "Your mask puts the padding in front of the tokens. Here the tokens come first and the padding follows.",
+            partial(_columns_of, tokens=lambda position, lengths, wide: position >= wide - lengths),
         ),
         Misconception(
             "batch_as_columns",
@@ -160,26 +160,26 @@ EXERCISE = Exercise(
         *wrong_dtypes(_columns_of),
         Misconception(
             "inverted_and_one_off",
-            "Your mask is True after the words, and misses the first place there: position > length. True belongs to "
-            "the words, where the position is below the length: <.",
-            partial(_columns_of, words=lambda position, lengths, wide: position > lengths),
+            "Your mask is True after the tokens, and misses the first place there: position > length. True belongs to "
+            "the tokens, where the position is below the length: <.",
+            partial(_columns_of, tokens=lambda position, lengths, wide: position > lengths),
         ),
         Misconception(
             "last_word_alone",
-            "Your mask is True only at the last word of each row. All words count: every position below the length.",
-            partial(_columns_of, words=lambda position, lengths, wide: position == lengths - 1),
+            "Your mask is True only at the last token of each row. All tokens count: every position below the length.",
+            partial(_columns_of, tokens=lambda position, lengths, wide: position == lengths - 1),
         ),
         Misconception(
             "full_rows_emptied",
-            "Your mask is right except for sequences of max_length words, whose rows are empty. Does a slice end at "
+            "Your mask is right except for sequences of max_length tokens, whose rows are empty. Does a slice end at "
             "-0, or a length go through % max_length? Compare each position with the length.",
-            partial(_columns_of, words=lambda position, lengths, wide: position < lengths % wide),
+            partial(_columns_of, tokens=lambda position, lengths, wide: position < lengths % wide),
         ),
         Misconception(
             "longest_for_all",
             "Your mask uses the longest sequence's length in every row. Each row has a length of its own.",
             partial(
-                _columns_of, words=lambda position, lengths, wide: (position < lengths.max()).expand(len(lengths), -1)
+                _columns_of, tokens=lambda position, lengths, wide: (position < lengths.max()).expand(len(lengths), -1)
             ),
         ),
     ),

@@ -200,7 +200,7 @@ def wrong_dimensions(answer: Callable[..., Any]) -> tuple[Misconception, ...]:
 
 
 def wrong_divisors(answer: Callable[..., Any]) -> tuple[Misconception, ...]:
-    """Scores divided by d_model, or by the root of the number of words; `answer` takes the step `scaled`."""
+    """Scores divided by d_model, or by the root of the number of tokens; `answer` takes the step `scaled`."""
     return (
         Misconception(
             "divided_by_d_model",
@@ -210,7 +210,7 @@ def wrong_divisors(answer: Callable[..., Any]) -> tuple[Misconception, ...]:
         ),
         Misconception(
             "root_of_number_of_words",
-            "Your answer divides the scores by the root of the number of words. Divide by √d_model, the root of "
+            "Your answer divides the scores by the root of the number of tokens. Divide by √d_model, the root of "
             "x.shape[-1].",
             partial(answer, scaled=lambda scores, x: scores / math.sqrt(x.shape[-2])),
         ),

@@ -1,4 +1,4 @@
-"""The exercises of lesson 03: what a shuffle does, and five ways to tell words where they stand.
+"""The exercises of lesson 03: what a shuffle does, and five ways to tell tokens where they stand.
 
 Built like `course_lib/exercises/attention/scale.py`; read that file first.
 

@@ -20,10 +20,10 @@ def _appended_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case(f"{A.name}: the, cat, danced", (A.k,))
     for kind in kinds(generator):
-        (words,) = kind.sizes(1)
-        yield Case(kind.name, (kind.normal(words, kind.d_head()),), gradients=() if kind.leading else (0,))
-    words = integer(generator, 260, 300)
-    yield Case(f"a long text of {words} words", (torch.randn(words, 1, generator=generator),))
+        (tokens,) = kind.sizes(1)
+        yield Case(kind.name, (kind.normal(tokens, kind.d_head()),), gradients=() if kind.leading else (0,))
+    tokens = integer(generator, 260, 300)
+    yield Case(f"a long text of {tokens} tokens", (torch.randn(tokens, 1, generator=generator),))
 
 
 def _numbered(
@@ -33,17 +33,17 @@ def _numbered(
     joined: Callable[[Tensor, Tensor], Tensor] = lambda x, column: _beside(x, column),
     returned: Callable[[Tensor], Tensor] = lambda joined: joined,
 ) -> Tensor:
-    """Each word with a number, joined to it in some way."""
+    """Each token with a number, joined to it in some way."""
     return returned(joined(x, number(x)))
 
 
 def _beside(x: Tensor, column: Tensor) -> Tensor:
-    """x with one more number for each word, from [words] numbers."""
+    """x with one more number for each token, from [tokens] numbers."""
     return torch.cat([x, column.to(x.dtype).unsqueeze(-1).expand(*x.shape[:-1], 1)], dim=-1)
 
 
 def _place(x: Tensor) -> Tensor:
-    """0, 1, 2, ... for the words of x."""
+    """0, 1, 2, ... for the tokens of x."""
     return torch.arange(x.shape[-2])
 
 
@@ -56,8 +56,8 @@ def _appended_in_place(x: Tensor) -> Tensor:
 
 
 def _appended_by_loop(x: Tensor) -> Tensor:
-    words = [F.pad(word, (0, 1), value=place) for place, word in enumerate(x.unbind(dim=-2))]
-    return torch.stack(words, dim=-2)
+    tokens = [F.pad(token, (0, 1), value=place) for place, token in enumerate(x.unbind(dim=-2))]
+    return torch.stack(tokens, dim=-2)
 
 
 CORRECT = (
@@ -73,8 +73,8 @@ EXERCISE = Exercise(
     name="appended_index",
     title="A number for each place",
     statement=(
-        "appended_index(x [..., words, d_model]) -> [..., words, d_model + 1]: each word's vector with its position, "
-        "counted from 0, as one more number at its end; of the dtype of x."
+        "appended_index(x [..., tokens, d_model]) -> [..., tokens, d_model + 1]: each token's vector with its "
+        "position, counted from 0, as one more number at its end; of the dtype of x."
     ),
     points=1,
     minutes=8,
@@ -91,15 +91,15 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "The index of each word is `[words, 1]` as a column. `expand` it to the leading dimensions of `x`, with a "
-            "1 at the end; then `[..., words, d_model]` and `[..., words, 1]` make `[..., words, d_model + 1]`.",
+            "The index of each token is `[tokens, 1]` as a column. `expand` it to the leading dimensions of `x`, with "
+            "a 1 at the end; then `[..., tokens, d_model]` and `[..., tokens, 1]` make `[..., tokens, d_model + 1]`.",
             answers=("always_single", "small_integers", "length_appended"),
         ),
     ),
     misconceptions=(
         Misconception(
             "counted_from_one",
-            "Your answer counts the words from 1. In this course positions are counted from 0.",
+            "Your answer counts the tokens from 1. In this course positions are counted from 0.",
             partial(_numbered, number=lambda x: _place(x) + 1),
         ),
         Misconception(
@@ -111,7 +111,7 @@ EXERCISE = Exercise(
         Misconception(
             "added",
             "Your answer adds the position to every component of the vector. Append it as one more component: the "
-            "result is [..., words, d_model + 1].",
+            "result is [..., tokens, d_model + 1].",
             partial(_numbered, joined=lambda x, column: (x + column.unsqueeze(-1)).to(x.dtype)),
         ),
         Misconception(
@@ -122,13 +122,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "divided_by_length",
-            "Your answer divides the positions by the number of words. Then a step means something different in "
+            "Your answer divides the positions by the number of tokens. Then a step means something different in "
             "sentences of different lengths; use the position itself: 0, 1, 2, ...",
             partial(_numbered, number=lambda x: _place(x).to(x.dtype) / x.shape[-2]),
         ),
         Misconception(
             "sentences_counted",
-            "In a batch your answer counts the sentences: there, x.shape[0] is the number of sentences. Words are the "
+            "In a batch your answer counts the sentences: there, x.shape[0] is the number of sentences. Tokens are the "
             "last dimension but one, x.shape[-2].",
             lambda x: torch.cat(
                 [x, torch.arange(x.shape[0]).view(-1, *[1] * (x.ndim - 1)).to(x.dtype).expand(*x.shape[:-1], 1)], -1
@@ -136,19 +136,19 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "length_appended",
-            "Your answer appends the same number to every word, the length of the sentence. Append each word's own "
+            "Your answer appends the same number to every token, the length of the sentence. Append each token's own "
             "position: 0, 1, 2, ...",
             partial(_numbered, number=lambda x: torch.full((x.shape[-2],), x.shape[-2])),
         ),
         Misconception(
             "backwards",
-            "Your answer counts from the end of the sentence. The first word is at position 0.",
+            "Your answer counts from the end of the sentence. The first token is at position 0.",
             partial(_numbered, number=lambda x: _place(x).flip(0)),
         ),
         Misconception(
             "always_single",
             "Your answer is float32 whatever comes in. Give the positions the dtype of x: "
-            "torch.arange(words, dtype=x.dtype).",
+            "torch.arange(tokens, dtype=x.dtype).",
             partial(_numbered, returned=torch.Tensor.float),
         ),
         Misconception(
@@ -160,7 +160,7 @@ EXERCISE = Exercise(
         Misconception(
             "last_component_overwritten",
             "Your answer writes the position over the last component of each vector. Append it as one more component: "
-            "the result is [..., words, d_model + 1].",
+            "the result is [..., tokens, d_model + 1].",
             lambda x: _beside(x[..., :-1], _place(x)),
         ),
         Misconception(

@@ -20,7 +20,7 @@ def _binary_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield from _hidden_cases(generator)
     else:
         yield Case("worked example: S4's numbers 0 to 15", (16, 4))
-        yield Case("a single word", (1, 1))
+        yield Case("a single token", (1, 1))
         yield Case("more bits than are needed", (5, 6))
         yield from _further_cases(generator)
 
@@ -29,18 +29,18 @@ def _hidden_cases(generator: Generator) -> Iterator[Case]:
     for more, name in enumerate(("as many bits as are needed", "one bit more", "two bits more")):
         needed = integer(generator, 4, 10)
         length = integer(generator, 2 ** (needed - 1) + 1, 2**needed + 1)
-        yield Case(f"{name}: {length} words, {needed + more} bits", (length, needed + more))
+        yield Case(f"{name}: {length} tokens, {needed + more} bits", (length, needed + more))
     long = integer(generator, 260, 1000)
-    yield Case(f"a long text: {long} words, 10 bits", (long, 10))
+    yield Case(f"a long text: {long} tokens, 10 bits", (long, 10))
 
 
 def _further_cases(generator: Generator) -> Iterator[Case]:
-    for name in ("as far as the bits reach", "one bit more", "one word fewer"):
+    for name in ("as far as the bits reach", "one bit more", "one token fewer"):
         bits = integer(generator, 2, 6)
-        length = {"as far as the bits reach": 2**bits, "one bit more": 2 ** (bits - 1), "one word fewer": 2**bits - 1}
-        yield Case(f"{name}: {length[name]} words, {bits} bits", (length[name], bits))
+        length = {"as far as the bits reach": 2**bits, "one bit more": 2 ** (bits - 1), "one token fewer": 2**bits - 1}
+        yield Case(f"{name}: {length[name]} tokens, {bits} bits", (length[name], bits))
     long = integer(generator, 260, 300)
-    yield Case(f"a long text: {long} words, 9 bits", (long, 9))
+    yield Case(f"a long text: {long} tokens, 9 bits", (long, 9))
 
 
 def _counted(length: int, bits: int) -> tuple[Tensor, Tensor]:
@@ -129,7 +129,7 @@ EXERCISE = Exercise(
         Misconception(
             "highest_bit_first",
             "In your rows the highest bit stands first, the way we write numbers. Here the lowest comes first: column "
-            "0 changes at every word.",
+            "0 changes at every token.",
             partial(_binary, turned=lambda table: table.flip(1)),
         ),
         Misconception(

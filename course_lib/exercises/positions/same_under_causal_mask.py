@@ -23,17 +23,17 @@ def _causal_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case(f"{B.name}: <s> Katze die tanzte", (torch.tensor([0, 2, 1, 3]),))
         yield Case("the dog chased the cat, dog and cat swapped", (CHASE,))
-        yield Case("a word alone", (torch.arange(1),))
+        yield Case("a token alone", (torch.arange(1),))
         yield Case("back to front", (torch.arange(5).flip(0),))
-        yield Case("the last word comes to the front", (torch.tensor([5, 0, 1, 2, 3, 4]),))
+        yield Case("the last token comes to the front", (torch.tensor([5, 0, 1, 2, 3, 4]),))
     for name in ("some neighbours change places", "shuffled in groups", "larger groups"):
         yield Case(name, (_grouped(generator, name, drawn=9 if hidden else 3),))
-    words = integer(generator, 9, 14) if hidden else integer(generator, 6, 9)
-    yield Case("all of them shuffled", (random_order(generator, words),))
+    tokens = integer(generator, 9, 14) if hidden else integer(generator, 6, 9)
+    yield Case("all of them shuffled", (random_order(generator, tokens),))
 
 
 def _grouped(generator: Generator, name: str, drawn: int) -> Tensor:
-    """An order that only moves words within groups, some of one word, the first of several; `drawn` are of any size."""
+    """An order that moves tokens only within groups, some of one token, the first of several; `drawn` of any size."""
     largest = {"some neighbours change places": 2, "shuffled in groups": 3}.get(name, 4)
     groups = [largest, 1, *(integer(generator, 1, largest + 1) for _ in range(drawn)), 1]
     order: list[int] = []
@@ -44,12 +44,12 @@ def _grouped(generator: Generator, name: str, drawn: int) -> Tensor:
 
 
 def _furthest(order: Tensor) -> Tensor:
-    """The largest old place among a word and those before it."""
+    """The largest old place among a token and those before it."""
     return order.cummax(dim=0).values
 
 
 def _kept(order: Tensor) -> Tensor:
-    """Whether a word keeps its place."""
+    """Whether a token keeps its place."""
     return order == places_of(order)
 
 
@@ -64,24 +64,24 @@ def _predicted(
 
 
 def _nothing_lost(order: Tensor) -> Tensor:
-    """Whether the words that were attended to before are all among those up to here."""
-    words = order.tolist()
-    return torch.tensor([set(range(old + 1)) <= set(words[: place + 1]) for place, old in enumerate(words)])
+    """Whether the tokens that were attended to before are all among those up to here."""
+    tokens = order.tolist()
+    return torch.tensor([set(range(old + 1)) <= set(tokens[: place + 1]) for place, old in enumerate(tokens)])
 
 
 def _same_before(order: Tensor) -> Tensor:
-    """Whether the words before this place are those that stood before it, whichever word stands here."""
-    words = order.tolist()
-    return torch.tensor([set(words[:place]) == set(range(place)) for place in range(len(words))])
+    """Whether the tokens before this place are those that stood before it, whichever token stands here."""
+    tokens = order.tolist()
+    return torch.tensor([set(tokens[:place]) == set(range(place)) for place in range(len(tokens))])
 
 
 def _same_by_sets(order: Tensor) -> Tensor:
-    words = order.tolist()
-    return torch.tensor([set(words[: i + 1]) == set(range(word + 1)) for i, word in enumerate(words)])
+    tokens = order.tolist()
+    return torch.tensor([set(tokens[: i + 1]) == set(range(token + 1)) for i, token in enumerate(tokens)])
 
 
 def _same_by_masks(order: Tensor) -> Tensor:
-    """What a word may attend to, before and after, as rows of the causal mask by word."""
+    """What a token may attend to, before and after, as rows of the causal mask by token."""
     before = torch.ones(len(order), len(order), dtype=torch.bool).tril()
     after = torch.zeros_like(before)
     after[order.unsqueeze(1), order] = before
@@ -89,7 +89,7 @@ def _same_by_masks(order: Tensor) -> Tensor:
 
 
 def _same_by_attention(order: Tensor) -> Tensor:
-    """By trying it: one causal self-attention on random words, before and after."""
+    """By trying it: one causal self-attention on random tokens, before and after."""
     x = torch.randn(len(order), 16, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     before = F.scaled_dot_product_attention(x, x, x, is_causal=True)
     after = F.scaled_dot_product_attention(x[order], x[order], x[order], is_causal=True)
@@ -98,9 +98,9 @@ def _same_by_attention(order: Tensor) -> Tensor:
 
 def _same_by_loop(order: Tensor) -> Tensor:
     furthest, same = -1, []
-    for place, word in enumerate(order.tolist()):
-        furthest = max(furthest, word)
-        same.append(word == place == furthest)
+    for place, token in enumerate(order.tolist()):
+        furthest = max(furthest, token)
+        same.append(token == place == furthest)
     return torch.tensor(same)
 
 
@@ -118,28 +118,28 @@ EXERCISE = Exercise(
     name="same_under_causal_mask",
     title="Predict: shuffled under a mask",
     statement=(
-        "same_under_causal_mask(order int64 [words]) -> bool [words]: True where the word at this place of a shuffled "
-        "sentence gets the same vector as before from one causally masked self-attention without positions; word i "
-        "is word order[i] of the old sentence, and all words differ."
+        "same_under_causal_mask(order int64 [tokens]) -> bool [tokens]: True where the token at this place of a "
+        "shuffled sentence gets the same vector as before from one causally masked self-attention without positions; "
+        "token i is token order[i] of the old sentence, and all tokens differ."
     ),
     points=2,
     minutes=12,
     section="Shuffling under a mask",
-    source="S4, switching words; S2 and S4, the causal mask",
+    source="S4, switching tokens; S2 and S4, the causal mask",
     reference=positions.same_under_causal_mask,
     cases=predicted(_causal_cases),
     correct=CORRECT,
     hints=(
         Hint(
             "idea",
-            "The word at place i is word `order[i]`. Before, it attended to words 0 to `order[i]`; now it attends to "
-            "words `order[0]` to `order[i]`. A weighted sum does not care about order: it is the same if these are "
+            "The token at place i is token `order[i]`. Before, it attended to tokens 0 to `order[i]`; now it attends "
+            "to tokens `order[0]` to `order[i]`. A weighted sum does not care about order: it is the same if these are "
             "the same sets.",
         ),
         Hint(
             "outline",
-            "Two sets of different sizes are not equal, so the word must have kept its place.\n"
-            "The first i + 1 words are the old first i + 1 words exactly if none of them comes from further back.\n"
+            "Two sets of different sizes are not equal, so the token must have kept its place.\n"
+            "The first i + 1 tokens are the old first i + 1 tokens exactly if none of them comes from further back.\n"
             "`cummax` gives the furthest so far; compare it, and `order` itself, with the places.\n"
             "Both must hold. (A loop with Python sets, made of `order.tolist()`, is as good.)",
             answers=("not_moved", "same_words_so_far", "all_or_none"),
@@ -148,45 +148,45 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "nothing_changes",
-            "Your prediction is that every word keeps its vector, as without a mask: S4's sentence on switching words "
-            "fails here. Under a causal mask a word attends only to those before it, and these may now be different "
-            "ones.",
+            "Your prediction is that every token keeps its vector, as without a mask: S4's sentence on switching "
+            "tokens fails here. Under a causal mask a token attends only to those before it, and these may now be "
+            "different ones.",
             lambda order: torch.ones(len(order), dtype=torch.bool),
         ),
         Misconception(
             "everything_changes",
-            "Your answer is False for every word. A word that attends to the very same words as before gets the same "
-            "vector, even if these have changed places. Sets of tensors are never equal: compare order.tolist().",
+            "Your answer is False for every token. A token that attends to the very same tokens as before gets the "
+            "same vector, even if these have changed places. Sets of tensors are never equal: compare order.tolist().",
             lambda order: torch.zeros(len(order), dtype=torch.bool),
         ),
         Misconception(
             "not_moved",
-            "Your prediction is that a word keeps its vector if it keeps its place. That is not enough: other words "
+            "Your prediction is that a token keeps its vector if it keeps its place. That is not enough: other tokens "
             "may stand before it now.",
             partial(_predicted, same=_kept),
         ),
         Misconception(
             "same_words_so_far",
-            "Your prediction looks at the place: do the same words stand up to here as before? But the word itself "
-            "may be another one, which attended to fewer words or to more when it stood elsewhere.",
+            "Your prediction looks at the place: do the same tokens stand up to here as before? But the token itself "
+            "may be another one, which attended to fewer tokens or to more when it stood elsewhere.",
             partial(_predicted, same=lambda order: _furthest(order) == places_of(order)),
         ),
         Misconception(
             "order_before_it_counts",
-            "Your prediction is that a word keeps its vector only if all words before it stand as they did. Their "
-            "order does not matter: attention adds them up. All that matters is which words they are.",
+            "Your prediction is that a token keeps its vector only if all tokens before it stand as they did. Their "
+            "order does not matter: attention adds them up. All that matters is which tokens they are.",
             partial(_predicted, same=lambda order: _kept(order).cumprod(dim=0).bool()),
         ),
         Misconception(
             "nothing_new_is_harmless",
-            "Your prediction is that a word keeps its vector if no new word has come before it. But it may have lost "
-            "some: it must attend to exactly the same words.",
+            "Your prediction is that a token keeps its vector if no new token has come before it. But it may have lost "
+            "some: it must attend to exactly the same tokens.",
             partial(_predicted, same=lambda order: _furthest(order) == order),
         ),
         Misconception(
             "first_word_only",
-            "Your prediction is that only the first place keeps its vector. Which word stands there now? And later "
-            "words may keep theirs too: those that attend to exactly the same words as before.",
+            "Your prediction is that only the first place keeps its vector. Which token stands there now? And later "
+            "tokens may keep theirs too: those that attend to exactly the same tokens as before.",
             partial(_predicted, same=lambda order: places_of(order) == 0),
         ),
         Misconception(
@@ -202,27 +202,27 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "moved_forward_is_harmless",
-            "Your prediction is that a word keeps its vector if it stands where it was or further forward. Further "
-            "forward it attends to fewer words than before, and even where it was, other words may stand before it "
+            "Your prediction is that a token keeps its vector if it stands where it was or further forward. Further "
+            "forward it attends to fewer tokens than before, and even where it was, other tokens may stand before it "
             "now.",
             partial(_predicted, same=lambda order: order >= places_of(order)),
         ),
         Misconception(
             "nothing_lost_is_harmless",
-            "Your prediction is that a word keeps its vector if it has lost no word that it attended to. But new ones "
-            "may have come: it must attend to exactly the same words.",
+            "Your prediction is that a token keeps its vector if it has lost no token that it attended to. But new "
+            "ones may have come: it must attend to exactly the same tokens.",
             partial(_predicted, same=_nothing_lost),
         ),
         Misconception(
             "words_before_alone",
-            "Your prediction is True wherever the words in front of a place are the same as in the old sentence. But "
-            "the word itself may be another one, which attended to fewer words or to more when it stood elsewhere.",
+            "Your prediction is True wherever the tokens in front of a place are the same as in the old sentence. But "
+            "the token itself may be another one, which attended to fewer tokens or to more when it stood elsewhere.",
             partial(_predicted, same=_same_before),
         ),
         Misconception(
             "all_or_none",
-            "Your prediction is one for the whole sentence: True everywhere if no word moves, otherwise False "
-            "everywhere. Each word has its own answer: does it attend to exactly the same words as before?",
+            "Your prediction is one for the whole sentence: True everywhere if no token moves, otherwise False "
+            "everywhere. Each token has its own answer: does it attend to exactly the same tokens as before?",
             partial(_predicted, same=lambda order: _kept(order).all().expand(len(order)).clone()),
         ),
     ),

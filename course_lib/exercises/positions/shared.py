@@ -16,11 +16,11 @@ LESSON = "03_positions"
 WITHHELD = ("course_lib.positions",)
 
 
-def random_order(generator: Generator, words: int) -> Tensor:
-    """A random order of three words or more that is not its own inverse."""
+def random_order(generator: Generator, tokens: int) -> Tensor:
+    """A random order of three tokens or more that is not its own inverse."""
     while True:
-        order = torch.randperm(words, generator=generator)
-        if not torch.equal(order[order], torch.arange(words)):
+        order = torch.randperm(tokens, generator=generator)
+        if not torch.equal(order[order], torch.arange(tokens)):
             return order
 
 

@@ -19,15 +19,15 @@ from course_lib.exercises.worked_examples import A
 
 def _shift_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
-        yield Case(f"{A.name}: from the to cat, one word on, in 4 dimensions", (1, 4))
-        yield Case("one pair of dimensions, three words on", (3, 2))
+        yield Case(f"{A.name}: from the to cat, one token on, in 4 dimensions", (1, 4))
+        yield Case("one pair of dimensions, three tokens on", (3, 2))
         yield Case("nobody moves", (0, 6))
     shifts, pairs = (60, 40) if hidden else (12, 7)
     for name, sign in (("forwards", 1), ("backwards", -1)):
         shift, d_model = sign * integer(generator, 2, shifts), 2 * integer(generator, 3, pairs)
-        yield Case(f"{abs(shift)} words {name} in {d_model} dimensions", (shift, d_model))
+        yield Case(f"{abs(shift)} tokens {name} in {d_model} dimensions", (shift, d_model))
     shift, d_model = integer(generator, 30, 60), 2 * integer(generator, 8, 40) if hidden else 16
-    yield Case(f"{shift} words forwards in {d_model} dimensions", (shift, d_model))
+    yield Case(f"{shift} tokens forwards in {d_model} dimensions", (shift, d_model))
 
 
 def _rotation(cos: Tensor, sin: Tensor) -> list[Tensor]:
@@ -129,7 +129,7 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Moving on by some words turns each clock's hand by an angle that depends on the clock alone, and not on "
+            "Moving on by some tokens turns each clock's hand by an angle that depends on the clock alone, and not on "
             "the position. So the matrix consists of one small rotation for each clock, along the diagonal.",
         ),
         Hint(
@@ -208,7 +208,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "rows_rolled",
-            "Your matrix moves components to other places. Shifting the words changes the numbers within each pair: "
+            "Your matrix moves components to other places. Shifting the tokens changes the numbers within each pair: "
             "a rotation for each pair, as 2 × 2 blocks along the diagonal.",
             lambda shift, d_model: torch.eye(d_model).roll(shift, dims=0),
         ),
@@ -249,12 +249,12 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_word_too_far",
-            "Your matrix shifts by one word too many. The angle of pair i is shift / 10000^(2i / d_model).",
+            "Your matrix shifts by one token too many. The angle of pair i is shift / 10000^(2i / d_model).",
             partial(_turned, moved=lambda shift: shift + 1),
         ),
         Misconception(
             "one_word_always",
-            "Your matrix shifts by one word, whatever `shift` is. Multiply the angles by it.",
+            "Your matrix shifts by one token, whatever `shift` is. Multiply the angles by it.",
             partial(_turned, moved=lambda shift: 1),
         ),
         *wrong_speeds(_turned),

@@ -1,4 +1,4 @@
-"""Lesson 03, positions.shuffled_outputs: Predict: shuffled words."""
+"""Lesson 03, positions.shuffled_outputs: Predict: shuffled tokens."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def _shuffled_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         order = torch.tensor([2, 0, 3, 1])
         yield Case(f"{B.name}, unmasked: Katze <s> tanzte die", (out, order))
     for kind in kinds(generator):
-        words = kind.sizes(1)[0] + (not kind.ones)
-        order = random_order(generator, words) if words > 1 else torch.tensor([0])
-        yield Case(kind.name, (kind.normal(words, kind.d_head()), order))
-    words, d_model = 4, integer(generator, 5, 8)
-    many = torch.randn(9, words, d_model, generator=generator)
-    yield Case("more sentences than words", (many, random_order(generator, words)))
+        tokens = kind.sizes(1)[0] + (not kind.ones)
+        order = random_order(generator, tokens) if tokens > 1 else torch.tensor([0])
+        yield Case(kind.name, (kind.normal(tokens, kind.d_head()), order))
+    tokens, d_model = 4, integer(generator, 5, 8)
+    many = torch.randn(9, tokens, d_model, generator=generator)
+    yield Case("more sentences than tokens", (many, random_order(generator, tokens)))
 
 
 def _taken(
@@ -45,8 +45,8 @@ def _shuffled_by_loop(out: Tensor, order: Tensor) -> Tensor:
 
 def _shuffled_in_place(out: Tensor, order: Tensor) -> Tensor:
     shuffled = torch.empty_like(out)
-    for place, word in enumerate(order):
-        shuffled[..., place, :] = out[..., word, :]
+    for place, token in enumerate(order):
+        shuffled[..., place, :] = out[..., token, :]
     return shuffled
 
 
@@ -63,10 +63,10 @@ EXERCISE = Exercise(
     id="positions.shuffled_outputs",
     lesson=LESSON,
     name="shuffled_outputs",
-    title="Predict: shuffled words",
+    title="Predict: shuffled tokens",
     statement=(
-        "shuffled_outputs(out [..., words, d_model], order int64 [words]) -> [..., words, d_model]: the outputs of "
-        "unmasked self-attention after a shuffle, from those before it; word i of the shuffled sentence is word "
+        "shuffled_outputs(out [..., tokens, d_model], order int64 [tokens]) -> [..., tokens, d_model]: the outputs of "
+        "unmasked self-attention after a shuffle, from those before it; token i of the shuffled sentence is token "
         "order[i] of the old one."
     ),
     points=1,
@@ -79,12 +79,12 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Without a mask, a word's output is a sum over all words of the sentence, and no sum cares about order. "
-            "What in it can then depend on where the word stands?",
+            "Without a mask, a token's output is a sum over all tokens of the sentence, and no sum cares about order. "
+            "What in it can then depend on where the token stands?",
         ),
         Hint(
             "shapes",
-            "The words are the last dimension but one. In an index, `...` stands for all dimensions in front of those "
+            "The tokens are the last dimension but one. In an index, `...` stands for all dimensions in front of those "
             "that you name, so that a batch keeps its order.",
             answers=("sentences_shuffled",),
         ),
@@ -92,37 +92,37 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "nothing_moves",
-            "Your prediction is that the outputs stay as they were, row for row: S4 says that switching words "
-            "wouldn't affect the computation. Each word keeps its vector, but the vector moves with its word.",
+            "Your prediction is that the outputs stay as they were, row for row: S4 says that switching tokens "
+            "wouldn't affect the computation. Each token keeps its vector, but the vector moves with its token.",
             lambda out, order: out.clone(),
         ),
         Misconception(
             "shuffled_back",
-            "Your prediction shuffles the rows the other way round, by the inverse order. Row i belongs to the word "
-            "that stands there now, which is word order[i] of the old sentence: out[..., order, :].",
+            "Your prediction shuffles the rows the other way round, by the inverse order. Row i belongs to the token "
+            "that stands there now, which is token order[i] of the old sentence: out[..., order, :].",
             partial(_taken, by=torch.argsort),
         ),
         Misconception(
             "sentences_shuffled",
             "In a batch your prediction shuffles the sentences: out[order] takes "
-            "the first dimension. Words are the last but one: out[..., order, :].",
+            "the first dimension. Tokens are the last but one: out[..., order, :].",
             partial(_taken, dim=0),
         ),
         Misconception(
             "reversed",
-            "Your prediction reverses the rows, whatever the order is. Use `order`: row i belongs to word order[i] of "
+            "Your prediction reverses the rows, whatever the order is. Use `order`: row i belongs to token order[i] of "
             "the old sentence.",
             lambda out, order: out.flip(-2),
         ),
         Misconception(
             "all_alike",
-            "Your prediction is that all words get the same vector, the mean. Attention ignores the order, not the "
-            "words: each word still asks its own question, and keeps its own vector.",
+            "Your prediction is that all tokens get the same vector, the mean. Attention ignores the order, not the "
+            "tokens: each token still asks its own question, and keeps its own vector.",
             lambda out, order: out.mean(dim=-2, keepdim=True).expand_as(out),
         ),
         Misconception(
             "shuffled_twice",
-            "Your prediction shuffles the rows twice. Once is enough: row i belongs to word order[i] of the old "
+            "Your prediction shuffles the rows twice. Once is enough: row i belongs to token order[i] of the old "
             "sentence.",
             partial(_taken, by=lambda order: order[order]),
         ),

@@ -29,31 +29,31 @@ def _sinusoidal_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     else:
         yield Case(f"{A.name}: the, cat, danced in 4 dimensions", (3, 4))
         yield Case("a single pair of dimensions", (7, 2))
-        yield Case("S4's picture: 50 words in 128 dimensions", (50, 128))
+        yield Case("S4's picture: 50 tokens in 128 dimensions", (50, 128))
         yield from _further_cases(generator)
 
 
 def _hidden_cases(generator: Generator) -> Iterator[Case]:
     d_model = 2 * integer(generator, 5, 50)
-    words = integer(generator, 3, d_model)
-    yield Case(f"fewer words than dimensions: {words} and {d_model}", (words, d_model))
+    tokens = integer(generator, 3, d_model)
+    yield Case(f"fewer tokens than dimensions: {tokens} and {d_model}", (tokens, d_model))
     d_model = 2 * integer(generator, 3, 30)
-    words = d_model + integer(generator, 1, 40)
-    yield Case(f"more words than dimensions: {words} and {d_model}", (words, d_model))
-    yield Case("a single word", (1, 2 * integer(generator, 3, 100)))
-    words = integer(generator, 260, 1000)
-    yield Case(f"a long text of {words} words in 2 dimensions", (words, 2))  # their angles are exact
+    tokens = d_model + integer(generator, 1, 40)
+    yield Case(f"more tokens than dimensions: {tokens} and {d_model}", (tokens, d_model))
+    yield Case("a single token", (1, 2 * integer(generator, 3, 100)))
+    tokens = integer(generator, 260, 1000)
+    yield Case(f"a long text of {tokens} tokens in 2 dimensions", (tokens, 2))  # their angles are exact
 
 
 def _further_cases(generator: Generator) -> Iterator[Case]:
-    for name in ("fewer words than dimensions", "more words than dimensions"):
+    for name in ("fewer tokens than dimensions", "more tokens than dimensions"):
         small = integer(generator, 3, 6)
         d_model = 2 * (small + 2 if name.startswith("fewer") else small)
-        words = 2 * small + (1 if name.startswith("fewer") else 5)
-        yield Case(f"{name}: {words} and {d_model}", (words, d_model))
-    yield Case("a single word", (1, 2 * integer(generator, 3, 9)))
-    words = integer(generator, 260, 300)
-    yield Case(f"a long text of {words} words in 2 dimensions", (words, 2))  # their angles are exact
+        tokens = 2 * small + (1 if name.startswith("fewer") else 5)
+        yield Case(f"{name}: {tokens} and {d_model}", (tokens, d_model))
+    yield Case("a single token", (1, 2 * integer(generator, 3, 9)))
+    tokens = integer(generator, 260, 300)
+    yield Case(f"a long text of {tokens} tokens in 2 dimensions", (tokens, 2))  # their angles are exact
 
 
 def _sine_and_cosine(angle: Tensor) -> tuple[Tensor, Tensor]:
@@ -192,7 +192,7 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "Two neighbouring dimensions are one clock, read as its sine and its cosine: there are only `d_model` / 2 "
-            "angles for each word. The exponent in the formula is the even dimension 2i over `d_model`.",
+            "angles for each token. The exponent in the formula is the even dimension 2i over `d_model`.",
         ),
         Hint(
             "shapes",
@@ -293,7 +293,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "divided_by_length",
-            "Your answer divides the positions by the number of words. Then a step means something different in "
+            "Your answer divides the positions by the number of tokens. Then a step means something different in "
             "sentences of different lengths; the formula takes the position itself: 0, 1, 2, ...",
             partial(_waves, angle=lambda position, exponent: clock(position / len(position), exponent)),
         ),

@@ -17,8 +17,8 @@ from course_lib.references import since_2017
 
 def _cache_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
-        yield Case("worked example: Llama 2 with 7B, 4,096 words in half precision", (32, 32, 128, 4096, 2))
-        yield Case("Llama 3 with 8B, 8,192 words: 8 heads of keys for 32 of queries", (32, 8, 128, 8192, 2))
+        yield Case("worked example: Llama 2 with 7B, 4,096 tokens in half precision", (32, 32, 128, 4096, 2))
+        yield Case("Llama 3 with 8B, 8,192 tokens: 8 heads of keys for 32 of queries", (32, 8, 128, 8192, 2))
     for name, size in (("a small model", 4), ("another model", 2)):
         heads, d_head = integer(generator, 1, 40), integer(generator, 16, 200)
         yield Case(name, (integer(generator, 3, 90), heads, d_head, integer(generator, 100, 9000), size))
@@ -29,30 +29,30 @@ def _counted(
     layers: int,
     key_value_heads: int,
     d_head: int,
-    words: int,
+    tokens: int,
     bytes_per_number: int,
     *,
     kinds: int = 2,
     depth: Callable[[int], int] = lambda layers: layers,
     heads: Callable[[int], int] = lambda heads: heads,
-    length: Callable[[int], int] = lambda words: words,
+    length: Callable[[int], int] = lambda tokens: tokens,
     size: Callable[[int], int] = lambda size: size,
 ) -> int:
-    return kinds * depth(layers) * heads(key_value_heads) * d_head * length(words) * size(bytes_per_number)
+    return kinds * depth(layers) * heads(key_value_heads) * d_head * length(tokens) * size(bytes_per_number)
 
 
-def _by_tensors(layers: int, key_value_heads: int, d_head: int, words: int, bytes_per_number: int) -> int:
-    keys = torch.empty(layers, key_value_heads, words, d_head, device="meta")
+def _by_tensors(layers: int, key_value_heads: int, d_head: int, tokens: int, bytes_per_number: int) -> int:
+    keys = torch.empty(layers, key_value_heads, tokens, d_head, device="meta")
     return (keys.numel() + torch.empty_like(keys).numel()) * bytes_per_number
 
 
-def _by_word(layers: int, key_value_heads: int, d_head: int, words: int, bytes_per_number: int) -> int:
-    return sum(2 * key_value_heads * d_head * bytes_per_number for _layer in range(layers)) * words
+def _by_token(layers: int, key_value_heads: int, d_head: int, tokens: int, bytes_per_number: int) -> int:
+    return sum(2 * key_value_heads * d_head * bytes_per_number for _layer in range(layers)) * tokens
 
 
 CORRECT = (
     _by_tensors,
-    _by_word,
+    _by_token,
     lambda *sizes: 2 * prod(sizes),
 )
 
@@ -63,8 +63,8 @@ EXERCISE = Exercise(
     name="cache_bytes",
     title="The size of a cache",
     statement=(
-        "cache_bytes(layers, key_value_heads, d_head, words, bytes_per_number) -> int: how many bytes the keys and "
-        "values of so many words take in all layers."
+        "cache_bytes(layers, key_value_heads, d_head, tokens, bytes_per_number) -> int: how many bytes the keys and "
+        "values of so many tokens take in all layers."
     ),
     points=1,
     minutes=5,
@@ -76,7 +76,7 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Each word leaves something behind in every layer and in every head. What are the two things that lesson "
+            "Each token leaves something behind in every layer and in every head. What are the two things that lesson "
             "06 kept of it?",
             answers=("keys_alone", "queries_kept", "one_layer"),
         ),
@@ -89,7 +89,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "queries_kept",
-            "Your answer keeps the queries, too. Only the newest word asks, so that old queries are of no use: two "
+            "Your answer keeps the queries, too. Only the newest token asks, so that old queries are of no use: two "
             "things are kept, not three.",
             partial(_counted, kinds=3),
         ),
@@ -105,9 +105,9 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "every_pair_of_words",
-            "Your answer grows with the square of the words: those are the scores, and nobody keeps them. Each word "
+            "Your answer grows with the square of the tokens: those are the scores, and nobody keeps them. Each token "
             "has one key.",
-            partial(_counted, length=lambda words: words * words),
+            partial(_counted, length=lambda tokens: tokens * tokens),
         ),
         Misconception(
             "numbers_for_bytes",

@@ -34,7 +34,7 @@ def _grouped_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         kind = Kind(name, generator, (1 if ones else sizes(generator, 1)[0],), dtype, transposed, ones)
         queries, keys = kind.sizes(2)
         d_head = kind.d_head()
-        q, k, v = (kind.normal(n, words, d_head) for n, words in ((groups * shared, queries), *[(groups, keys)] * 2))
+        q, k, v = (kind.normal(n, tokens, d_head) for n, tokens in ((groups * shared, queries), *[(groups, keys)] * 2))
         alone = Kind(name, generator)
         mask = None if integer(generator, 0, 3) == 0 else alone.mask(queries, keys)
         if ones or name.startswith("three"):

@@ -24,15 +24,15 @@ def _count_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     for name in ("a small model", "another small model"):
         yield Case(name, (*_sizes(generator), False))
     yield Case("a small model with a tied output", (*_sizes(generator), True), part=TIED)
-    vocabulary, d_model, _, heads, groups, d_hidden = _sizes(generator)
-    yield Case("no blocks at all", (vocabulary, d_model, 0, heads, groups, d_hidden, False))
+    vocabulary, d_model, _, heads, groups, d_ff = _sizes(generator)
+    yield Case("no blocks at all", (vocabulary, d_model, 0, heads, groups, d_ff, False))
 
 
 def _sizes(generator: Generator) -> tuple[int, ...]:
     groups, shared, d_head = integer(generator, 2, 5), integer(generator, 2, 5), 2 * integer(generator, 3, 30)
     heads = groups * shared
-    d_hidden = integer(generator, 100, 900)
-    return integer(generator, 1000, 9000), heads * d_head, integer(generator, 3, 9), heads, groups, d_hidden
+    d_ff = integer(generator, 100, 900)
+    return integer(generator, 1000, 9000), heads * d_head, integer(generator, 3, 9), heads, groups, d_ff
 
 
 def _counted(
@@ -41,7 +41,7 @@ def _counted(
     layers: int,
     heads: int,
     key_value_heads: int,
-    d_hidden: int,
+    d_ff: int,
     tied: bool,
     *,
     matrices: int = 3,
@@ -50,24 +50,24 @@ def _counted(
     narrow: int = 2,
     norms: int = 2,
     last: int = 1,
-    more: Callable[[int, int, int], int] = lambda d_model, layers, d_hidden: 0,
+    more: Callable[[int, int, int], int] = lambda d_model, layers, d_ff: 0,
     outputs: Callable[[bool], int] = lambda tied: 1 if tied else 2,
 ) -> int:
     """The count, any part of which may be done differently."""
     width = shared(heads, key_value_heads) * (d_model // heads)
     attention = squares * d_model * d_model + narrow * d_model * width
-    block = attention + matrices * d_model * d_hidden + norms * d_model
+    block = attention + matrices * d_model * d_ff + norms * d_model
     around = vocabulary * d_model * outputs(tied) + last * d_model
-    return around + layers * block + more(d_model, layers, d_hidden)
+    return around + layers * block + more(d_model, layers, d_ff)
 
 
 def _by_layers(
-    vocabulary: int, d_model: int, layers: int, heads: int, key_value_heads: int, d_hidden: int, tied: bool
+    vocabulary: int, d_model: int, layers: int, heads: int, key_value_heads: int, d_ff: int, tied: bool
 ) -> int:
     """By building the model, on a device that holds no numbers."""
     keys = d_model * key_value_heads // heads
     shapes = [(d_model, d_model), (d_model, keys), (d_model, keys), (d_model, d_model)]
-    shapes += [(d_model, d_hidden), (d_model, d_hidden), (d_hidden, d_model)]
+    shapes += [(d_model, d_ff), (d_model, d_ff), (d_ff, d_model)]
     with torch.device("meta"):
         parts: list[nn.Module] = [nn.Embedding(vocabulary, d_model), nn.RMSNorm(d_model)]
         if not tied:
@@ -79,7 +79,7 @@ def _by_layers(
 
 
 def _by_list(
-    vocabulary: int, d_model: int, layers: int, heads: int, key_value_heads: int, d_hidden: int, tied: bool
+    vocabulary: int, d_model: int, layers: int, heads: int, key_value_heads: int, d_ff: int, tied: bool
 ) -> int:
     d_head = d_model // heads
     block = {
@@ -87,7 +87,7 @@ def _by_list(
         "W_k": d_model * key_value_heads * d_head,
         "W_v": d_model * key_value_heads * d_head,
         "W_o": heads * d_head * d_model,
-        "feed-forward": d_model * d_hidden * 3,
+        "feed-forward": d_model * d_ff * 3,
         "gains": d_model + d_model,
     }
     tables = [vocabulary * d_model] + [vocabulary * d_model] * (not tied)
@@ -97,9 +97,8 @@ def _by_list(
 CORRECT = (
     _by_layers,
     _by_list,
-    lambda vocabulary, d_model, layers, heads, groups, d_hidden, tied: (
-        d_model
-        * (vocabulary * (2 - tied) + 1 + layers * (2 * d_model + 2 * d_model * groups // heads + 3 * d_hidden + 2))
+    lambda vocabulary, d_model, layers, heads, groups, d_ff, tied: (
+        d_model * (vocabulary * (2 - tied) + 1 + layers * (2 * d_model + 2 * d_model * groups // heads + 3 * d_ff + 2))
     ),
 )
 
@@ -110,7 +109,7 @@ EXERCISE = Exercise(
     name="llama_parameters",
     title="The parameters of Llama",
     statement=(
-        "llama_parameters(vocabulary, d_model, layers, heads, key_value_heads, d_hidden, tied) -> int: how many "
+        "llama_parameters(vocabulary, d_model, layers, heads, key_value_heads, d_ff, tied) -> int: how many "
         "numbers a Llama of these sizes learns."
     ),
     points=3,
@@ -218,7 +217,7 @@ EXERCISE = Exercise(
         Misconception(
             "biases",
             "Your answer gives the layers of the feed-forward network biases. Llama has none.",
-            partial(_counted, more=lambda d_model, layers, d_hidden: layers * (2 * d_hidden + d_model)),
+            partial(_counted, more=lambda d_model, layers, d_ff: layers * (2 * d_ff + d_model)),
         ),
     ),
     withheld=WITHHELD,

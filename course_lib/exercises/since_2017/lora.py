@@ -21,7 +21,7 @@ def _lora_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         weight, A = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), torch.tensor([[1.0, -1.0]])
         yield Case(f"{B.name}, rank 1", (B.q, weight, A, torch.tensor([[0.0], [1.0], [2.0]]), 2.0))
     for kind in kinds(generator):
-        words, rank = kind.sizes(2)
+        tokens, rank = kind.sizes(2)
         if kind.dtype == torch.float64:
             rank = 3
         d_in, d_out = kind.d_head(), 1 if kind.ones else integer(generator, 17, 23)
@@ -29,7 +29,7 @@ def _lora_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
             torch.randn(*shape, generator=generator, dtype=kind.dtype)
             for shape in ((d_out, d_in), (rank, d_in), (d_out, rank))
         )
-        yield Case(kind.name, (kind.normal(words, d_in), weight, A, B_, 2.0 * integer(generator, 1, 9)))
+        yield Case(kind.name, (kind.normal(tokens, d_in), weight, A, B_, 2.0 * integer(generator, 1, 9)))
     A, B_ = torch.randn(2, 4, generator=generator), torch.randn(3, 2, generator=generator)
     yield Case("a single vector", (torch.arange(4.0), torch.ones(3, 4), A, B_, 2.0))
     x, d_out, rank = torch.randn(4, 5, generator=generator), 6, 2

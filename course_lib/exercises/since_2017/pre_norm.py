@@ -34,15 +34,15 @@ def _pre_norm_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         ones = torch.ones(2)
         yield _pre_norm_case(f"{B.name}, two sublayers", B.q, [turn, 2 * turn], [ones, 2 * ones, ones])
     for kind in kinds(generator):
-        words, d_model = kind.sizes(2)
-        yield _drawn(kind.name, kind, words, d_model, 2 if kind.leading else 3)
+        tokens, d_model = kind.sizes(2)
+        yield _drawn(kind.name, kind, tokens, d_model, 2 if kind.leading else 3)
     yield _drawn("no sublayers at all", Kind("", generator, (2,)), 3, 5, 0)
 
 
-def _drawn(name: str, kind: Kind, words: int, d_model: int, layers: int) -> Case:
+def _drawn(name: str, kind: Kind, tokens: int, d_model: int, layers: int) -> Case:
     matrices = torch.randn(layers, d_model, d_model, generator=kind.generator, dtype=kind.dtype)
     gains = 1 + 0.5 * torch.rand(layers + 1, d_model, generator=kind.generator, dtype=kind.dtype)
-    return _pre_norm_case(name, 2 * kind.normal(words, d_model), list(matrices), list(gains))
+    return _pre_norm_case(name, 2 * kind.normal(tokens, d_model), list(matrices), list(gains))
 
 
 def _pre_norm_case(name: str, x: Tensor, matrices: list[Tensor], gains: list[Tensor]) -> Case:
@@ -108,7 +108,7 @@ EXERCISE = Exercise(
     name="pre_norm",
     title="Pre-norm, and the norm at its end",
     statement=(
-        "pre_norm(x [..., words, d_model], sublayers, norms, final_norm) -> [..., words, d_model]: x + "
+        "pre_norm(x [..., tokens, d_model], sublayers, norms, final_norm) -> [..., tokens, d_model]: x + "
         "sublayer(norm(x)) with each sublayer and its norm, one after the other, and the final norm of the result."
     ),
     points=2,

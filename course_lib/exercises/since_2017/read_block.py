@@ -26,7 +26,7 @@ def _block_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         first = since_2017.read_block(
             torch.full((4,), -math.inf), torch.zeros(4), torch.zeros(4, 2), scores[:, :2], B.v[:2]
         )
-        yield Case(f"{B.name}: the second block of two words", (*first, scores[:, 2:], B.v[2:]))
+        yield Case(f"{B.name}: the second block of two tokens", (*first, scores[:, 2:], B.v[2:]))
     for kind in kinds(generator):
         queries, keys = kind.sizes(2)
         yield _drawn(kind.name, kind, queries, keys)

@@ -20,16 +20,16 @@ def _rms_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case(B.name, (B.q, torch.tensor([1.0, 2.0]), 1e-6))
     for kind in kinds(generator):
-        words, like = kind.sizes(2)
-        d_model = kind.d_head() + (not kind.ones and like == words)
-        x, gamma = 1 + 2 * kind.normal(words, d_model), torch.randn(d_model, generator=generator, dtype=kind.dtype)
+        tokens, like = kind.sizes(2)
+        d_model = kind.d_head() + (not kind.ones and like == tokens)
+        x, gamma = 1 + 2 * kind.normal(tokens, d_model), torch.randn(d_model, generator=generator, dtype=kind.dtype)
         part = DOUBLE if kind.dtype == torch.float64 else CORE
         yield Case(kind.name, (x, gamma, 1e-6), gradients=() if kind.leading else (0, 1), part=part)
     yield Case("a single vector", (*torch.randn(2, 6, generator=generator), 1e-6))
-    words, d_model = sizes(generator, 2)
-    x, gamma = torch.randn(words, d_model, generator=generator), torch.randn(d_model, generator=generator)
+    tokens, d_model = sizes(generator, 2)
+    x, gamma = torch.randn(tokens, d_model, generator=generator), torch.randn(d_model, generator=generator)
     yield Case("a large epsilon", (x, gamma, 0.5))
-    yield Case("a word of zeros", (x * (torch.arange(words) > 0).unsqueeze(-1), gamma, 1e-6), gradients=(0,))
+    yield Case("a token of zeros", (x * (torch.arange(tokens) > 0).unsqueeze(-1), gamma, 1e-6), gradients=(0,))
 
 
 def _normed(
@@ -52,8 +52,8 @@ def _norm_by_length(x: Tensor, gamma: Tensor, epsilon: float) -> Tensor:
     return gamma * x * (length / x.shape[-1] + epsilon) ** -0.5
 
 
-def _norm_by_word(x: Tensor, gamma: Tensor, epsilon: float) -> Tensor:
-    rows = [word / torch.sqrt((word @ word) / len(word) + epsilon) * gamma for word in x.reshape(-1, x.shape[-1])]
+def _norm_by_token(x: Tensor, gamma: Tensor, epsilon: float) -> Tensor:
+    rows = [token / torch.sqrt((token @ token) / len(token) + epsilon) * gamma for token in x.reshape(-1, x.shape[-1])]
     return torch.stack(rows).reshape(x.shape)
 
 
@@ -64,7 +64,7 @@ def _norm_in_double(x: Tensor, gamma: Tensor, epsilon: float) -> Tensor:
 
 CORRECT = (
     _norm_by_length,
-    _norm_by_word,
+    _norm_by_token,
     _norm_in_double,
     lambda x, gamma, epsilon: torch.einsum("...d,d->...d", x, gamma) / (x**2).mean(-1, True).add(epsilon).sqrt(),
 )
@@ -76,7 +76,7 @@ EXERCISE = Exercise(
     name="rms_norm",
     title="RMSNorm",
     statement=(
-        "rms_norm(x [..., d_model], gamma [d_model], epsilon) -> [..., d_model]: each word's vector as "
+        "rms_norm(x [..., d_model], gamma [d_model], epsilon) -> [..., d_model]: each token's vector as "
         "gamma x / √(mean(x²) + epsilon), without torch's norms; with gradients."
     ),
     points=2,
@@ -91,13 +91,13 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Say the name backwards: square every number, take the mean over the word, take the root. Nothing is "
+            "Say the name backwards: square every number, take the mean over the token, take the root. Nothing is "
             "subtracted anywhere.",
             answers=("mean_subtracted", "absolute_values", "root_left_out"),
         ),
         Hint(
             "shapes",
-            "The mean of the squares is one number for each word, `[..., 1]` if its dimension is kept, so that it "
+            "The mean of the squares is one number for each token, `[..., 1]` if its dimension is kept, so that it "
             "divides the whole vector. `gamma` is `[d_model]` and fits the last dimension by itself.",
             answers=("over_the_words", "over_everything", "sum_for_mean"),
         ),
@@ -110,7 +110,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "epsilon_left_out",
-            "Your answer is right except where epsilon matters: a word of zeros is divided by 0. Add epsilon to the "
+            "Your answer is right except where epsilon matters: a token of zeros is divided by 0. Add epsilon to the "
             "mean of the squares, under the root.",
             partial(_normed, root=lambda square, epsilon: square.sqrt()),
             alone=True,
@@ -156,13 +156,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "over_the_words",
-            "Your answer takes the mean over the words (dim=-2). Each word is measured by itself: over its own "
+            "Your answer takes the mean over the tokens (dim=-2). Each token is measured by itself: over its own "
             "numbers, dim=-1.",
             partial(_normed, over=lambda x: (-2,)),
         ),
         Misconception(
             "over_everything",
-            "Your answer takes one mean of all the numbers. Each word has its own: dim=-1, keepdim=True.",
+            "Your answer takes one mean of all the numbers. Each token has its own: dim=-1, keepdim=True.",
             partial(_normed, over=lambda x: tuple(range(x.ndim))),
         ),
         Misconception(

@@ -27,12 +27,12 @@ def _rotary_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
                 part=DOUBLE,
             )
             continue
-        words, _ = kind.sizes(2)
+        tokens, _ = kind.sizes(2)
         d_head = 2 * integer(generator, 4, 8)
         first, base = integer(generator, 0, 20) if kind.leading else 0, 100.0 * integer(generator, 3, 90)
-        x = kind.normal(words, d_head)
-        yield Case(kind.name, (x, torch.arange(first, first + words), base), gradients=() if kind.leading else (0,))
-    few = Kind("the newest word alone, as with a cache", generator, (2, 3))
+        x = kind.normal(tokens, d_head)
+        yield Case(kind.name, (x, torch.arange(first, first + tokens), base), gradients=() if kind.leading else (0,))
+    few = Kind("the newest token alone, as with a cache", generator, (2, 3))
     yield Case(few.name, (few.normal(1, 8), torch.tensor([integer(generator, 30, 90)]), 500.0))
     places = torch.tensor([5, 0, 0, 17, 2])
     yield Case("places in no order", (Kind("", generator).normal(5, 12), places, 1000.0))
@@ -122,8 +122,8 @@ EXERCISE = Exercise(
     name="rotary",
     title="Turned by their places",
     statement=(
-        "rotary(x [..., words, d_head], places int64 [words], base) -> [..., words, d_head]: each pair of neighbouring "
-        "numbers of each word turned by place · base^(-2i / d_head), counter-clockwise; with gradients."
+        "rotary(x [..., tokens, d_head], places int64 [tokens], base) -> [..., tokens, d_head]: each pair of "
+        "neighbouring numbers of each token turned by place · base^(-2i / d_head), counter-clockwise; with gradients."
     ),
     points=4,
     minutes=20,
@@ -138,20 +138,20 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "Each pair is a point in the plane, and lesson 03 has turned such points already: the cosine's formula "
-            "subtracts, the sine's adds. What is new is only that the angle is another one for each word.",
+            "subtracts, the sine's adds. What is new is only that the angle is another one for each token.",
             answers=("clockwise", "minus_forgotten", "added"),
         ),
         Hint(
             "shapes",
-            "There are `d_head / 2` pairs. The angles are `[words, d_head / 2]`, the product of the places as a column "
-            "and the frequencies as a row. So are their cosines and sines; the first numbers of the pairs, and the "
-            "second ones, are `[..., words, d_head / 2]` each.",
+            "There are `d_head / 2` pairs. The angles are `[tokens, d_head / 2]`, the product of the places as a "
+            "column and the frequencies as a row. So are their cosines and sines; the first numbers of the pairs, and "
+            "the second ones, are `[..., tokens, d_head / 2]` each.",
             answers=("halves_as_pairs", "halves_joined", "counted_from_zero"),
         ),
         Hint(
             "outline",
             "The frequency of each pair, from the base.\n"
-            "The angle of each word and pair, and its cosine and sine.\n"
+            "The angle of each token and pair, and its cosine and sine.\n"
             "Take the even and the odd numbers of `x` apart.\n"
             "Turn each pair.\n"
             "Put the two halves of the pairs side by side again, in the old order.",
@@ -192,13 +192,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "counted_from_zero",
-            "Your answer numbers the words from 0, whatever their places are. Use `places`: with a cache, the only "
-            "word that comes may be word 40.",
+            "Your answer numbers the tokens from 0, whatever their places are. Use `places`: with a cache, the only "
+            "token that comes may be token 40.",
             partial(_turned, at=lambda places: torch.arange(len(places))),
         ),
         Misconception(
             "one_place_on",
-            "Your answer turns every word by one place too many. Place 0 is not turned at all.",
+            "Your answer turns every token by one place too many. Place 0 is not turned at all.",
             partial(_turned, at=lambda places: places + 1),
         ),
         Misconception(
@@ -214,8 +214,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "fastest_last",
-            "Your pairs turn faster and faster. The exponent has a minus: pair 0 turns by a whole radian at each word, "
-            "the others more slowly.",
+            "Your pairs turn faster and faster. The exponent has a minus: pair 0 turns by a whole radian at each "
+            "token, the others more slowly.",
             partial(_turned, exponents=lambda d_head: -torch.arange(0, d_head, 2) / d_head),
         ),
         Misconception(

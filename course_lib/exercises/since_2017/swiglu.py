@@ -23,11 +23,11 @@ def _swiglu_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         W_2 = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
         yield Case(B.name, (B.q, W_1, V, W_2))
     for kind in kinds(generator):
-        words, d_model = kind.sizes(2)
-        d_hidden = kind.d_head()
-        up = torch.randn(2, d_model, d_hidden, generator=generator, dtype=kind.dtype)
-        down = torch.randn(d_hidden, d_model, generator=generator, dtype=kind.dtype)
-        yield Case(kind.name, (kind.normal(words, d_model), *up, down), gradients=() if kind.leading else (0, 1, 2, 3))
+        tokens, d_model = kind.sizes(2)
+        d_ff = kind.d_head()
+        up = torch.randn(2, d_model, d_ff, generator=generator, dtype=kind.dtype)
+        down = torch.randn(d_ff, d_model, generator=generator, dtype=kind.dtype)
+        yield Case(kind.name, (kind.normal(tokens, d_model), *up, down), gradients=() if kind.leading else (0, 1, 2, 3))
     up, down = torch.randn(2, 4, 5, generator=generator), torch.randn(5, 4, generator=generator)
     yield Case("a single vector", (torch.randn(4, generator=generator), *up, down))
 
@@ -76,12 +76,12 @@ EXERCISE = Exercise(
     name="swiglu",
     title="A gate",
     statement=(
-        "swiglu(x [..., d_model], W_1 [d_model, d_hidden], V [d_model, d_hidden], W_2 [d_hidden, d_model]) -> "
+        "swiglu(x [..., d_model], W_1 [d_model, d_ff], V [d_model, d_ff], W_2 [d_ff, d_model]) -> "
         "[..., d_model]: (SiLU(x W_1) ⊙ x V) W_2, with SiLU(z) = z sigmoid(z); with gradients."
     ),
     points=2,
     minutes=7,
-    section="A gate in every word",
+    section="A gate in every token",
     source="Shazeer (2020), equation 6",
     reference=since_2017.swiglu,
     cases=and_turned_around(_swiglu_cases),
@@ -96,7 +96,7 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "Both projections are `[..., d_hidden]`, and so is their product. The last matrix brings it back to "
+            "Both projections are `[..., d_ff]`, and so is their product. The last matrix brings it back to "
             "`[..., d_model]`.",
             answers=("no_way_back",),
         ),
@@ -149,7 +149,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "no_way_back",
-            "Your answer is still d_hidden wide. W_2 brings it back to d_model.",
+            "Your answer is still d_ff wide. W_2 brings it back to d_model.",
             partial(_gated, end=lambda hidden, W_2: hidden),
         ),
         Misconception(

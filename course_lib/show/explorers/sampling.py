@@ -14,7 +14,7 @@ from torch import Tensor
 from course_lib.show.interactive import interactive
 
 
-def sampling(words: Sequence[str], probabilities: Float[Tensor, "words"]) -> None:
+def sampling(words: Sequence[str], probabilities: Float[Tensor, "tokens"]) -> None:
     """Show how temperature, top-k and the nucleus change a distribution, and draw words from what they leave.
 
     Args:

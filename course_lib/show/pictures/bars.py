@@ -13,7 +13,7 @@ from course_lib.show.figures import BLUE, LAID_OUT, ORANGE, figure
 
 
 def bars(
-    words: Sequence[str], values: Float[Tensor, " words"], *, title: str, alt: str, highlight: int | None = None
+    words: Sequence[str], values: Float[Tensor, " tokens"], *, title: str, alt: str, highlight: int | None = None
 ) -> None:
     """Show a number for each word, in the order of the sentence.
 

@@ -18,10 +18,10 @@ _PANEL, _ROW, _LETTER = 1.9, 0.29, 0.085
 
 def distributions(
     words: Sequence[str],
-    probabilities: Mapping[str, Float[Tensor, " words"]],
+    probabilities: Mapping[str, Float[Tensor, " tokens"]],
     *,
     alt: str,
-    drawn: Mapping[str, Float[Tensor, " words"]] | None = None,
+    drawn: Mapping[str, Float[Tensor, " tokens"]] | None = None,
 ) -> None:
     """Show distributions over the same words as bars that lie side by side.
 

@@ -10,7 +10,7 @@ function draw({ orders, sizes }) {
 
   function measure(name) {
     if (name === "d_model") return values.heads * values.d_head;
-    if (name === "d_hidden") return 4 * values.heads * values.d_head;
+    if (name === "d_ff") return 4 * values.heads * values.d_head;
     return values[name];
   }
 

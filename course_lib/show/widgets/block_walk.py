@@ -16,8 +16,8 @@ HEADS: Final[Shape] = ("batch", "heads", "words", "d_head")
 PAIRS: Final[Shape] = ("batch", "heads", "words", "words")
 PROJECTION: Final[tuple[Shape, ...]] = (("d_model", "d_model"), ("d_model",))
 
-SIZES: Final = {"batch": 2, "words": 5, "heads": 4, "d_head": 8, "d_model": 32, "d_hidden": 128}
-"""What the walk begins with; d_model is heads times d_head, and d_hidden four times that."""
+SIZES: Final = {"batch": 2, "words": 5, "heads": 4, "d_head": 8, "d_model": 32, "d_ff": 128}
+"""What the walk begins with; d_model is heads times d_head, and d_ff four times that."""
 
 _REACH: Final = {"batch": (1, 32, 1), "words": (1, 64, 1), "heads": (1, 16, 1), "d_head": (8, 64, 8)}
 """How far the sliders go, and in which steps."""
@@ -53,11 +53,11 @@ _ATTENTION = (
 _FEED_FORWARD = (
     Line(
         "h = relu(y W_1)",
-        ("batch", "words", "d_hidden"),
+        ("batch", "words", "d_ff"),
         "Each word by itself, four times as wide.",
-        (("d_model", "d_hidden"), ("d_hidden",)),
+        (("d_model", "d_ff"), ("d_ff",)),
     ),
-    Line("y = h W_2", WORDS, "And back again.", (("d_hidden", "d_model"), ("d_model",))),
+    Line("y = h W_2", WORDS, "And back again.", (("d_ff", "d_model"), ("d_model",))),
 )
 _NORM: Final[tuple[Shape, ...]] = (("d_model",), ("d_model",))
 
@@ -76,7 +76,7 @@ PRE_NORM: Final = (_IN, _norm(1, "y"), *_ATTENTION, _add(1), _norm(2, "y"), *_FE
 
 def block_walk() -> None:
     """Show a transformer block line by line: post-norm or pre-norm, of any size."""
-    caption = "A post-norm block: batch 2, words 5, heads 4, d_head 8, d_model 32, d_hidden 128."
+    caption = "A post-norm block: batch 2, words 5, heads 4, d_head 8, d_model 32, d_ff 128."
     columns = ["shape", "learned numbers"]
     rows = [(line.code, [sizes_of(line.shape), learned(line) or "–"]) for line in POST_NORM]
     sizes = [

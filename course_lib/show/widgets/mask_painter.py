@@ -11,12 +11,12 @@ from course_lib.show.interactive import interactive
 from course_lib.show.widgets.stills import still_table, still_text
 
 
-def mask_painter(words: Sequence[str], x: Float[Tensor, "words d_model"], other: Float[Tensor, "d_model"]) -> None:
+def mask_painter(words: Sequence[str], x: Float[Tensor, "tokens d_model"], other: Float[Tensor, "d_model"]) -> None:
     """Show self-attention with a mask whose cells can be painted.
 
     Args:
         words: of a sentence.
-        x: float [words, d_model], their vectors, which are queries, keys and values.
+        x: float [tokens, d_model], their vectors, which are queries, keys and values.
         other: float [d_model], what the last word can be exchanged for.
 
     Raises:

@@ -14,12 +14,12 @@ from course_lib.show.interactive import interactive
 from course_lib.show.widgets.stills import still_table, still_text
 
 
-def neighbours(words: Sequence[str], vectors: Float[Tensor, "words 2"], chosen: int) -> None:
+def neighbours(words: Sequence[str], vectors: Float[Tensor, "tokens 2"], chosen: int) -> None:
     """Show words in their plane, and one word's neighbours, ranked by dot product and by cosine.
 
     Args:
         words: a name for each vector.
-        vectors: float [words, 2].
+        vectors: float [tokens, 2].
         chosen: which word can be moved at first, counted from 0.
 
     Raises:

@@ -17,26 +17,26 @@ from tests.course_lib.writers import END, PROMPTS_LEFT, SOURCES, Tree, gpt, tran
 FIRST = torch.tensor([[7], [8], [9]])
 
 
-def log_probability(tree: Tree, first: int, words: tuple[int, ...]) -> float:
+def log_probability(tree: Tree, first: int, tokens: tuple[int, ...]) -> float:
     total, begun = 0.0, [first]
-    for word in words:
-        total += torch.log_softmax(tree.logits(begun), dim=-1)[word].item()
-        begun.append(word)
+    for token in tokens:
+        total += torch.log_softmax(tree.logits(begun), dim=-1)[token].item()
+        begun.append(token)
     return total
 
 
 def every_sentence(tree: Tree, first: int, longest: int, alpha: float) -> list[tuple[float, tuple[int, ...]]]:
-    """All the sentences up to `longest` words, finished or cut off there, best first."""
+    """All the sentences up to `longest` tokens, finished or cut off there, best first."""
     sentences = []
     for length in range(1, longest + 1):
-        for words in product(range(tree.vocabulary), repeat=length):
-            if END not in words[:-1] and (words[-1] == END or length == longest):
-                sentences.append((log_probability(tree, first, words) / penalty(length, alpha), words))
+        for tokens in product(range(tree.vocabulary), repeat=length):
+            if END not in tokens[:-1] and (tokens[-1] == END or length == longest):
+                sentences.append((log_probability(tree, first, tokens) / penalty(length, alpha), tokens))
     return sorted(sentences, reverse=True)
 
 
-def without_padding(words: list[int], longest: int) -> tuple[int, ...]:
-    return tuple(words[: words.index(END) + 1] if END in words else words[:longest])
+def without_padding(tokens: list[int], longest: int) -> tuple[int, ...]:
+    return tuple(tokens[: tokens.index(END) + 1] if END in tokens else tokens[:longest])
 
 
 class TestAgainstEverySentence:
@@ -45,21 +45,23 @@ class TestAgainstEverySentence:
         tree = Tree(seed=1)
         found = beam_search(tree, FIRST, beams=100, length_penalty=alpha, max_length=4)
         for row, first in enumerate(FIRST.flatten().tolist()):
-            score, words = every_sentence(tree, first, 4, alpha)[0]
+            score, tokens = every_sentence(tree, first, 4, alpha)[0]
             assert found.scores[row, 0].item() == pytest.approx(score, abs=1e-5)
-            assert without_padding(found.words[row, 0].tolist(), 4) == words
+            assert without_padding(found.tokens[row, 0].tolist(), 4) == tokens
 
     @pytest.mark.parametrize("beams", [1, 2, 3, 5])
     @pytest.mark.parametrize("seed", range(4))
-    def test_scores_are_those_of_the_words_and_fall(self, beams: int, seed: int) -> None:
+    def test_scores_are_those_of_the_tokens_and_fall(self, beams: int, seed: int) -> None:
         tree = Tree(seed=seed)
         found = beam_search(tree, FIRST, beams, max_length=6)
         for row, first in enumerate(FIRST.flatten().tolist()):
             assert found.scores[row].tolist() == sorted(found.scores[row].tolist(), reverse=True)
-            seen = [without_padding(words, 6) for words in found.words[row].tolist()]
+            seen = [without_padding(tokens, 6) for tokens in found.tokens[row].tolist()]
             assert len(set(seen)) == beams
-            for words, score in zip(seen, found.scores[row].tolist(), strict=True):
-                assert score == pytest.approx(log_probability(tree, first, words) / penalty(len(words), 0.6), abs=1e-5)
+            for tokens, score in zip(seen, found.scores[row].tolist(), strict=True):
+                assert score == pytest.approx(
+                    log_probability(tree, first, tokens) / penalty(len(tokens), 0.6), abs=1e-5
+                )
 
 
 def test_a_wider_search_can_find_what_greedy_misses() -> None:
@@ -78,27 +80,27 @@ class TestWithModels:
         model = make(seed)
         found = beam_search(model, inputs, beams=1, length_penalty=0.0, max_length=10)
         greedy = greedy_decode(model, inputs, max_length=10)
-        assert torch.equal(found.words[:, 0, : greedy.shape[1]], greedy)
+        assert torch.equal(found.tokens[:, 0, : greedy.shape[1]], greedy)
 
     def test_cached_and_uncached_find_the_same(self, make: type[nn.Module], inputs: Tensor, seed: int) -> None:
         model = make(seed)
         cached, uncached = (beam_search(model, inputs, beams=3, max_length=10, cached=way) for way in (True, False))
-        assert torch.equal(cached.words, uncached.words)
+        assert torch.equal(cached.tokens, uncached.tokens)
         assert torch.allclose(cached.scores, uncached.scores, atol=1e-4)
 
     def test_an_input_is_searched_alike_alone(self, make: type[nn.Module], inputs: Tensor, seed: int) -> None:
         model = make(seed)
         together, alone = beam_search(model, inputs, max_length=10), beam_search(model, inputs[1:2], max_length=10)
-        words = min(together.words.shape[2], alone.words.shape[2])
-        assert torch.equal(together.words[1:2, :, :words], alone.words[:, :, :words])
+        tokens = min(together.tokens.shape[2], alone.tokens.shape[2])
+        assert torch.equal(together.tokens[1:2, :, :tokens], alone.tokens[:, :, :tokens])
         assert torch.allclose(together.scores[1:2], alone.scores, atol=1e-4)
 
 
 def test_fewer_sentences_than_beams_leave_rows_empty() -> None:
     found = beam_search(Tree(), FIRST, beams=6, max_length=1)
-    assert found.words.shape == (3, 6, 1)
+    assert found.tokens.shape == (3, 6, 1)
     assert (found.scores.isfinite().sum(dim=1) == 4).all()
-    assert (found.words[found.scores.isneginf()] == 0).all()
+    assert (found.tokens[found.scores.isneginf()] == 0).all()
 
 
 def test_the_penalty_is_the_papers() -> None:
@@ -121,8 +123,8 @@ def test_scores_are_divided_by_the_one_that_is_asked_for(seed: int) -> None:
     for formula in get_args(LengthFormula):
         found = beam_search(tree, FIRST, 3, 1.5, 6, length_formula=formula)
         for row, first in enumerate(FIRST.flatten().tolist()):
-            for words, score in zip(found.words[row].tolist(), found.scores[row].tolist(), strict=True):
-                written = without_padding(words, 6)
+            for tokens, score in zip(found.tokens[row].tolist(), found.scores[row].tolist(), strict=True):
+                written = without_padding(tokens, 6)
                 divisor = penalty(len(written), 1.5, formula)
                 assert score == pytest.approx(log_probability(tree, first, written) / divisor, abs=1e-5)
 

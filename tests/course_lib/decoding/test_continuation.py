@@ -42,20 +42,20 @@ class TestEveryModel:
             assert_close(after[row : row + 1], alone.read(torch.tensor([second])).logits, rtol=1e-4, atol=1e-4)
 
 
-def test_a_prompt_padded_behind_speaks_from_its_last_word() -> None:
+def test_a_prompt_padded_behind_speaks_from_its_last_token() -> None:
     model = gpt().eval()
     padded = continuation(model, torch.tensor([[8, 9, 0, 0], [4, 5, 6, 7]]), 3).start()
     alone = continuation(model, torch.tensor([[8, 9]]), 3).start()
     assert_close(padded.logits[:1], alone.logits)
 
 
-def test_the_end_of_a_text_before_every_prompt_is_a_word() -> None:
+def test_the_end_of_a_text_before_every_prompt_is_a_token() -> None:
     model = GPT(dataclasses.replace(gpt().config, padding_id=None)).eval()
     prompts = torch.tensor([[2, 4, 5], [2, 8, 9]])
     assert_close(continuation(model, prompts, 3).start().logits, model(prompts)[:, -1])
 
 
-def test_decoding_does_not_wait_for_the_device_at_every_word(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_decoding_does_not_wait_for_the_device_at_every_token(monkeypatch: pytest.MonkeyPatch) -> None:
     """Looking at a number that a device computes stops the program until the device has caught up."""
 
     class Waits(TorchDispatchMode):
@@ -72,9 +72,9 @@ def test_decoding_does_not_wait_for_the_device_at_every_word(monkeypatch: pytest
     monkeypatch.setattr(beam, "time_to_ask", elsewhere)
     for decode in (greedy_decode, beam_search):
         counts = []
-        for words in (6, 22):
+        for tokens in (6, 22):
             with Waits() as waits:
-                decode(gpt(), torch.tensor([[4, 5]]), max_length=words)
+                decode(gpt(), torch.tensor([[4, 5]]), max_length=tokens)
             counts.append(waits.count)
         assert counts[1] - counts[0] <= 2
 

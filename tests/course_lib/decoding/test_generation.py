@@ -28,7 +28,7 @@ SEEDS = [0, 1]
 
 
 def varied(model: GPT | Transformer, seed: int, embeddings: float, others: float) -> None:
-    """Draw the weights so that what is said next depends on the last word, and many words are nearly as probable."""
+    """Draw the weights so that what is said next depends on the last token, and many tokens are nearly as probable."""
     generator = torch.Generator().manual_seed(seed)
     for name, parameter in model.named_parameters():
         if parameter.dim() > 1:
@@ -41,7 +41,7 @@ def writer(seed: int, **changes: Any) -> GPT:
     model = GPT(dataclasses.replace(SIZES, **changes)).eval()
     varied(model, seed, embeddings=0.5, others=0.3)
     with torch.no_grad():
-        model.output.weight[2] *= 2  # texts of a few words
+        model.output.weight[2] *= 2  # texts of a few tokens
     return model
 
 
@@ -61,9 +61,9 @@ def theirs(ours: GPT | Transformer, folder: Path) -> Any:
     return kind.from_pretrained(folder).eval()
 
 
-def texts(words: Tensor, read: int) -> list[list[int]]:
-    """What has been written after `read` words, each text up to its end: libraries fill up the rest differently."""
-    rows = words[:, read:].tolist()
+def texts(tokens: Tensor, read: int) -> list[list[int]]:
+    """What has been written after `read` tokens, each text up to its end: libraries fill up the rest differently."""
+    rows = tokens[:, read:].tolist()
     return [row[: row.index(2) + 1] if 2 in row else row for row in rows]
 
 
@@ -88,7 +88,7 @@ class TestAsTheirs:
         expected = theirs(ours, tmp_path).generate(inputs, do_sample=False, **settings)
         written = ours.generate(inputs, **settings)
         assert same(written, expected, inputs, ours)
-        assert len({word for text in texts(written, 1) for word in text}) > 2
+        assert len({token for text in texts(written, 1) for token in text}) > 2
 
     @pytest.mark.parametrize("beams", [2, 5])
     def test_beam_search(self, make: Make, inputs: Tensor, seed: int, beams: int, tmp_path: Path) -> None:
@@ -145,7 +145,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "no end before": {"min_new_tokens": 7},
     "no end before, with beams": {"min_new_tokens": 7, "num_beams": 3},
     "no pair twice": {"no_repeat_ngram_size": 2},
-    "no word twice": {"no_repeat_ngram_size": 1, "max_new_tokens": 12},
+    "no token twice": {"no_repeat_ngram_size": 1, "max_new_tokens": 12},
     "no three twice, with beams": {"no_repeat_ngram_size": 3, "num_beams": 3},
     "another end": {"eos_token_id": 5},
     "two ends": {"eos_token_id": [2, 7]},
@@ -171,7 +171,7 @@ class TestMoreSettingsAsTheirs:
     @pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
     def test_each(self, make: Make, inputs: Tensor, settings: Any, tmp_path: Path) -> None:
         if settings.keys() & {"repetition_penalty", "no_repeat_ngram_size"}:
-            inputs = inputs[:1]  # their library takes padding for words there
+            inputs = inputs[:1]  # their library takes padding for tokens there
         ours = make(0)
         shared = {"attention_mask": (inputs != 0).long(), "max_new_tokens": 15} | settings
         their_model = theirs(ours, tmp_path)
@@ -211,10 +211,10 @@ class TestMoreSettingsAsTheirs:
         assert GPT.from_pretrained(tmp_path).config.end_id == (2, 7)
 
 
-def up_to(ends: list[int], words: Tensor) -> list[list[int]]:
+def up_to(ends: list[int], tokens: Tensor) -> list[list[int]]:
     """Each text up to its end."""
-    rows = words.tolist()
-    return [row[: next((i + 1 for i, word in enumerate(row) if word in ends), len(row))] for row in rows]
+    rows = tokens.tolist()
+    return [row[: next((i + 1 for i, token in enumerate(row) if token in ends), len(row))] for row in rows]
 
 
 class TestPrompts:
@@ -231,7 +231,7 @@ class TestPrompts:
                 assert texts(ids[row : row + 1], 4) == texts(alone, count)
 
     def test_the_mask_says_what_is_padding(self) -> None:
-        """Any id may stand at padding, and the id of padding may be a word."""
+        """Any id may stand at padding, and the id of padding may be a token."""
         ours = writer(1)
         expected = ours.generate(PROMPTS, max_new_tokens=6)[:, 4:]
         other = ours.generate(PROMPTS.masked_fill(~MASK, 9), MASK, max_new_tokens=6)
@@ -267,15 +267,15 @@ class TestBuiltOn:
             ({"top_p": 0.9, "generator": seeded()}, sample(ours, inputs, 9, top_p=0.9, generator=seeded())),
             (
                 {"num_beams": 3, "length_penalty": 0.6, "length_formula": "wu"},
-                beam_search(ours, inputs, 3, max_length=9).words[:, 0],
+                beam_search(ours, inputs, 3, max_length=9).tokens[:, 0],
             ),
         ]
-        for settings, words in pairs:
+        for settings, tokens in pairs:
             for use_cache in (True, False):
                 if "generator" in settings:
                     settings["generator"] = seeded()
                 written = ours.generate(inputs, max_new_tokens=9, use_cache=use_cache, **settings)
-                assert torch.equal(written, torch.cat([read, words], dim=1))
+                assert torch.equal(written, torch.cat([read, tokens], dim=1))
 
     def test_what_it_writes_can_be_trained_on(self) -> None:
         ours = writer(0).train()
@@ -301,7 +301,7 @@ class TestStop:
         assert length < 12
 
     def test_with_beams_where_a_text_ends_is_where_it_is_compared(self) -> None:
-        """To stop at a word's id is to have it as an end."""
+        """To stop at a token's id is to have it as an end."""
         ended, stopped = writer(1, padding_id=None), writer(1, end_id=None, padding_id=None)
         for penalty in (0.0, 1.0):
             settings: dict[str, Any] = {"max_new_tokens": 12, "num_beams": 3, "length_penalty": penalty}
@@ -314,9 +314,9 @@ class TestStop:
         free = ours.generate(PROMPTS, max_new_tokens=12)[:, 4:].tolist()
         stop = [free[0][2]]
         written = ours.generate(PROMPTS, max_new_tokens=12, stop_strings=[stop])[:, 4:].tolist()
-        for row, words in zip(written, free, strict=True):
-            length = words.index(stop[0]) + 1 if stop[0] in words else 12
-            assert row == (words[:length] + [0] * 12)[: len(row)]
+        for row, tokens in zip(written, free, strict=True):
+            length = tokens.index(stop[0]) + 1 if stop[0] in tokens else 12
+            assert row == (tokens[:length] + [0] * 12)[: len(row)]
 
     def test_as_their_library_does(self, tmp_path: Path) -> None:
         ours = writer(0)
@@ -342,7 +342,7 @@ class TestStreamer:
         ours = writer(0)
         streamer = transformers.TextStreamer(Spaced(), skip_prompt=True)
         written = ours.generate(PROMPTS[:1], max_new_tokens=6, streamer=streamer)[0, 4:].tolist()
-        assert capsys.readouterr().out.split() == [str(word) for word in written]
+        assert capsys.readouterr().out.split() == [str(token) for token in written]
 
 
 class Listener:
@@ -361,28 +361,28 @@ class Spaced:
     """A tokenizer that writes the ids themselves."""
 
     def decode(self, ids: Any, **_: Any) -> str:
-        return "".join(f"{int(word)} " for word in ids)
+        return "".join(f"{int(token)} " for token in ids)
 
 
 class TestPastTheContext:
     @pytest.mark.parametrize("use_cache", [True, False])
     @pytest.mark.parametrize("length", [3, 8, 13])
     @pytest.mark.parametrize("norm_first", [True, False])
-    def test_each_word_is_predicted_from_the_last_words(self, use_cache: bool, length: int, norm_first: bool) -> None:
+    def test_each_token_is_predicted_from_the_last_tokens(self, use_cache: bool, length: int, norm_first: bool) -> None:
         ours = writer(4, context=8, end_id=None, norm_first=norm_first)
         prompt = torch.randint(1, WORDS, (1, length), generator=seeded())
         text = prompt
         for _ in range(20):
-            word = ours(text[:, -8:])[:, -1:].argmax(dim=-1)
-            text = torch.cat([text, word], dim=1)
+            token = ours(text[:, -8:])[:, -1:].argmax(dim=-1)
+            text = torch.cat([text, token], dim=1)
         written = ours.generate(prompt, max_new_tokens=20, past_context=True, use_cache=use_cache)
         assert torch.equal(written, text)
         assert len(set(text[0, length:].tolist())) > 2
 
     @pytest.mark.parametrize("settings", [{}, {"num_beams": 3}, {"num_beams": 3, "repetition_penalty": 1.2}])
-    @pytest.mark.parametrize("words", [3, 6])
-    def test_of_each_text_by_itself(self, settings: Any, words: int) -> None:
-        ours = writer(4, context=words)
+    @pytest.mark.parametrize("tokens", [3, 6])
+    def test_of_each_text_by_itself(self, settings: Any, tokens: int) -> None:
+        ours = writer(4, context=tokens)
         together = ours.generate(PROMPTS, MASK, max_new_tokens=12, past_context=True, **settings)
         right = PROMPTS.flip(1)
         right[MASK.flip(1)] = PROMPTS[MASK]

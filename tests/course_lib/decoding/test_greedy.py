@@ -1,4 +1,4 @@
-"""Greedy decoding: it takes the best word, stops at <e>, and leaves the model as it was."""
+"""Greedy decoding: it takes the best token, stops at <e>, and leaves the model as it was."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MODELS = {
 
 
 def climbed(tree: Tree, first: int, longest: int) -> list[int]:
-    """The best word at every step, by hand."""
+    """The best token at every step, by hand."""
     begun = [first]
     while len(begun) <= longest and (len(begun) == 1 or begun[-1] != END):
         begun.append(int(tree.logits(begun).argmax()))
@@ -26,13 +26,13 @@ def climbed(tree: Tree, first: int, longest: int) -> list[int]:
 
 
 class TestGreedy:
-    def test_says_the_best_word_until_the_end(self) -> None:
+    def test_says_the_best_token_until_the_end(self) -> None:
         tree = Tree()
-        words = greedy_decode(tree, torch.tensor([[7], [8], [9], [10]]), max_length=12).tolist()
+        tokens = greedy_decode(tree, torch.tensor([[7], [8], [9], [10]]), max_length=12).tolist()
         expected = [climbed(tree, first, 12) for first in (7, 8, 9, 10)]
         assert len({len(each) for each in expected}) > 1
         longest = max(len(each) for each in expected)
-        assert words == [each + [0] * (longest - len(each)) for each in expected]
+        assert tokens == [each + [0] * (longest - len(each)) for each in expected]
 
     def test_stops_at_the_longest_length(self) -> None:
         assert greedy_decode(gpt(end_id=None), PROMPTS_LEFT, max_length=7).shape == (3, 7)
@@ -53,17 +53,17 @@ class TestGreedy:
         assert all(module.training for module in model.decoder.modules())
         assert not any(module.training for module in model.encoder.modules())
 
-    def test_is_the_models_best_word_at_every_place(self) -> None:
+    def test_is_the_models_best_token_at_every_place(self) -> None:
         model = transformer().eval()
-        words = greedy_decode(model, SOURCES[:1], max_length=8)
-        read = torch.cat([torch.tensor([[START_ID]]), words[:, :-1]], dim=-1)
-        assert torch.equal(model(SOURCES[:1], read).argmax(dim=-1), words)
+        tokens = greedy_decode(model, SOURCES[:1], max_length=8)
+        read = torch.cat([torch.tensor([[START_ID]]), tokens[:, :-1]], dim=-1)
+        assert torch.equal(model(SOURCES[:1], read).argmax(dim=-1), tokens)
 
     def test_a_language_model_goes_on_behind_its_prompt(self) -> None:
         model, prompt = gpt(end_id=None).eval(), PROMPTS_LEFT[:1]
-        words = greedy_decode(model, prompt, max_length=8)
-        read = torch.cat([prompt, words[:, :-1]], dim=-1)
-        assert torch.equal(model(read)[:, 3:].argmax(dim=-1), words)
+        tokens = greedy_decode(model, prompt, max_length=8)
+        read = torch.cat([prompt, tokens[:, :-1]], dim=-1)
+        assert torch.equal(model(read)[:, 3:].argmax(dim=-1), tokens)
 
     @pytest.mark.parametrize(("make", "inputs"), MODELS.values(), ids=MODELS.keys())
     @pytest.mark.parametrize("seed", [1, 2, 3])
@@ -76,8 +76,8 @@ class TestGreedy:
     def test_a_sentence_is_translated_alike_alone_and_in_a_batch(self) -> None:
         model = transformer()
         together = greedy_decode(model, SOURCES, max_length=8)
-        for row, words in ((1, 2), (2, 1)):
-            alone = greedy_decode(model, SOURCES[row : row + 1, :words], max_length=8)
+        for row, tokens in ((1, 2), (2, 1)):
+            alone = greedy_decode(model, SOURCES[row : row + 1, :tokens], max_length=8)
             assert torch.equal(together[row : row + 1, : alone.shape[1]], alone)
 
     @pytest.mark.parametrize("side", ["left", "right", "between"])
@@ -92,8 +92,8 @@ class TestGreedy:
 
     def test_what_it_says_can_be_trained_on(self) -> None:
         model = gpt()
-        words = greedy_decode(model, PROMPTS_LEFT, max_length=4)
-        model(words).sum().backward()
+        tokens = greedy_decode(model, PROMPTS_LEFT, max_length=4)
+        model(tokens).sum().backward()
         assert model.embedding.weight.grad is not None
 
 
@@ -103,10 +103,16 @@ class TestRefusals:
         [
             (gpt(), torch.tensor([[12]]), 3, ValueError, "from 0 to 11, the vocabulary's last, but there is a 12"),
             (gpt(), torch.tensor([[1.0]]), 3, TypeError, r"whole numbers \(torch.long\), not torch.float32"),
-            (gpt(), torch.tensor([1, 2]), 3, ValueError, r"must be \[batch, words\], not \[2\]"),
-            (gpt(), torch.empty(0, 3, dtype=torch.long), 3, ValueError, r"has no words: \[0, 3\]"),
+            (gpt(), torch.tensor([1, 2]), 3, ValueError, r"must be \[batch, tokens\], not \[2\]"),
+            (gpt(), torch.empty(0, 3, dtype=torch.long), 3, ValueError, r"has no tokens: \[0, 3\]"),
             (gpt(), torch.tensor([[1, 2], [0, 0]]), 3, ValueError, "one of the inputs is all padding"),
-            (gpt(), torch.tensor([[1] * 30]), 4, ValueError, "30 words leaves no room for 4 more in the context of 32"),
+            (
+                gpt(),
+                torch.tensor([[1] * 30]),
+                4,
+                ValueError,
+                "30 tokens leaves no room for 4 more in the context of 32",
+            ),
             (gpt(), torch.tensor([[1]]), 0, ValueError, "max_length must be at least 1, not 0"),
             (transformer(), torch.tensor([[-1]]), 3, ValueError, "there is a -1"),
             (transformer(), torch.tensor([[4]]), 0, ValueError, "max_length must be at least 1, not 0"),
@@ -120,7 +126,7 @@ class TestRefusals:
             with pytest.raises(error, match=match):
                 greedy_decode(model, inputs, max_length, cached=cached)
 
-    def test_the_last_word_that_fits_is_written(self) -> None:
+    def test_the_last_token_that_fits_is_written(self) -> None:
         assert greedy_decode(gpt(end_id=None), torch.ones(1, 30, dtype=torch.long), max_length=3).shape == (1, 3)
 
 

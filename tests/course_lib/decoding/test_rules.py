@@ -35,7 +35,7 @@ class TestRepetition:
         seen = torch.tensor([True, True, False, False, True])
         assert penalise_repetition(scores, seen, 1.5).tolist() == [2.0, -4.5, 3.0, -3.0, -math.inf]
 
-    def test_padding_is_no_word_and_copies_follow_their_text(self) -> None:
+    def test_padding_is_no_token_and_copies_follow_their_text(self) -> None:
         read, mask = torch.tensor([[0, 3], [5, 6]]), torch.tensor([[False, True], [True, True]])
         written = torch.tensor([[7], [8], [7], [7]])
         changed = score_change(read, mask, [repetition_penalty(2.0)])(written, torch.ones(4, 9))

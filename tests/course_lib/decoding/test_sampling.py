@@ -1,4 +1,4 @@
-"""Sampling: which words may be drawn, how often they are, and that a seed repeats them."""
+"""Sampling: which tokens may be drawn, how often they are, and that a seed repeats them."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def kept(logits: Tensor) -> list[list[int]]:
 
 class TestTopK:
     @pytest.mark.parametrize(
-        ("k", "words"),
+        ("k", "tokens"),
         [(1, [[1], [0]]), (2, [[1, 3], [0, 1, 2, 3]]), (3, [[1, 2, 3], [0, 1, 2, 3]]), (9, [[0, 1, 2, 3]] * 2)],
     )
-    def test_keeps_the_k_most_probable_and_their_equals(self, k: int, words: list[list[int]]) -> None:
-        assert kept(keep_top_k(LOGITS, k)) == words
+    def test_keeps_the_k_most_probable_and_their_equals(self, k: int, tokens: list[list[int]]) -> None:
+        assert kept(keep_top_k(LOGITS, k)) == tokens
 
     def test_leaves_what_it_keeps(self) -> None:
         assert_close(keep_top_k(LOGITS, 3)[0, 1:], LOGITS[0, 1:])
@@ -37,7 +37,7 @@ class TestTopK:
 
 class TestNucleus:
     @pytest.mark.parametrize(
-        ("p", "words"),
+        ("p", "tokens"),
         [
             (0.05, [[1], [0]]),
             (0.39, [[1], [0]]),
@@ -46,8 +46,8 @@ class TestNucleus:
             (1.0, [[0, 1, 2, 3]] * 2),
         ],
     )
-    def test_keeps_the_fewest_words_of_that_mass(self, p: float, words: list[list[int]]) -> None:
-        assert kept(keep_nucleus(LOGITS, p)) == words
+    def test_keeps_the_fewest_tokens_of_that_mass(self, p: float, tokens: list[list[int]]) -> None:
+        assert kept(keep_nucleus(LOGITS, p)) == tokens
 
     def test_never_keeps_none(self) -> None:
         assert kept(keep_nucleus(torch.full((1, 5), 3.0), 1e-9)) == [[0]]
@@ -55,15 +55,15 @@ class TestNucleus:
 
 class TestMinP:
     @pytest.mark.parametrize(
-        ("p", "words"),
+        ("p", "tokens"),
         [(0.0, [[0, 1, 2, 3]] * 2), (0.4, [[1, 2, 3], [0]]), (0.6, [[1, 3], [0]]), (1.0, [[1], [0]])],
     )
-    def test_keeps_what_is_not_much_less_probable_than_the_best(self, p: float, words: list[list[int]]) -> None:
-        assert kept(keep_min_p(LOGITS, p)) == words
+    def test_keeps_what_is_not_much_less_probable_than_the_best(self, p: float, tokens: list[list[int]]) -> None:
+        assert kept(keep_min_p(LOGITS, p)) == tokens
 
 
 class TestAsTheirs:
-    """The same words stay as in the `transformers` library."""
+    """The same tokens stay as in the `transformers` library."""
 
     SCORES = 3 * torch.randn(50, 40, generator=torch.Generator().manual_seed(0))
 
@@ -94,8 +94,8 @@ class TestSample:
 
     def test_draws_as_often_as_is_probable(self) -> None:
         tree, times = Tree(), 4000
-        words = sample(tree, torch.full((times, 1), 7), 1, temperature=2.0, generator=torch.Generator().manual_seed(0))
-        shares = torch.bincount(words.flatten(), minlength=4) / times
+        tokens = sample(tree, torch.full((times, 1), 7), 1, temperature=2.0, generator=torch.Generator().manual_seed(0))
+        shares = torch.bincount(tokens.flatten(), minlength=4) / times
         assert_close(shares, torch.softmax(tree.logits([7]) / 2.0, dim=-1), atol=0.03, rtol=0)
 
     @pytest.mark.parametrize("settings", [{"top_k": 1}, {"top_p": 1e-6}, {"min_p": 1.0}, {"temperature": 1e-3}])
@@ -105,8 +105,8 @@ class TestSample:
     def test_draws_only_what_is_kept(self) -> None:
         tree = Tree(vocabulary=9)
         best = tree.logits([7]).topk(3).indices.tolist()
-        words = sample(tree, torch.full((500, 1), 7), 1, top_k=3, generator=torch.Generator().manual_seed(0))
-        assert set(words.flatten().tolist()) == set(best)
+        tokens = sample(tree, torch.full((500, 1), 7), 1, top_k=3, generator=torch.Generator().manual_seed(0))
+        assert set(tokens.flatten().tolist()) == set(best)
 
     @pytest.mark.parametrize(
         ("settings", "match"),

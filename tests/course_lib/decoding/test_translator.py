@@ -15,7 +15,7 @@ def translator() -> Translator:
     english = WordVocabulary.from_sentences(["the cat danced"])
     german = WordVocabulary.from_sentences(["die Katze tanzte"])
     sizes = TransformerConfig(
-        len(english), len(german), d_model=16, heads=2, d_hidden=32, encoder_layers=1, decoder_layers=1
+        len(english), len(german), d_model=16, heads=2, d_ff=32, encoder_layers=1, decoder_layers=1
     )
     return Translator(Transformer(sizes).eval(), english, german)
 

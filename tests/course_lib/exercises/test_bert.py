@@ -75,39 +75,39 @@ def _loss(logits: Tensor, labels: Tensor, slip: str) -> Tensor:
     return per_sentence.mean()
 
 
-def _span(logits: Tensor, max_words: int | None, slip: str) -> Tensor:
+def _span(logits: Tensor, max_tokens: int | None, slip: str) -> Tensor:
     rows = []
     for first, last in logits:
         i = int(first.argmax())
         if slip == "independent":
             rows.append([i, int(last.argmax())])
             continue
-        end = len(last) if max_words is None else min(len(last), i + max_words)
+        end = len(last) if max_tokens is None else min(len(last), i + max_tokens)
         rows.append([i, i + int(last[i:end].argmax())])
     return torch.tensor(rows)
 
 
-def _searched(logits: Tensor, max_words: int | None = None) -> Tensor:
+def _searched(logits: Tensor, max_tokens: int | None = None) -> Tensor:
     rows = []
     for first, last in logits.tolist():
         best, span = 0.0, [0, 0]
         for i in range(len(first)):
-            for j in range(i, min(len(first), i + (max_words or len(first)))):
+            for j in range(i, min(len(first), i + (max_tokens or len(first)))):
                 if first[i] + last[j] > best:
                     best, span = first[i] + last[j], [i, j]
         rows.append(span)
     return torch.tensor(rows)
 
 
-def _tabled(logits: Tensor, max_words: int | None, slip: str) -> Tensor:
-    words = logits.shape[2]
-    ones = torch.ones(words, words)
+def _tabled(logits: Tensor, max_tokens: int | None, slip: str) -> Tensor:
+    tokens = logits.shape[2]
+    ones = torch.ones(tokens, tokens)
     keep = (ones.tril() if slip == "tril" else ones.triu()).bool()
-    keep &= ones.tril((max_words or words) - 1).bool()
+    keep &= ones.tril((max_tokens or tokens) - 1).bool()
     first, last = logits[:, 0, :, None], logits[:, 1, None, :]
     table = first * last if slip == "product" else first + last
     best = table.masked_fill(~keep, 0.0 if slip == "zeros" else -torch.inf).flatten(1).argmax(1)
-    both = torch.stack([best // words, best % words], 1)
+    both = torch.stack([best // tokens, best % tokens], 1)
     return both[:, [1, 0]] if slip == "turned" else both
 
 
@@ -129,7 +129,7 @@ class _AllWithAll(nn.Module):
 
 
 class _Pieces(nn.Module):
-    """From loops over the words and their pieces."""
+    """From loops over the tokens and their pieces."""
 
     def __init__(self, d_model: int, classes: int) -> None:
         super().__init__()
@@ -158,8 +158,8 @@ class _LastWord(nn.Module):
     [
         ("bert.pair_encoding", lambda *args: _pairs(*args, slip="sep"), "first_sep_in_second_segment"),
         ("bert.pair_encoding", lambda *args: _pairs(*args, slip="end"), "last_sep_missing"),
-        ("bert.expected_counts", lambda words: (words * 0.8, words / 10, words / 10), "shares_of_all_words"),
-        ("bert.expected_counts", lambda words: (words * 15 / 100, 0.0, 0.0), "all_become_mask"),
+        ("bert.expected_counts", lambda tokens: (tokens * 0.8, tokens / 10, tokens / 10), "shares_of_all_words"),
+        ("bert.expected_counts", lambda tokens: (tokens * 15 / 100, 0.0, 0.0), "all_become_mask"),
         ("bert.mask_words", lambda *args: _masking(*args, slip="special"), "special_chosen"),
         ("bert.mask_words", lambda *args: _masking(*args, slip="changed"), "labels_only_where_changed"),
         ("bert.mask_words", lambda *args: _masking(*args, slip="exchanged"), "others_and_stays_exchanged"),
@@ -207,7 +207,7 @@ def test_what_fails_at_large_scores_alone_earns_the_rest(exercise_id: str, name:
         assert verdict(exercise_id, mistake(exercise_id, name), seed).points == points
 
 
-def test_what_stands_where_no_word_is_does_not_matter() -> None:
+def test_what_stands_where_no_token_is_does_not_matter() -> None:
     class Filled(nn.Module):
         def __init__(self, d_model: int, classes: int) -> None:
             super().__init__()

@@ -20,7 +20,7 @@ Step = Callable[[Tensor], Tensor]
 
 
 class TestTheTree:
-    def test_who_sees_only_the_next_word_writes_the_perfect_tense(self) -> None:
+    def test_who_sees_only_the_next_token_writes_the_perfect_tense(self) -> None:
         case = exercises.find("decoding.beam_search").visible_cases()[0]
         found = observe(mistake("decoding.beam_search", "greedy"), case).value
         assert found.tolist() == [3, 5, 7, 10, 2]
@@ -58,10 +58,10 @@ def _while_true(step: Step, start_id: int, end_id: int, max_length: int) -> Tens
 def _until_the_end_comes(step: Step, start_id: int, end_id: int, max_length: int) -> Tensor:
     ids: list[int] = []
     for _ in range(max_length):
-        word = int(step(torch.tensor([start_id, *ids])).argmax())
-        if word == end_id:
+        token = int(step(torch.tensor([start_id, *ids])).argmax())
+        if token == end_id:
             break
-        ids.append(word)
+        ids.append(token)
     return torch.tensor(ids, dtype=torch.int64)
 
 
@@ -81,16 +81,16 @@ def _in_plain_lists(step: Step, start_id: int, end_id: int, max_length: int) -> 
 
 def _in_plain_lists_until_the_end(step: Step, start_id: int, end_id: int, max_length: int) -> Tensor:
     ids: list[int] = []
-    while len(ids) < max_length and (word := int(step(torch.tensor([start_id, *ids])).argmax())) != end_id:
-        ids.append(word)
+    while len(ids) < max_length and (token := int(step(torch.tensor([start_id, *ids])).argmax())) != end_id:
+        ids.append(token)
     return torch.tensor(ids)
 
 
-def _feeding_the_last_word(step: Step, start_id: int, end_id: int, max_length: int) -> Tensor:
-    ids, word = [], start_id
-    while word != end_id and len(ids) < max_length:
-        word = int(step(torch.tensor([word])).argmax())
-        ids.append(word)
+def _feeding_the_last_token(step: Step, start_id: int, end_id: int, max_length: int) -> Tensor:
+    ids, token = [], start_id
+    while token != end_id and len(ids) < max_length:
+        token = int(step(torch.tensor([token])).argmax())
+        ids.append(token)
     return torch.tensor(ids)
 
 
@@ -100,14 +100,14 @@ def _topk(step: Step, start_id: int, end_id: int, beams: int, max_length: int, *
     for _ in range(max_length):
         candidates, totals = [], []
         for row, score in zip(ids, scores, strict=True):
-            words = row[row >= 0]
-            if words[-1] == end_id:
+            tokens = row[row >= 0]
+            if tokens[-1] == end_id:
                 candidates.append(row.tolist() + [-1])
                 totals.append(score.item())
                 continue
-            said = step(words)
+            said = step(tokens)
             said = torch.log_softmax(said, dim=-1) if logs else said
-            candidates += [[*row.tolist(), word] for word in range(len(said))]
+            candidates += [[*row.tolist(), token] for token in range(len(said))]
             totals += (score + said).tolist()
         best = torch.tensor(totals).topk(min(beams, len(totals)))
         ids, scores = torch.tensor([candidates[i] for i in best.indices.tolist()]), best.values
@@ -173,7 +173,7 @@ def _forgotten(
         ("decoding.greedy", _counting_the_start, "one_word_short"),
         ("decoding.greedy", _in_plain_lists, "one_word_short"),
         ("decoding.greedy", _in_plain_lists_until_the_end, "end_left_out"),
-        ("decoding.greedy", _feeding_the_last_word, "only_the_last_word"),
+        ("decoding.greedy", _feeding_the_last_token, "only_the_last_word"),
         (
             "decoding.sequence_log_probability",
             lambda logits, expected: logits.softmax(-1).gather(-1, expected[..., None])[..., 0].prod(-1).log(),
@@ -225,7 +225,7 @@ def test_slips_are_named(exercise_id: str, answer: Callable[..., object], expect
 
 
 def test_a_mistake_that_another_part_contradicts_is_told_of_the_first_part_alone() -> None:
-    found = verdict("decoding.nucleus", _below)  # where words sum to p exactly it is right, and "below p" is not
+    found = verdict("decoding.nucleus", _below)  # where tokens sum to p exactly it is right, and "below p" is not
     assert found.misconception is None
     assert "In the cases of the first part" in found.text()
 
@@ -255,11 +255,11 @@ class TestParts:
             kept: list[tuple[float, list[int]]] = [(0.0, [start_id])]
             for _ in range(max_length):
                 candidates = [sentence for sentence in kept if sentence[1][-1] == end_id]
-                for score, words in kept:
-                    if words[-1] != end_id:
-                        best = torch.log_softmax(step(torch.tensor(words)), dim=-1).topk(beams)
+                for score, tokens in kept:
+                    if tokens[-1] != end_id:
+                        best = torch.log_softmax(step(torch.tensor(tokens)), dim=-1).topk(beams)
                         following = zip(best.values.tolist(), best.indices.tolist(), strict=True)
-                        candidates += [(score + more, [*words, word]) for more, word in following]
+                        candidates += [(score + more, [*tokens, token]) for more, token in following]
                 kept = sorted(candidates, reverse=True)[:beams]
             return torch.tensor(kept[0][1][1:])
 
@@ -324,16 +324,16 @@ def test_all_honest_ways_of_counting_finished_sentences_pass(seed: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("tokens", "said"),
     [
-        ([[1, 3]], "step takes the ids of one sentence, [words], not a tensor of shape [1, 2]"),
-        ([1.0, 3.0], "an int64 tensor [words] that begins with <s>"),
-        ([], "an int64 tensor [words] that begins with <s>"),
+        ([[1, 3]], "step takes the ids of one sentence, [tokens], not a tensor of shape [1, 2]"),
+        ([1.0, 3.0], "an int64 tensor [tokens] that begins with <s>"),
+        ([], "an int64 tensor [tokens] that begins with <s>"),
         ([1, 99], "step knows the ids 0 to 12, but it was given [1, 99]"),
     ],
 )
-def test_a_step_says_what_it_takes(words: list[float], said: str) -> None:
+def test_a_step_says_what_it_takes(tokens: list[float], said: str) -> None:
     def asks(step: Step, start_id: int, end_id: int, max_length: int) -> Tensor:
-        return step(torch.tensor(words))
+        return step(torch.tensor(tokens))
 
     assert said in verdict("decoding.greedy", asks, None).text().replace("\n        ", " ")

@@ -56,13 +56,13 @@ class TestTheSlides:
 
 
 class _Block(nn.Module):
-    def __init__(self, d_model: int, heads: int, d_hidden: int, dropout: float = 0.0) -> None:
+    def __init__(self, d_model: int, heads: int, d_ff: int, dropout: float = 0.0) -> None:
         super().__init__()
         self.self_attention = MultiHeadAttention(d_model, heads)
         self.add_and_norm_1 = AddAndNorm(d_model, dropout)
         self.cross_attention = MultiHeadAttention(d_model, heads)
         self.add_and_norm_2 = AddAndNorm(d_model, dropout)
-        self.feed_forward = FeedForward(d_model, d_hidden)
+        self.feed_forward = FeedForward(d_model, d_ff)
         self.add_and_norm_3 = AddAndNorm(d_model, dropout)
 
 

@@ -39,8 +39,8 @@ class _Model(nn.Module):
         self.blocks = nn.ModuleList(EncoderBlock(config) for _ in range(layers))
         self.norm = nn.LayerNorm(d_model)
 
-    def mask(self, words: int) -> Tensor | None:
-        return torch.tril(torch.ones(words, words)).bool() if self.causal else None
+    def mask(self, tokens: int) -> Tensor | None:
+        return torch.tril(torch.ones(tokens, tokens)).bool() if self.causal else None
 
     def embedded(self, ids: Tensor) -> Tensor:
         return self.embedding(ids) + self.positions.encoding[: ids.shape[1]]  # type: ignore[no-any-return]
@@ -56,18 +56,18 @@ class _Model(nn.Module):
 
 
 class _Unmasked(_Model):
-    def mask(self, words: int) -> Tensor | None:
+    def mask(self, tokens: int) -> Tensor | None:
         return None
 
 
 class _Inverted(_Model):
-    def mask(self, words: int) -> Tensor | None:
-        return torch.triu(torch.ones(words, words), diagonal=1) == 1 if self.causal else None
+    def mask(self, tokens: int) -> Tensor | None:
+        return torch.triu(torch.ones(tokens, tokens), diagonal=1) == 1 if self.causal else None
 
 
 class _MaskAlways(_Model):
-    def mask(self, words: int) -> Tensor | None:
-        return torch.arange(words).unsqueeze(1) >= torch.arange(words)
+    def mask(self, tokens: int) -> Tensor | None:
+        return torch.arange(tokens).unsqueeze(1) >= torch.arange(tokens)
 
 
 class _WithoutPositions(_Model):
@@ -89,8 +89,8 @@ class _NormFirst(_Model):
 
 
 class _FlagInverted(_Model):
-    def mask(self, words: int) -> Tensor | None:
-        return None if self.causal else torch.ones(words, words).tril().bool()
+    def mask(self, tokens: int) -> Tensor | None:
+        return None if self.causal else torch.ones(tokens, tokens).tril().bool()
 
 
 class _CopiedOutput(_Model):
@@ -103,32 +103,32 @@ def _slices(stream: Tensor, starts: Tensor, context: int) -> tuple[Tensor, Tenso
     return torch.stack([window[:-1] for window in windows]), torch.stack([window[1:] for window in windows])
 
 
-def _text_by_hand(model: Callable[[Tensor], Tensor], prompt: Tensor, new_words: int, context: int) -> Tensor:
-    words = prompt.tolist()
-    for _ in range(new_words):
-        words.append(model(torch.tensor([words])).argmax(-1)[0, -1].item())
-    return torch.tensor(words)
+def _text_by_hand(model: Callable[[Tensor], Tensor], prompt: Tensor, new_tokens: int, context: int) -> Tensor:
+    tokens = prompt.tolist()
+    for _ in range(new_tokens):
+        tokens.append(model(torch.tensor([tokens])).argmax(-1)[0, -1].item())
+    return torch.tensor(tokens)
 
 
-def _only_new_words(model: Callable[[Tensor], Tensor], prompt: Tensor, new_words: int, context: int) -> Tensor:
-    words = prompt.tolist()
-    for _ in range(new_words):
-        words.append(int(model(torch.tensor([words[-context:]]))[0][-1].argmax()))
-    return torch.tensor(words[len(prompt) :], dtype=torch.long)
+def _only_new_tokens(model: Callable[[Tensor], Tensor], prompt: Tensor, new_tokens: int, context: int) -> Tensor:
+    tokens = prompt.tolist()
+    for _ in range(new_tokens):
+        tokens.append(int(model(torch.tensor([tokens[-context:]]))[0][-1].argmax()))
+    return torch.tensor(tokens[len(prompt) :], dtype=torch.long)
 
 
-def _until_the_full_stop(model: Callable[[Tensor], Tensor], prompt: Tensor, new_words: int, context: int) -> Tensor:
-    for _ in range(new_words):
-        word = int(model(prompt[None, -context:])[0, -1].argmax())
-        prompt = torch.cat([prompt, torch.tensor([word])])
-        if word == 0:
+def _until_the_full_stop(model: Callable[[Tensor], Tensor], prompt: Tensor, new_tokens: int, context: int) -> Tensor:
+    for _ in range(new_tokens):
+        token = int(model(prompt[None, -context:])[0, -1].argmax())
+        prompt = torch.cat([prompt, torch.tensor([token])])
+        if token == 0:
             break
     return prompt
 
 
-def _behind_the_prompt(model: Callable[[Tensor], Tensor], prompt: Tensor, new_words: int, context: int) -> Tensor:
+def _behind_the_prompt(model: Callable[[Tensor], Tensor], prompt: Tensor, new_tokens: int, context: int) -> Tensor:
     place = len(prompt) - 1
-    for _ in range(new_words):
+    for _ in range(new_tokens):
         prompt = torch.cat([prompt, model(prompt[None, -context:])[0, place].argmax().view(1)])
     return prompt
 
@@ -144,13 +144,13 @@ def _without_biases(vocabulary: int, context: int, d_model: int, layers: int, ti
 
 
 def _seen_as_classes(log_probs: Tensor, targets: Tensor) -> Tensor:
-    batch, words, vocabulary = log_probs.shape
-    return nn.NLLLoss()(log_probs.reshape(batch, vocabulary, words), targets)  # type: ignore[no-any-return]
+    batch, tokens, vocabulary = log_probs.shape
+    return nn.NLLLoss()(log_probs.reshape(batch, vocabulary, tokens), targets)  # type: ignore[no-any-return]
 
 
 def _as_a_mean(class_logits: Tensor, labels: Tensor, lm_logits: Tensor, targets: Tensor, weight: float) -> Tensor:
-    words = nn.CrossEntropyLoss()(lm_logits.permute(0, 2, 1), targets)
-    return weight * words + (1 - weight) * nn.CrossEntropyLoss()(class_logits, labels)  # type: ignore[no-any-return]
+    tokens = nn.CrossEntropyLoss()(lm_logits.permute(0, 2, 1), targets)
+    return weight * tokens + (1 - weight) * nn.CrossEntropyLoss()(class_logits, labels)  # type: ignore[no-any-return]
 
 
 def _all_copied(honest: Tensor) -> Tensor:
@@ -183,7 +183,7 @@ def _all_copied(honest: Tensor) -> Tensor:
         ("gpt.causal_language_model", _CopiedOutput, "output_detached"),
         ("gpt.loss_without_mask", _all_copied, "zero_everywhere"),
         ("gpt.generate", _text_by_hand, "context_ignored"),
-        ("gpt.generate", _only_new_words, "prompt_left_out"),
+        ("gpt.generate", _only_new_tokens, "prompt_left_out"),
         ("gpt.generate", _until_the_full_stop, "stopped_at_the_full_stop"),
         ("gpt.generate", _behind_the_prompt, "one_reading"),
         ("gpt.fine_tuning_loss", _as_a_mean, "mixture"),
@@ -227,11 +227,11 @@ class TestParts:
         assert verdict(exercise_id, mistake(exercise_id, misconception_id)).points == points
 
 
-def _cached_windows(model: Any, prompt: Tensor, new_words: int, context: int) -> Tensor:
-    for step in range(new_words):
+def _cached_windows(model: Any, prompt: Tensor, new_tokens: int, context: int) -> Tensor:
+    for step in range(new_tokens):
         window = prompt if len(prompt) < context else prompt[len(prompt) - context :]
-        word = torch.argmax(model(window.reshape(1, -1)).squeeze(0)[len(window) - 1])
-        prompt = torch.cat([prompt, word.unsqueeze(0)])
+        token = torch.argmax(model(window.reshape(1, -1)).squeeze(0)[len(window) - 1])
+        prompt = torch.cat([prompt, token.unsqueeze(0)])
         assert len(window) <= context, step
     return prompt
 

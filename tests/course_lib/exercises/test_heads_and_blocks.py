@@ -141,9 +141,9 @@ class _MaskAsItIs(PlainEncoderBlock):
 
 
 class _SquashedFeedForward(nn.Module):
-    def __init__(self, d_model: int, d_hidden: int) -> None:
+    def __init__(self, d_model: int, d_ff: int) -> None:
         super().__init__()
-        self.W_1, self.W_2 = nn.Linear(d_model, d_hidden), nn.Linear(d_hidden, d_model)
+        self.W_1, self.W_2 = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
         self.sigma = nn.Sigmoid()
 
     def forward(self, x: Tensor) -> Tensor:
@@ -151,9 +151,9 @@ class _SquashedFeedForward(nn.Module):
         return out
 
 
-def _every_head_its_own(d_model: int, heads: int, d_hidden: int) -> dict[str, int]:
+def _every_head_its_own(d_model: int, heads: int, d_ff: int) -> dict[str, int]:
     one_head = sum(d_model**2 + d_model for _ in "qkvo")
-    feed_forward = d_model * d_hidden * 2 + d_hidden + d_model
+    feed_forward = d_model * d_ff * 2 + d_ff + d_model
     return {
         "attention": 0,
         "projections": heads * one_head,

@@ -106,7 +106,7 @@ class _OneRow(nn.Module):
 class _Counting(_OneRow):
     def forward(self, x: Tensor) -> Tensor:
         if len(x) > self.encoding.shape[0]:
-            raise ValueError("too many words")
+            raise ValueError("too many tokens")
         return x + self.encoding[: len(x)]
 
 
@@ -177,7 +177,7 @@ def test_a_missing_refusal_costs_its_own_part_only() -> None:
     assert "This call should be refused with a plain ValueError. Your answer raised IndexError" in told
 
 
-def test_what_s4_says_of_shuffled_words_is_named_in_both_predictions() -> None:
+def test_what_s4_says_of_shuffled_tokens_is_named_in_both_predictions() -> None:
     for exercise_id, answer in ((SHUFFLE, lambda out, order: out), (MASKED, lambda order: order == order)):
         found = verdict(exercise_id, answer)
         assert found.misconception is not None

@@ -33,13 +33,13 @@ IDS = torch.tensor([[1, 2], [3, 0]])
         (lambda: refusals.require_boolean(IDS), TypeError, r"mask must be boolean \(True = may attend\)"),
         (lambda: refusals.require_boolean(IDS.float()), TypeError, "or mask == 0 for an additive mask"),
         (lambda: refusals.require_ids(IDS.float(), 4, "ids"), TypeError, "ids must be whole numbers"),
-        (lambda: refusals.require_ids(IDS[0], 4, "ids"), ValueError, r"ids must be \[batch, words\], not \[2\]"),
-        (lambda: refusals.require_ids(IDS[:, :0], 4, "ids"), ValueError, r"ids has no words: \[2, 0\]"),
+        (lambda: refusals.require_ids(IDS[0], 4, "ids"), ValueError, r"ids must be \[batch, tokens\], not \[2\]"),
+        (lambda: refusals.require_ids(IDS[:, :0], 4, "ids"), ValueError, r"ids has no tokens: \[2, 0\]"),
         (lambda: refusals.require_ids(IDS, 3, "ids"), ValueError, "from 0 to 2, .* but there is a 3"),
         (lambda: refusals.require_ids(-IDS, 4, "ids"), ValueError, "but there is a -3"),
         (lambda: refusals.require_device("elsewhere"), ValueError, "there is no device 'elsewhere'; choose 'cpu', "),
         (lambda: refusals.require_mask(IDS > 0, IDS[:, :1]), ValueError, r"mask must be \[2, 1\] as ids are"),
-        (lambda: refusals.require_mask(IDS, IDS), TypeError, r"True = a word, False = padding"),
+        (lambda: refusals.require_mask(IDS, IDS), TypeError, r"True = a token, False = padding"),
     ],
 )
 def test_a_refusal_names_what_is_wrong(refuse: Callable[[], None], error: type[Exception], message: str) -> None:

@@ -1,4 +1,4 @@
-"""Several texts in one row: each is read as if it stood alone, whatever says where its words are."""
+"""Several texts in one row: each is read as if it stood alone, whatever says where its tokens are."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from course_lib.models import GPT
 from course_lib.modern.documents import document_mask, document_positions
 
 DOCUMENTS = torch.tensor([[0, 0, 0, 1, 1, 2, 2, -1, -1], [0, 1, 1, 1, 1, 1, 1, 1, 1], [0] * 9])
-LEARNED = GPTConfig(vocabulary=11, context=9, d_model=16, heads=4, layers=2, d_hidden=32)
+LEARNED = GPTConfig(vocabulary=11, context=9, d_model=16, heads=4, layers=2, d_ff=32)
 ROTARY = replace(GPTConfig.llama(11, 16, 4, 2, 32), key_value_heads=2)
 
 
@@ -25,7 +25,7 @@ def test_positions_begin_again_with_each_text() -> None:
     ]
 
 
-def test_a_word_attends_to_those_before_it_in_its_text() -> None:
+def test_a_token_attends_to_those_before_it_in_its_text() -> None:
     mask = document_mask(document_positions(DOCUMENTS))
     for row, documents in enumerate(DOCUMENTS.tolist()):
         for query, own in enumerate(documents):

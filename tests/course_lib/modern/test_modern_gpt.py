@@ -68,7 +68,7 @@ def test_padding_before_a_text_changes_nothing(gpt: GPT) -> None:
 @pytest.mark.parametrize("padded", [False, True])
 def test_steps_of_fixed_shape_give_the_same(gpt: GPT, padded: bool) -> None:
     mask = PADDED if padded else None
-    cache = gpt.cache(2, 11)  # more room than there are words
+    cache = gpt.cache(2, 11)  # more room than there are tokens
     gpt(IDS[:, :5], None if mask is None else mask[:, :5], cache)
     static = cache.static()
     steps = [gpt(IDS[:, 5:6], cache=static), gpt(IDS[:, 6:8], cache=static)]
@@ -89,13 +89,13 @@ def test_the_explicit_path_gives_the_same(gpt: GPT) -> None:
     assert shown.self_alpha[0].shape == (2, 4, 8, 8)
 
 
-def test_no_word_sees_a_later_one(gpt: GPT) -> None:
+def test_no_token_sees_a_later_one(gpt: GPT) -> None:
     changed = IDS.clone()
     changed[:, 5] = 29
     assert_close(gpt(changed)[:, :5], gpt(IDS)[:, :5])
 
 
-def test_a_window_ends_what_a_word_sees() -> None:
+def test_a_window_ends_what_a_token_sees() -> None:
     gpt = model(replace(LLAMA, window=2, layers=1))
     changed = IDS.clone()
     changed[:, 3] = 29
@@ -103,7 +103,7 @@ def test_a_window_ends_what_a_word_sees() -> None:
     assert same.tolist() == [True, True, True, False, False, True, True, True]
 
 
-def test_rotary_positions_tell_words_apart_by_distance_alone() -> None:
+def test_rotary_positions_tell_tokens_apart_by_distance_alone() -> None:
     gpt = model(replace(LLAMA, layers=1))
     far = gpt(torch.tensor([[9, 9, 9, 5, 7]]))
     assert not torch.allclose(far[:, 3], gpt(torch.tensor([[9, 5, 7]]))[:, 1])
@@ -141,7 +141,7 @@ class OwnFeedForward(GatedFeedForward):
     """SwiGLU as a student writes it, with the same names."""
 
     def __init__(self, config: BlockConfig) -> None:
-        super().__init__(config.d_model, config.d_hidden)
+        super().__init__(config.d_model, config.d_ff)
 
     def forward(self, x: Tensor) -> Tensor:
         gate = F.linear(x, self.W_1.weight)

@@ -24,7 +24,7 @@ from course_lib.positions import shift_matrix
 
 
 def turned(x: Tensor, places: Tensor, **how: Any) -> Tensor:
-    """Queries [batch, heads, words, d_head], turned by the positions of their words."""
+    """Queries [batch, heads, tokens, d_head], turned by the positions of their tokens."""
     out: Tensor = RotaryPositions(x.shape[-1], **how)(places, int(places.max()) + 1)(x)
     return out
 
@@ -51,7 +51,7 @@ def test_it_is_the_shift_matrix_the_other_way_round() -> None:
     assert_close(turned(x, torch.tensor([3])), x @ shift_matrix(3, 8))
 
 
-def test_the_first_word_does_not_turn_and_no_length_changes() -> None:
+def test_the_first_token_does_not_turn_and_no_length_changes() -> None:
     x = torch.randn(1, 2, 6, 8)
     out = turned(x, torch.arange(6))
     assert_close(out[:, :, 0], x[:, :, 0])
@@ -65,7 +65,7 @@ def test_texts_may_have_positions_of_their_own() -> None:
         assert_close(together[i], turned(x[i : i + 1], places[i])[0])
 
 
-def test_half_precision_keeps_far_words_apart() -> None:
+def test_half_precision_keeps_far_tokens_apart() -> None:
     rotary = RotaryPositions(8).half()
     near, far = (rotary(torch.tensor([place]), 5002)(torch.ones(1, 1, 1, 8)) for place in (5000, 5001))
     assert not torch.equal(near, far)

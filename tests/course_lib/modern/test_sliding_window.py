@@ -1,4 +1,4 @@
-"""A sliding window: the last few words, by position."""
+"""A sliding window: the last few tokens, by position."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import torch
 from course_lib.modern.sliding_window import sliding_window_mask
 
 
-def test_each_word_sees_itself_and_the_words_just_before() -> None:
+def test_each_token_sees_itself_and_the_tokens_just_before() -> None:
     places = torch.arange(4)
     assert sliding_window_mask(places, places, 2).int().tolist() == [
         [1, 0, 0, 0],

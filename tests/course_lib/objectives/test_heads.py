@@ -40,7 +40,7 @@ from course_lib.text.tokenization import join_pair
 from course_lib.training.loop import TrainingConfig, train
 from course_lib.training.schedules import linear_schedule
 
-SMALL = BERTConfig(12, context=8, d_model=16, heads=2, layers=2, d_hidden=24)
+SMALL = BERTConfig(12, context=8, d_model=16, heads=2, layers=2, d_ff=24)
 IDS = torch.tensor([[1, 5, 2, 6, 2], [1, 7, 2, 0, 0]])
 SEGMENTS = torch.tensor([[0, 0, 0, 1, 1], [0, 0, 0, 0, 0]])
 MASK = IDS != 0
@@ -63,7 +63,7 @@ class TestHeadsAlone:
             alone(whole.encoder(IDS, segments=SEGMENTS, mask=MASK).states), whole(IDS, segments=SEGMENTS, mask=MASK)
         )
 
-    def test_on_words_it_is_the_classifier_of_their_first_pieces(self) -> None:
+    def test_on_tokens_it_is_the_classifier_of_their_first_pieces(self) -> None:
         whole = TokenClassifier(bert(), 3).eval()
         alone = WordHead(SMALL.d_model, 3)
         alone.output.load_state_dict(whole.output.state_dict())
@@ -142,12 +142,12 @@ class TestShapes:
             MultipleChoice(bert(), pooling="max")
 
     def test_choices_need_their_own_dimension(self) -> None:
-        with pytest.raises(ValueError, match=r"\[batch, choices, words\], not \[2, 5\]"):
+        with pytest.raises(ValueError, match=r"\[batch, choices, tokens\], not \[2, 5\]"):
             MultipleChoice(bert())(IDS)
 
 
 class TestPooling:
-    def test_is_the_encoders_own_or_the_mean_of_the_words(self) -> None:
+    def test_is_the_encoders_own_or_the_mean_of_the_tokens(self) -> None:
         encoder = bert()
         read = encoder(IDS, segments=SEGMENTS, mask=MASK)
         for pooling, vector in (("pooled", read.pooled), ("mean", mean_pooling(read.states, MASK))):
@@ -166,7 +166,7 @@ class TestSpans:
         assert best_spans(logits).tolist() == [[1, 1]]  # 1 + 6 and 5 + 2 tie; 5 + 6 would end before it begins
         logits[0, 1, 3] = 2.5
         assert best_spans(logits).tolist() == [[2, 3]]
-        assert best_spans(logits, max_words=1).tolist() == [[1, 1]]
+        assert best_spans(logits, max_tokens=1).tolist() == [[1, 1]]
 
     def test_padding_is_never_in_it(self) -> None:
         logits = QuestionAnswering(bert())(IDS, segments=SEGMENTS, mask=MASK)
@@ -174,9 +174,9 @@ class TestSpans:
         assert logits[MASK.unsqueeze(1).expand_as(logits)].isfinite().all()
         assert (best_spans(logits)[1] < 3).all()
 
-    def test_a_span_has_a_word(self) -> None:
-        with pytest.raises(ValueError, match="at least one word, not 0"):
-            best_spans(torch.zeros(1, 2, 3), max_words=0)
+    def test_a_span_has_a_token(self) -> None:
+        with pytest.raises(ValueError, match="at least one token, not 0"):
+            best_spans(torch.zeros(1, 2, 3), max_tokens=0)
 
 
 class TestFrozenEncoder:
@@ -213,11 +213,11 @@ class TestGPTClassifier:
     def model(self) -> GPTClassifier:
         return GPTClassifier(GPT(GPTConfig(12, 8, 16, 2, 1, 24)), 2).eval()
 
-    def test_classifies_by_the_last_word_that_is_no_padding(self) -> None:
+    def test_classifies_by_the_last_token_that_is_no_padding(self) -> None:
         model = self.model()
         assert_close(model(IDS, mask=MASK)[1:], model(IDS[1:, :3]))
 
-    def test_padding_may_stand_before_the_words(self) -> None:
+    def test_padding_may_stand_before_the_tokens(self) -> None:
         model, label = self.model(), torch.tensor([1])
         ids, mask = torch.tensor([[0, 0, 5, 6, 7]]), torch.tensor([[False, False, True, True, True]])
         assert_close(model(ids, mask=mask), model(ids[:, 2:]))
@@ -235,8 +235,8 @@ class TestGPTClassifier:
         assert_close(model.loss(batch, auxiliary=0.5), head_loss(model, batch) + 0.5 * language)
 
     @pytest.mark.parametrize("padding", [0, 2])
-    def test_texts_of_one_word_are_only_classified(self, padding: int) -> None:
-        """They have no next word, and a mean over nothing would be NaN."""
+    def test_texts_of_one_token_are_only_classified(self, padding: int) -> None:
+        """They have no next token, and a mean over nothing would be NaN."""
         model, ids = self.model(), torch.tensor([[3], [4]])
         ids = torch.cat([ids, torch.zeros(2, padding, dtype=torch.long)], dim=1)
         batch = LabelledBatch(ids, torch.zeros_like(ids), ids != 0, torch.tensor([0, 1]))
@@ -261,14 +261,14 @@ WORDS = 12
 
 @dataclass(frozen=True)
 class Task:
-    """Labelled texts in which the words alone do not give the answer: their order does."""
+    """Labelled texts in which the tokens alone do not give the answer: their order does."""
 
     training: list[LabelledText]
     held_out: list[LabelledText]
 
 
 def made(label: Callable[[list[int]], int | list[int]]) -> Task:
-    """Texts with one A, one B and up to five other words, no two of them the same."""
+    """Texts with one A, one B and up to five other tokens, no two of them the same."""
     rng = random.Random(0)
     seen: set[str] = set()
     examples: list[LabelledText] = []
@@ -300,7 +300,7 @@ def a_first(ids: list[int]) -> int:
 
 
 def after_a(ids: list[int]) -> list[int]:
-    """For each word, whether it comes after A."""
+    """For each token, whether it comes after A."""
     return [int(place > ids.index(A)) for place in range(len(ids))]
 
 
@@ -328,7 +328,7 @@ def right(model: nn.Module, task: Task) -> float:
 
 
 def counting(texts: int) -> Tensor:
-    """Texts that count on from any word, around and around: each word follows from either neighbour."""
+    """Texts that count on from any token, around and around: each token follows from either neighbour."""
     return B + 1 + (torch.randint(6, (texts, 1)) + torch.arange(10)) % 6
 
 

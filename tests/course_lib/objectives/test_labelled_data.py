@@ -23,7 +23,7 @@ def test_inputs_are_padded_and_masked() -> None:
     assert (batch.targets, batch.tokens) == (2, 5)
 
 
-def test_labels_of_words_are_padded_with_what_is_not_learned() -> None:
+def test_labels_of_tokens_are_padded_with_what_is_not_learned() -> None:
     batch = collate_labelled([text(3, [1, 2, 3]), text(2, [4, IGNORED])])
     assert batch.labels.tolist() == [[1, 2, 3], [4, IGNORED, IGNORED]]
     assert batch.targets == 4
@@ -43,7 +43,7 @@ def test_a_batch_moves_as_a_whole() -> None:
     }
 
 
-def test_batches_hold_at_most_so_many_words_and_every_example_once() -> None:
+def test_batches_hold_at_most_so_many_tokens_and_every_example_once() -> None:
     examples = [text(length, [0] * length, choices=2) for length in (2, 3, 4, 5, 6, 7)]
     data = labelled_data(examples, max_tokens=28)
     plan = data.plan(torch.Generator().manual_seed(0))
@@ -58,10 +58,10 @@ def test_unlike_examples_are_no_batch(other: LabelledText) -> None:
         collate_labelled([text(2, 0), other])
 
 
-def test_an_example_needs_words() -> None:
-    with pytest.raises(ValueError, match="at least one input, and each needs at least one word"):
+def test_an_example_needs_tokens() -> None:
+    with pytest.raises(ValueError, match="at least one input, and each needs at least one token"):
         LabelledText((), torch.tensor(0))
-    with pytest.raises(ValueError, match="at least one input, and each needs at least one word"):
+    with pytest.raises(ValueError, match="at least one input, and each needs at least one token"):
         LabelledText((JoinedPair([], []),), torch.tensor(0))
 
 

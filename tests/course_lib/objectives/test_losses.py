@@ -43,7 +43,7 @@ def test_without_smoothing_it_is_the_mean_of_minus_log_p() -> None:
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.4])
-def test_all_words_share_as_in_torch(smoothing: float) -> None:
+def test_all_tokens_share_as_in_torch(smoothing: float) -> None:
     assert_close(smoothed_cross_entropy(LOGITS, EXPECTED, smoothing), by_hand(smoothing, others_only=False))
 
 
@@ -97,7 +97,7 @@ def test_where_everything_is_ignored_there_is_nothing_to_learn(smoothing: float)
 
 @pytest.mark.parametrize("wrong", [11, -1])
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
-def test_an_expected_word_outside_the_vocabulary_is_named(wrong: int, smoothing: float) -> None:
+def test_an_expected_token_outside_the_vocabulary_is_named(wrong: int, smoothing: float) -> None:
     expected = EXPECTED.clone()
     expected[0, 0], expected[2, 1] = -100, wrong
     message = f"expected ids must be from 0 to 10, as there are 11 scores for each, but there is a {wrong}$"
@@ -107,7 +107,7 @@ def test_an_expected_word_outside_the_vocabulary_is_named(wrong: int, smoothing:
         smoothed_cross_entropy(LOGITS, expected.clamp(min=-1).masked_fill(expected == -100, 3), smoothing)
 
 
-def test_a_vocabulary_of_one_word_has_no_others() -> None:
+def test_a_vocabulary_of_one_token_has_no_others() -> None:
     logits, expected = torch.zeros(2, 3, 1), torch.zeros(2, 3, dtype=torch.long)
     assert smoothed_cross_entropy(logits, expected, 0.0, "others").item() == 0.0
     with pytest.raises(ValueError, match="must be from 0 to 0, got 0.1"):
@@ -127,25 +127,25 @@ def test_an_unknown_spread_is_refused() -> None:
         smoothed_cross_entropy(LOGITS, EXPECTED, 0.1, "other")  # type: ignore[arg-type]
 
 
-def test_the_decoder_reads_each_word_before_it_has_to_say_it() -> None:
+def test_the_decoder_reads_each_token_before_it_has_to_say_it() -> None:
     read, expected = shift_right(torch.tensor([[1, 5, 6, 7, 2], [1, 8, 2, 0, 0]]))
     assert read.tolist() == [[1, 5, 6, 7], [1, 8, 2, 0]]
     assert expected.tolist() == [[5, 6, 7, 2], [8, 2, 0, 0]]
 
 
 class TestTranslation:
-    MODEL = Transformer(TransformerConfig(12, 12, d_model=16, heads=2, d_hidden=32, encoder_layers=1, decoder_layers=1))
+    MODEL = Transformer(TransformerConfig(12, 12, d_model=16, heads=2, d_ff=32, encoder_layers=1, decoder_layers=1))
     BATCH = TranslationBatch(torch.tensor([[5, 6, 7], [8, 0, 0]]), torch.tensor([[1, 9, 10, 2], [1, 11, 2, 0]]))
 
-    def test_is_the_mean_over_the_words_that_are_no_padding(self) -> None:
+    def test_is_the_mean_over_the_tokens_that_are_no_padding(self) -> None:
         model = self.MODEL.eval()
         log_p = torch.log_softmax(model(self.BATCH.source, self.BATCH.target[:, :-1]), -1)
         right = [
-            log_p[row, place, word] for row, place, word in [(0, 0, 9), (0, 1, 10), (0, 2, 2), (1, 0, 11), (1, 1, 2)]
+            log_p[row, place, token] for row, place, token in [(0, 0, 9), (0, 1, 10), (0, 2, 2), (1, 0, 11), (1, 1, 2)]
         ]
         assert_close(translation_loss(model, self.BATCH), -torch.stack(right).mean())
 
-    def test_a_last_word_outside_the_vocabulary_is_refused(self) -> None:
+    def test_a_last_token_outside_the_vocabulary_is_refused(self) -> None:
         """The model does not read it, so it cannot refuse it."""
         with pytest.raises(ValueError, match="expected ids must be from 0 to 11, .* but there is a 12"):
             translation_loss(self.MODEL, TranslationBatch(torch.tensor([[5]]), torch.tensor([[1, 9, 12]])))
@@ -159,7 +159,7 @@ class TestTranslation:
 
 
 class TestLanguageModel:
-    MODEL = GPT(GPTConfig(vocabulary=12, context=8, d_model=16, heads=2, layers=1, d_hidden=32))
+    MODEL = GPT(GPTConfig(vocabulary=12, context=8, d_model=16, heads=2, layers=1, d_ff=32))
 
     def test_predicts_each_token_from_those_before(self) -> None:
         model, ids = self.MODEL.eval(), torch.tensor([[3, 4, 5, 6]])
@@ -172,7 +172,7 @@ class TestLanguageModel:
             language_model_loss(self.MODEL, TextBatch(torch.tensor([[3, 4, 12]])))
 
     def test_a_text_of_one_token_is_refused(self) -> None:
-        with pytest.raises(ValueError, match="no words|nothing to predict"):
+        with pytest.raises(ValueError, match="no tokens|nothing to predict"):
             language_model_loss(self.MODEL, TextBatch(torch.tensor([[3]])))
 
 
@@ -181,14 +181,14 @@ class TestPacked:
     BATCH = PackedTexts(TEXTS, length=4, batch_size=3).batch(range(3))
 
     class Reader(torch.nn.Module):
-        """Scores that depend on the word read, and on the number of its text."""
+        """Scores that depend on the token read, and on the number of its text."""
 
         table = torch.randn(12, 3, 12, generator=torch.Generator().manual_seed(0))
 
         def forward(self, ids: Tensor, documents: Tensor) -> Tensor:
             return self.table[ids, documents]
 
-    def test_is_the_mean_over_all_texts_without_a_word_from_one_to_the_next(self) -> None:
+    def test_is_the_mean_over_all_texts_without_a_token_from_one_to_the_next(self) -> None:
         log_p = torch.log_softmax(self.Reader.table, -1)
         expected = [(3, 0, 4), (4, 0, 5), (6, 1, 7), (2, 0, 9), (9, 0, 8), (8, 0, 1)]
         mean = -torch.stack([log_p[read, number, answer] for read, number, answer in expected]).mean()

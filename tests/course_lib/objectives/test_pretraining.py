@@ -1,4 +1,4 @@
-"""Hiding words and pairing sentences, as BERT's pre-training does."""
+"""Hiding tokens and pairing sentences, as BERT's pre-training does."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ WORDS = MaskedWords(VOCABULARY, MASK_ID, special_ids=(0, 1, 2))
 
 
 def many_ids() -> torch.Tensor:
-    """Words only, each far from [MASK]: 100,000 of them."""
+    """Tokens only, each far from [MASK]: 100,000 of them."""
     return torch.randint(10, 100, (500, 200), generator=torch.Generator().manual_seed(1))
 
 
@@ -37,7 +37,7 @@ def generator() -> torch.Generator:
 
 
 class TestMaskedWords:
-    def test_chooses_its_share_of_the_words(self) -> None:
+    def test_chooses_its_share_of_the_tokens(self) -> None:
         labels = WORDS.corrupt(many_ids(), generator()).labels
         assert (labels != IGNORED).float().mean().item() == pytest.approx(0.15, abs=0.005)
 
@@ -56,7 +56,7 @@ class TestMaskedWords:
         assert replaced.min() < 10  # from the whole vocabulary
         assert replaced.max() > 100
 
-    def test_special_words_are_never_chosen(self) -> None:
+    def test_special_tokens_are_never_chosen(self) -> None:
         ids = torch.tensor([[1, 7, 2, 0, 0]]).repeat(1000, 1)
         labels = WORDS.corrupt(ids, generator()).labels
         assert (labels[:, [0, 2, 3, 4]] == IGNORED).all()
@@ -70,9 +70,9 @@ class TestMaskedWords:
         assert not torch.equal(first.ids, WORDS.corrupt(ids, torch.Generator().manual_seed(5)).ids)
         assert torch.equal(ids, before)
 
-    def test_the_loss_is_that_of_the_hidden_words(self) -> None:
+    def test_the_loss_is_that_of_the_hidden_tokens(self) -> None:
         torch.manual_seed(0)
-        sizes = BERTConfig(VOCABULARY, context=200, d_model=16, heads=2, layers=1, d_hidden=16)
+        sizes = BERTConfig(VOCABULARY, context=200, d_model=16, heads=2, layers=1, d_ff=16)
         model = MaskedLanguageModel(BERT(sizes)).eval()
         ids = many_ids()[:4]
         batch = LabelledBatch(ids, torch.zeros_like(ids), torch.ones_like(ids, dtype=torch.bool), ids)
@@ -85,7 +85,7 @@ class TestMaskedWords:
         expected = -log_p[chosen].gather(1, corrupted.labels[chosen].unsqueeze(1)).mean()
         assert_close(loss, expected)
 
-    def test_a_batch_without_a_chosen_word_is_refused(self) -> None:
+    def test_a_batch_without_a_chosen_token_is_refused(self) -> None:
         model = MaskedLanguageModel(BERT(BERTConfig(VOCABULARY, 8, 16, 2, 1, 16)))
         ids = torch.tensor([[1, 2, 0, 0]])
         batch = LabelledBatch(ids, torch.zeros_like(ids), ids != 0, ids)
@@ -134,12 +134,12 @@ class TestNextSentencePairs:
 
 
 def test_the_loss_of_pre_training_is_the_sum_of_both() -> None:
-    words, pairs = torch.randn(3, 5, 7, generator=generator()), torch.randn(3, 2, generator=generator())
+    tokens, pairs = torch.randn(3, 5, 7, generator=generator()), torch.randn(3, 2, generator=generator())
     labels, follows = torch.full((3, 5), IGNORED), torch.tensor([0, 1, 1])
     labels[0, 1], labels[2, 3], labels[2, 4] = 4, 0, 6
-    both = pretraining_loss(words, labels, pairs, follows)
+    both = pretraining_loss(tokens, labels, pairs, follows)
     asked = labels != IGNORED
-    assert_close(both, F.cross_entropy(words[asked], labels[asked]) + F.cross_entropy(pairs, follows))
+    assert_close(both, F.cross_entropy(tokens[asked], labels[asked]) + F.cross_entropy(pairs, follows))
 
 
 class TestExpectedCounts:

@@ -26,7 +26,7 @@ class TestBERT:
         assert_close(read.states[MASK], expected.last_hidden_state[MASK], rtol=0, atol=1e-4)
         assert_close(read.pooled, expected.pooler_output, rtol=0, atol=1e-4)
 
-    def test_guesses_masked_words_alike(self, tmp_path: Path) -> None:
+    def test_guesses_masked_tokens_alike(self, tmp_path: Path) -> None:
         theirs, ours = bert(tmp_path), MaskedLanguageModel.from_pretrained(tmp_path)
         with torch.no_grad():
             expected = theirs(IDS, MASK.long(), SEGMENTS).prediction_logits
@@ -36,12 +36,12 @@ class TestBERT:
     @pytest.mark.parametrize("theirs_is", ["relu", "gelu_new", "silu"])
     def test_every_activation_is_the_heads_too(self, tmp_path: Path, theirs_is: str) -> None:
         bert(tmp_path / "theirs", hidden_act=theirs_is)
-        words = MaskedLanguageModel.from_pretrained(tmp_path / "theirs")
-        save_bert(tmp_path / "ours", words, NextSentencePredictor(words.bert))
+        tokens = MaskedLanguageModel.from_pretrained(tmp_path / "theirs")
+        save_bert(tmp_path / "ours", tokens, NextSentencePredictor(tokens.bert))
         theirs = transformers.BertForPreTraining.from_pretrained(tmp_path / "theirs").eval()
         with torch.no_grad():
             expected = theirs(IDS).prediction_logits
-            assert_close(words(IDS), expected, rtol=0, atol=1e-4)
+            assert_close(tokens(IDS), expected, rtol=0, atol=1e-4)
             assert_close(MaskedLanguageModel.from_pretrained(tmp_path / "ours")(IDS), expected, rtol=0, atol=1e-4)
 
     def test_guesses_the_next_sentence_alike(self, tmp_path: Path) -> None:
@@ -69,22 +69,22 @@ class TestBERT:
 class TestSavedBERT:
     def test_comes_back_bit_for_bit_here_and_in_their_library(self, tmp_path: Path) -> None:
         bert(tmp_path / "theirs")
-        words = MaskedLanguageModel.from_pretrained(tmp_path / "theirs")
-        sentences = NextSentencePredictor(words.bert).eval()
-        save_bert(tmp_path / "ours", words, sentences)
+        tokens = MaskedLanguageModel.from_pretrained(tmp_path / "theirs")
+        sentences = NextSentencePredictor(tokens.bert).eval()
+        save_bert(tmp_path / "ours", tokens, sentences)
         again = (
             MaskedLanguageModel.from_pretrained(tmp_path / "ours"),
             NextSentencePredictor.from_pretrained(tmp_path / "ours"),
         )
         theirs = transformers.BertForPreTraining.from_pretrained(tmp_path / "ours").eval()
         with torch.no_grad():
-            assert torch.equal(words(IDS, segments=SEGMENTS, mask=MASK), again[0](IDS, segments=SEGMENTS, mask=MASK))
+            assert torch.equal(tokens(IDS, segments=SEGMENTS, mask=MASK), again[0](IDS, segments=SEGMENTS, mask=MASK))
             assert torch.equal(
                 sentences(IDS, segments=SEGMENTS, mask=MASK), again[1](IDS, segments=SEGMENTS, mask=MASK)
             )
             expected = theirs(IDS, MASK.long(), SEGMENTS)
             assert_close(
-                words(IDS, segments=SEGMENTS, mask=MASK)[MASK], expected.prediction_logits[MASK], rtol=0, atol=1e-4
+                tokens(IDS, segments=SEGMENTS, mask=MASK)[MASK], expected.prediction_logits[MASK], rtol=0, atol=1e-4
             )
             assert_close(
                 sentences(IDS, segments=SEGMENTS, mask=MASK), expected.seq_relationship_logits, rtol=0, atol=1e-4
@@ -92,12 +92,12 @@ class TestSavedBERT:
 
     def test_has_one_encoder(self, tmp_path: Path) -> None:
         bert(tmp_path)
-        words, sentences = (
+        tokens, sentences = (
             MaskedLanguageModel.from_pretrained(tmp_path),
             NextSentencePredictor.from_pretrained(tmp_path),
         )
         with pytest.raises(ValueError, match="same model"):
-            save_bert(tmp_path / "ours", words, sentences)
+            save_bert(tmp_path / "ours", tokens, sentences)
 
 
 class TestMiniLM:

@@ -108,7 +108,7 @@ class TestRefusals:
         with pytest.raises(ValueError, match=f"must give {setting} as {expected}, not "):
             GPT.from_pretrained(tmp_path)
 
-    def test_texts_have_no_end_without_its_word(self, tmp_path: Path) -> None:
+    def test_texts_have_no_end_without_its_token(self, tmp_path: Path) -> None:
         gpt2(tmp_path)
         for found, ours in ((50_256, None), (None, None), (7, 7), ([7], 7), ([7, 9], (7, 9))):
             edit_config(tmp_path, eos_token_id=found)

@@ -165,11 +165,11 @@ class TestReading:
             PublishedModel("toy", {"it": value}, {}).number("it", 0.5)
 
     @pytest.mark.parametrize("value", [None, [1, 2], 1.0, True, -1, 7])
-    def test_a_special_word_is_one_of_the_vocabularys(self, value: Any) -> None:
-        assert PublishedModel("toy", {}, {}).word("it", 3, 7) == 3
-        assert PublishedModel("toy", {"it": 6}, {}).word("it", 3, 7) == 6
+    def test_a_special_token_is_one_of_the_vocabularys(self, value: Any) -> None:
+        assert PublishedModel("toy", {}, {}).token("it", 3, 7) == 3
+        assert PublishedModel("toy", {"it": 6}, {}).token("it", 3, 7) == 6
         with pytest.raises(ValueError, match="config.json of toy must give it as an id from 0 to 6, not "):
-            PublishedModel("toy", {"it": value}, {}).word("it", 3, 7)
+            PublishedModel("toy", {"it": value}, {}).token("it", 3, 7)
 
 
 class TestWriting:

@@ -48,7 +48,7 @@ class TestMarian:
             Transformer.from_pretrained(tmp_path)
 
     @pytest.mark.parametrize("setting", ["pad_token_id", "eos_token_id", "decoder_start_token_id"])
-    def test_special_words_are_of_the_vocabulary(self, tmp_path: Path, setting: str) -> None:
+    def test_special_tokens_are_of_the_vocabulary(self, tmp_path: Path, setting: str) -> None:
         marian(tmp_path)
         edit_config(tmp_path, **{setting: 61})
         with pytest.raises(ValueError, match=f"must give {setting} as an id from 0 to 60, not 61"):

@@ -22,8 +22,8 @@ START = 1
 def step_of(tree: Tree, first: int) -> decoding.Step:
     """What a tree says, as a step function of sentences that begin with `first`."""
 
-    def step(words: Tensor) -> Tensor:
-        return tree.logits([first, *words.tolist()[1:]])
+    def step(tokens: Tensor) -> Tensor:
+        return tree.logits([first, *tokens.tolist()[1:]])
 
     return step
 
@@ -34,8 +34,8 @@ class TestSearching:
         source = torch.tensor([[4, 5, 6, 7]])
         encoded = model.encode(source)
 
-        def step(words: Tensor) -> Tensor:
-            return model.decode(words.unsqueeze(0), encoded)[0, -1]
+        def step(tokens: Tensor) -> Tensor:
+            return model.decode(tokens.unsqueeze(0), encoded)[0, -1]
 
         expected = greedy_decode(model, source, 9)[0]
         with torch.no_grad():
@@ -46,7 +46,7 @@ class TestSearching:
         tree, first = Tree(seed=seed), 7
         step = step_of(tree, first)
         assert torch.equal(decoding.beam_search(step, START, END, 1, 5), decoding.greedy(step, START, END, 5))
-        expected = beam_search(tree, torch.tensor([[first]]), beams=100, length_penalty=0.0, max_length=4).words[0, 0]
+        expected = beam_search(tree, torch.tensor([[first]]), beams=100, length_penalty=0.0, max_length=4).tokens[0, 0]
         found = decoding.beam_search(step, START, END, 100, 4).tolist()
         assert found == expected.tolist()[: len(found)]
         assert set(expected.tolist()[len(found) :]) <= {0}
@@ -74,7 +74,7 @@ class TestDrawing:
         assert_close(decoding.nucleus(self.probabilities, 0.75), expected)
 
 
-def test_word_by_word_is_the_whole_at_once() -> None:
+def test_token_by_token_is_the_whole_at_once() -> None:
     generator = torch.Generator().manual_seed(0)
     x = torch.randn(2, 5, 6, generator=generator)
     projections = [torch.randn(6, 3, generator=generator) for _ in range(3)]
@@ -89,7 +89,7 @@ def test_word_by_word_is_the_whole_at_once() -> None:
 
 
 class TestTheTree:
-    def test_probabilities_sum_to_one_and_words_are_known(self) -> None:
+    def test_probabilities_sum_to_one_and_tokens_are_known(self) -> None:
         assert decoding.TANZTE_WORDS[:3] == SPECIAL[:3]
         for following in decoding.TANZTE.values():
             assert math.isclose(sum(following.values()), 1.0)
@@ -98,7 +98,7 @@ class TestTheTree:
     def test_wider_searches_find_better_sentences(self) -> None:
         assert [decoding.sentence_found(beams)[0] for beams in (1, 2, 3, 4, 100)] == ["B", "E", "A", "A", "A"]
 
-    def test_the_best_sentence_is_third_after_three_words(self) -> None:
+    def test_the_best_sentence_is_third_after_three_tokens(self) -> None:
         for beams in (1, 2, 3):
             assert decoding.sentence_found(beams)[1] == pytest.approx([0.27, 0.24, 0.216][:beams])
 
@@ -118,7 +118,7 @@ class TestSequences:
     WORDS = torch.tensor([3, 1, 4, 1, 5, 9, 2, 6])
 
     def logits(self, right: Tensor) -> Tensor:
-        """Scores that give each right word its probability, and the rest of it to nine others; any number may be added
+        """Scores that give each right token its probability, and the rest of it to nine others; any number may be added
         to all scores of a place."""
         others = ((1 - right) / 9).unsqueeze(-1).repeat(1, 10)
         return others.scatter(-1, self.WORDS.unsqueeze(-1), right.unsqueeze(-1)).log() + torch.randn(8, 1)
@@ -130,14 +130,14 @@ class TestSequences:
         assert -total.item() / 8 == pytest.approx(mean, abs=5e-5)
 
     def test_are_torchs(self) -> None:
-        logits, words = torch.randn(2, 3, 5, 7), torch.randint(7, (2, 3, 5))
-        theirs = torch.distributions.Categorical(logits=logits).log_prob(words)
-        assert_close(decoding.sequence_log_probability(logits, words), theirs.sum(dim=-1))
+        logits, tokens = torch.randn(2, 3, 5, 7), torch.randint(7, (2, 3, 5))
+        theirs = torch.distributions.Categorical(logits=logits).log_prob(tokens)
+        assert_close(decoding.sequence_log_probability(logits, tokens), theirs.sum(dim=-1))
 
     def test_padding_does_not_count(self) -> None:
-        logits, words = torch.randn(2, 5, 7), torch.randint(7, (2, 5))
+        logits, tokens = torch.randn(2, 5, 7), torch.randint(7, (2, 5))
         logits[1, 3:] = -torch.inf
-        logits[1, 3:, words[1, 3:] - 1] = 0.0  # padding is impossible here
+        logits[1, 3:, tokens[1, 3:] - 1] = 0.0  # padding is impossible here
         mask = torch.tensor([[True] * 5, [True] * 3 + [False] * 2])
-        alone = decoding.sequence_log_probability(logits[1, :3], words[1, :3])
-        assert_close(decoding.sequence_log_probability(logits, words, mask)[1], alone)
+        alone = decoding.sequence_log_probability(logits[1, :3], tokens[1, :3])
+        assert_close(decoding.sequence_log_probability(logits, tokens, mask)[1], alone)

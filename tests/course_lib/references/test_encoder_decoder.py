@@ -68,7 +68,7 @@ class TestForward:
 
 
 class TestLoss:
-    def test_the_slides_words(self) -> None:
+    def test_the_slides_tokens(self) -> None:
         log_p = torch.stack([torch.tensor([p, 1 - p]) for p in PICKED]).log()
         nll = negative_log_likelihood(log_p, torch.zeros(8, dtype=torch.long))
         assert float(nll) == pytest.approx(1.5783, abs=5e-5)
@@ -128,12 +128,12 @@ class TestSteps:
 
 
 def test_the_slides_sum_is_as_printed() -> None:
-    p = torch.tensor([listed[word] for word, listed in MEOWED.items()])
+    p = torch.tensor([listed[token] for token, listed in MEOWED.items()])
     assert round(float(printed_likelihood(p)), 4) == 1.6290
     assert round(float(-p.log().mean()), 4) == 1.5783
 
 
-def test_only_the_last_word_is_wrong() -> None:
+def test_only_the_last_token_is_wrong() -> None:
     p = torch.tensor([[0.5, 0.25, 0.1], [0.9, 0.3, 0.3]])
     right = -p.log().mean(dim=-1)
     assert printed_likelihood(p)[0] < right[0]

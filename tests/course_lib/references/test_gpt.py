@@ -46,7 +46,7 @@ def model(causal: bool = True) -> CausalLanguageModel:
 
 
 def as_gpt(ours: CausalLanguageModel) -> GPT:
-    gpt = GPT(GPTConfig(11, context=7, d_model=12, heads=3, layers=2, d_hidden=48, dropout=0.0, activation="gelu_tanh"))
+    gpt = GPT(GPTConfig(11, context=7, d_model=12, heads=3, layers=2, d_ff=48, dropout=0.0, activation="gelu_tanh"))
     gpt.load_state_dict(ours.state_dict() | {"output.weight": ours.embedding.weight})
     return gpt
 
@@ -64,8 +64,8 @@ class TestCausalLanguageModel:
 
     def test_learns_what_gpt_learns(self) -> None:
         ours = model()
-        words = IDS.shape[1] - 1
-        windows = [training_windows(text, torch.tensor([0]), words) for text in IDS]
+        tokens = IDS.shape[1] - 1
+        windows = [training_windows(text, torch.tensor([0]), tokens) for text in IDS]
         inputs, targets = (torch.cat(parts) for parts in zip(*windows, strict=True))
         log_probs = torch.log_softmax(ours(inputs), dim=-1)
         assert_close(lm_loss(log_probs, targets), language_model_loss(as_gpt(ours), TextBatch(IDS)))
@@ -79,7 +79,7 @@ class TestCausalLanguageModel:
 @pytest.mark.parametrize(
     "config",
     [
-        pytest.param(GPTConfig(23, context=9, d_model=20, heads=4, layers=3, d_hidden=80, activation="gelu_tanh")),
+        pytest.param(GPTConfig(23, context=9, d_model=20, heads=4, layers=3, d_ff=80, activation="gelu_tanh")),
         pytest.param(GPTConfig.gpt2()),
     ],
     ids=["small", "12 layers of 768"],

@@ -39,7 +39,7 @@ class TestExamples:
         assert TARGET.decode(target.tolist()) == PAIRS[0].target
 
     def test_an_empty_source_is_refused(self) -> None:
-        with pytest.raises(ValueError, match="a source has no words: ' ', translated as 'die Katze'"):
+        with pytest.raises(ValueError, match="a source has no tokens: ' ', translated as 'die Katze'"):
             examples([SentencePair(" ", "die Katze")], SOURCE, TARGET)
 
 
@@ -50,7 +50,7 @@ class TestBatch:
         assert self.BATCH.source.tolist() == [[5, PADDING_ID], [7, 8]]
         assert self.BATCH.target.tolist() == [[1, 6, 2], [1, 2, PADDING_ID]]
 
-    def test_counts_words_and_not_padding(self) -> None:
+    def test_counts_tokens_and_not_padding(self) -> None:
         assert self.BATCH.targets == 3  # 6, <e> and <e>
         assert self.BATCH.tokens == 3 + 5
 

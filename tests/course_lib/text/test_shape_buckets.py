@@ -98,7 +98,7 @@ class TestABatch:
     @pytest.mark.parametrize("blanks", [0, 2])
     def test_has_the_loss_and_the_gradients_of_the_same_pairs_without_padding(self, blanks: int) -> None:
         torch.manual_seed(0)
-        model = Transformer(TransformerConfig(30, 30, d_model=16, heads=2, d_hidden=32, dropout=0.0)).double()
+        model = Transformer(TransformerConfig(30, 30, d_model=16, heads=2, d_ff=32, dropout=0.0)).double()
         indices = [0, 7, 19]
         wide = DATA.batch(indices + [BLANK] * blanks)
         close = collate([DATA.examples[i] for i in indices])

@@ -33,7 +33,7 @@ def data() -> ShapeBuckets:
 
 def losses(config: TrainingConfig, device: str, **options: Any) -> list[float]:
     torch.manual_seed(0)
-    sizes = TransformerConfig(20, 20, d_model=32, heads=2, d_hidden=64, dropout=0.1, shared_embeddings=True)
+    sizes = TransformerConfig(20, 20, d_model=32, heads=2, d_ff=64, dropout=0.1, shared_embeddings=True)
     return train(Transformer(sizes), data(), translation_loss, config, device, **options).losses
 
 

@@ -39,7 +39,7 @@ SMALL = TransformerConfig(
     target_vocabulary=12,
     d_model=16,
     heads=2,
-    d_hidden=32,
+    d_ff=32,
     encoder_layers=1,
     decoder_layers=1,
     dropout=0.0,
@@ -95,7 +95,7 @@ class TestLearning:
 
     def test_a_language_model_learns_in_the_same_loop(self) -> None:
         torch.manual_seed(0)
-        gpt = GPT(GPTConfig(vocabulary=7, context=12, d_model=16, heads=2, layers=1, d_hidden=32, dropout=0.0))
+        gpt = GPT(GPTConfig(vocabulary=7, context=12, d_model=16, heads=2, layers=1, d_ff=32, dropout=0.0))
         windows = Windows(torch.arange(300) % 7, length=12, batch_size=8)
         result = train(gpt, windows, language_model_loss, config(120), "cpu")
         assert result.losses[0] > 1.5
@@ -157,7 +157,7 @@ class TestLearning:
 
 class TestAccumulation:
     def test_equals_the_large_batch(self) -> None:
-        """Batches of different sizes: every word counts the same, whichever batch it is in."""
+        """Batches of different sizes: every token counts the same, whichever batch it is in."""
         count = len(IN_SEVERAL.plan(torch.Generator()))
         assert count > 2
         together, apart = model(), model()
@@ -249,7 +249,7 @@ class TestResuming:
         generator = torch.Generator().manual_seed(0)
         passes = [len(windows.plan(generator)) for _ in range(5)]
         assert passes[0] != passes[-1]
-        sizes = GPTConfig(vocabulary=11, context=10, d_model=8, heads=2, layers=1, d_hidden=16)
+        sizes = GPTConfig(vocabulary=11, context=10, d_model=8, heads=2, layers=1, d_ff=16)
 
         def go(steps: int, folder: Path) -> GPT:
             torch.manual_seed(0)
@@ -276,7 +276,7 @@ class TestResuming:
     @pytest.mark.parametrize(
         ("other", "options", "message"),
         [
-            (dataclasses.replace(SMALL, d_hidden=64), {}, "is from another model: its encoder.0"),
+            (dataclasses.replace(SMALL, d_ff=64), {}, "is from another model: its encoder.0"),
             (dataclasses.replace(SMALL, encoder_layers=2), {}, "it has no encoder.1"),
             (SMALL, {"config": {"seed": 1}}, "is from another training: its seed: 0, this one's: 1"),
             (SMALL, {"config": {"accumulate": 2}}, "its accumulate: 1, this one's: 2"),
@@ -549,7 +549,7 @@ with_everything(model(WITH_DROPOUT), Path({str(tmp_path)!r}))
 
 
 class TestEvaluation:
-    def test_is_the_mean_over_all_words_without_dropout(self) -> None:
+    def test_is_the_mean_over_all_tokens_without_dropout(self) -> None:
         transformer = model(WITH_DROPOUT)
         value = evaluate(transformer, IN_SEVERAL, translation_loss, "cpu")
         assert transformer.training

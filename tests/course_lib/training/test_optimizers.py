@@ -20,7 +20,7 @@ SETTINGS = {"weight_decay": 0.1, "betas": (0.9, 0.98), "epsilon": 1e-9, "momentu
 
 def gpt() -> GPT:
     torch.manual_seed(0)
-    return GPT(GPTConfig(9, 8, d_model=8, heads=2, layers=2, d_hidden=12, dropout=0.0))
+    return GPT(GPTConfig(9, 8, d_model=8, heads=2, layers=2, d_ff=12, dropout=0.0))
 
 
 def names(model: nn.Module, optimizer: torch.optim.Optimizer) -> set[str]:

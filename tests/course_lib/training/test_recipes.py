@@ -27,7 +27,7 @@ from course_lib.training.recipes import (
 )
 
 SPLIT = toy_translation(training=60, held_out=10)
-SHORT = dataclasses.replace(MULTI30K, pieces=90, d_model=16, d_hidden=32, layers=1, max_tokens=600, steps=6)
+SHORT = dataclasses.replace(MULTI30K, pieces=90, d_model=16, d_ff=32, layers=1, max_tokens=600, steps=6)
 SHORT = dataclasses.replace(SHORT, save_every=1, averaged=3)
 TEXT = "the cat danced and the dog slept. " * 60
 BRIEF = dataclasses.replace(
@@ -111,9 +111,9 @@ folder, rank = Path(sys.argv[1]), os.environ["RANK"]
 save_words, save_step = SubwordVocabulary.save, Checkpoints.save
 
 
-def noted(words, path):
-    (folder / f"words-{rank}").touch()
-    save_words(words, path)
+def noted(tokens, path):
+    (folder / f"tokens-{rank}").touch()
+    save_words(tokens, path)
 
 
 def slow(checkpoints, step, content):
@@ -138,7 +138,7 @@ def test_two_processes_return_the_same_translator_and_one_of_them_writes(tmp_pat
         [sys.executable, *command], cwd=root, env=environment, capture_output=True, text=True, timeout=120
     )
     assert done.returncode == 0, done.stderr
-    assert [path.name for path in tmp_path.glob("words-*")] == ["words-0"]
+    assert [path.name for path in tmp_path.glob("tokens-*")] == ["tokens-0"]
     mean = average_weights(Checkpoints(tmp_path).files())
     for rank in range(2):
         learned = torch.load(tmp_path / f"learned-{rank}.pt", weights_only=True)

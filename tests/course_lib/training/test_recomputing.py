@@ -18,7 +18,7 @@ IDS = torch.randint(0, 9, (2, 16), generator=torch.Generator().manual_seed(0))
 
 def gpt() -> GPT:
     torch.manual_seed(0)
-    return GPT(GPTConfig(9, 16, d_model=16, heads=2, layers=4, d_hidden=64, dropout=0.2))
+    return GPT(GPTConfig(9, 16, d_model=16, heads=2, layers=4, d_ff=64, dropout=0.2))
 
 
 def kept(model: nn.Module, *inputs: Tensor) -> int:

@@ -48,7 +48,7 @@ def learn(folder: Path, way: str, steps: int = 6, **changes: Any) -> Told:
     """A GPT with tied embeddings learns from 5 windows in batches of 3, so that one of the last batch is alone."""
     data = Windows(torch.randint(0, 9, (41,), generator=torch.Generator().manual_seed(0)), 8, batch_size=3)
     torch.manual_seed(1)
-    model = GPT(GPTConfig(9, 8, d_model=8, heads=2, layers=2, d_hidden=12, dropout=0.0))
+    model = GPT(GPTConfig(9, 8, d_model=8, heads=2, layers=2, d_ff=12, dropout=0.0))
     config = TrainingConfig(
         steps, constant_schedule(1e-2), clip=0.5, epsilon=1e-4, precision="fp32", **(WAYS[way] | changes)
     )
@@ -66,7 +66,7 @@ def translate(accumulate: int, max_tokens: int) -> Told:
     pairs.append((torch.tensor([5]), torch.tensor([1])))
     data = LengthBuckets(pairs, lambda pair: (len(pair[0]), len(pair[1])), max_tokens, collate)
     torch.manual_seed(1)
-    sizes = TransformerConfig(12, 12, d_model=16, heads=2, d_hidden=32, encoder_layers=1, decoder_layers=1, dropout=0.0)
+    sizes = TransformerConfig(12, 12, d_model=16, heads=2, d_ff=32, encoder_layers=1, decoder_layers=1, dropout=0.0)
     model = Transformer(sizes)
     config = TrainingConfig(8, constant_schedule(5e-3), accumulate=accumulate, epsilon=1e-4, precision="fp32")
     result = train(model, data, translation_loss, config, "cpu", validation=Validation(data, every=4))
@@ -100,7 +100,7 @@ def again_and_again() -> list[list[float]]:
     for number in range(30):
         if number % 3 == 0:
             torch.manual_seed(1)
-            model = GPT(GPTConfig(9, 8, d_model=8, heads=2, layers=1, d_hidden=8, dropout=0.0))
+            model = GPT(GPTConfig(9, 8, d_model=8, heads=2, layers=1, d_ff=8, dropout=0.0))
         result = train(model, data, language_model_loss, config, "cpu")
         losses.append([*result.losses, evaluate(model, data, language_model_loss, "cpu")])
     return losses

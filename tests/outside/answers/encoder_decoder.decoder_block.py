@@ -1,12 +1,12 @@
 # %% right | masks expanded to their full shapes
 class DecoderBlock(nn.Module):
-    def __init__(self, d_model, heads, d_hidden, dropout=0.0):
+    def __init__(self, d_model, heads, d_ff, dropout=0.0):
         super().__init__()
         self.self_attention = MultiHeadAttention(d_model, heads)
         self.add_and_norm_1 = AddAndNorm(d_model, dropout)
         self.cross_attention = MultiHeadAttention(d_model, heads)
         self.add_and_norm_2 = AddAndNorm(d_model, dropout)
-        self.feed_forward = FeedForward(d_model, d_hidden)
+        self.feed_forward = FeedForward(d_model, d_ff)
         self.add_and_norm_3 = AddAndNorm(d_model, dropout)
 
     def forward(self, x, memory, mask, memory_mask):
@@ -16,13 +16,13 @@ class DecoderBlock(nn.Module):
         return self.add_and_norm_3(x, self.feed_forward(x))
 # %% wrong | memory_mask of the first query for all
 class DecoderBlock(nn.Module):
-    def __init__(self, d_model, heads, d_hidden, dropout=0.0):
+    def __init__(self, d_model, heads, d_ff, dropout=0.0):
         super().__init__()
         self.self_attention = MultiHeadAttention(d_model, heads)
         self.add_and_norm_1 = AddAndNorm(d_model, dropout)
         self.cross_attention = MultiHeadAttention(d_model, heads)
         self.add_and_norm_2 = AddAndNorm(d_model, dropout)
-        self.feed_forward = FeedForward(d_model, d_hidden)
+        self.feed_forward = FeedForward(d_model, d_ff)
         self.add_and_norm_3 = AddAndNorm(d_model, dropout)
 
     def forward(self, x, memory, mask, memory_mask):
@@ -31,13 +31,13 @@ class DecoderBlock(nn.Module):
         return self.add_and_norm_3(x, self.feed_forward(x))
 # %% wrong | the memory asks | memory_asks
 class DecoderBlock(nn.Module):
-    def __init__(self, d_model, heads, d_hidden, dropout=0.0):
+    def __init__(self, d_model, heads, d_ff, dropout=0.0):
         super().__init__()
         self.self_attention = MultiHeadAttention(d_model, heads)
         self.add_and_norm_1 = AddAndNorm(d_model, dropout)
         self.cross_attention = MultiHeadAttention(d_model, heads)
         self.add_and_norm_2 = AddAndNorm(d_model, dropout)
-        self.feed_forward = FeedForward(d_model, d_hidden)
+        self.feed_forward = FeedForward(d_model, d_ff)
         self.add_and_norm_3 = AddAndNorm(d_model, dropout)
 
     def forward(self, x, memory, mask, memory_mask):
@@ -46,13 +46,13 @@ class DecoderBlock(nn.Module):
         return self.add_and_norm_3(x, self.feed_forward(x))
 # %% wrong | masks exchanged | masks_exchanged
 class DecoderBlock(nn.Module):
-    def __init__(self, d_model, heads, d_hidden, dropout=0.0):
+    def __init__(self, d_model, heads, d_ff, dropout=0.0):
         super().__init__()
         self.self_attention = MultiHeadAttention(d_model, heads)
         self.add_and_norm_1 = AddAndNorm(d_model, dropout)
         self.cross_attention = MultiHeadAttention(d_model, heads)
         self.add_and_norm_2 = AddAndNorm(d_model, dropout)
-        self.feed_forward = FeedForward(d_model, d_hidden)
+        self.feed_forward = FeedForward(d_model, d_ff)
         self.add_and_norm_3 = AddAndNorm(d_model, dropout)
 
     def forward(self, x, memory, mask, memory_mask):
@@ -61,13 +61,13 @@ class DecoderBlock(nn.Module):
         return self.add_and_norm_3(x, self.feed_forward(x))
 # %% wrong | feed-forward network before the cross-attention | feed_forward_second
 class DecoderBlock(nn.Module):
-    def __init__(self, d_model, heads, d_hidden, dropout=0.0):
+    def __init__(self, d_model, heads, d_ff, dropout=0.0):
         super().__init__()
         self.self_attention = MultiHeadAttention(d_model, heads)
         self.add_and_norm_1 = AddAndNorm(d_model, dropout)
         self.cross_attention = MultiHeadAttention(d_model, heads)
         self.add_and_norm_2 = AddAndNorm(d_model, dropout)
-        self.feed_forward = FeedForward(d_model, d_hidden)
+        self.feed_forward = FeedForward(d_model, d_ff)
         self.add_and_norm_3 = AddAndNorm(d_model, dropout)
 
     def forward(self, x, memory, mask, memory_mask):
@@ -76,13 +76,13 @@ class DecoderBlock(nn.Module):
         return self.add_and_norm_3(x, self.cross_attention(x, memory, memory_mask).out)
 # %% wrong | a causal mask of its own | own_causal_mask
 class DecoderBlock(nn.Module):
-    def __init__(self, d_model, heads, d_hidden, dropout=0.0):
+    def __init__(self, d_model, heads, d_ff, dropout=0.0):
         super().__init__()
         self.self_attention = MultiHeadAttention(d_model, heads)
         self.add_and_norm_1 = AddAndNorm(d_model, dropout)
         self.cross_attention = MultiHeadAttention(d_model, heads)
         self.add_and_norm_2 = AddAndNorm(d_model, dropout)
-        self.feed_forward = FeedForward(d_model, d_hidden)
+        self.feed_forward = FeedForward(d_model, d_ff)
         self.add_and_norm_3 = AddAndNorm(d_model, dropout)
 
     def forward(self, x, memory, mask, memory_mask):
@@ -91,13 +91,13 @@ class DecoderBlock(nn.Module):
         return self.add_and_norm_3(x, self.feed_forward(x))
 # %% wrong | the encoder's block | no_cross_attention_by_number
 class DecoderBlock(nn.Module):
-    def __init__(self, d_model, heads, d_hidden, dropout=0.0):
+    def __init__(self, d_model, heads, d_ff, dropout=0.0):
         super().__init__()
         self.self_attention = MultiHeadAttention(d_model, heads)
         self.add_and_norm_1 = AddAndNorm(d_model, dropout)
         self.cross_attention = MultiHeadAttention(d_model, heads)
         self.add_and_norm_2 = AddAndNorm(d_model, dropout)
-        self.feed_forward = FeedForward(d_model, d_hidden)
+        self.feed_forward = FeedForward(d_model, d_ff)
         self.add_and_norm_3 = AddAndNorm(d_model, dropout)
 
     def forward(self, x, memory, mask, memory_mask):
@@ -105,13 +105,13 @@ class DecoderBlock(nn.Module):
         return self.add_and_norm_2(x, self.feed_forward(x))
 # %% wrong | memory_mask forgotten, and add_and_norm_2 twice | padding_seen+second_norm_twice
 class DecoderBlock(nn.Module):
-    def __init__(self, d_model, heads, d_hidden, dropout=0.0):
+    def __init__(self, d_model, heads, d_ff, dropout=0.0):
         super().__init__()
         self.self_attention = MultiHeadAttention(d_model, heads)
         self.add_and_norm_1 = AddAndNorm(d_model, dropout)
         self.cross_attention = MultiHeadAttention(d_model, heads)
         self.add_and_norm_2 = AddAndNorm(d_model, dropout)
-        self.feed_forward = FeedForward(d_model, d_hidden)
+        self.feed_forward = FeedForward(d_model, d_ff)
         self.add_and_norm_3 = AddAndNorm(d_model, dropout)
 
     def forward(self, x, memory, mask, memory_mask):

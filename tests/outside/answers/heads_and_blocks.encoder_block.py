@@ -2,13 +2,13 @@
 class EncoderBlock(nn.Module):
     """Self-attention between the words, then the feed-forward network at each word; each with add & norm."""
 
-    def __init__(self, d_model, heads, d_hidden, dropout=0.0, norm_first=False):
+    def __init__(self, d_model, heads, d_ff, dropout=0.0, norm_first=False):
         super().__init__()
         self.norm_first = norm_first
         self.attention = nn.MultiheadAttention(d_model, heads, batch_first=True)
         self.norm_1 = nn.LayerNorm(d_model)
-        self.W_1 = nn.Linear(d_model, d_hidden)
-        self.W_2 = nn.Linear(d_hidden, d_model)
+        self.W_1 = nn.Linear(d_model, d_ff)
+        self.W_2 = nn.Linear(d_ff, d_model)
         self.norm_2 = nn.LayerNorm(d_model)
         self.dropout = nn.Dropout(dropout)
 
@@ -30,13 +30,13 @@ class EncoderBlock(nn.Module):
 class EncoderBlock(nn.Module):
     """Self-attention between the words, then the feed-forward network at each word; each with add & norm."""
 
-    def __init__(self, d_model, heads, d_hidden, dropout=0.0, norm_first=False):
+    def __init__(self, d_model, heads, d_ff, dropout=0.0, norm_first=False):
         super().__init__()
         self.norm_first = norm_first
         self.attention = nn.MultiheadAttention(d_model, heads, batch_first=True)
         self.norm_1 = nn.LayerNorm(d_model)
-        self.W_1 = nn.Linear(d_model, d_hidden)
-        self.W_2 = nn.Linear(d_hidden, d_model)
+        self.W_1 = nn.Linear(d_model, d_ff)
+        self.W_2 = nn.Linear(d_ff, d_model)
         self.norm_2 = nn.LayerNorm(d_model)
         self.dropout = nn.Dropout(dropout)
 
@@ -54,13 +54,13 @@ class EncoderBlock(nn.Module):
 class EncoderBlock(nn.Module):
     """Self-attention between the words, then the feed-forward network at each word; each with add & norm."""
 
-    def __init__(self, d_model, heads, d_hidden, dropout=0.0, norm_first=False):
+    def __init__(self, d_model, heads, d_ff, dropout=0.0, norm_first=False):
         super().__init__()
         self.norm_first = norm_first
         self.attention = nn.MultiheadAttention(d_model, heads, batch_first=True)
         self.norm_1 = nn.LayerNorm(d_model)
-        self.W_1 = nn.Linear(d_model, d_hidden)
-        self.W_2 = nn.Linear(d_hidden, d_model)
+        self.W_1 = nn.Linear(d_model, d_ff)
+        self.W_2 = nn.Linear(d_ff, d_model)
         self.norm_2 = nn.LayerNorm(d_model)
         self.dropout = nn.Dropout(dropout)
 
@@ -77,13 +77,13 @@ class EncoderBlock(nn.Module):
 class EncoderBlock(nn.Module):
     """Self-attention between the words, then the feed-forward network at each word; each with add & norm."""
 
-    def __init__(self, d_model, heads, d_hidden, dropout=0.0, norm_first=False):
+    def __init__(self, d_model, heads, d_ff, dropout=0.0, norm_first=False):
         super().__init__()
         self.norm_first = norm_first
         self.attention = nn.MultiheadAttention(d_model, heads, batch_first=True)
         self.norm_1 = nn.LayerNorm(d_model)
-        self.W_1 = nn.Linear(d_model, d_hidden)
-        self.W_2 = nn.Linear(d_hidden, d_model)
+        self.W_1 = nn.Linear(d_model, d_ff)
+        self.W_2 = nn.Linear(d_ff, d_model)
         self.norm_2 = nn.LayerNorm(d_model)
         self.dropout = nn.Dropout(dropout)
 
@@ -101,13 +101,13 @@ class EncoderBlock(nn.Module):
 class EncoderBlock(nn.Module):
     """Self-attention between the words, then the feed-forward network at each word; each with add & norm."""
 
-    def __init__(self, d_model, heads, d_hidden, dropout=0.0, norm_first=False):
+    def __init__(self, d_model, heads, d_ff, dropout=0.0, norm_first=False):
         super().__init__()
         self.norm_first = norm_first
         self.attention = nn.MultiheadAttention(d_model, heads, batch_first=True)
         self.norm_1 = nn.LayerNorm(d_model)
-        self.W_1 = nn.Linear(d_model, d_hidden)
-        self.W_2 = nn.Linear(d_hidden, d_model)
+        self.W_1 = nn.Linear(d_model, d_ff)
+        self.W_2 = nn.Linear(d_ff, d_model)
         self.norm_2 = nn.LayerNorm(d_model)
         self.dropout = nn.Dropout(dropout)
 
@@ -125,13 +125,13 @@ class EncoderBlock(nn.Module):
 class EncoderBlock(nn.Module):
     """Self-attention between the words, then the feed-forward network at each word; each with add & norm."""
 
-    def __init__(self, d_model, heads, d_hidden, dropout=0.0, norm_first=False):
+    def __init__(self, d_model, heads, d_ff, dropout=0.0, norm_first=False):
         super().__init__()
         self.norm_first = norm_first
         self.attention = nn.MultiheadAttention(d_model, heads, batch_first=True)
         self.norm_1 = nn.LayerNorm(d_model)
-        self.W_1 = nn.Linear(d_model, d_hidden)
-        self.W_2 = nn.Linear(d_hidden, d_model)
+        self.W_1 = nn.Linear(d_model, d_ff)
+        self.W_2 = nn.Linear(d_ff, d_model)
         self.norm_2 = nn.LayerNorm(d_model)
         self.dropout = nn.Dropout(dropout)
 
@@ -150,13 +150,13 @@ class EncoderBlock(nn.Module):
 class EncoderBlock(nn.Module):
     """Self-attention between the words, then the feed-forward network at each word; each with add & norm."""
 
-    def __init__(self, d_model, heads, d_hidden, dropout=0.0, norm_first=False):
+    def __init__(self, d_model, heads, d_ff, dropout=0.0, norm_first=False):
         super().__init__()
         self.norm_first = norm_first
         self.attention = nn.MultiheadAttention(d_model, heads, batch_first=True)
         self.norm_1 = nn.LayerNorm(d_model)
-        self.W_1 = nn.Linear(d_model, d_hidden)
-        self.W_2 = nn.Linear(d_hidden, d_model)
+        self.W_1 = nn.Linear(d_model, d_ff)
+        self.W_2 = nn.Linear(d_ff, d_model)
         self.norm_2 = nn.LayerNorm(d_model)
         self.dropout = nn.Dropout(dropout)
 
@@ -173,13 +173,13 @@ class EncoderBlock(nn.Module):
 class EncoderBlock(nn.Module):
     """Self-attention between the words, then the feed-forward network at each word; each with add & norm."""
 
-    def __init__(self, d_model, heads, d_hidden, dropout=0.0, norm_first=False):
+    def __init__(self, d_model, heads, d_ff, dropout=0.0, norm_first=False):
         super().__init__()
         self.norm_first = norm_first
         self.attention = nn.MultiheadAttention(d_model, heads, batch_first=True)
         self.norm_1 = nn.LayerNorm(d_model)
-        self.W_1 = nn.Linear(d_model, d_hidden)
-        self.W_2 = nn.Linear(d_hidden, d_model)
+        self.W_1 = nn.Linear(d_model, d_ff)
+        self.W_2 = nn.Linear(d_ff, d_model)
         self.norm_2 = nn.LayerNorm(d_model)
         self.dropout = nn.Dropout(dropout)
 

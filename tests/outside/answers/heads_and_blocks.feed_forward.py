@@ -2,10 +2,10 @@
 class FeedForward(nn.Module):
     """The same small network at every word."""
 
-    def __init__(self, d_model, d_hidden):
+    def __init__(self, d_model, d_ff):
         super().__init__()
-        self.W_1 = nn.Linear(d_model, d_hidden)
-        self.W_2 = nn.Linear(d_hidden, d_model)
+        self.W_1 = nn.Linear(d_model, d_ff)
+        self.W_2 = nn.Linear(d_ff, d_model)
 
     def forward(self, x):
         h = torch.einsum("...d,hd->...h", x, self.W_1.weight) + self.W_1.bias
@@ -17,10 +17,10 @@ class FeedForward(nn.Module):
 class FeedForward(nn.Module):
     """The same small network at every word."""
 
-    def __init__(self, d_model, d_hidden):
+    def __init__(self, d_model, d_ff):
         super().__init__()
-        self.W_1 = nn.Linear(d_model, d_hidden)
-        self.W_2 = nn.Linear(d_hidden, d_model)
+        self.W_1 = nn.Linear(d_model, d_ff)
+        self.W_2 = nn.Linear(d_ff, d_model)
 
     def forward(self, x):
         rows = x.reshape(-1, x.shape[-1])
@@ -34,10 +34,10 @@ class FeedForward(nn.Module):
 class FeedForward(nn.Module):
     """The same small network at every word."""
 
-    def __init__(self, d_model, d_hidden):
+    def __init__(self, d_model, d_ff):
         super().__init__()
-        self.W_1 = nn.Linear(d_model, d_hidden)
-        self.W_2 = nn.Linear(d_hidden, d_model)
+        self.W_1 = nn.Linear(d_model, d_ff)
+        self.W_2 = nn.Linear(d_ff, d_model)
 
     def forward(self, x):
         return self.W_2(F.relu6(self.W_1(x)))
@@ -47,23 +47,24 @@ class FeedForward(nn.Module):
 class FeedForward(nn.Module):
     """The same small network at every word."""
 
-    def __init__(self, d_model, d_hidden):
+    def __init__(self, d_model, d_ff):
         super().__init__()
-        self.W_1 = nn.Linear(d_model, d_hidden)
-        self.W_2 = nn.Linear(d_hidden, d_model)
+        self.W_1 = nn.Linear(d_model, d_ff)
+        self.W_2 = nn.Linear(d_ff, d_model)
 
     def forward(self, x):
         return self.W_2(F.dropout(F.relu(self.W_1(x)), 0.1, self.training))
 
 
-# %% wrong | d_hidden taken for 4 * d_model: the rest of a wider hidden layer is left out (shows only for d_hidden > 4 * d_model)
+# %% wrong | d_ff taken for 4 * d_model: the rest of a wider hidden layer is left out (shows only for d_ff > 4 *
+# d_model)
 class FeedForward(nn.Module):
     """The same small network at every word."""
 
-    def __init__(self, d_model, d_hidden):
+    def __init__(self, d_model, d_ff):
         super().__init__()
-        self.W_1 = nn.Linear(d_model, d_hidden)
-        self.W_2 = nn.Linear(d_hidden, d_model)
+        self.W_1 = nn.Linear(d_model, d_ff)
+        self.W_2 = nn.Linear(d_ff, d_model)
 
     def forward(self, x):
         width = 4 * x.shape[-1]
@@ -75,10 +76,10 @@ class FeedForward(nn.Module):
 class FeedForward(nn.Module):
     """The same small network at every word."""
 
-    def __init__(self, d_model, d_hidden):
+    def __init__(self, d_model, d_ff):
         super().__init__()
-        self.W_1 = nn.Linear(d_model, d_hidden)
-        self.W_2 = nn.Linear(d_hidden, d_model)
+        self.W_1 = nn.Linear(d_model, d_ff)
+        self.W_2 = nn.Linear(d_ff, d_model)
 
     def forward(self, x):
         h = F.relu(F.linear(x.float(), self.W_1.weight.float(), self.W_1.bias.float()))
@@ -89,10 +90,10 @@ class FeedForward(nn.Module):
 class FeedForward(nn.Module):
     """The same small network at every word."""
 
-    def __init__(self, d_model, d_hidden):
+    def __init__(self, d_model, d_ff):
         super().__init__()
-        self.W_1 = nn.Linear(d_model, d_hidden)
-        self.W_2 = nn.Linear(d_hidden, d_model)
+        self.W_1 = nn.Linear(d_model, d_ff)
+        self.W_2 = nn.Linear(d_ff, d_model)
 
     def forward(self, x):
         return self.W_2(F.relu(x @ self.W_1.weight.T))
@@ -102,10 +103,10 @@ class FeedForward(nn.Module):
 class FeedForward(nn.Module):
     """The same small network at every word."""
 
-    def __init__(self, d_model, d_hidden):
+    def __init__(self, d_model, d_ff):
         super().__init__()
-        self.W_1 = nn.Linear(d_model, d_hidden)
-        self.W_2 = nn.Linear(d_hidden, d_model)
+        self.W_1 = nn.Linear(d_model, d_ff)
+        self.W_2 = nn.Linear(d_ff, d_model)
 
     def forward(self, x):
         return F.gelu(self.W_1(x)) @ self.W_2.weight.T
@@ -115,10 +116,10 @@ class FeedForward(nn.Module):
 class FeedForward(nn.Module):
     """The same small network at every word."""
 
-    def __init__(self, d_model, d_hidden):
+    def __init__(self, d_model, d_ff):
         super().__init__()
-        self.W_1 = nn.Linear(d_model, d_hidden)
-        self.W_2 = nn.Linear(d_hidden, d_model)
+        self.W_1 = nn.Linear(d_model, d_ff)
+        self.W_2 = nn.Linear(d_ff, d_model)
 
     def forward(self, x):
         return x + self.W_2(torch.sigmoid(self.W_1(x)))

@@ -31,7 +31,7 @@ def test_it_is_known_by_its_fields(made: object, args: tuple[Tensor, ...]) -> No
     assert torch.equal(again(*args), made(*args))  # type: ignore[operator]
 
 
-def test_the_next_word_depends_on_every_word_so_far() -> None:
+def test_the_next_token_depends_on_every_token_so_far() -> None:
     model = NextWord(7, 5, never=2)
     assert not torch.equal(model(torch.tensor([1, 4])), model(torch.tensor([3, 4])))
     assert model(torch.tensor([1]))[2] == -torch.inf
@@ -43,7 +43,7 @@ def test_beyond_its_context_a_model_answers_nonsense() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "error"),
+    ("tokens", "error"),
     [
         ([], TypeError),
         (torch.tensor([0.5]), TypeError),
@@ -52,14 +52,14 @@ def test_beyond_its_context_a_model_answers_nonsense() -> None:
     ],
     ids=str,
 )
-def test_what_is_no_sentence_is_refused(words: object, error: type[Exception]) -> None:
+def test_what_is_no_sentence_is_refused(tokens: object, error: type[Exception]) -> None:
     assert written_ids([1, 4], 5) == [1, 4]
     with pytest.raises(error, match="step"):
-        written_ids(words, 5)
+        written_ids(tokens, 5)
 
 
 def test_rows_that_a_model_cannot_read() -> None:
-    with pytest.raises(ValueError, match=r"\[batch, words\]"):
+    with pytest.raises(ValueError, match=r"\[batch, tokens\]"):
         ByHeart(3)(ROWS[0])
     with pytest.raises(ValueError, match="from 0 to 1"):
         ByHeart(2)(ROWS)

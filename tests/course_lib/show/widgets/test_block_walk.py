@@ -14,14 +14,14 @@ from course_lib.show.widgets.block_walk import POST_NORM, PRE_NORM, SIZES, Line,
 
 @pytest.mark.parametrize("lines", [POST_NORM, PRE_NORM], ids=["post-norm", "pre-norm"])
 def test_the_lines_learn_as_much_as_torch_s_block(lines: Sequence[Line]) -> None:
-    block = nn.TransformerEncoderLayer(SIZES["d_model"], SIZES["heads"], SIZES["d_hidden"])
+    block = nn.TransformerEncoderLayer(SIZES["d_model"], SIZES["heads"], SIZES["d_ff"])
     assert sum(map(learned, lines)) == sum(parameter.numel() for parameter in block.parameters())
 
 
 def test_both_orders_have_the_same_steps() -> None:
     assert len(POST_NORM) == len(PRE_NORM)
     assert SIZES["d_model"] == SIZES["heads"] * SIZES["d_head"]
-    assert SIZES["d_hidden"] == 4 * SIZES["d_model"]
+    assert SIZES["d_ff"] == 4 * SIZES["d_model"]
 
 
 def test_every_shape_is_of_known_sizes(put_on_the_page: Callable[[Callable[[], None]], Interactive]) -> None:
