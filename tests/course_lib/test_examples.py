@@ -28,7 +28,8 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A hub with a small GPT-2 and its tokenizer."""
     vocabulary = ByteLevelVocabulary.learn([a_little_shakespeare()[:2000]], 300)
     vocabulary.save(tmp_path / "vocab.json", tmp_path / "merges.txt")
-    sizes = transformers.GPT2Config(vocab_size=len(vocabulary), n_embd=16, n_layer=1, n_head=2, eos_token_id=len(vocabulary) - 1)
+    size = len(vocabulary)
+    sizes = transformers.GPT2Config(vocab_size=size, n_embd=16, n_layer=1, n_head=2, eos_token_id=size - 1)
     transformers.GPT2LMHeadModel(sizes).save_pretrained(tmp_path)
     monkeypatch.setattr("huggingface_hub.snapshot_download", lambda _name, allow_patterns: str(tmp_path))
 
