@@ -25,6 +25,7 @@ for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 _work = tempfile.TemporaryDirectory(prefix="katze-work-")
 os.environ["KATZE_WORK"] = _work.name
+os.environ["KATZE_CACHE"] = os.path.join(_work.name, "cache")
 
 hypothesis.settings.register_profile("katze", deadline=None)
 hypothesis.settings.load_profile("katze")

@@ -11,12 +11,14 @@ import ast
 import functools
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from importlib.util import decode_source
 from pathlib import Path
+from typing import NamedTuple
 
 import autograder
 import course_lib
 from autograder.errors import BadInput
+from autograder.known_sources import known
 
 EXERCISES = "course_lib.exercises"
 _REQUIRED = "course_lib.checking.observation"
@@ -116,8 +118,7 @@ _BLOCKS = ("body", "handlers", "cases", "orelse", "finalbody")
 """Where a statement holds others."""
 
 
-@dataclass(frozen=True)
-class Imports:
+class Imports(NamedTuple):
     """The names of the modules that a module imports.
 
     Attributes:
@@ -137,10 +138,15 @@ def imports_of(path: Path, name: str) -> Imports:
         path: its file, which is read once.
         name: its own name, from which relative imports count.
     """
-    package = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
-    tree = ast.parse(path.read_bytes())
-    at_once, ever = statements(tree.body, ever=False), statements(tree.body)
-    return Imports(frozenset(_imported(at_once, package)), frozenset(_imported(ever, package)))
+    package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+    at_once, ever = known(_imports_in, decode_source(path.read_bytes()), package)
+    return Imports(frozenset(at_once), frozenset(ever))
+
+
+def _imports_in(source: str, package: str) -> tuple[list[str], list[str]]:
+    body, parts = ast.parse(source).body, package.split(".") if package else []
+    at_once, ever = ({*_imported(statements(body, ever=late), parts)} for late in (False, True))
+    return sorted(at_once), sorted(ever)
 
 
 def _imported(nodes: Iterable[ast.AST], package: list[str]) -> Iterator[str]:

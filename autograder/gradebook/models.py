@@ -10,7 +10,7 @@ first of its models is named.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 from uuid import uuid4
 
 from sqlalchemy import (
@@ -28,8 +28,11 @@ from sqlalchemy import (
     UniqueConstraint,
     select,
 )
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.dialects import sqlite
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
+
+if TYPE_CHECKING:
+    from sqlalchemy.dialects import postgresql
 
 Number = Annotated[int, mapped_column(Identity(), primary_key=True)]
 Key = Annotated[str, mapped_column(primary_key=True)]
@@ -265,8 +268,11 @@ def nbgrader_metadata() -> MetaData:
 
 def inserting(session: Session, model: Any) -> sqlite.Insert | postgresql.Insert:
     """An insert that may say what to do about a row that is there already, in the words of this database."""
-    is_server = session.get_bind().dialect.name == "postgresql"
-    return postgresql.insert(model) if is_server else sqlite.insert(model)
+    if session.get_bind().dialect.name != "postgresql":
+        return sqlite.insert(model)
+    from sqlalchemy.dialects import postgresql  # which a gradebook in a file does not need
+
+    return postgresql.insert(model)
 
 
 def upsert(session: Session, model: Any, key: Mapping[str, Any], **values: Any) -> Any:

@@ -8,19 +8,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from autograder import repair
-from autograder.box.fork_server import server
 from autograder.course.course import Course
 from autograder.course.semester import SEMESTER_NAME, ExerciseTerms
 from autograder.errors import BadInput
 from autograder.gradebook.changes.adjustments import Adjustment
 from autograder.gradebook.record import Conditions
-from autograder.grading import notebook_runner
 from autograder.grading.answer_keys import AnswerKeys
 from autograder.grading.digests import answers, fingerprints
 from autograder.grading.digests.reach import Library, held_by_lesson, mentioned
 from autograder.grading.digests.versions import limits_that_decide, versions_of
-from autograder.intake import submission
 from autograder.intake.handed_in import AnswersIn
 from autograder.limits import NO_ALLOWANCE, Limits
 from autograder.repair import Release, answers_in
@@ -28,7 +24,12 @@ from course_lib.checking import AnswerKey, Exercise
 from course_lib.checking.compare import Tolerance
 from course_lib.exercises.catalogue import CONFIG_NAME, UnusableExercises
 
-_GRADING = (notebook_runner, repair, submission, server)
+_GRADING = (
+    "autograder.grading.notebook_runner",
+    "autograder.repair",
+    "autograder.intake.submission",
+    "autograder.box.fork_server.server",
+)
 """What reads, runs and judges an answer; together with all that it imports, it decides grades."""
 
 _PACKAGES = ("torch", "numpy", "ipython")

@@ -15,7 +15,8 @@ from typing import Any
 
 import course_lib
 from autograder.box.confinement.grants import PACKAGES
-from autograder.box.library import imports_of, statements
+from autograder.box.library import imports_of
+from autograder.known_sources import known
 from course_lib.checking import Exercise
 
 READ_APART = frozenset(
@@ -33,7 +34,7 @@ def of_files(files: Iterable[Path]) -> str:
     """The digest of files of Python: of their names, and of what their code says."""
     digest = hashlib.sha256()
     for file in sorted(files):
-        digest.update(f"{file.name} {_of_source(file.read_text(encoding='utf-8'))} ".encode())
+        digest.update(f"{file.name} {known(_of_source, file.read_text(encoding='utf-8'))} ".encode())
     return digest.hexdigest()
 
 
@@ -83,7 +84,6 @@ def _module_in(root: Path, name: str) -> Path | None:
     return next((file for file in (path.with_suffix(".py"), path / "__init__.py") if file.is_file()), None)
 
 
-@functools.cache
 def _of_source(source: str) -> str:
     return hashlib.sha256(_said(source).encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -94,7 +94,7 @@ def _said(source: str) -> str:
         tree = ast.parse(source)
     except (SyntaxError, ValueError):
         return source
-    for documented in (tree, *statements(tree.body)):
+    for documented in ast.walk(tree):
         if isinstance(documented, _DOCUMENTED):
             documented.body = list(_without_words(documented.body)) or [ast.Pass()]
     for node in ast.walk(tree) if "Exercise" in source or "Misconception" in source else ():

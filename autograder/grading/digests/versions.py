@@ -7,7 +7,6 @@ import platform
 from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
-from types import ModuleType
 
 import course_lib
 from autograder.box.library import imports_of
@@ -15,11 +14,12 @@ from autograder.grading.digests import sources
 from autograder.limits import Limits
 
 
-def versions_of(modules: Iterable[ModuleType], packages: Iterable[str]) -> dict[str, str]:
+def versions_of(modules: Iterable[str], packages: Iterable[str]) -> dict[str, str]:
     """The versions that decide a grade.
 
     Args:
-        modules: of ours, which read, run and judge an answer: of them and of all that they import, a digest ("checks").
+        modules: the names of ours which read, run and judge an answer: of them, and of all that they import, a digest
+            ("checks").
         packages: those that run answers, or compare what they give.
     """
     return {
@@ -35,11 +35,11 @@ def limits_that_decide(limits: Limits) -> dict[str, object]:
     return {name: value for name, value in asdict(limits).items() if name != "memory_ceiling_bytes"}
 
 
-def code_of(modules: Iterable[ModuleType]) -> set[Path]:
+def code_of(modules: Iterable[str]) -> set[Path]:
     """The files of these modules, and of what they import of ours, however indirectly."""
     root = Path(__file__).parents[3]
     found: dict[str, Path] = {}
-    waiting = [module.__name__ for module in modules]
+    waiting = list(modules)
     while waiting:
         name = waiting.pop()
         path = root.joinpath(*name.split("."))
