@@ -157,7 +157,8 @@ _L2_SAYS = "Landlock, seccomp; size and times of a file whose path a box guesses
 
 def _of_linux() -> list[LevelFinding]:
     """Levels L2 to L4, by their self-tests."""
-    from autograder.box import Level, self_test
+    from autograder.box.confinement.levels import Level
+    from autograder.box.confinement.selftest import self_test
 
     found = []
     for level, says in ((Level.L2, _L2_SAYS), (Level.L3, "bubblewrap, Landlock, seccomp")):
@@ -168,7 +169,10 @@ def _of_linux() -> list[LevelFinding]:
 
 def _of_work(folder: Path | None) -> Finding:
     """Whether boxes can do what lessons do, with the list of system calls that the course has chosen."""
-    from autograder.box import BoxUnavailable, ForkServer, Level, trial
+    from autograder.box import trial
+    from autograder.box.confinement.levels import Level
+    from autograder.box.endings import BoxUnavailable
+    from autograder.box.fork_server.client import ForkServer
     from autograder.limits import Limits
 
     try:
@@ -185,8 +189,9 @@ def _of_work(folder: Path | None) -> Finding:
 
 def _of_containers() -> LevelFinding:
     """Level L4: tried where its image has been built. Building it takes minutes and the network."""
-    from autograder.box import Level, self_test
     from autograder.box.confinement import container
+    from autograder.box.confinement.levels import Level
+    from autograder.box.confinement.selftest import self_test
 
     try:
         engine = container.find_engine()

@@ -357,7 +357,9 @@ def _verdicts(repaired: Repaired, release: Release, catalogue: Catalogue) -> dic
     """The verdicts on the visible cases, each on what the notebook does in a box."""
     if os.name == "nt":
         raise BadInput("boxes need Linux or macOS; run the checks in the notebook itself (Kernel > Restart & Run All)")
-    from autograder.box import ForkServer, Level, choose_level  # not available on Windows, and not needed to look
+    from autograder.box.confinement.levels import Level
+    from autograder.box.confinement.selftest import choose_level
+    from autograder.box.fork_server.client import ForkServer  # not available on Windows, and not needed to look
     from autograder.grading.digests.reach import held_by_lesson
     from autograder.grading.notebook_runner import grade_notebook
     from autograder.limits import Limits

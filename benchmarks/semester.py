@@ -16,7 +16,7 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from autograder.box import choose_level
+from autograder.box.confinement.selftest import choose_level
 from autograder.course.course import Course
 from benchmarks.grading.commands import OURS, Cost, run
 from benchmarks.grading.courses import LESSON, make_course, ordinary, submission

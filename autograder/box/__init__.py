@@ -7,24 +7,3 @@ Read it in this order. What crosses: `protocol.py`. What a box may not do: `leve
 `child.py`. Where it comes from, who asks, and how it ends: `server.py`, `client.py`, `handles.py`, `box.py`,
 `processes.py`, `clocks.py`, `disk.py`, `endings.py`.
 """
-
-from autograder.box.box import Box
-from autograder.box.confinement.levels import Level, describe
-from autograder.box.confinement.selftest import choose_level, self_test
-from autograder.box.endings import BoxLost, BoxUnavailable
-from autograder.box.fork_server.client import ForkServer
-from autograder.box.protocol import CellResult
-from autograder.limits import Limits
-
-__all__ = [
-    "Box",
-    "BoxLost",
-    "BoxUnavailable",
-    "CellResult",
-    "Level",
-    "Limits",
-    "ForkServer",
-    "choose_level",
-    "describe",
-    "self_test",
-]

@@ -10,7 +10,7 @@ from typing import Any
 
 from rich.console import Console
 
-from autograder.box import Level, describe
+from autograder.box.confinement.levels import Level, describe
 from autograder.cluster.connecting import PATIENCE_SECONDS, check_address, connected
 from autograder.cluster.examining import Examined, examine_oneself
 from autograder.cluster.lesson_on_worker import LessonOnWorker, Order

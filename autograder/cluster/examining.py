@@ -97,7 +97,8 @@ def why_not(there: Examined, here: Examined) -> str:
 
 @functools.cache
 def _choose(min_level: str) -> str:
-    from autograder.box import Level, choose_level
+    from autograder.box.confinement.levels import Level
+    from autograder.box.confinement.selftest import choose_level
 
     return choose_level(Level[min_level] if min_level else None).name
 

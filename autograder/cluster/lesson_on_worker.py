@@ -110,7 +110,7 @@ class LessonOnWorker(RunOnWorker):
             raise WorkerRefused(problem)
         import torch
 
-        from autograder.box import Level
+        from autograder.box.confinement.levels import Level
         from autograder.grading.exercise_strategy import ExerciseStrategy
         from autograder.grading.workers import limit_own_memory
 

@@ -15,7 +15,7 @@ from autograder.cluster.connecting import PATIENCE_SECONDS
 from autograder.commands.writing import writable
 
 if TYPE_CHECKING:
-    from autograder.box import Level
+    from autograder.box.confinement.levels import Level
     from autograder.course.course import Course
 
 Run = Callable[[argparse.Namespace], int]
@@ -219,6 +219,6 @@ def add_level(parser: argparse.ArgumentParser) -> None:
 
 def weakest_level(options: argparse.Namespace) -> Level | None:
     """The weakest boxes that will do; None where nothing was asked for."""
-    from autograder.box import Level
+    from autograder.box.confinement.levels import Level
 
     return Level[options.min_level] if options.min_level else None

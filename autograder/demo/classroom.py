@@ -6,7 +6,7 @@ from pathlib import Path
 
 import nbformat
 
-from autograder.box import Level
+from autograder.box.confinement.levels import Level
 from autograder.demo.student import Expected, Student
 from autograder.demo.students import STUDENTS
 from autograder.gradebook.record import Record

@@ -10,7 +10,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from autograder.box import Level, Limits, choose_level
+from autograder.box.confinement.levels import Level
+from autograder.box.confinement.selftest import choose_level
 from autograder.course.course import Course
 from autograder.course.release import release
 from autograder.demo.classroom import make_class, students, surprises
@@ -19,6 +20,7 @@ from autograder.demo.translation import Learned, learn
 from autograder.errors import BadInput
 from autograder.gradebook.results import ClassResult
 from autograder.grading.batch import grade_lesson
+from autograder.limits import Limits
 from autograder.pages.class_report import class_page
 from autograder.pages.terminal import print_class
 from course_lib.toys.toy_translator import TOY_STEPS

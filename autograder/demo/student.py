@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import nbformat
 
-from autograder.box import Level
+from autograder.box.confinement.levels import Level
 from course_lib.checking import Exercise, Outcome
 
 ANSWERS = Path(__file__).with_name("answers")

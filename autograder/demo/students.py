@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from autograder.box import Level
+from autograder.box.confinement.levels import Level
 from autograder.demo.student import (
     Expected,
     Group,

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from autograder.box import BoxLost, CellResult
-from autograder.box.endings import more_memory
+from autograder.box.endings import BoxLost, more_memory
 from autograder.box.inside.missing import PackageMissing
+from autograder.box.protocol import CellResult
 from autograder.grading.kept_outputs import keep_observation
 from autograder.limits import Allowance, Limits
 from course_lib.checking import AnswerKey, Case, Exercise, Observation, Outcome, Verdict, decide, diagnose

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
-from autograder.box import ForkServer, Level, choose_level, describe
+from autograder.box.confinement.levels import Level, describe
+from autograder.box.confinement.selftest import choose_level
+from autograder.box.fork_server.client import ForkServer
+from autograder.box.fork_server.root import BoxRoot
 from autograder.grading.strategy import Strategy, Tell
 from autograder.grading.task import Finished, Task
 from autograder.grading.workers import grade_in_parallel
@@ -47,7 +50,14 @@ StartBackend = Callable[[Strategy, int, Level | None, Level | None], Backend]
 class LocalBackend:
     """The boxes of a run, of a level that is found by trying. They take two seconds to warm up, in the background."""
 
-    def __init__(self, strategy: Strategy, workers: int, min_level: Level | None, level: Level | None) -> None:
+    def __init__(
+        self,
+        strategy: Strategy,
+        workers: int,
+        min_level: Level | None,
+        level: Level | None,
+        root: BoxRoot | None = None,
+    ) -> None:
         """Nothing is started yet.
 
         Args:
@@ -55,10 +65,12 @@ class LocalBackend:
             workers: processes that open boxes, at most.
             min_level: the weakest level to accept.
             level: this level exactly, untried.
+            root: where boxes have been begun already, for as many workers, at a level that was tried.
         """
         self._strategy = strategy
         self._min_level = min_level
-        self._level = level
+        self._level = level if root is None else root.level
+        self._root = root
         self._fork_server: ForkServer | None = None
         self.workers = workers
 
@@ -79,7 +91,7 @@ class LocalBackend:
     def begin(self) -> None:
         """Start what boxes come from; it warms up in the background."""
         if self._fork_server is None:
-            self._fork_server = self._strategy.make_fork_server(self.level(), self.workers)
+            self._fork_server = self._strategy.make_fork_server(self.level(), self.workers, self._root)
 
     def grade(self, tasks: Sequence[Task], tell: Tell, tick: Callable[[], None]) -> Iterator[Finished]:
         """Grade in processes that are forks of this one."""

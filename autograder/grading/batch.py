@@ -22,7 +22,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from autograder.box import Level, Limits
+from autograder.box.confinement.levels import Level
 from autograder.box.confinement.selftest import default_level
 from autograder.course.course import Course
 from autograder.errors import DISK_FULL, BadInput, Interrupted
@@ -35,6 +35,7 @@ from autograder.gradebook.session import GradebookSession
 from autograder.gradebook.store import read_frozen
 from autograder.grading.backend import Backend, LocalBackend, StartBackend
 from autograder.grading.by_hand import bring_to_pages
+from autograder.grading.early import looks_changed
 from autograder.grading.exchange import prepare_release
 from autograder.grading.kinds import strategy_for
 from autograder.grading.plan import FIRST, SUBMITTED_AGAIN, Plan, Recorded, make_plan
@@ -43,6 +44,7 @@ from autograder.grading.strategy import Strategy
 from autograder.grading.task import Finished
 from autograder.grading.workers import WorkersLost, error_in_words
 from autograder.intake.submission import check_student_id, list_submissions, refused_submissions
+from autograder.limits import Limits
 from autograder.platforms.misplaced import how_to_collect
 from autograder.progress import progress_bar
 from autograder.words import count
@@ -100,7 +102,7 @@ def grade_lesson(
         submissions = select_submissions(course, lesson, students)
         boxes = backend(strategy, min(workers, len(submissions)), min_level, level)
         resources.callback(boxes.close)
-        if (force or _looks_changed(course, submissions)) and not _is_frozen(course, lesson):
+        if (force or looks_changed(course, lesson, students)) and not _is_frozen(course, lesson):
             boxes.begin()  # they warm up while the rest is found out
         with open_gradebook(course.gradebook, lesson) as book:
             _warn_of_an_empty_gradebook(course, lesson, console)
@@ -293,14 +295,6 @@ def _list_refused(strategy: Strategy) -> tuple[Record, ...]:
 def _list_in_formgrader(course: Course, lesson: str) -> None:
     """Let formgrader list the lesson: it shows those with a folder in nbgrader's source, which a clone lacks."""
     (course.source / lesson).mkdir(parents=True, exist_ok=True)
-
-
-def _looks_changed(course: Course, submissions: Sequence[tuple[str, Path]]) -> bool:
-    """Whether anything was handed in since the gradebook was written: a guess, to begin early with what takes time."""
-    if not isinstance(course.gradebook, Path) or not course.gradebook.is_file():
-        return True
-    written = course.gradebook.stat().st_mtime
-    return any(folder.stat().st_mtime > written for _, folder in submissions)
 
 
 def _warn_of_an_empty_gradebook(course: Course, lesson: str, console: Console) -> None:

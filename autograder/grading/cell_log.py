@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from autograder.box import BoxLost, CellResult
-from autograder.box.endings import more_memory
+from autograder.box.endings import BoxLost, more_memory
+from autograder.box.protocol import CellResult
 from autograder.grading.answer_grader import with_setting, without_package
 from autograder.grading.kept_outputs import OutputKeeper
 from autograder.limits import NO_ALLOWANCE, Allowance, Limits

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import Protocol
 
-from autograder.box import BoxLost
+from autograder.box.endings import BoxLost
 from autograder.limits import Allowance
 from autograder.words import shown
 

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy.orm import Session
 
-from autograder.box import ForkServer, Level
+from autograder.box.confinement.levels import Level
+from autograder.box.fork_server.client import ForkServer
+from autograder.box.fork_server.root import BoxRoot
 from autograder.errors import Unreadable
 from autograder.gradebook import store
 from autograder.gradebook.changes.adjustments import Adjustments, adjusted
@@ -121,8 +123,8 @@ class ExerciseStrategy(Strategy):
 
     # --- how it is run and judged
 
-    def make_fork_server(self, level: Level, channels: int = 1) -> ForkServer:
-        """Where boxes come from, with a channel for each worker."""
+    def make_fork_server(self, level: Level, channels: int = 1, root: BoxRoot | None = None) -> ForkServer:
+        """Where boxes come from, with a channel for each worker, perhaps begun earlier."""
         assignment = self.assignment
         return ForkServer(
             assignment.withheld,
@@ -132,6 +134,7 @@ class ExerciseStrategy(Strategy):
             trains=assignment.trains,
             own={module.partition(".")[0] for module in assignment.course.exercises.modules.values()},
             held=assignment.held,
+            root=root,
         )
 
     def begin(self, fork_server: ForkServer, channel: int) -> Callable[[Task], Finished]:

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from autograder.box import BoxLost
+from autograder.box.endings import BoxLost
 from autograder.grading.answer_grader import AnswerGrader, AnyBox, Missing
 from autograder.grading.cell_log import CellLog, Script
 from autograder.grading.disturbance import find_changing_cells

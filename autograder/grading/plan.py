@@ -14,7 +14,7 @@ from pathlib import Path
 
 from sqlalchemy.orm import Session
 
-from autograder.box import Level
+from autograder.box.confinement.levels import Level
 from autograder.gradebook import store
 from autograder.gradebook.changes.adjustments import Adjustments, adjusted
 from autograder.gradebook.record import Conditions, Record

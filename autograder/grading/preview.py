@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from autograder.box import Level, Limits
+from autograder.box.confinement.levels import Level
 from autograder.course.course import Course
 from autograder.errors import BadInput
 from autograder.gradebook.access import look
@@ -22,6 +22,7 @@ from autograder.grading.batch import find_weakest, frozen_in_words, select_submi
 from autograder.grading.kinds import strategy_for
 from autograder.grading.plan import Recorded, make_plan
 from autograder.grading.task import Task
+from autograder.limits import Limits
 
 _COPIED = "gradebook.db"
 

@@ -9,7 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from autograder.box import ForkServer, Level, choose_level
+from autograder.box.confinement.levels import Level
+from autograder.box.confinement.selftest import choose_level
+from autograder.box.fork_server.client import ForkServer
 from autograder.course.course import Course
 from autograder.course.notebook_definitions import needed_of_notebook
 from autograder.errors import BadInput, Unreadable

@@ -11,7 +11,9 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from autograder.box import ForkServer, Level
+from autograder.box.confinement.levels import Level
+from autograder.box.fork_server.client import ForkServer
+from autograder.box.fork_server.root import BoxRoot
 from autograder.course.course import Course
 from autograder.gradebook.changes.adjustments import Adjustments
 from autograder.gradebook.record import Change, Conditions, Record
@@ -84,8 +86,8 @@ class Strategy(ABC):
     # --- how it is run and judged
 
     @abstractmethod
-    def make_fork_server(self, level: Level, channels: int = 1) -> ForkServer:
-        """Where boxes come from, with a channel for each worker."""
+    def make_fork_server(self, level: Level, channels: int = 1, root: BoxRoot | None = None) -> ForkServer:
+        """Where boxes come from, with a channel for each worker, perhaps begun earlier."""
 
     def rehearse(self, fork_server: ForkServer, tell: Tell) -> None:
         """Try out on a box of it what can be tried before anybody is judged."""

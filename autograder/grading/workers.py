@@ -29,9 +29,10 @@ from typing import Any, Protocol
 
 import torch
 
-from autograder.box import ForkServer, processes
+from autograder.box import processes
 from autograder.box.confinement.levels import mapped_bytes
 from autograder.box.endings import ForkServerEnded
+from autograder.box.fork_server.client import ForkServer
 from autograder.errors import DISK_FULL
 from autograder.grading.strategy import Strategy
 from autograder.grading.task import Finished, Task

@@ -18,7 +18,8 @@ from typing import Any
 
 import torch
 
-from autograder.box import Box, BoxLost
+from autograder.box.box import Box
+from autograder.box.endings import BoxLost
 from autograder.box.frames import Frame, FrameReader, encode_frame
 from autograder.box.processes import Reading
 from autograder.box.protocol import CellResult, Encoder, encode_cell, encode_observation

@@ -22,7 +22,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from autograder.box import choose_level
+from autograder.box.confinement.selftest import choose_level
 from benchmarks.grading import phases
 from benchmarks.grading.courses import LESSON, ROOT, make_course, ordinary
 from benchmarks.grading.peer import environment

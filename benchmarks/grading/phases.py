@@ -10,7 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from autograder.box import Box, BoxLost, ForkServer, choose_level
+from autograder.box.box import Box
+from autograder.box.confinement.selftest import choose_level
+from autograder.box.endings import BoxLost
+from autograder.box.fork_server.client import ForkServer
 from autograder.course.course import Course
 from autograder.gradebook.record import Conditions, Record
 from autograder.grading.answer_keys import AnswerKeys

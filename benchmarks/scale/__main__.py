@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.box import Level
+from autograder.box.confinement.levels import Level
 from autograder.cluster.backend import cluster_backend
 from autograder.cluster.connecting import connected
 from autograder.cluster.messages import Message, pack_task

@@ -25,7 +25,7 @@ from typing import Any
 
 import pytest
 
-from autograder.box import choose_level
+from autograder.box.confinement.selftest import choose_level
 from autograder.cli import main, make_parser
 from autograder.commands.author import certify
 from autograder.commands.semester import grade

@@ -14,9 +14,11 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from autograder import box, doctor, machine
-from autograder.box import Level, trial
-from autograder.box.confinement import container
+from autograder import doctor, machine
+from autograder.box import trial
+from autograder.box.confinement import container, selftest
+from autograder.box.confinement.levels import Level
+from autograder.box.fork_server import client
 from autograder.cli import main
 from autograder.doctor import Examination, Finding, LevelFinding, examine, print_diagnosis
 from autograder.gradebook.writer import GradebookWriter
@@ -41,8 +43,8 @@ class Machine:
         self.image = False
         monkeypatch.setattr(sys, "platform", "linux")
         self.failing: list[str] = []
-        monkeypatch.setattr(box, "self_test", lambda level: self.problems.get(level, []))
-        monkeypatch.setattr(box, "ForkServer", self.fork_server)
+        monkeypatch.setattr(selftest, "self_test", lambda level: self.problems.get(level, []))
+        monkeypatch.setattr(client, "ForkServer", self.fork_server)
         monkeypatch.setattr(trial, "what_fails", lambda limits: self.failing)
         monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}" if name in self.installed else None)
         monkeypatch.setattr(machine, "version_of", lambda name: "1.0" if name in self.installed else "")

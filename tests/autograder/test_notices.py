@@ -7,13 +7,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from autograder.box import ForkServer, Level, Limits, self_test
+from autograder.box.confinement.levels import Level
+from autograder.box.confinement.selftest import self_test
 from autograder.box.endings import PYTHON_ENDED
+from autograder.box.fork_server.client import ForkServer
 from autograder.course.course import Course
 from autograder.errors import BadInput
 from autograder.grading.batch import grade_lesson
 from autograder.grading.notebook_runner import Graded, grade_notebook
-from autograder.limits import Allowance
+from autograder.limits import Allowance, Limits
 from autograder.repair import Cell, CellKind
 from course_lib import exercises
 from course_lib.checking import PUBLIC_SEED, AnswerKey, Outcome

@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 
 from autograder import preflight as module
-from autograder.box import self_test
+from autograder.box.confinement.selftest import self_test
 from autograder.cli import main
 from autograder.course import released as places
 from autograder.errors import BadInput, Unreadable

@@ -18,7 +18,8 @@ from typing import Any
 
 import pytest
 
-from autograder.box import Level, self_test
+from autograder.box.confinement.levels import Level
+from autograder.box.confinement.selftest import self_test
 from autograder.course.course import Course
 from autograder.demo.student import Expected, Student
 from autograder.demo.students import STUDENTS

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.box import Level, self_test
+from autograder.box.confinement.levels import Level
+from autograder.box.confinement.selftest import self_test
 from autograder.demo.student import graded_cell
 from autograder.grading.batch import grade_lesson
 from course_lib import exercises

@@ -10,7 +10,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from autograder.box import ForkServer, Level, self_test
+from autograder.box.confinement.levels import Level
+from autograder.box.confinement.selftest import self_test
+from autograder.box.fork_server.client import ForkServer
 from autograder.grading.notebook_runner import Graded, grade_notebook
 from autograder.limits import Limits
 from autograder.repair import Cell, CellKind

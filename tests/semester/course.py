@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from autograder.box import ForkServer
+from autograder.box.fork_server.client import ForkServer
 from autograder.course.course import Course
 from autograder.grading import exercise_strategy
 from course_lib import exercises

@@ -12,7 +12,7 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 
-from autograder.box import Level
+from autograder.box.confinement.levels import Level
 from autograder.course.course import Course
 from autograder.grading.batch import grade_lesson
 from course_lib import exercises

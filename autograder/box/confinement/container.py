@@ -68,6 +68,7 @@ class Container:
         memory = self._boxes * (max(limits.memory_bytes, limits.memory_ceiling_bytes) + _OWN) + _SHARED
         options = [
             f"--name={_name(root)}",
+            "--interactive",  # it is told by its standard input what to be
             "--network=none",
             "--read-only",
             "--tmpfs=/tmp:rw,noexec,nosuid,nodev,size=64m",

@@ -11,16 +11,14 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import json
 import logging
 import os
 import shutil
-import signal
 import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Literal, Self
 
@@ -28,12 +26,12 @@ from autograder.box.box import START_SECONDS, WATCH_SECONDS, Box
 from autograder.box.clocks import Clock
 from autograder.box.confinement.cgroups import own_division
 from autograder.box.confinement.container import ContainerFailed
-from autograder.box.confinement.enclosure import enclosure_at
 from autograder.box.confinement.levels import Level
-from autograder.box.disk import made_and_locked, remove
+from autograder.box.disk import remove
 from autograder.box.endings import BoxUnavailable
 from autograder.box.fork_server.handles import ANSWER_SECONDS, BoxHandle, Channel, Grouped, Spawned
-from autograder.box.frames import Frame, Json, encode_frame
+from autograder.box.fork_server.root import BoxRoot, tell
+from autograder.box.frames import Frame, encode_frame
 from autograder.box.library import copy_library
 from autograder.limits import Limits
 
@@ -59,6 +57,7 @@ class ForkServer:
         stand_ins: let something stand in for packages that are not installed, where cells import them.
         own: packages of the course's own, with its answers, for which nothing stands in.
         held: names of `course_lib` that the boxes are for, with whatever they need; None for all that is not withheld.
+        root: with a process that was started earlier, for this level and these limits, with at least these channels.
 
     Raises:
         BadInput: a withheld module does not exist.
@@ -76,29 +75,31 @@ class ForkServer:
         stand_ins: bool = True,
         own: Iterable[str] = (),
         held: Iterable[str] | None = None,
+        root: BoxRoot | None = None,
     ) -> None:
         self.level = level
-        self._trains = trains
-        self._stand_ins = stand_ins
-        self._own = list(own)
         self.limits = limits or Limits()
         self.start: StartMethod = start or ("fork" if _can_fork() else "spawn")
-        self._boxes = channels
         self._division = own_division() if Level.L0 < level < Level.L4 else None
         self._owner = os.getpid()
         self._is_ready = False
-        self._root, self._lock = made_and_locked("katze-box-locked_")
-        self._enclosure = enclosure_at(level, self.limits, channels)
-        self._process: subprocess.Popen[bytes] | None = None
-        self._listener: socket.socket | None = None  # where the inside connects, if it cannot inherit its channels
         self._channels: list[Channel] = []
+        with _container_is_there():
+            self._root = root or BoxRoot(level, self.limits, channels, serves=self.start == "fork")
+        library, withheld = self._root.path / "library", sorted(withheld)
         try:
-            for name in ("library", "home", "boxes"):
-                (self._root / name).mkdir()
-            self._withheld = sorted(withheld)
-            self._modules = copy_library(self._root / "library", self._withheld, held)
+            self._setup = {
+                "library": str(library),
+                "packages": self._root.enclosure.packages,
+                "modules": copy_library(library, withheld, held),
+                "withheld": withheld,
+                "trains": trains,
+                "stand_ins": stand_ins,
+                "own": list(own),
+                "level": int(level),
+            }
             if self.start == "fork":
-                self._start_server(channels)
+                self._begin_server()
         except BaseException:
             self.close()
             raise
@@ -119,12 +120,12 @@ class ForkServer:
         if self._is_ready:
             return
         try:
-            if self._listener is not None:
-                self._accept(self._listener)
+            if self._root.listener is not None:
+                self._accept(self._root.listener)
             for channel in self._channels:
                 channel.receive(START_SECONDS)
         except BoxUnavailable as error:
-            reason = f"{error}: {self._last_words()}"
+            reason = f"{error}: {self._root.last_words()}"
             self.close()
             raise BoxUnavailable(reason) from error
         self._is_ready = True
@@ -157,7 +158,7 @@ class ForkServer:
         if seconds is not None:
             until = until.with_left(seconds)
         alone = self.level >= Level.L2
-        folder = Path(tempfile.mkdtemp(dir=self._root / "boxes"))
+        folder = Path(tempfile.mkdtemp(dir=self._root.path / "boxes"))
         if files is not None:
             shutil.copytree(files, folder, dirs_exist_ok=True)
         setup = {"folder": str(folder), "seed": seed, "limits": dataclasses.asdict(limits)}
@@ -168,7 +169,9 @@ class ForkServer:
                 if self.start == "fork":
                     handle: BoxHandle = self._channels[channel].fork(theirs, alone)
                 else:
-                    handle = Spawned(self._run([theirs], {"is_box": True}), alone)
+                    process = self._root.start([theirs])
+                    tell(process, {**self._setup, "sockets": [theirs.fileno()], "is_box": True})
+                    handle = Spawned(process, alone)
             handle = self._grouped(handle, limits)
         except BaseException:
             ours.close()
@@ -202,61 +205,34 @@ class ForkServer:
         Raises:
             BoxUnavailable: it did not start.
         """
-        if self._process is None:
+        process = self._root.process
+        if process is None:
             return
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(WATCH_SECONDS)  # what its channels tell at once can take a moment to be seen here
-        if self._process.returncode is None:
+            process.wait(WATCH_SECONDS)  # what its channels tell at once can take a moment to be seen here
+        if process.returncode is None:
             return
-        logger.warning("the fork server has ended with status %s; another one is started", self._process.returncode)
+        logger.warning("the fork server has ended with status %s; another one is started", process.returncode)
         for channel in self._channels:
             channel.close(quit_server=False)
-        for left in (self._root / "boxes").iterdir():
+        for left in (self._root.path / "boxes").iterdir():
             remove(left)
-        self._channels, self._is_ready = [], False
-        self._start_server(self._boxes)
+        self._is_ready = False
+        with _container_is_there():
+            self._root.start_server()
+        self._begin_server()
         self.ready()
 
     def close(self) -> None:
         """End the fork server and its boxes; only in the process that started it."""
         for channel in self._channels:
             channel.close(quit_server=os.getpid() == self._owner)
-        if os.getpid() != self._owner:
-            return
-        if self._listener is not None:
-            self._listener.close()
-        if self._process is not None:
-            try:
-                self._process.wait(ANSWER_SECONDS if self._is_ready else 0)  # one still warming up hears nothing
-            except subprocess.TimeoutExpired:
-                self._enclosure.end(self._root)
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(self._process.pid, signal.SIGKILL)
-                self._process.wait()
-        remove(self._root)
-        with contextlib.suppress(OSError):  # closed before
-            os.close(self._lock)
+        self._root.close(ANSWER_SECONDS if self._is_ready else 0)  # one still warming up hears nothing
 
-    def _start_server(self, channels: int) -> None:
-        if not self._enclosure.passes_descriptors:
-            door = self._root / "door"
-            door.unlink(missing_ok=True)
-            self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-            self._listener.bind(str(door))
-            door.chmod(0o600)
-            self._listener.listen(channels)
-            try:
-                self._process = self._run([], {"door": str(door), "channels": channels})
-            except ContainerFailed as problem:
-                raise BoxUnavailable(f"no container could be started: {problem}") from problem
-            return
-        pairs = [socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(channels)]
-        self._channels = [Channel(ours) for ours, _ in pairs]
-        try:
-            self._process = self._run([theirs for _, theirs in pairs], {})
-        finally:
-            for _, theirs in pairs:
-                theirs.close()
+    def _begin_server(self) -> None:
+        """Tell the process, which has been started, what boxes are to have."""
+        self._channels = [Channel(end) for end in self._root.ends]
+        self._root.tell_server(self._setup)
 
     def _accept(self, listener: socket.socket) -> None:
         """Let the inside connect, once for each channel.
@@ -267,49 +243,21 @@ class ForkServer:
         until = time.monotonic() + START_SECONDS
         with listener:
             listener.settimeout(WATCH_SECONDS)
-            while len(self._channels) < self._boxes:
+            while len(self._channels) < self._root.channels:
                 try:
                     self._channels.append(Channel(listener.accept()[0]))
                 except TimeoutError as error:
-                    ended = self._process is None or self._process.poll() is not None
+                    ended = self._root.process is None or self._root.process.poll() is not None
                     if ended or time.monotonic() > until:
                         raise BoxUnavailable("the fork server does not start") from error
 
-    def _last_words(self) -> str:
-        lines = (self._root / "log").read_text(errors="replace").strip().splitlines()
-        return lines[-1] if lines else "it left no message"
 
-    def _run(self, sockets: list[socket.socket], wish: dict[str, Json]) -> subprocess.Popen[bytes]:
-        """A fresh process on the filtered library, with nothing of this one's environment."""
-        library, packages = str(self._root / "library"), self._enclosure.packages
-        environment = _environment(self._root / "home")
-        argument = {
-            "library": library,
-            "packages": packages,
-            "modules": self._modules,
-            "withheld": self._withheld,
-            "trains": self._trains,
-            "stand_ins": self._stand_ins,
-            "own": self._own,
-            "level": int(self.level),
-            "sockets": [end.fileno() for end in sockets],
-            **wish,
-        }
-        code = "import gc, sys; gc.disable(); "  # until all is imported, of which next to nothing is garbage
-        code += f"sys.path[:] = [{library!r}, *sys.path, *{packages!r}]; "
-        code += "from autograder.box.fork_server.server import main; main(sys.argv[1])"
-        arguments = ["-s", "-P", "-S", "-B", "-c", code, json.dumps(argument)]
-        with open(self._root / "log", "ab") as log:
-            return subprocess.Popen(
-                self._enclosure.command(self._root, environment, arguments),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=log,
-                pass_fds=[end.fileno() for end in sockets],
-                cwd=self._root / "home",
-                env=self._enclosure.own_environment(environment),
-                start_new_session=True,
-            )
+@contextlib.contextmanager
+def _container_is_there() -> Iterator[None]:
+    try:
+        yield
+    except ContainerFailed as problem:
+        raise BoxUnavailable(f"no container could be started: {problem}") from problem
 
 
 def _can_fork() -> bool:
@@ -319,17 +267,3 @@ def _can_fork() -> bool:
     except (AttributeError, OSError):
         return False
     return True
-
-
-def _environment(home: Path) -> dict[str, str]:
-    """All of the environment of a fork server and its boxes. One thread: threads do not survive a fork."""
-    threads = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
-    return {
-        **dict.fromkeys(threads, "1"),
-        **dict.fromkeys(("HOME", "TMPDIR", "IPYTHONDIR", "MPLCONFIGDIR"), str(home)),
-        "PATH": "/usr/local/bin:/usr/bin:/bin",
-        "LANG": "C.UTF-8",
-        "MPLBACKEND": "module://matplotlib_inline.backend_inline",
-        "MALLOC_ARENA_MAX": "2",  # each arena takes 64 MB of address space, which is limited
-        "PYTHONHASHSEED": "0",  # so that a set has the same order in every run, and a regrade repeats exactly
-    }

@@ -45,15 +45,6 @@ from autograder.limits import Limits
 _MESSAGE_BYTES = 1 << 16
 _SUBREAPER = 36  # of prctl
 _SWEEPS = 100
-_NEEDED = (
-    "torch",
-    "torch.utils.data",
-    "numpy",
-    "numpy.random",
-    "matplotlib.pyplot",
-    "matplotlib_inline.backend_inline",
-    "safetensors.torch",
-)
 _WELCOME = ("ipywidgets", "jaxtyping")  # if installed: they are common
 _TRAINING = "torch._dynamo"  # what the first optimizer loads, for longer than a second
 _BACKEND = "module://matplotlib_inline.backend_inline"
@@ -69,7 +60,7 @@ _REHEARSAL = (
 
 @dataclass(frozen=True)
 class Start:
-    """What the grader tells a fresh process, as JSON in its only argument.
+    """What the grader tells a fresh process, as a line of JSON.
 
     Attributes:
         library: the filtered copy, first on the path.
@@ -107,9 +98,12 @@ class Start:
         return child.Confinement(Level(self.level), tuple(grants))
 
 
-def main(argument: str) -> None:
-    """The life of a fresh process: a fork server or, where forking is unsafe, a single box."""
-    start = Start(**json.loads(argument))
+def main(told: str) -> None:
+    """The life of a fresh process, which has imported packages (`root.py`): a fork server or, where forking is unsafe,
+    a single box.
+    """
+    start = Start(**json.loads(told))
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # nobody says anything more
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # some hundreds of them stay open
     missing = MissingPackages(start.own)
@@ -134,8 +128,6 @@ def warm_up(start: Start) -> BoxShell:
 
     What was imported stays for good: from then on it is kept out of garbage collection, which begins here.
     """
-    for name in _NEEDED:
-        importlib.import_module(name)
     for name in [*_WELCOME, *([_TRAINING] if start.trains else []), *start.modules]:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)

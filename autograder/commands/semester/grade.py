@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import os
 import sys
 from pathlib import Path
@@ -24,6 +25,8 @@ from autograder.commands.writing import write_json
 from autograder.errors import BadInput, of_extra
 
 if TYPE_CHECKING:
+    from autograder.box.confinement.levels import Level
+    from autograder.box.fork_server.root import BoxRoot
     from autograder.course.course import Course
     from autograder.gradebook.results import ClassResult
     from autograder.grading.preview import Preview
@@ -70,15 +73,26 @@ def add_grading(commands: Commands, name: str, summary: str, example: str, page:
 
 
 def _run(options: argparse.Namespace) -> int:
+    from autograder.grading.early import begun_early
+
+    course, level = course_of(options), weakest_level(options)
+    is_here = options.scheduler is None and not options.dry_run
+    early = begun_early(course, options.lesson, options.student, level, options.workers, options.force)
+    with early if is_here else contextlib.nullcontext() as root:
+        return _grade(course, level, root, options)
+
+
+def _grade(course: Course, level: Level | None, root: BoxRoot | None, options: argparse.Namespace) -> int:
+    """Grade, with boxes that may have been begun; import only now what takes as long as their start."""
+    from autograder.grading.backend import LocalBackend, StartBackend
     from autograder.grading.batch import grade_lesson
     from autograder.grading.preview import copied, preview_lesson
     from autograder.pages.preview import NOTHING_WRITTEN
     from autograder.pages.terminal import print_class
 
-    course = course_of(options)
     wanted: dict[str, Any] = {
         "students": options.student,
-        "min_level": weakest_level(options),
+        "min_level": level,
         "skip_demos": not options.all_cells,
         "feedback": not options.no_feedback,
         "force": options.force,
@@ -88,15 +102,14 @@ def _run(options: argparse.Namespace) -> int:
         raise BadInput("--run is for --dry-run; without either, `katze grade` grades")
     if options.dry_run and not options.on_a_copy:
         return _report_preview(preview_lesson(course, options.lesson, **wanted), options)
+    backend: StartBackend = functools.partial(LocalBackend, root=root)
     if options.scheduler is not None:
         with of_extra("--scheduler", "cluster"):
             from autograder.cluster.backend import cluster_backend
 
-        wanted["backend"] = cluster_backend(
-            options.scheduler, options.workers, options.scheduler_wait, options.trust_scheduler
-        )
+        backend = cluster_backend(options.scheduler, options.workers, options.scheduler_wait, options.trust_scheduler)
     with copied(course, options.lesson) if options.dry_run else contextlib.nullcontext(course) as place:
-        run = grade_lesson(place, options.lesson, workers=options.workers, **wanted)
+        run = grade_lesson(place, options.lesson, workers=options.workers, backend=backend, **wanted)
     if options.json != "-":
         print_class(run)
         if options.dry_run:

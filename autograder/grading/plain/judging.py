@@ -10,7 +10,8 @@ from typing import Any
 import nbformat
 from nbgrader.utils import determine_grade
 
-from autograder.box import BoxLost, CellResult
+from autograder.box.endings import BoxLost
+from autograder.box.protocol import CellResult
 from autograder.grading.plain.assignment import MasterCell
 from autograder.grading.plain.refusals import could_not
 from autograder.words import count

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from autograder.box import CellResult
+from autograder.box.protocol import CellResult
 from autograder.words import some
 
 REFUSED = "This could not be graded: the sandbox refused"

@@ -15,7 +15,9 @@ from typing import Any
 from IPython.core.displayhook import DisplayHook
 from IPython.core.inputtransformer2 import TransformerManager
 
-from autograder.box import Box, BoxLost, CellResult
+from autograder.box.box import Box
+from autograder.box.endings import BoxLost
+from autograder.box.protocol import CellResult
 from autograder.grading.kept_outputs import OutputKeeper
 from autograder.repair.cells import Cell, CellKind
 from course_lib.checking.rules import definitions

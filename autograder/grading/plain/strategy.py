@@ -13,7 +13,9 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from autograder.box import ForkServer, Level
+from autograder.box.confinement.levels import Level
+from autograder.box.fork_server.client import ForkServer
+from autograder.box.fork_server.root import BoxRoot
 from autograder.gradebook import store
 from autograder.gradebook.record import Change, Conditions, Record
 from autograder.gradebook.session import GradebookSession
@@ -86,9 +88,9 @@ class PlainStrategy(Strategy):
 
     # --- how it is run and judged
 
-    def make_fork_server(self, level: Level, channels: int = 1) -> ForkServer:
-        """Where boxes come from, with a channel for each worker."""
-        return ForkServer((), level, self.limits, channels=channels, trains=False, stand_ins=False)
+    def make_fork_server(self, level: Level, channels: int = 1, root: BoxRoot | None = None) -> ForkServer:
+        """Where boxes come from, with a channel for each worker, perhaps begun earlier."""
+        return ForkServer((), level, self.limits, channels=channels, trains=False, stand_ins=False, root=root)
 
     def rehearse(self, fork_server: ForkServer, tell: Tell) -> None:
         """Run the course's own solution."""

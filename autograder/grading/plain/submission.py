@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from autograder.box import ForkServer
+from autograder.box.fork_server.client import ForkServer
 from autograder.errors import Unreadable
 from autograder.gradebook.record import ExerciseRecord
 from autograder.grading.plain import files

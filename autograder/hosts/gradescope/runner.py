@@ -21,7 +21,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from autograder.box import Level, choose_level
+from autograder.box.confinement.levels import Level
+from autograder.box.confinement.selftest import choose_level
 from autograder.course.course import Course
 from autograder.errors import BadInput
 from autograder.gradebook.changes.adjustments import adjusted

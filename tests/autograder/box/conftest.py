@@ -4,7 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from autograder.box import Box, ForkServer, Level, Limits, self_test
+from autograder.box.box import Box
+from autograder.box.confinement.levels import Level
+from autograder.box.confinement.selftest import self_test
+from autograder.box.fork_server.client import ForkServer
+from autograder.limits import Limits
 
 WITHHELD = ("course_lib.attention",)
 QUICK = Limits(cell_seconds=1.0, call_seconds=1.0, memory_bytes=256 << 20)

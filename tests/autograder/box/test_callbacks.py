@@ -15,9 +15,12 @@ import pytest
 import torch
 from torch import Generator, Tensor, nn
 
-from autograder.box import Box, BoxLost, ForkServer, Limits
+from autograder.box.box import Box
+from autograder.box.endings import BoxLost
+from autograder.box.fork_server.client import ForkServer
 from autograder.box.frames import ProtocolError
 from autograder.box.protocol import Decoder, Encoder, decode_call, decode_case, encode_case
+from autograder.limits import Limits
 from course_lib.checking import AnswerKey, Callback, Case, Exercise, Misconception, Outcome, Verdict, judge, observe
 from course_lib.checking.exercise import CallRefused, Value
 from course_lib.checking.ready_made import SOFTMAX

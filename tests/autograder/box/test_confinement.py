@@ -18,8 +18,12 @@ from pathlib import Path
 import pytest
 
 import course_lib
-from autograder.box import Box, BoxLost, ForkServer, Level, self_test
+from autograder.box.box import Box
 from autograder.box.confinement import container
+from autograder.box.confinement.levels import Level
+from autograder.box.confinement.selftest import self_test
+from autograder.box.endings import BoxLost
+from autograder.box.fork_server.client import ForkServer
 
 pytestmark = pytest.mark.usefixtures("processes")
 

@@ -13,7 +13,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from autograder.box import ForkServer, Level, self_test, trial
+from autograder.box import trial
+from autograder.box.confinement.levels import Level
+from autograder.box.confinement.selftest import self_test
+from autograder.box.fork_server.client import ForkServer
 from autograder.limits import Limits, SystemCalls
 
 

@@ -17,7 +17,10 @@ from pathlib import Path
 import pytest
 
 import course_lib
-from autograder.box import Box, ForkServer, Level, self_test
+from autograder.box.box import Box
+from autograder.box.confinement.levels import Level
+from autograder.box.confinement.selftest import self_test
+from autograder.box.fork_server.client import ForkServer
 from autograder.box.library import find_modules, held_modules
 from autograder.grading.digests.reach import held_by_lesson
 from autograder.repair import Release

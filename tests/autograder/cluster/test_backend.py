@@ -16,7 +16,8 @@ from typing import Any
 import dask
 import pytest
 
-from autograder.box import Level, choose_level
+from autograder.box.confinement.levels import Level
+from autograder.box.confinement.selftest import choose_level
 from autograder.cluster import backend
 from autograder.cluster.backend import cluster_backend
 from autograder.cluster.examining import Examined

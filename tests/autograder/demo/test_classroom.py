@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.box import Level
+from autograder.box.confinement.levels import Level
 from autograder.course.course import Course
 from autograder.course.release import release
 from autograder.demo.classroom import expected, make_class, students, surprises

@@ -21,7 +21,6 @@ import pytest
 from bs4 import BeautifulSoup
 from rich.console import Console
 
-from autograder.box import Limits
 from autograder.course.course import SECRET_BYTES, Course
 from autograder.errors import BadInput, Interrupted
 from autograder.gradebook.record import SET_ASIDE
@@ -31,6 +30,7 @@ from autograder.grading.answer_keys import AnswerKeys
 from autograder.grading.batch import grade_lesson
 from autograder.grading.plan import FORCED, LEFT_UNDONE, SUBMITTED_AGAIN
 from autograder.grading.task import Finished, Task
+from autograder.limits import Limits
 from autograder.pages.class_report import class_page
 from course_lib.checking import Outcome
 from tests.autograder.small_class import (

@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from autograder.box import BoxLost, CellResult
+from autograder.box.endings import BoxLost
+from autograder.box.protocol import CellResult
 from autograder.grading.answer_keys import SLOTS, AnswerKeys
 from autograder.grading.notebook_runner import Graded, grade_notebook
 from autograder.limits import Allowance, Limits

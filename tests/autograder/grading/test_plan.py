@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from autograder.box import Level, Limits
+from autograder.box.confinement.levels import Level
 from autograder.course.course import Course
 from autograder.gradebook.file import GradebookFile
 from autograder.grading import assignment as assignment_module
@@ -21,6 +21,7 @@ from autograder.grading.batch import grade_lesson, read_recorded
 from autograder.grading.kinds import strategy_for
 from autograder.grading.plan import FIRST, FORCED, LEFT_UNDONE, OVERWRITTEN, SUBMITTED_AGAIN, Plan, make_plan
 from autograder.intake.submission import list_submissions
+from autograder.limits import Limits
 from course_lib.checking import Exercise
 from tests.autograder.small_class import BY_NAME, LESSON, by_student, hand_in, make_course, replace_exercise, rows, why
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.box import Level
+from autograder.box.confinement.levels import Level
 from autograder.grading.single import check_file
 from course_lib.exercises import COURSE
 from tests.autograder.answered_lesson import filled, graded, released

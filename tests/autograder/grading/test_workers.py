@@ -12,11 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from autograder.box import ForkServer, Level, Limits
+from autograder.box.confinement.levels import Level
+from autograder.box.fork_server.client import ForkServer
 from autograder.course.course import Course
 from autograder.grading import exercise_strategy, workers
 from autograder.grading.batch import grade_lesson
 from autograder.grading.task import Finished, Task
+from autograder.limits import Limits
 from course_lib.checking import Outcome
 from tests.autograder.small_class import (
     BY_NAME,
@@ -70,7 +72,7 @@ def test_a_fork_server_that_dies_costs_at_most_the_submission_over_which_it_dies
     def grade_without_a_server(worker: Worker, task: Task) -> Finished:
         if task.student == "mallory" and (when == "every time" or not killed.exists()):
             killed.touch()
-            server = worker.fork_server._process
+            server = worker.fork_server._root.process
             assert server is not None
             with (
                 worker.fork_server.open_box(worker.channel) if when == "in its box" else contextlib.nullcontext() as box

@@ -21,7 +21,9 @@ import pytest
 from nbgrader.nbgraderformat.v2 import MetadataValidatorV2
 from nbgrader.nbgraderformat.v3 import MetadataValidatorV3
 
-from autograder.box import ForkServer, Level, self_test
+from autograder.box.confinement.levels import Level
+from autograder.box.confinement.selftest import self_test
+from autograder.box.fork_server.client import ForkServer
 from autograder.grading.notebook_runner import grade_notebook
 from autograder.intake.submission import read_notebook, read_submission
 from autograder.limits import Limits

@@ -17,7 +17,8 @@ from typing import Any
 
 import pytest
 
-from autograder.box import Level, choose_level
+from autograder.box.confinement.levels import Level
+from autograder.box.confinement.selftest import choose_level
 from autograder.cli import main
 from autograder.course.course import Course
 from autograder.errors import BadInput

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from autograder.box import BoxLost
+from autograder.box.endings import BoxLost
 from benchmarks.fuzz import __main__ as fuzz
 from benchmarks.fuzz import mutations, notebooks, wire
 from benchmarks.fuzz.pages import harm, require_harmless

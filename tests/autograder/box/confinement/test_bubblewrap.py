@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 import course_lib
-from autograder.box import Level, self_test
 from autograder.box.confinement import bubblewrap
 from autograder.box.confinement.bubblewrap import Bubblewrap
+from autograder.box.confinement.levels import Level
+from autograder.box.confinement.selftest import self_test
 
 REPOSITORY = Path(course_lib.__file__).parents[2]
 

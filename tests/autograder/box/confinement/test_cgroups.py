@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from autograder.box import BoxUnavailable, ForkServer
 from autograder.box.confinement.cgroups import ControlGroup, Division, _own_group, divide
+from autograder.box.endings import BoxUnavailable
 from autograder.box.fork_server import client
+from autograder.box.fork_server.client import ForkServer
 from autograder.limits import Limits
 
 MOUNTS = """\

@@ -12,10 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from autograder.box import BoxUnavailable, ForkServer, Level, Limits, self_test
 from autograder.box.confinement import container
 from autograder.box.confinement.container import Container, ContainerFailed
 from autograder.box.confinement.grants import package_folders
+from autograder.box.confinement.levels import Level
+from autograder.box.confinement.selftest import self_test
+from autograder.box.endings import BoxUnavailable
+from autograder.box.fork_server.client import ForkServer
+from autograder.limits import Limits
 
 ENGINE = """#!{python}
 import json, os, sys

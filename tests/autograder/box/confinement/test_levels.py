@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import pytest
 
-from autograder.box import Level, Limits, choose_level, describe, self_test
 from autograder.box.confinement import landlock, selftest
 from autograder.box.confinement.enclosure import Nothing
+from autograder.box.confinement.levels import Level, describe
+from autograder.box.confinement.selftest import choose_level, self_test
 from autograder.errors import BadInput
+from autograder.limits import Limits
 
 
 def test_a_level_is_described_in_one_line() -> None:

@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from autograder.box import Box, ForkServer, Level, self_test
+from autograder.box.box import Box
+from autograder.box.confinement.levels import Level
+from autograder.box.confinement.selftest import self_test
+from autograder.box.fork_server.client import ForkServer
 
 COURSE = "the-course-of-winter"
 

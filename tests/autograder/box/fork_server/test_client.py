@@ -21,12 +21,17 @@ from pathlib import Path
 import pytest
 import torch
 
-from autograder.box import Box, BoxLost, BoxUnavailable, ForkServer, Level, Limits, self_test
+from autograder.box.box import Box
+from autograder.box.confinement.levels import Level
+from autograder.box.confinement.selftest import self_test
+from autograder.box.endings import BoxLost, BoxUnavailable
 from autograder.box.fork_server import handles
+from autograder.box.fork_server.client import ForkServer
 from autograder.box.frames import Frame, encode_frame
 from autograder.box.processes import Doing, Reading
 from autograder.box.protocol import OUT_OF_MEMORY_STATUS
 from autograder.errors import BadInput
+from autograder.limits import Limits
 from course_lib.checking.exercise import Case
 from course_lib.checking.observation import Foreign, Outcome
 from tests.autograder.box.conftest import QUICK, WITHHELD
@@ -581,9 +586,9 @@ def test_closing_a_fork_server_ends_its_boxes_and_removes_its_files(
 def test_the_end_of_a_fork_server_is_no_students_fault() -> None:
     with ForkServer(WITHHELD) as fork_server:
         box = fork_server.open_box()
-        assert fork_server._process is not None
-        fork_server._process.kill()
-        fork_server._process.wait()
+        assert fork_server._root.process is not None
+        fork_server._root.process.kill()
+        fork_server._root.process.wait()
         with pytest.raises(BoxUnavailable):
             box.run_cell("1")
         with pytest.raises(BoxUnavailable):
@@ -603,7 +608,8 @@ def test_a_killed_grader_leaves_nothing_behind(tmp_path: Path, level: Level) -> 
     if level is Level.L3 and self_test(level):
         pytest.skip("no boxes at level L3 here")
     code = (
-        "import os\nfrom autograder.box import Level, ForkServer\n"
+        "import os\nfrom autograder.box.confinement.levels import Level\n"
+        "from autograder.box.fork_server.client import ForkServer\n"
         f"fork_server = ForkServer(level=Level.{level.name})\nbox = fork_server.open_box()\nbox.run_cell('1')\n"
         "print(box.process, flush=True)\n"
         "os.kill(os.getpid(), 9)"

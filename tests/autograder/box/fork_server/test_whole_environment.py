@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from autograder.box import ForkServer, Level, self_test
+from autograder.box.confinement.levels import Level
+from autograder.box.confinement.selftest import self_test
+from autograder.box.fork_server.client import ForkServer
 
 
 @pytest.fixture(scope="module")

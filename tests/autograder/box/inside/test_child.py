@@ -11,7 +11,10 @@ import pytest
 import torch
 from torch import nn
 
-from autograder.box import Box, BoxLost, ForkServer, Limits
+from autograder.box.box import Box
+from autograder.box.endings import BoxLost
+from autograder.box.fork_server.client import ForkServer
+from autograder.limits import Limits
 from course_lib.checking.exercise import Case
 from course_lib.checking.observation import Foreign, Observation, Outcome, observe
 

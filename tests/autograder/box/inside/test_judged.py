@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from autograder.box import Box
+from autograder.box.box import Box
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from autograder.box import Box, ForkServer, Level, Limits, self_test
+from autograder.box.box import Box
 from autograder.box.confinement import enclosure
 from autograder.box.confinement.grants import package_folders
+from autograder.box.confinement.levels import Level
 from autograder.box.confinement.packages import closure
+from autograder.box.confinement.selftest import self_test
+from autograder.box.fork_server.client import ForkServer
 from autograder.grading.notebook_runner import grade_notebook
+from autograder.limits import Limits
 from autograder.repair import Cell, CellKind
 from course_lib import exercises
 from course_lib.checking import PUBLIC_SEED, AnswerKey, Case, Outcome

@@ -9,7 +9,10 @@ from typing import Any
 import nbformat
 import pytest
 
-from autograder.box import Box, CellResult, ForkServer, Limits
+from autograder.box.box import Box
+from autograder.box.fork_server.client import ForkServer
+from autograder.box.protocol import CellResult
+from autograder.limits import Limits
 from course_lib.checking.observation import Outcome
 
 

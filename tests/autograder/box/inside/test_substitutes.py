@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from autograder.box import Box
+from autograder.box.box import Box
 
 WORKERS = {
     "a pool": "import multiprocessing\nwith multiprocessing.Pool(4) as pool: found = pool.map(abs, [-1, -2])",

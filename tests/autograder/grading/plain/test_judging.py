@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from autograder.box import BoxLost, CellResult
+from autograder.box.endings import BoxLost
+from autograder.box.protocol import CellResult
 from autograder.gradebook.lesson import GradedCell
 from autograder.grading.plain.assignment import MasterCell
 from autograder.grading.plain.judging import Judged, judge

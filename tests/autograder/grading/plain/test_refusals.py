@@ -16,7 +16,7 @@ import pytest
 from bs4 import BeautifulSoup
 from rich.console import Console
 
-from autograder.box import CellResult
+from autograder.box.protocol import CellResult
 from autograder.cli import main
 from autograder.course.course import Course
 from autograder.gradebook.record import Record

@@ -12,8 +12,8 @@ from typing import Any
 import jsonschema
 import pytest
 
-from autograder.box import choose_level
 from autograder.box.confinement.levels import Level
+from autograder.box.confinement.selftest import choose_level
 from autograder.errors import BadInput
 from autograder.hosts.gradescope import runner
 from autograder.hosts.gradescope.bundle import write_bundle
