@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from autograder.box.box import Box
 from autograder.box.confinement.selftest import choose_level
 from autograder.box.endings import BoxLost
@@ -93,6 +95,7 @@ def folders(course: Course) -> list[Path]:
 
 def where_the_time_goes(course: Course) -> Iterator[Row]:
     """The parts of grading one submission in one process, at the machine's level; medians in milliseconds."""
+    torch.set_num_threads(1)  # as in a worker
     released = Release.load(course.release_notebook(LESSON))
     keys, clock = AnswerKeys(course.secret()), Clock()
     with ForkServer(withheld(), choose_level()) as fork_server:

@@ -7,6 +7,7 @@ nothing. Where an exercise has a rule and its answer has earned points, the teac
 from __future__ import annotations
 
 import ast
+import functools
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -78,24 +79,33 @@ def hidden_calls(cells: Sequence[str], own: Collection[int], names: Iterable[str
         own: the places of those that the student has written.
         names: of the answers.
     """
-    trees = [syntax_tree(source) for source in cells]
-    used = [(place, use) for place, tree in enumerate(trees) if tree for use in uses(tree)]
+    read = [_uses_in(source) for source in cells]
+    used = [(place, use) for place, found in enumerate(read) for use in found or ()]
     stand_for = {use.binds: use.path if use.is_renamed else use.binds for _, use in used if use.binds}
-    ways = {(place, use.line, _reason(use, stand_for)) for place, use in used}
-    ways |= {(place, line, reason) for place, tree in enumerate(trees) if tree for line, reason in _alone(tree)}
-    ways |= {(place, 0, _UNREAD) for place, tree in enumerate(trees) if tree is None and cells[place].strip()}
+    ways = {(place, use.line, _reason(use, stand_for)) for place, use in used if place in own}
+    ways |= {(place, line, reason) for place in own for line, reason in _alone(syntax_tree(cells[place]))}
+    ways |= {(place, 0, _UNREAD) for place in own if read[place] is None and cells[place].strip()}
     known = {_package(use) for place, use in used if use.binds and place not in own}
-    foreign = [(place, use) for place, use in used if use.binds and _package(use) not in known | _EVERYWHERE]
-    code, found = Code(cells), {}
+    foreign = [
+        (place, use) for place, use in used if place in own and use.binds and _package(use) not in known | _EVERYWHERE
+    ]
+    code, found = Code(cells) if foreign else None, {}
     for name in names:
-        reached = {use.binds for use in code.reached(name)}
+        reached = {use.binds for use in code.reached(name)} if code is not None else set()
         packages = {(place, use.line, _FOREIGN.format(_package(use))) for place, use in foreign if use.binds in reached}
-        places = sorted((place, line, why) for place, line, why in ways | packages if why and place in own)
+        places = sorted((place, line, why) for place, line, why in ways | packages if why)
         found[name] = [
             HiddenCall(place, line, line_of(cells[place], line)[:_LONGEST_LINE] if line else "", why)
             for place, line, why in places[:MOST_PLACES]
         ]
     return found
+
+
+@functools.lru_cache(1024)  # the lesson's own cells are the same in every submission
+def _uses_in(source: str) -> tuple[Use, ...] | None:
+    """The names in a cell; None where it cannot be read."""
+    tree = syntax_tree(source)
+    return None if tree is None else tuple(uses(tree))
 
 
 _EVERYWHERE = {"", "torch", "course_lib", *sys.stdlib_module_names}
@@ -122,9 +132,9 @@ def _reason(use: Use, stand_for: Mapping[str, str]) -> str:
     return next((reason for reason, name in beginnings if f"{path}.".startswith(name) or last == name), "")
 
 
-def _alone(tree: ast.AST) -> Iterator[tuple[int, str]]:
+def _alone(tree: ast.AST | None) -> Iterator[tuple[int, str]]:
     """Built-in names that stand alone, and names that are put together."""
-    for part in ast.walk(tree):
+    for part in ast.walk(tree) if tree is not None else ():
         if isinstance(part, ast.Name) and part.id in _BUILT_IN:
             yield part.lineno, _reason(Use(part.id, part.lineno), {})
         elif isinstance(part, ast.Call) and dotted(part.func) in ("getattr", "vars", "operator.attrgetter"):
