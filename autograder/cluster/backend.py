@@ -1,4 +1,4 @@
-"""A lesson graded on a cluster: `katze grade LESSON --scheduler ADDRESS`."""
+"""An assignment graded on a cluster: `katze grade ASSIGNMENT --scheduler ADDRESS`."""
 
 from __future__ import annotations
 
@@ -11,50 +11,41 @@ from typing import Any
 from rich.console import Console
 
 from autograder.box.confinement.levels import Level, describe
+from autograder.box.confinement.selftest import choose_level
 from autograder.cluster.connecting import PATIENCE_SECONDS, check_address, connected
 from autograder.cluster.examining import Examined, examine_oneself
 from autograder.cluster.lesson_on_worker import LessonOnWorker, Order
-from autograder.cluster.messages import Message, open_reply, pack_task
+from autograder.cluster.messages import Message, open_reply, pack_files, pack_task
+from autograder.cluster.plain_on_worker import PlainOnWorker, PlainOrder
 from autograder.cluster.pool import ClusterPool, examine_workers, require_a_worker, workers_of
-from autograder.errors import BadInput, Unreadable
+from autograder.errors import Unreadable
 from autograder.grading.backend import StartBackend
 from autograder.grading.exercise_strategy import ExerciseStrategy
+from autograder.grading.plain.strategy import PlainStrategy
 from autograder.grading.strategy import Strategy, Tell
 from autograder.grading.task import Finished, Task
 from autograder.grading.workers import schedule
 from autograder.grading.writing import write_whole
 from autograder.intake import timestamps
+from autograder.intake.archives import NOTEBOOK_BYTES, Refused
+from autograder.intake.folders import TooManyFiles, walked
 from autograder.intake.submission import find_submission
 from autograder.words import count
 
+MOST_BYTES = 2 * NOTEBOOK_BYTES
+"""Of a submission's files on their way to a worker."""
+
 
 @dataclass(frozen=True)
-class LessonClientSide:
-    """The client's side of a lesson's grading.
+class _GradingClientSide:
+    """The client's side of an assignment's grading.
 
     Attributes:
-        strategy: of the lesson.
-        order: what workers are to do.
         here: what this process would grade with.
     """
 
-    strategy: ExerciseStrategy
-    order: Order
     here: Examined
-
-    def on_worker(self, name: str) -> LessonOnWorker:
-        """What each worker is to keep ready."""
-        return LessonOnWorker(name, self.order, self.strategy.course.secret(), self.here)
-
-    def pack(self, task: Task) -> Message | Finished:
-        """The submission's notebook, found, and not opened unless there are several; or that there is none."""
-        assignment = self.strategy.assignment
-        try:
-            found, timestamp = find_submission(task.folder, assignment.lesson, assignment.answers_in)
-        except Unreadable as problem:
-            return self.strategy.refuse(task, problem.reason)
-        stated = timestamp if os.path.lexists(task.folder / timestamps.NAME) else None
-        return Message(pack_task(task, found.notes, stated), found.content, self._kept(task))
+    strategy: Strategy
 
     def unpack(self, task: Task, reply: bytes) -> Finished:
         """Write the files of a graded submission."""
@@ -71,6 +62,33 @@ class LessonClientSide:
         """What comes of a submission over which the grader itself has failed: `ungraded`, no score."""
         return self.strategy.give_up(task, problem)
 
+
+@dataclass(frozen=True)
+class LessonClientSide(_GradingClientSide):
+    """The client's side of a lesson's grading.
+
+    Attributes:
+        strategy: of the lesson.
+        order: what workers are to do.
+    """
+
+    strategy: ExerciseStrategy
+    order: Order
+
+    def on_worker(self, name: str) -> LessonOnWorker:
+        """What each worker is to keep ready."""
+        return LessonOnWorker(name, self.order, self.strategy.course.secret(), self.here)
+
+    def pack(self, task: Task) -> Message | Finished:
+        """The submission's notebook, found, and not opened unless there are several; or that there is none."""
+        assignment = self.strategy.assignment
+        try:
+            found, timestamp = find_submission(task.folder, assignment.lesson, assignment.answers_in)
+        except Unreadable as problem:
+            return self.strategy.refuse(task, problem.reason)
+        stated = timestamp if os.path.lexists(task.folder / timestamps.NAME) else None
+        return Message(pack_task(task, found.notes, stated), found.content, self._kept(task))
+
     def _kept(self, task: Task) -> bytes:
         """The notebook of before, where only some of its exercises are judged anew."""
         if task.earlier is None or not self.strategy.exercises - task.judged:
@@ -79,6 +97,36 @@ class LessonClientSide:
             return self.strategy.written_files(task.student)["autograded"].read_bytes()
         except OSError:
             return b""
+
+
+@dataclass(frozen=True)
+class PlainClientSide(_GradingClientSide):
+    """The client's side of a plain assignment's grading.
+
+    Attributes:
+        strategy: of the assignment.
+        order: what workers are to do.
+    """
+
+    strategy: PlainStrategy
+    order: PlainOrder
+
+    def on_worker(self, name: str) -> PlainOnWorker:
+        """What each worker is to keep ready. It gets no secret: no hidden inputs follow from it."""
+        return PlainOnWorker(name, self.order, self.here)
+
+    def pack(self, task: Task) -> Message | Finished:
+        """The plain files of the submission's folder, unopened; links and what is too large stay behind."""
+        files, left, most = dict[str, bytes](), MOST_BYTES, 2 * self.strategy.limits.files
+        try:
+            with timestamps.opened(task.folder) as inside, contextlib.suppress(TooManyFiles):
+                for file in walked(inside, {}, most, hidden=True):
+                    with contextlib.suppress(Refused):
+                        files[file.path] = file.content(left)
+                        left -= len(files[file.path])
+        except Unreadable as problem:
+            return self.strategy.give_up(task, problem.reason)
+        return Message(pack_task(task), pack_files(files))
 
 
 @dataclass
@@ -90,7 +138,7 @@ class ClusterBackend:
         wanted: how many workers a local cluster has.
         patience: how long to wait for the scheduler, and then for a worker, in seconds.
         trusted: whether a connection to another machine may be unencrypted.
-        strategy: of the lesson.
+        strategy: of the assignment.
         min_level: the weakest boxes that will do; None for what grading takes by itself.
         level: boxes of exactly this level, untried.
     """
@@ -99,7 +147,7 @@ class ClusterBackend:
     wanted: int
     patience: float
     trusted: bool
-    strategy: ExerciseStrategy
+    strategy: Strategy
     min_level: Level | None
     level: Level | None
 
@@ -144,8 +192,15 @@ class ClusterBackend:
             WorkersLost: they are gone.
         """
         self.begin()
-        order = Order.of(self.strategy.assignment, *self._levels)
-        side = LessonClientSide(self.strategy, order, self._here)
+        side: LessonClientSide | PlainClientSide
+        if isinstance(self.strategy, PlainStrategy):
+            weakest, only = (Level[name] if name else None for name in self._levels)
+            with self.strategy.make_fork_server(only or choose_level(weakest)) as fork_server:
+                self.strategy.rehearse(fork_server, tell)
+            side = PlainClientSide(self._here, self.strategy, PlainOrder.of(self.strategy, *self._levels))
+        else:
+            assert isinstance(self.strategy, ExerciseStrategy)
+            side = LessonClientSide(self._here, self.strategy, Order.of(self.strategy.assignment, *self._levels))
         return schedule(lambda: ClusterPool(self._client, side, _tell), side.give_up, tasks, tick)
 
     def close(self) -> None:
@@ -170,8 +225,6 @@ def cluster_backend(
     check_address(address, trusted)
 
     def start(strategy: Strategy, most: int, min_level: Level | None, level: Level | None) -> ClusterBackend:
-        if not isinstance(strategy, ExerciseStrategy):
-            raise BadInput(f"--scheduler is for lessons with exercises; grade {strategy.name} here, without it")
         return ClusterBackend(address, min(workers, most), patience, trusted, strategy, min_level, level)
 
     return start

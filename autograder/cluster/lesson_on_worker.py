@@ -1,30 +1,27 @@
-"""A lesson on a worker, which grades its submissions.
-
-The course itself stays where it is. What its grades depend on comes as data, the secret in memory alone; what a worker
-writes goes into a folder of its own and from there to the client.
-"""
+"""A lesson on a worker. What its grades depend on comes as data, the secret in memory alone."""
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from autograder.cluster.examining import Examined, examine_oneself, exercises_digest, why_not
-from autograder.cluster.worker import RunOnWorker, WorkerRefused
+from autograder.cluster.examining import Examined, exercises_digest
+from autograder.cluster.grading_on_worker import GradingOnWorker, empty_course
+from autograder.cluster.worker import WorkerRefused
 from autograder.course.course import Course
 from autograder.course.own_exercises import files_of_own
 from autograder.course.semester import ExerciseTerms, Semester, Tolerance
 from autograder.limits import Allowance, Limits
 from course_lib.exercises import COURSE
-from course_lib.exercises.catalogue import CONFIG_NAME, Catalogue
+from course_lib.exercises.catalogue import Catalogue
 
 if TYPE_CHECKING:
+    from autograder.cluster.messages import Opened
     from autograder.grading.assignment import Assignment
+    from autograder.grading.strategy import Strategy
     from autograder.intake.submission import Submission
 
 
@@ -85,8 +82,8 @@ class Order:
         )
 
 
-class LessonOnWorker(RunOnWorker):
-    """Grades a lesson's submissions on a worker, with a fork server of its own.
+class LessonOnWorker(GradingOnWorker):
+    """Grades a lesson's submissions.
 
     Args:
         name: of the run.
@@ -96,69 +93,30 @@ class LessonOnWorker(RunOnWorker):
     """
 
     def __init__(self, name: str, order: Order, secret: bytes, client: Examined) -> None:
-        super().__init__(name)
+        super().__init__(name, order.min_level, order.level, client)
         self._order = order
         self._secret = secret
-        self._client = client
 
-    def open(self, scratch: Path) -> None:
-        """Examine this worker, and start a fork server."""
-        order = self._order
-        examined = examine_oneself(order.min_level, order.level)
-        problem = why_not(examined, self._client)
-        if problem:
-            raise WorkerRefused(problem)
-        import torch
-
-        from autograder.box.confinement.levels import Level
+    def make_strategy(self, scratch: Path) -> Strategy:
+        """How the lesson is graded, by the same exercises."""
         from autograder.grading.exercise_strategy import ExerciseStrategy
-        from autograder.grading.workers import limit_own_memory
 
-        limit_own_memory()
-        torch.set_num_threads(1)  # as on one machine: a worker has one core
-        self._resources = contextlib.ExitStack()
-        lesson = self._assignment = _assignment(order, self._secret, scratch)
-        if exercises_digest(lesson.exercises) != order.definitions:
+        lesson = _assignment(self._order, self._secret, scratch)
+        if exercises_digest(lesson.exercises) != self._order.definitions:
             raise WorkerRefused("the exercises are others there; install the same versions there")
-        self._strategy = ExerciseStrategy(lesson, self._read)
-        fork_server = self._strategy.make_fork_server(Level[examined.level])
-        self._fork_server = self._resources.enter_context(fork_server)
-        self._grade = self._strategy.begin(self._fork_server, 0)
+        return ExerciseStrategy(lesson, self._read)
 
-    def grade(self, task: bytes, notebook: bytes, kept: bytes) -> bytes:
-        """Grade one submission."""
-        from autograder.box.endings import ForkServerEnded
-        from autograder.cluster import messages
-        from autograder.grading.workers import grade_watched
+    def lay_out(self, opened: Opened, handed_in: bytes, kept: bytes) -> None:
+        """Write the time and the notebook of before; the notebook itself stays bytes until it is read."""
         from autograder.intake import timestamps
 
-        lesson = self._assignment
-        opened = self._opened = messages.open_task(task, lesson.course.submitted, lesson.conditions)
-        self._notebook = notebook
-        student = opened.task.student
-        task_here = replace(opened.task, folder=lesson.course.submitted / student / lesson.lesson)
-        task_here.folder.mkdir(parents=True)
+        self._opened, self._notebook = opened, handed_in
         if opened.timestamp is not None:
-            (task_here.folder / timestamps.NAME).write_text(opened.timestamp, encoding="utf-8")
-        files = self._strategy.written_files(student)
-        try:
-            if kept:
-                files["autograded"].parent.mkdir(parents=True)
-                files["autograded"].write_bytes(kept)
-            try:
-                finished = grade_watched(self._strategy, self._grade, task_here)
-            except ForkServerEnded:
-                self._fork_server.revive()
-                finished = grade_watched(self._strategy, self._grade, task_here)
-            texts = {kind: files[kind].read_text(encoding="utf-8") for kind in finished.record.files}
-            return messages.pack_reply(finished, texts)
-        finally:
-            for folder in lesson.course.root.iterdir():
-                shutil.rmtree(folder)
-
-    def close(self) -> None:
-        """End the fork server."""
-        self._resources.close()
+            (opened.task.folder / timestamps.NAME).write_text(opened.timestamp, encoding="utf-8")
+        if kept:
+            path = self.strategy.written_files(opened.task.student)["autograded"]
+            path.parent.mkdir(parents=True)
+            path.write_bytes(kept)
 
     def _read(self, _task: object, _assignment: object) -> Submission:
         from autograder.intake.submission import read_notebook
@@ -196,11 +154,7 @@ def _assignment(order: Order, secret: bytes, folder: Path) -> Assignment:
 
 def _course(order: Order, secret: bytes, folder: Path) -> CourseOnWorker:
     """A course in an empty folder, with the settings of another."""
-    root = folder / "course"
-    root.mkdir()
-    (root / CONFIG_NAME).touch()
-    empty = Course.find(root)
-    (root / CONFIG_NAME).unlink()
+    empty = empty_course(folder)
     terms = {name: ExerciseTerms(tolerance=one) for name, one in order.tolerances.items()}
     settings = {one.name: getattr(empty, one.name) for one in dataclasses.fields(Course)} | {
         "limits": order.limits,

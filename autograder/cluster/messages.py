@@ -29,12 +29,12 @@ class Message:
 
     Attributes:
         task: what is to be done, from `pack_task`.
-        notebook: the bytes of the notebook's file, as they were handed in.
+        handed_in: the bytes of the notebook's file, as they were handed in; of several files, from `pack_files`.
         kept: the autograded notebook of an earlier run, where some of its verdicts stand; else empty.
     """
 
     task: bytes
-    notebook: bytes = b""
+    handed_in: bytes = b""
     kept: bytes = b""
 
 
@@ -102,6 +102,18 @@ def open_task(content: bytes, folder: Path, conditions: Conditions) -> Opened:
     return Opened(task, tuple(plain["notes"]), plain["timestamp"])
 
 
+def pack_files(files: Mapping[str, bytes]) -> bytes:
+    """Files of a submission as bytes, by their paths in its folder."""
+    return _pack(files)
+
+
+def write_files(content: bytes, folder: Path) -> None:
+    """Write the files in these bytes, from `pack_files`, into a new folder."""
+    for name, held in _unpack(content).items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(held)
+
+
 def pack_reply(finished: Finished, texts: Mapping[str, str]) -> bytes:
     """What a worker found, as bytes."""
     return _pack(
@@ -130,7 +142,8 @@ def open_reply(content: bytes, task: Task, conditions: Conditions) -> Reply:
     if (record.student, record.digest) != (task.student, task.digest):
         raise ValueError(f"a worker has answered for {record.student} in place of {task.student}")
     texts = plain["texts"]
-    notebooks = {record.lesson: json.loads(texts["autograded"])} if "autograded" in texts else {}
+    written = {file: json.loads(text) for file, text in texts.items() if file.startswith("autograded")}
+    notebooks = {file.partition("/")[2] or record.lesson: notebook for file, notebook in written.items()}
     task = replace(task, judged=frozenset(plain["judged"]))
     return Reply(Finished(task, record, notebooks, plain["starved"]), texts)
 

@@ -133,7 +133,7 @@ class ClusterPool:
             grade_submission,
             self.name,
             message.task,
-            message.notebook,
+            message.handed_in,
             message.kept,
             key=f"katze-{uuid.uuid4().hex}",  # never one that was cancelled, and may still be under way
             resources={self.name: 1},

@@ -60,7 +60,7 @@ class RunOnWorker(WorkerPlugin):
             WorkerRefused: this worker cannot take part.
         """
 
-    def grade(self, task: bytes, notebook: bytes, kept: bytes) -> bytes:
+    def grade(self, task: bytes, handed_in: bytes, kept: bytes) -> bytes:
         """Grade one submission: from a `Message`'s parts to a reply's bytes.
 
         Raises:
@@ -92,12 +92,12 @@ class RunOnWorker(WorkerPlugin):
         if worker.status is Status.running:
             worker.start_periodic_callbacks()
 
-    def take(self, task: bytes, notebook: bytes, kept: bytes) -> bytes:
+    def take(self, task: bytes, handed_in: bytes, kept: bytes) -> bytes:
         """Grade a submission here, or hand it back to be graded elsewhere."""
         if self.problem:
             raise Reschedule
         try:
-            return self.grade(task, notebook, kept)
+            return self.grade(task, handed_in, kept)
         except OSError as error:
             if error.errno not in DISK_FULL:
                 raise
@@ -134,12 +134,12 @@ class RunOnWorker(WorkerPlugin):
         sync(worker.loop, worker.scheduler.set_resources, resources=resources, worker=worker.contact_address)
 
 
-def grade_submission(name: str, task: bytes, notebook: bytes, kept: bytes) -> bytes:
+def grade_submission(name: str, task: bytes, handed_in: bytes, kept: bytes) -> bytes:
     """Grade one submission on the worker that this is called on: the only function that Dask runs of us for one."""
     run: Any = get_worker().plugins.get(name)
     if run is None:  # the run has ended, or this worker was only just restarted
         raise Reschedule
-    reply: bytes = run.take(task, notebook, kept)
+    reply: bytes = run.take(task, handed_in, kept)
     return reply
 
 

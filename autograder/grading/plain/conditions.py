@@ -6,7 +6,7 @@ import ast
 import hashlib
 import importlib.metadata
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 
@@ -20,7 +20,7 @@ _GRADING = [f"autograder.grading.plain.{name}" for name in ("files", "repairing"
 """What reads, runs and judges a submission; together with all that it imports, it decides grades."""
 
 
-def conditions_of(assignment: PlainAssignment, course_files: dict[str, Path]) -> Conditions:
+def conditions_of(assignment: PlainAssignment, course_files: Mapping[str, Path]) -> Conditions:
     """What grades depend on, beside the submission."""
     packages = ("ipython", "nbgrader", *_packages(assignment))
     versions = {**versions_of(_GRADING, packages), "files": files.digest(course_files)}

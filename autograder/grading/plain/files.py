@@ -42,7 +42,7 @@ def of_course(course: Course, assignment: str) -> dict[str, Path]:
     return found
 
 
-def digest(files: dict[str, Path]) -> str:
+def digest(files: Mapping[str, Path]) -> str:
     """A digest of names and contents."""
     digest = hashlib.sha256()
     for name, path in files.items():

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from sqlalchemy.orm import Session
@@ -43,6 +44,11 @@ PROMISE = (
 class PlainStrategy(Strategy):
     """An assignment of a plain nbgrader course. A submission is graded as a whole: its tests share what its cells have
     left behind.
+
+    Attributes:
+        assignment: the assignment.
+        course_files: what every submission gets beside its notebooks, by path.
+        doubts: what the sandbox has refused to the course's own solution, by the tests that it failed for it.
     """
 
     promise = PROMISE
@@ -52,20 +58,28 @@ class PlainStrategy(Strategy):
         "checks": OTHER_CHECKS,
     }
 
-    def __init__(self, assignment: PlainAssignment, solution: Path) -> None:
+    def __init__(
+        self,
+        assignment: PlainAssignment,
+        course_files: Mapping[str, Path],
+        solution: Path | None = None,
+        doubts: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
+    ) -> None:
         """Nothing is run yet.
 
         Args:
             assignment: the assignment.
-            solution: the folder of the course's own solution.
+            course_files: what every submission gets beside its notebooks, by path.
+            solution: the folder of the course's own solution; None where it has been run already.
+            doubts: what came of that.
         """
         super().__init__(assignment.course, assignment.name, assignment.limits, assignment.feedback)
         self.assignment = assignment
+        self.course_files = course_files
+        self.doubts = doubts
         self.notebooks = {f"/{notebook.name}": notebook.name for notebook in assignment.notebooks}
         self._rows = {notebook.name: notebook.rows for notebook in assignment.notebooks}
         self._solution = solution
-        self._course_files = files.of_course(assignment.course, assignment.name)
-        self._doubts: Mapping[str, tuple[str, ...]] = {}
         self._book: GradebookSession | None = None
 
     # --- what is to be done
@@ -73,7 +87,7 @@ class PlainStrategy(Strategy):
     @cached_property
     def conditions(self) -> Conditions:
         """What its grades depend on, besides submissions and exercises."""
-        return conditions_of(self.assignment, self._course_files)
+        return conditions_of(self.assignment, self.course_files)
 
     @property
     def exercises(self) -> frozenset[str]:
@@ -94,9 +108,11 @@ class PlainStrategy(Strategy):
 
     def rehearse(self, fork_server: ForkServer, tell: Tell) -> None:
         """Run the course's own solution."""
+        if self._solution is None:
+            return
         tried = try_solution(self._grader(fork_server, 0), self._solution)
         tell("\n".join(tried.lines))
-        self._doubts = tried.doubts
+        self.doubts = tried.doubts
 
     def begin(self, fork_server: ForkServer, channel: int) -> Callable[[Task], Finished]:
         """What a worker does with each task."""
@@ -104,7 +120,7 @@ class PlainStrategy(Strategy):
         return lambda task: self._grade(task, grader.judge(task))
 
     def _grader(self, fork_server: ForkServer, channel: int) -> SubmissionGrader:
-        return SubmissionGrader(self.assignment, self._course_files, fork_server, channel, self._doubts)
+        return SubmissionGrader(self.assignment, self.course_files, fork_server, channel, self.doubts)
 
     def _grade(self, task: Task, judged: list[JudgedNotebook]) -> Finished:
         read = [one.submission for one in judged if one.submission is not None]
@@ -121,8 +137,6 @@ class PlainStrategy(Strategy):
             remarks=[remark for one in judged for remark in one.remarks],
         )
         written = write_graded(self, record, notebooks)
-        if notebooks:
-            files.copy_course_files(self._course_files, self.course.autograded / task.student / self.name)
         return Finished(task, replace(record, files=written), notebooks, any(one.starved for one in judged))
 
     def give_up(self, task: Task, problem: str) -> Finished:
@@ -161,6 +175,8 @@ class PlainStrategy(Strategy):
     def save(self, run: int, finished: Finished) -> tuple[Change, ...]:
         """Write one graded submission."""
         record = finished.record
+        if finished.notebooks:
+            files.copy_course_files(self.course_files, self.course.autograded / record.student / self.name)
         names = [name for name in self.notebooks.values() if name not in finished.notebooks]
         problems = {name: problem_of(record, name) for name in names}
         with self.book.begin() as connection:

@@ -35,7 +35,7 @@ class StandInWorker(RunOnWorker):
         if str(self._worker.name) in self.unfit:
             raise WorkerRefused("torch is 1.0 there and 2.0 here; install the same versions there")
 
-    def grade(self, task: bytes, notebook: bytes, kept: bytes) -> bytes:
+    def grade(self, task: bytes, handed_in: bytes, kept: bytes) -> bytes:
         student = msgpack.unpackb(task)["student"]
         what = student.partition("_")[0]
         once = what.endswith("once")

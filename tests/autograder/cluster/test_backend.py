@@ -1,6 +1,7 @@
-"""A lesson graded on a cluster: what is recorded and written is what one machine records and writes.
+"""An assignment graded on a cluster: what is recorded and written is what one machine records and writes.
 
-Tests `lesson_on_worker.py`, `examining.py`, `connecting.py` and `messages.py` as well.
+Tests `grading_on_worker.py`, `lesson_on_worker.py`, `plain_on_worker.py`, `examining.py`, `connecting.py` and
+`messages.py` as well.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from autograder.cluster.backend import cluster_backend
 from autograder.cluster.examining import Examined
 from autograder.cluster.lesson_on_worker import Order
 from autograder.cluster.messages import open_task, pack_task
+from autograder.cluster.plain_on_worker import PlainOrder
 from autograder.cluster.pool import CUT
 from autograder.course.course import Course
 from autograder.course.release import release
@@ -33,6 +35,7 @@ from autograder.grading.strategy import Strategy, Tell
 from autograder.grading.task import Finished, Task
 from autograder.grading.workers import WorkersLost
 from autograder.starter.new_course import write_course
+from tests.autograder.grading.plain import plain_course
 from tests.autograder.small_class import (
     BY_NAME,
     LESSON,
@@ -46,9 +49,13 @@ from tests.autograder.small_class import (
 )
 
 WRONG = {"attention-scores-answer": "def dot_product_scores(q, k):\n    return q @ k.mT * 2\n"}
+READS_ITS_FILE = {"mean": "def mean(values):\n    return float(open('mine/two.txt').read())\n"}
 
 
-def hand_in_all(course: Course) -> None:
+def lesson_class(root: Path) -> Course:
+    root.mkdir()
+    course = make_course(root)
+    course.secret()
     hand_in(course, "ada")
     answer(course, "ben", WRONG)
     path = hand_in(course, "cleo")
@@ -58,70 +65,101 @@ def hand_in_all(course: Course) -> None:
     renamed.with_name("timestamp.txt").write_text("the day before yesterday\n")
     nothing = hand_in(course, "eve")
     nothing.rename(nothing.with_name("homework.pdf"))
+    return course
 
 
-def pages(course: Course) -> dict[str, str]:
-    return {
-        str(path.relative_to(course.root)): path.read_text()
+def plain_class(root: Path) -> Course:
+    """With another file than the course's, one of the course's replaced, links, and what is no notebook."""
+    course = plain_course.make_course(root, "c.Execute.timeout = 60\n")
+    course.secret()
+    (plain_course.hand_in(course, "ada") / "timestamp.txt").write_text("the day before yesterday\n")
+    ben = plain_course.hand_in(course, "ben", {"first": READS_ITS_FILE})
+    (ben / "mine").mkdir()
+    (ben / "mine" / "two.txt").write_text("2")
+    (ben / "mine" / "link.txt").symlink_to("/etc/hostname")
+    (ben / "data.txt").write_text("of the student's own")
+    cleo = plain_course.hand_in(course, "cleo")
+    (cleo / "first.ipynb").write_text("no notebook")
+    dan = plain_course.hand_in(course, "dan")
+    (dan / "second.ipynb").rename(dan / "my second homework.ipynb")
+    (course.submitted / "eve" / plain_course.NAME).mkdir(parents=True)
+    return course
+
+
+KINDS = {
+    "exercises": (lesson_class, LESSON, 'c.Katze.exercise_limits = {"attention.scores": {"call_seconds": 9}}'),
+    "test cells": (plain_class, plain_course.NAME, "c.Execute.timeout = 70"),
+}
+"""How a class of each kind is made, the assignment's name, and a setting that has some of it graded again."""
+
+
+def written(course: Course) -> tuple[list[Any], dict[str, bytes]]:
+    """All that a run has recorded and written; it may depend on nothing but the class."""
+    recorded = [everything(course), rows(course, plain_course.GRADES), rows(course, plain_course.COMMENTS)]
+    files = {
+        str(path.relative_to(course.root)): path.read_bytes()
         for folder in (course.autograded, course.feedback)
         for path in sorted(folder.rglob("*.*"))
     }
-
-
-@pytest.fixture
-def both(tmp_path: Path) -> tuple[Course, Course]:
-    """The same course twice: to be graded on one machine, and on a cluster."""
-    (tmp_path / "here").mkdir()
-    here = make_course(tmp_path / "here")
-    here.secret()
-    hand_in_all(here)
-    return here, Course.find(shutil.copytree(here.root, tmp_path / "there"))
+    assert all(recorded)
+    assert files
+    return recorded, files
 
 
 @pytest.mark.usefixtures("processes")
-def test_on_a_cluster_all_comes_out_as_on_one_machine_and_where_one_exercise_changes_the_others_stay(
-    both: tuple[Course, Course], tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("make_class", "name", "setting"), KINDS.values(), ids=KINDS)
+def test_on_a_cluster_all_comes_out_as_on_one_machine(
+    make_class: Callable[[Path], Course],
+    name: str,
+    setting: str,
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    here, there = both
-    locally = grade_lesson(here, LESSON, workers=2)
+    here = make_class(tmp_path / "here")
+    there = Course.find(shutil.copytree(here.root, tmp_path / "there", symlinks=True))
+    locally = grade_lesson(here, name, workers=2)
     orders: list[Any] = []
     on_disk: list[bytes] = []
     temporary = tmp_path_factory.mktemp("temporary")
-    on_worker, opened = backend.LessonOnWorker, backend.open_reply
+    opened = backend.open_reply
 
     def open_reply(*arrived: Any) -> Any:  # while the workers are at it
         on_disk.extend(path.read_bytes() for path in temporary.rglob("*") if path.is_file())
         return opened(*arrived)
 
-    monkeypatch.setattr(backend, "LessonOnWorker", lambda *sent: orders.append(sent) or on_worker(*sent))
+    for kind in ("LessonOnWorker", "PlainOnWorker"):
+        on_worker = getattr(backend, kind)
+        monkeypatch.setattr(backend, kind, lambda *sent, on=on_worker: orders.append(sent) or on(*sent))
     monkeypatch.setattr(backend, "open_reply", open_reply)
     with dask.config.set({"temporary-directory": str(temporary)}):
-        remotely = grade_lesson(there, LESSON, workers=1, backend=cluster_backend("local", 1, patience=60))
-    assert by_student(remotely)["ada"].points == 17
-    assert everything(there) == everything(here) != []
-    assert pages(there) == pages(here) != {}
+        remotely = grade_lesson(there, name, workers=1, backend=cluster_backend("local", 1, patience=60))
+    problems = [{one.student: one.problem for one in run.submissions} for run in (locally, remotely)]
+    assert problems[0] == problems[1]
+    assert by_student(remotely)["ada"].points == (17 if name == LESSON else 4)
+    assert written(there) == written(here)
     assert why(remotely) == why(locally)
     assert remotely.boxes.startswith("1 worker on 1 machine; boxes at level ")
 
-    [(_, order, secret, client)] = orders  # all that a worker gets of a run
-    assert [type(one) for one in (order, secret, client)] == [Order, bytes, Examined]
-    assert secret == there.secret()
+    [(_, order, *secrets, client)] = orders  # all that a worker gets of a run
+    assert [type(order), type(client)] in ([Order, Examined], [PlainOrder, Examined])
+    assert secrets == ([there.secret()] if name == LESSON else [])
     assert on_disk
-    assert not [content for content in on_disk if secret in content]
+    assert not [content for content in on_disk if there.secret() in content]
 
-    again = grade_lesson(there, LESSON, workers=1, backend=cluster_backend("tcp://127.0.0.1:1", 1))
+    again = grade_lesson(there, name, workers=1, backend=cluster_backend("tcp://127.0.0.1:1", 1))
     assert again.gradings == {}, "nothing has changed, so nobody is asked"
 
-    for course in both:
+    for course in (here, there):
         with (course.root / "nbgrader_config.py").open("a") as file:
-            file.write('\nc.Katze.exercise_limits = {"attention.scores": {"call_seconds": 9}}\n')
+            file.write(f"\n{setting}\n")
     here, there = Course.find(here.root), Course.find(there.root)
-    locally = grade_lesson(here, LESSON, workers=2)
-    remotely = grade_lesson(there, LESSON, workers=1, backend=cluster_backend("local", 1, patience=60))
-    assert why(remotely) == why(locally)
-    assert {reason.partition(":")[0] for reason in why(remotely)["ada"]} == {"attention.scores"}
-    assert everything(there) == everything(here)
-    assert pages(there) == pages(here)
+    locally = grade_lesson(here, name, workers=2)
+    remotely = grade_lesson(there, name, workers=1, backend=cluster_backend("local", 1, patience=60))
+    assert why(remotely) == why(locally) != {}
+    if name == LESSON:
+        assert {reason.partition(":")[0] for reason in why(remotely)["ada"]} == {"attention.scores"}
+    assert written(there) == written(here)
 
 
 def test_half_of_a_character_crosses_as_it_is(tmp_path: Path) -> None:
