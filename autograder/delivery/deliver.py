@@ -25,7 +25,7 @@ from autograder.intake.handed_in import HandedIn, find_notebook, is_notebook
 from autograder.limits import size
 from autograder.platforms.platform import Found
 from autograder.repair import Release, answers_in
-from course_lib.ground.files import put_in_place
+from course_lib.ground.files import put_in_place, sha256_of
 
 SUBMISSION_BYTES = 200_000_000
 """What the files of one submission may have together."""
@@ -257,7 +257,6 @@ def _digests(folder: Path) -> dict[str, str]:
             if path.is_symlink() or not path.is_file():
                 found[str(path.relative_to(folder))] = "no file"
                 continue
-            with path.open("rb") as file:
-                found[str(path.relative_to(folder))] = hashlib.file_digest(file, "sha256").hexdigest()
+            found[str(path.relative_to(folder))] = sha256_of(path)
         found |= {str(Path(top, name).relative_to(folder)): "link" for name in folders if Path(top, name).is_symlink()}
     return found

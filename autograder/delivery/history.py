@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from autograder.course.course import Course
 from autograder.course.store.files import read_stored, write_stored
+from course_lib.ground.files import sha256_of
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,7 @@ def page_of(course: Course, lesson: str, student: str) -> Path:
 def digest_of(page: Path) -> str:
     """SHA-256 of a page, in hexadecimal; empty where there is none."""
     try:
-        with page.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        return sha256_of(page)
     except OSError:
         return ""
 

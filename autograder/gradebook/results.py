@@ -40,7 +40,7 @@ class ClassResult:
             gradebook.
         pages: the students whose feedback page was written anew because a person has given points or a comment.
         due_pages: those whose page was written anew because of a deadline or a late penalty alone.
-        replaced_pages: those whose page was written anew because another program had put its own in its place.
+        replaced_pages: those whose page was written anew because it was missing, or not the one that was written.
         stale_pages: those whose page could not be, because their notebook in autograded/ is not what was written.
         notices: what else has happened or has not, a line each.
     """

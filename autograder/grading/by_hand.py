@@ -21,6 +21,7 @@ from autograder.gradebook.store import read_frozen
 from autograder.grading.publish import NO_PENALTIES, rewrite_feedback
 from autograder.grading.strategy import Strategy
 from autograder.pages.deadlines import deadline_for_student, remarks_on_frozen
+from course_lib.ground.files import sha256_of
 
 
 @dataclass(frozen=True)
@@ -168,7 +169,7 @@ def _is_another(path: Path, sha256: str, size: int, graded: float) -> bool:
             return True
         if status.st_mtime < graded + 1:  # that is known to the second
             return False
-        return hashlib.sha256(path.read_bytes()).hexdigest() != sha256
+        return sha256_of(path) != sha256
     except FileNotFoundError:
         return True
 

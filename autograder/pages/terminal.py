@@ -70,7 +70,7 @@ def _print_by_hand(graded: ClassResult, console: Console) -> None:
     for reason, students in (
         ("points by hand, comments or decisions have changed", graded.pages),
         ("deadlines or late penalties have changed", graded.due_pages),
-        ("another program had put its own pages in place of Katze's", graded.replaced_pages),
+        ("pages were missing, or not as Katze had written them", graded.replaced_pages),
     ):
         anew = [student for student in students if student not in graded.gradings]  # of others it goes without saying
         if anew:

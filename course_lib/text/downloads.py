@@ -12,7 +12,6 @@ fetching needs (a bar, pooch, where caches are) is imported there: a copy is rea
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
 from course_lib.ground.bars import bar_in_page
+from course_lib.ground.files import sha256_of
 from course_lib.ground.optional import needed_for
 from course_lib.text.texts import SentencePair, read_parallel, read_text
 
@@ -148,8 +148,7 @@ def _file(name: str) -> PublishedFile:
 
 
 def _check(copy: Path, file: PublishedFile) -> None:
-    with copy.open("rb") as content:
-        found = hashlib.file_digest(content, "sha256").hexdigest()
+    found = sha256_of(copy)
     if found != file.sha256:
         raise DownloadError(
             f"{copy.name} from the folder that KATZE_DATA names is another file than expected: its SHA-256 is {found}, "

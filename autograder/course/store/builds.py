@@ -19,7 +19,7 @@ import course_lib
 from autograder.course.course import Course
 from autograder.errors import BadInput
 from course_lib.exercises.catalogue import CONFIG_NAME
-from course_lib.ground.files import put_in_place
+from course_lib.ground.files import put_in_place, sha256_of
 
 INSTRUCTORS_PAGE = "README.md"
 """The instructors' page next to a lesson's source: it holds the answers to written questions."""
@@ -97,14 +97,14 @@ def _digest(course: Course, lesson: str) -> str:
     digest = hashlib.sha256(_settings(course, lesson).encode())
     for path in _files(course, lesson):
         digest.update(f"\n{path} ".encode())
-        digest.update(hashlib.sha256(path.read_bytes()).digest())
+        digest.update(bytes.fromhex(sha256_of(path)))
     return digest.hexdigest()
 
 
 def _of_references(course: Course) -> str:
     """The digest of the list of references; empty where the course has none."""
     place = None if course.solved is None else course.solved.parent / REFERENCE_LIST
-    return hashlib.sha256(place.read_bytes()).hexdigest() if place is not None and place.is_file() else ""
+    return sha256_of(place) if place is not None and place.is_file() else ""
 
 
 def _settings(course: Course, lesson: str) -> str:

@@ -18,6 +18,7 @@ from autograder.errors import Unreadable
 from autograder.intake import timestamps
 from autograder.intake.folders import read_file
 from autograder.limits import Limits
+from course_lib.ground.files import sha256_of
 
 IGNORED = (".ipynb_checkpoints", "*.pyc", "__pycache__", "feedback")
 """What nbgrader passes over, where a course says nothing else."""
@@ -46,8 +47,7 @@ def digest(files: Mapping[str, Path]) -> str:
     """A digest of names and contents."""
     digest = hashlib.sha256()
     for name, path in files.items():
-        with path.open("rb") as file:
-            digest.update(f"{name!r} {hashlib.file_digest(file, 'sha256').hexdigest()} ".encode())
+        digest.update(f"{name!r} {sha256_of(path)} ".encode())
     return digest.hexdigest()
 
 

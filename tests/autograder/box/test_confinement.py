@@ -29,6 +29,8 @@ pytestmark = pytest.mark.usefixtures("processes")
 
 
 REPOSITORY = Path(course_lib.__file__).parents[1]
+GIT = REPOSITORY / ".git"  # in a worktree, a file that names the folder
+HEAD = (Path(GIT.read_text().removeprefix("gitdir:").strip()) if GIT.is_file() else GIT) / "HEAD"
 REFUSED = {"PermissionError", "FileNotFoundError", "ModuleNotFoundError"}  # forbidden, or at L3 not there
 
 
@@ -69,7 +71,7 @@ def refused(box: Box, source: str) -> bool:
         REPOSITORY / "course_lib/attention.py",
         REPOSITORY / "course_lib/exercises/attention/scores.py",
         REPOSITORY / "pyproject.toml",
-        REPOSITORY / ".git/HEAD",
+        HEAD,
         Path("/etc/passwd"),
         Path("/etc/hostname"),
         Path("/proc/self/environ"),

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 
 import pytest
 from nbgrader.api import Gradebook
 
 from autograder.course.course import Course
+from autograder.gradebook.changes.frozen import freeze
+from autograder.gradebook.file import GradebookFile
 from autograder.gradebook.results import ClassResult
 from autograder.grading import assignment, exercise_strategy
 from autograder.grading.batch import grade_lesson
@@ -138,6 +141,19 @@ def test_a_page_in_whose_place_nbgrader_has_put_its_own_is_written_anew(course: 
     assert (graded.gradings, graded.pages, graded.replaced_pages) == ({}, (), ("ben", "zora"))
     assert {name: page(course, name) for name in before} == before
     assert grade_lesson(course, LESSON).replaced_pages == ()
+
+
+def test_in_a_frozen_lesson_what_is_missing_or_changed_is_written_anew_and_nothing_is_graded(course: Course) -> None:
+    before = {name: page(course, name) for name in ("ada", "ben", "zora")}
+    with GradebookFile(course.gradebook) as file:
+        freeze(file, LESSON)
+    assert grade_lesson(course, LESSON).replaced_pages == ()
+    shutil.rmtree(course.feedback / "ada")  # as after --no-feedback
+    (course.feedback / "ben" / LESSON / f"{LESSON}.html").unlink()
+    (course.feedback / "zora" / LESSON / f"{LESSON}.html").write_text("another page")
+    graded = grade_lesson(course, LESSON)
+    assert (graded.gradings, graded.pages, graded.replaced_pages) == ({}, (), ("ada", "ben", "zora"))
+    assert {name: page(course, name) for name in before} == before
 
 
 def test_a_page_of_the_same_size_is_compared_by_its_bytes_where_it_is_newer(course: Course) -> None:

@@ -75,7 +75,7 @@ def test_pages_that_were_written_anew_are_told() -> None:
     print_class(graded, Console(file=out, width=80))
     text = " ".join(out.getvalue().split())
     assert "points by hand, comments or decisions have changed: 1 feedback page written anew (ada)" in text
-    assert "another program had put its own pages in place of Katze's: 2 feedback pages written anew (eve, zoe)" in text
+    assert "pages were missing, or not as Katze had written them: 2 feedback pages written anew (eve, zoe)" in text
     assert "run `katze grade 01_attention --student ben --force`" in text
 
 
