@@ -178,10 +178,11 @@ class _Tried:
         if not mistaken.returned or not actual.returned:
             return _raises_alike(case, mistaken, actual)
         if number in self._wrong_values:
-            alike = value_difference_of(case, mistaken, actual, _SPELLINGS) is None
-            fails = value_difference_of(case, result.expected, mistaken) is not None
+            if value_difference_of(case, mistaken, actual, _SPELLINGS) is not None:
+                return False
             given = _without_those_missing(mistaken, actual) if detached else mistaken
-            return alike and fails and gradients_difference(case, given, actual, (), _SPELLINGS) is None
+            fails = value_difference_of(case, result.expected, mistaken) is not None
+            return fails and gradients_difference(case, given, actual, (), _SPELLINGS) is None
         if detached and self._wrong_values and None in actual.gradients:
             return value_difference_of(case, mistaken, actual) is None
         if result_difference(case, mistaken, actual) is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 from torch import Tensor
 
@@ -11,7 +12,14 @@ from course_lib.checking import AnswerKey, Verdict, judge, observe
 
 
 def verdict(exercise_id: str, answer: Callable[..., object], seed: int | None = 5) -> Verdict:
-    return judge(AnswerKey(exercises.find(exercise_id), seed), lambda case: observe(answer, case))
+    key = _shown(exercise_id)
+    return judge(key if seed is None else key.with_hidden(seed), lambda case: observe(answer, case))
+
+
+@cache
+def _shown(exercise_id: str) -> AnswerKey:
+    """With what its mistakes do, worked out once for all answers to an exercise."""
+    return AnswerKey(exercises.find(exercise_id))
 
 
 def mistake(exercise_id: str, misconception_id: str) -> Callable[..., Tensor]:

@@ -166,11 +166,10 @@ def _zeros_at_the_borders(hypothesis: Words, reference: Words) -> Tensor:
     ],
 )
 def test_slips_are_named(exercise_id: str, answer: Callable[..., object], expected: str) -> None:
-    for seed in (None, 1, 2):
-        found = verdict(exercise_id, answer, seed)
-        assert found.outcome is Outcome.WRONG
-        assert found.misconception is not None
-        assert found.misconception.id == expected
+    found = verdict(exercise_id, answer)
+    assert found.outcome is Outcome.WRONG
+    assert found.misconception is not None
+    assert found.misconception.id == expected
 
 
 @pytest.mark.parametrize(
@@ -186,10 +185,9 @@ def test_slips_are_named(exercise_id: str, answer: Callable[..., object], expect
     ],
 )
 def test_slips_without_a_name_are_rejected_and_get_no_other(exercise_id: str, answer: Callable[..., object]) -> None:
-    for seed in (None, 1, 2):
-        found = verdict(exercise_id, answer, seed)
-        assert found.outcome is Outcome.WRONG
-        assert found.misconception is None
+    found = verdict(exercise_id, answer)
+    assert found.outcome is Outcome.WRONG
+    assert found.misconception is None
 
 
 @pytest.mark.parametrize(

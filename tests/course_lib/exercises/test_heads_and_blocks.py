@@ -214,10 +214,9 @@ def _every_head_its_own(d_model: int, heads: int, d_ff: int) -> dict[str, int]:
     ],
 )
 def test_slips_are_named(exercise_id: str, answer: Callable[..., object], expected: str) -> None:
-    for seed in (None, 1, 2):
-        found = verdict(exercise_id, answer, seed)
-        assert found.outcome is Outcome.WRONG
-        assert is_told(found, exercise_id, expected)
+    found = verdict(exercise_id, answer)
+    assert found.outcome is Outcome.WRONG
+    assert is_told(found, exercise_id, expected)
 
 
 class TestParts:
@@ -287,8 +286,7 @@ class TestParts:
                 x = add_and_norm(x, lambda y: self.attend(y, mask), self.norm_1, self.dropout, self.norm_first)
                 return add_and_norm(x, fed, self.norm_2, self.dropout, self.norm_first)
 
-        for seed in range(5):
-            assert verdict(BLOCK, Block, seed).points == 3
+        assert verdict(BLOCK, Block).points == 3
 
 
 def _norm_in_one_pass(x: Tensor, gamma: Tensor, beta: Tensor, epsilon: float) -> Tensor:
