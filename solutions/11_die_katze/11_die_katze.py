@@ -106,7 +106,7 @@ for pair in random.Random(3).sample(list(corpus.training), 4):
 # and waits at the end: *baut ... auf*. None of that is written anywhere. It has to be learned from the pairs.
 #
 # Beside the part to learn from there is one to validate on, and there are one or two to test. The short form has two
-# tests: captions **by rule**, made by the same few hundred lines of Python as the training part, and captions **by hand**,
+# tests: captions **by rule**, made by the same rules as the training part, and captions **by hand**,
 # written one by one, as people write.
 
 # %% tags=["demo"]
@@ -1138,8 +1138,8 @@ for i in asked:
 #
 # Ungraded, and each good for an evening:
 #
-# - **Mend *auf der Tisch*.** `course_lib/scenes/writer.py` makes the captions. Let it say *the* where it says *a* in a part of
-#   them, train, and look at the captions by hand again. Which errors went, and which came?
+# - **Mend *auf der Tisch*.** `course_lib/scenes/by_rule.tsv` has the captions. Write *the* for *a* before things in a part of
+#   them, in both languages, train, and look at the captions by hand again. Which errors went, and which came?
 # - **Your own translator.** Train your classes of section 3.1 to the end, and translate with the greedy loop of lesson 06
 #   (`answer("decoding.greedy")`). How many points of BLEU lie between yours and the library's, and are they more than the
 #   bootstrap's interval?

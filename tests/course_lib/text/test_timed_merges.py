@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from course_lib.scenes.writer import write_captions
+from course_lib.scenes.sample import everyday_scenes
 from course_lib.text import subwords
 from course_lib.text.fast_subwords import SubwordVocabulary
 from course_lib.text.timed_merges import TooSlow, first_ids, learn_in_time, vocabulary_of, word_counts
 
-TEXTS = [text for pair in write_captions(60) for text in (pair.source, pair.target)]
+TEXTS = [text for pair in everyday_scenes().training[:60] for text in (pair.source, pair.target)]
 STEPS: dict[str, Any] = {
     "count": subwords.count_pairs,
     "choose": subwords.most_frequent_pair,
