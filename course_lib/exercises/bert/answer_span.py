@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
-import numpy
 import torch
 from torch import Generator, Tensor
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.bert.shared import LESSON, WITHHELD
 from course_lib.exercises.common import and_turned_around, integer
@@ -43,41 +43,20 @@ def _span_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case(f"at most {most} token{'s' * (most > 1)}", (drawn, most), part="longest span")
 
 
-def _spans(
-    logits: Tensor,
-    max_tokens: int | None = None,
-    *,
-    rows: tuple[int, int] = (0, 1),
-    both: Callable[[Tensor, Tensor], Tensor] = torch.add,
-    backwards: bool = False,
-    single: bool = True,
-    hide: Callable[[Tensor, Tensor], Tensor] = lambda table, possible: table.masked_fill(~possible, -math.inf),
-    longest: Callable[[int], int] | None = lambda max_tokens: max_tokens,
-    told: Callable[[Tensor, Tensor], Tensor] = lambda first, last: torch.stack([first, last], dim=1),
-) -> Tensor:
-    """The best spans, unless a setting says otherwise.
-
-    `rows` of the logits are for the beginning and for the end; `hide` changes the table [batch, first, last] where it
-    holds no spans; `longest` is found from `max_words`, None for any length.
-    """
-    table = both(logits[:, rows[0]].unsqueeze(2), logits[:, rows[1]].unsqueeze(1))
-    possible = torch.ones_like(table, dtype=torch.bool).triu(0 if single else 1)
-    if max_tokens is not None and longest is not None:
-        possible = possible.tril(longest(max_tokens) - 1)
-    found = hide(table, possible.mT if backwards else possible).flatten(1).argmax(dim=1)
-    return told(found // table.shape[2], found % table.shape[2])
+def _spans_in_a_table(logits: Tensor, max_tokens: int | None = None) -> Tensor:
+    tokens = logits.shape[2]
+    first, last = logits.unbind(dim=1)
+    table = first.unsqueeze(2) + last.unsqueeze(1)
+    possible = torch.ones_like(table, dtype=torch.bool).triu()
+    if max_tokens is not None:
+        possible = possible.tril(max_tokens - 1)
+    scores = table.masked_fill(~possible, -math.inf).flatten(1)
+    best = scores.argmax(dim=1)
+    return torch.stack([best // tokens, best % tokens], dim=1)
 
 
-def _cut_off(logits: Tensor, max_tokens: int | None = None) -> Tensor:
-    first, last = _spans(logits).unbind(dim=1)
-    longest = logits.shape[2] if max_tokens is None else max_tokens
-    return torch.stack([first, torch.minimum(last, first + longest - 1)], dim=1)
-
-
-def _best_above_zero(logits: Tensor, max_tokens: int | None = None) -> Tensor:
-    """The best span if its sum is above 0, and 0, 0 if none is."""
-    found = _spans(logits, max_tokens)
-    return found * (logits.gather(2, found.unsqueeze(2)).sum(dim=1) > 0)
+_slip = partial(Edited, _spans_in_a_table)
+_SUMS, _BEST, _TOLD = "first.unsqueeze(2) + last.unsqueeze(1)", "scores.argmax(dim=1)", "best // tokens, best % tokens"
 
 
 def _first_then_last(logits: Tensor, max_tokens: int | None = None) -> Tensor:
@@ -87,17 +66,6 @@ def _first_then_last(logits: Tensor, max_tokens: int | None = None) -> Tensor:
     if max_tokens is not None:
         possible &= places < first.unsqueeze(1) + max_tokens
     return torch.stack([first, logits[:, 1].masked_fill(~possible, -math.inf).argmax(dim=1)], dim=1)
-
-
-def _last_then_first(logits: Tensor, max_tokens: int | None = None) -> Tensor:
-    return logits.shape[2] - 1 - _first_then_last(logits.flip(1, 2), max_tokens).flip(1)
-
-
-def _best_of_all(logits: Tensor, max_tokens: int | None = None) -> Tensor:
-    """For every text, the span of the one with the largest sum."""
-    found = _spans(logits, max_tokens)
-    sums = logits.gather(2, found.unsqueeze(2)).sum(dim=1).squeeze(1)
-    return found[sums.argmax()].expand(len(logits), 2)
 
 
 def _spans_by_loop(logits: Tensor, max_tokens: int | None = None) -> Tensor:
@@ -111,26 +79,6 @@ def _spans_by_loop(logits: Tensor, max_tokens: int | None = None) -> Tensor:
     return torch.tensor(found)
 
 
-def _spans_in_numpy(logits: Tensor, max_tokens: int | None = None) -> Tensor:
-    scores = logits.numpy()
-    tokens = scores.shape[2]
-    table = scores[:, 0, :, None] + scores[:, 1, None, :]
-    length = numpy.arange(tokens)[None, :] - numpy.arange(tokens)[:, None] + 1
-    impossible = (length < 1) | (length > (tokens if max_tokens is None else max_tokens))
-    table = numpy.where(impossible, -numpy.inf, table)
-    best = table.reshape(len(table), -1).argmax(axis=1)
-    return torch.from_numpy(numpy.stack(numpy.unravel_index(best, (tokens, tokens)), axis=1).astype(numpy.int64))
-
-
-def _spans_by_large_penalty(logits: Tensor, max_tokens: int | None = None) -> Tensor:
-    tokens = logits.shape[-1]
-    length = torch.arange(tokens) - torch.arange(tokens).unsqueeze(1) + 1
-    bad = (length < 1) | (length > (max_tokens or tokens))
-    totals = logits[:, 0, :, None] + logits[:, 1, None, :] - 1e6 * bad
-    best = totals.reshape(len(logits), -1).max(dim=1).indices
-    return torch.stack((best.div(tokens, rounding_mode="floor"), best.remainder(tokens)), dim=-1)
-
-
 def _spans_of_probabilities(logits: Tensor, max_tokens: int | None = None) -> Tensor:
     p = logits.double().softmax(dim=-1)
     table = torch.einsum("bi,bj->bij", p[:, 0], p[:, 1]).triu()
@@ -141,7 +89,7 @@ def _spans_of_probabilities(logits: Tensor, max_tokens: int | None = None) -> Te
     return torch.cat([first, last.gather(1, first)], dim=1)
 
 
-CORRECT = (_spans_by_loop, _spans_in_numpy, _spans_by_large_penalty, _spans_of_probabilities)
+CORRECT = (_spans_in_a_table, _spans_by_loop, _spans_of_probabilities)
 
 
 EXERCISE = Exercise(
@@ -186,7 +134,7 @@ EXERCISE = Exercise(
         Hint(
             "outline",
             "Split the logits into beginnings and ends, and add them as a table.\n"
-            "A boolean table of what is possible: the upper triangle, and with `max_words` only a band of it.\n"
+            "A boolean table of what is possible: the upper triangle, and with `max_tokens` only a band of it.\n"
             "Fill the rest with minus infinity, for sums may be negative.\n"
             "The `argmax` of each flattened table is one number, row times tokens plus column.\n"
             "Division without remainder, and the remainder, give back the two.",
@@ -223,96 +171,100 @@ EXERCISE = Exercise(
             "end_first",
             "Your answer takes the best end, and the best beginning before it. An end that is a little worse may have "
             "a much better beginning: compare the sums of all pairs.",
-            _last_then_first,
+            lambda logits, max_tokens=None: logits.shape[2] - 1 - _first_then_last(logits.flip(1, 2), max_tokens).flip(1),
         ),
         Misconception(
             "search_from_zero",
             "Your answer returns 0, 0 where all sums are negative: it looks for a sum above 0. Let the best sum so far "
             "begin at -inf.",
-            _best_above_zero,
+            _slip((_BEST, f"{_BEST} * (scores.amax(dim=1) > 0)"), paired=False),
         ),
         Misconception(
             "one_for_the_batch",
             "Your answer finds one span, the best of the whole batch, and returns it for every text. Flatten the table "
             "of each text by itself, .flatten(1), and take argmax(dim=1).",
-            _best_of_all,
+            _slip((_BEST, "scores[scores.amax(dim=1).argmax()].argmax().expand(len(logits))"), paired=False),
         ),
         Misconception(
             "lower_triangle",
             "Your spans end before they begin, or are single tokens: you keep the wrong triangle. With beginnings as "
             "rows and ends as columns the possible spans are the upper one, triu.",
-            partial(_spans, rows=(0, 1), backwards=True),
+            _slip(("~possible", "~possible.mT"), paired=False),
         ),
         Misconception(
             "one_word_excluded",
             "Your answer allows no span of a single token. First and last may be the same token: keep the diagonal.",
-            partial(_spans, single=False),
+            _slip(("triu()", "triu(1)")),
         ),
         Misconception(
             "impossible_spans_at_zero",
             "Where all sums are negative, spans that do not exist win in your answer: they hold 0, as triu of the "
             "sums leaves there, or another number that is not small enough. Give them -inf.",
-            partial(_spans, hide=lambda table, possible: table.masked_fill(~possible, 0.0)),
+            _slip(("-math.inf", "0.0")),
         ),
         Misconception(
             "triangle_multiplied",
             "Your answer multiplies the sums by a triangle of 0 and 1. That leaves 0 where there is no span, which "
             "beats a negative sum, and turns -inf into NaN: fill these places with -inf instead.",
-            partial(_spans, hide=lambda table, possible: table * possible),
+            _slip(("table.masked_fill(~possible, -math.inf)", "(table * possible)")),
         ),
         Misconception(
             "scores_exchanged",
             "Your answer takes row 0 of the logits for the end and row 1 for the beginning. It is the other way round.",
-            partial(_spans, rows=(1, 0)),
+            _slip(("first, last =", "last, first ="), paired=False),
         ),
         Misconception(
             "multiplied",
             "Your answer multiplies the two scores. They are logarithms up to a constant, so probabilities are "
             "multiplied by adding scores.",
-            partial(_spans, both=torch.mul),
+            _slip((_SUMS, "first.unsqueeze(2) * last.unsqueeze(1)")),
         ),
         Misconception(
             "sum_of_probabilities",
             "Your answer adds the two probabilities. The probability of a span is their product; for the scores, "
             "which are logarithms, that means the sum.",
-            partial(_spans, both=lambda first, last: first.softmax(dim=1) + last.softmax(dim=2)),
+            _slip((_SUMS, "first.softmax(1).unsqueeze(2) + last.softmax(1).unsqueeze(1)")),
         ),
         Misconception(
             "last_and_first",
             "Your answer returns the last place, then the first. The order is first, last.",
-            partial(_spans, rows=(0, 1), told=lambda first, last: torch.stack([last, first], dim=1)),
+            _slip((_TOLD, "best % tokens, best // tokens")),
         ),
         Misconception(
             "end_behind_the_span",
             "Your second number is the place after the span, as in a Python slice. Return the last token's own place.",
-            partial(_spans, told=lambda first, last: torch.stack([first, last + 1], dim=1)),
+            _slip((_TOLD, f"{_TOLD} + 1")),
         ),
         Misconception(
             "first_and_length",
             "Your second number says how many tokens the span has. Return the last token's place.",
-            partial(_spans, told=lambda first, last: torch.stack([first, last - first + 1], dim=1)),
+            _slip((_TOLD, f"{_TOLD} - best // tokens + 1")),
         ),
         Misconception(
             "limit_ignored",
             "Your answer does not look at max_words. Where it is given, leave out spans with more tokens.",
-            partial(_spans, longest=None),
+            _slip(("max_words is not None", "False")),
         ),
         Misconception(
             "one_word_too_many",
             "Your answer allows one token more than max_words. From first to last there are last - first + 1 tokens.",
-            partial(_spans, longest=lambda max_tokens: max_tokens + 1),
+            _slip(("max_words - 1", "max_words")),
         ),
         Misconception(
             "first_words_only",
             "Your answer looks only at the first max_words tokens of the text. The limit is the length of the span, "
             "which may stand anywhere.",
-            lambda logits, max_tokens=None: _spans(logits[:, :, :max_tokens]),
+            _slip(("tokens = ", "logits = logits[:, :, :max_words]\n    tokens = "), paired=False),
         ),
         Misconception(
             "cut_off",
             "Your answer finds the best span of any length and then cuts off its end. Another one, which is short "
             "enough as it is, may have the larger sum: search only among those.",
-            _cut_off,
+            _slip(
+                ("max_words is not None", "False"),
+                (_TOLD, "best // tokens, (best % tokens).minimum(best // tokens + (max_words or tokens) - 1)"),
+                paired=False,
+            ),
         ),
     ),
     withheld=WITHHELD,

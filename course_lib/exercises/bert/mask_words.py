@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from itertools import product
 
-import numpy
 import torch
-import torch.nn.functional as F
 from torch import Generator, Tensor
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.bert.shared import CLS, LESSON, MASK, SEP, WITHHELD
 from course_lib.exercises.common import alike, and_turned_around, integer
 from course_lib.objectives import pretraining
-from course_lib.objectives.labelled_data import IGNORED
 
 
 def _mask_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -50,52 +48,19 @@ def _mask_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("one token, and it is not chosen", (ids, none, *draws, 99))
 
 
-def _where_chosen(chosen: Tensor, corrupted: Tensor, ids: Tensor, fate: Tensor) -> Tensor:
-    """The right labels."""
-    return torch.where(chosen, ids, IGNORED)
-
-
-def _not_where_it_was_drawn(chosen: Tensor, corrupted: Tensor, ids: Tensor, fate: Tensor) -> Tensor:
-    drawn = (fate >= 0.8) & (fate < 0.9)
-    return torch.where(chosen & ~(drawn & (corrupted == ids)), ids, IGNORED)
-
-
-def _masked(
-    ids: Tensor,
-    special: Tensor,
-    chance: Tensor,
-    fate: Tensor,
-    anything: Tensor,
-    mask_id: int,
-    *,
-    choose: Callable[[Tensor, Tensor], Tensor] = lambda small, special: small & ~special,
-    known_id: bool = False,
-    one_draw: bool = False,
-    borders: tuple[float, float] = (0.8, 0.9),
-    exchanged: bool = False,
-    hide: Callable[[Tensor, Tensor], Tensor] = lambda chosen, special: chosen,
-    in_a_row: bool = False,
-    ask: Callable[[Tensor, Tensor], Tensor] = lambda chosen, small: chosen,
-    labels: Callable[[Tensor, Tensor, Tensor, Tensor], Tensor] = _where_chosen,
-    turned: bool = False,
+def _masked_at_once(
+    ids: Tensor, special: Tensor, chance: Tensor, fate: Tensor, anything: Tensor, mask_id: int
 ) -> tuple[Tensor, Tensor]:
-    """The right corruption, unless a setting says otherwise.
+    small = chance < 0.15
+    chosen = small & ~special
+    shown = torch.where(fate < 0.8, mask_id, torch.where(fate < 0.9, anything, ids))
+    corrupted = torch.where(chosen, shown, ids)
+    labels = torch.where(chosen, ids, -100)
+    return corrupted, labels
 
-    `small` is where chance is below 0.15; below the `borders`, fate says [MASK] and another token. `hide` is where the
-    model reads something else, `ask` where there are labels; `in_a_row` takes the other tokens from the beginning of
-    `anything`.
-    """
-    small, mask_id = chance < 0.15, MASK if known_id else mask_id
-    fate = chance / 0.15 if one_draw else fate
-    chosen = choose(small, special)
-    if in_a_row:
-        other = hide(chosen, special) & (fate >= borders[0]) & (fate < borders[1])
-        anything = anything.flatten()[(other.flatten().cumsum(0) - 1).clamp(min=0)].view_as(ids)
-    above, below = (anything, ids) if exchanged else (ids, anything)
-    shown = torch.where(fate < borders[0], mask_id, torch.where(fate < borders[1], below, above))
-    corrupted = torch.where(hide(chosen, special), shown, ids)
-    result = corrupted, labels(ask(chosen, small), corrupted, ids, fate)
-    return result[::-1] if turned else result
+
+_slip = partial(Edited, _masked_at_once)
+_CHOSEN, _LABELS = "small & ~special", "torch.where(chosen, ids, -100)"
 
 
 def _masked_in_place(
@@ -124,24 +89,7 @@ def _masked_by_loop(
     return corrupted, labels
 
 
-def _masked_in_numpy(
-    ids: Tensor, special: Tensor, chance: Tensor, fate: Tensor, anything: Tensor, mask_id: int
-) -> tuple[Tensor, Tensor]:
-    tokens, second = ids.numpy(), fate.numpy()
-    chosen = (chance.numpy() < 0.15) & ~special.numpy()
-    shown = numpy.select([second < 0.8, second < 0.9], [numpy.full_like(tokens, mask_id), anything.numpy()], tokens)
-    return torch.from_numpy(numpy.where(chosen, shown, tokens)), torch.from_numpy(numpy.where(chosen, tokens, -100))
-
-
-def _masked_by_arithmetic(
-    ids: Tensor, special: Tensor, chance: Tensor, fate: Tensor, anything: Tensor, mask_id: int
-) -> tuple[Tensor, Tensor]:
-    chosen = (chance < 0.15).long() * (1 - special.long())
-    mask, other = chosen * (fate < 0.8), chosen * (fate >= 0.8) * (fate < 0.9)
-    return mask * mask_id + other * anything + (1 - mask - other) * ids, chosen * ids - 100 * (1 - chosen)
-
-
-CORRECT = (_masked_in_place, _masked_by_loop, _masked_in_numpy, _masked_by_arithmetic)
+CORRECT = (_masked_at_once, _masked_in_place, _masked_by_loop)
 
 
 EXERCISE = Exercise(
@@ -202,154 +150,152 @@ EXERCISE = Exercise(
             "no_label_where_the_word_itself_is_drawn",
             "Where the token drawn at random is the right one your answer asks nothing. Dice are blind: every chosen "
             "token is asked for.",
-            partial(_masked, labels=_not_where_it_was_drawn),
+            _slip((_LABELS, "torch.where(chosen & ((corrupted != ids) | (fate < 0.8) | (fate >= 0.9)), ids, -100)")),
         ),
         *alike(
             "Your answer treats a [MASK] that stands in the text already in a way of its own. It is a token like any "
             "other: chance and `special` alone decide what is chosen and asked for.",
-            mask_never_chosen=lambda ids, special, chance, fate, anything, mask_id: _masked(
-                *(ids, special, chance, fate, anything, mask_id),
-                choose=lambda small, special: small & ~special & (ids != mask_id),
-            ),
-            every_mask_asked_for=lambda ids, special, chance, fate, anything, mask_id: _masked(
-                *(ids, special, chance, fate, anything, mask_id),
-                labels=lambda asked, read, ids, fate: torch.where(asked | (read == mask_id), ids, IGNORED),
+            mask_never_chosen=_slip((_CHOSEN, f"{_CHOSEN} & (ids != mask_id)"), paired=False),
+            every_mask_asked_for=_slip(
+                (_LABELS, "torch.where(chosen | (corrupted == mask_id), ids, -100)"), paired=False
             ),
         ),
         Misconception(
             "special_chosen",
             "Your answer also chooses [CLS], [SEP] and padding. Leave out the places where `special` is True.",
-            partial(_masked, choose=lambda small, special: small),
+            _slip((_CHOSEN, "small")),
         ),
         Misconception(
             "only_special_chosen",
             "Your answer chooses only among [CLS], [SEP] and padding. `special` is True at those: invert it, with ~.",
-            partial(_masked, choose=lambda small, special: small & special),
+            _slip((_CHOSEN, "small & special")),
         ),
         Misconception(
             "or_for_and",
             "Your answer chooses every token that is not special, and the special ones with a small chance. Both must "
             "hold, a chance below 0.15 and a token that is not special: join them with &, not with |.",
-            partial(_masked, choose=lambda small, special: small | ~special),
+            _slip((_CHOSEN, "small | ~special")),
         ),
         Misconception(
             "the_other_words_hidden",
             "Your answer hides the 85 % that were not chosen. A token is chosen where chance is *below* 0.15.",
-            partial(_masked, choose=lambda small, special: ~small & ~special),
+            _slip((_CHOSEN, "~small & ~special")),
         ),
         Misconception(
             "first_and_last_left_out",
             "Your answer treats the first and the last place of each row as the special ones. `special` says which "
             "are: padding is special as well.",
-            partial(_masked, choose=lambda small, special: F.pad(small[:, 1:-1], (1, 1))),
+            _slip((_CHOSEN, "small.index_fill(1, torch.tensor([0, ids.shape[1] - 1]), False)")),
         ),
         Misconception(
             "unchosen_hidden_too",
             "Your answer changes what the model reads even where no token was chosen. Look at `fate` only where one "
             "was; the others stay as they are.",
-            partial(_masked, hide=lambda chosen, special: torch.ones_like(chosen)),
+            _slip(("torch.where(chosen, shown, ids)", "shown")),
         ),
         Misconception(
             "all_but_special_hidden",
             "In your answer every token that is not special meets its `fate`; `chance` decides only about the labels. "
             "Tokens that are not chosen stay as they are.",
-            partial(_masked, hide=lambda chosen, special: ~special),
+            _slip(("chosen, shown", "~special, shown")),
         ),
         Misconception(
             "always_mask",
             "Your answer replaces every chosen token by [MASK]. That is for `fate`, the second draw, below 0.8 only: "
             "below 0.9 show the token in `anything`, and above leave the token as it is.",
-            partial(_masked, borders=(2.0, 2.0)),
+            _slip(("fate < 0.8", "fate < 2")),
         ),
         Misconception(
             "no_word_stays",
             "Your answer leaves none of the chosen tokens as they are. Show the token in `anything` only from 0.8 to "
             "0.9; above that the chosen token stays.",
-            partial(_masked, borders=(0.8, 2.0)),
+            _slip(("fate < 0.9", "fate < 2")),
         ),
         Misconception(
             "mask_overwritten",
             "Your answer shows another token wherever fate < 0.9, even below 0.8, so that no [MASK] is left. Another "
             "token is for fate from 0.8 to 0.9.",
-            partial(_masked, borders=(0.0, 0.9)),
+            _slip(("fate < 0.8", "fate < 0")),
         ),
         Misconception(
             "others_and_stays_exchanged",
             "Your answer leaves tokens as they are from 0.8 to 0.9, and shows `anything` above. It is the other way "
             "round.",
-            partial(_masked, borders=(0.8, 0.9), exchanged=True),
+            _slip(("anything, ids", "ids, anything")),
         ),
         Misconception(
             "one_draw_for_both",
             "Your answer divides the chosen tokens by `chance` once more: below 0.12, below 0.135, and above. What is "
             "shown in place of a chosen token depends on `fate`, its second draw.",
-            partial(_masked, one_draw=True),
+            _slip(("shown = ", "fate = chance / 0.15\n    shown = ")),
         ),
         Misconception(
             "others_in_a_row",
             "Your answer takes the other tokens one after another from the beginning of `anything`. Each place has its "
             "own: anything[i, j] is for the token ids[i, j].",
-            partial(_masked, in_a_row=True),
+            _slip(
+                (
+                    "shown = ",
+                    "others = (chosen & (fate >= 0.8) & (fate < 0.9)).flatten().cumsum(0)\n"
+                    "    anything = anything.flatten()[(others - 1).clamp(min=0)].view_as(ids)\n    shown = ",
+                )
+            ),
         ),
         Misconception(
             "mask_id_of_bert",
             "Your answer writes 103 for [MASK], which is its id in BERT's own vocabulary. Use `mask_id`.",
-            partial(_masked, known_id=True),
+            _slip(("mask_id, ", "103, ")),
         ),
         Misconception(
             "labels_only_where_changed",
             "Your labels are missing where the model reads the right token itself. It is asked there as well: that is "
             "why those tokens were chosen.",
-            partial(_masked, labels=lambda asked, read, ids, fate: torch.where(read == ids, IGNORED, ids)),
+            _slip((_LABELS, "torch.where(corrupted == ids, -100, ids)")),
         ),
         Misconception(
             "labels_missing_where_kept",
             "Your labels are missing where a chosen token stays as it is. The model is asked there as well: that is "
             "why those tokens were chosen.",
-            partial(_masked, labels=lambda asked, read, ids, fate: torch.where(asked & (fate < 0.9), ids, IGNORED)),
+            _slip((_LABELS, "torch.where(chosen & (fate < 0.9), ids, -100)")),
         ),
         Misconception(
             "labels_only_where_mask",
             "Your labels are there only where a token was replaced by [MASK]. All chosen tokens are asked for, "
             "whatever is shown in their place.",
-            partial(_masked, labels=lambda asked, read, ids, fate: torch.where(asked & (fate < 0.8), ids, IGNORED)),
+            _slip((_LABELS, "torch.where(chosen & (fate < 0.8), ids, -100)")),
         ),
         Misconception(
             "labels_everywhere",
             "Your labels are all the tokens. Only the chosen ones are asked for; the others are -100.",
-            partial(_masked, labels=lambda asked, read, ids, fate: ids.clone()),
+            _slip((_LABELS, "ids.clone()")),
         ),
         Misconception(
             "labels_after_hiding",
             "Your labels are what the model reads, not what it should guess: they were taken after the tokens were "
             "hidden. Take them from the ids as they came.",
-            partial(_masked, labels=lambda asked, read, ids, fate: torch.where(asked, read, IGNORED)),
+            _slip((_LABELS, "torch.where(chosen, corrupted, -100)")),
         ),
         Misconception(
             "labels_inverted",
             "Your labels are -100 at the chosen tokens, and hold the others. It is the other way round: the chosen "
             "ones are asked for.",
-            partial(_masked, labels=lambda asked, read, ids, fate: torch.where(asked, IGNORED, ids)),
+            _slip((_LABELS, "torch.where(chosen, -100, ids)")),
         ),
         Misconception(
             "labels_zero",
             "Your labels are 0 where nothing is asked. 0 is the id of a token: write -100, which the loss leaves out.",
-            partial(_masked, labels=lambda asked, read, ids, fate: torch.where(asked, ids, 0)),
+            _slip((_LABELS, "torch.where(chosen, ids, 0)")),
         ),
         Misconception(
             "special_asked_for",
             "Your answer leaves [CLS], [SEP] and padding as they are, but asks for them in the labels. Where "
             "`special` is True the label is -100.",
-            partial(
-                _masked,
-                choose=lambda small, special: small & ~special,
-                ask=lambda chosen, small: small,
-            ),
+            _slip((_LABELS, "torch.where(small, ids, -100)")),
         ),
         Misconception(
             "exchanged",
             "You return labels, corrupted. The order is: what the model reads, then what it should guess.",
-            partial(_masked, turned=True),
+            _slip(("corrupted, labels", "labels, corrupted")),
         ),
     ),
     withheld=WITHHELD,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from itertools import product
 
@@ -11,6 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.bert.shared import LESSON, WITHHELD
 from course_lib.exercises.common import Kind, and_turned_around, integer, kinds
@@ -49,31 +49,16 @@ def _loss_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("one token towers above the others", (logits, labels), part="large logits")
 
 
-def _by_hand(logits: Tensor) -> Tensor:
-    powers = logits.exp()
-    return (powers / powers.sum(dim=-1, keepdim=True)).log()
+def _loss_by_gathering(logits: Tensor, labels: Tensor) -> Tensor:
+    asked = labels != -100
+    log_p = logits.log_softmax(dim=-1)
+    losses = -log_p.gather(2, labels.clamp(min=0).unsqueeze(2)).squeeze(2)
+    loss = losses[asked].mean()
+    return loss
 
 
-def _viewed(logits: Tensor) -> Tensor:
-    """What becomes of the scores if tokens and vocabulary are exchanged by a view."""
-    batch, tokens, vocabulary = logits.shape
-    return logits.reshape(batch, vocabulary, tokens).mT.log_softmax(dim=-1)
-
-
-def _loss(
-    logits: Tensor,
-    labels: Tensor,
-    *,
-    log_p: Callable[[Tensor], Tensor] = lambda logits: logits.log_softmax(dim=-1),
-    is_asked: Callable[[Tensor], Tensor] = lambda labels: labels != IGNORED,
-    shift: int = 0,
-    mean: Callable[[Tensor, Tensor], Tensor] = lambda losses, asked: losses[asked].mean(),
-    told: Callable[[Tensor], Tensor] = lambda loss: loss,
-) -> Tensor:
-    """The right loss, unless a setting says otherwise; with `shift` each place predicts the token that far ahead."""
-    logits, labels = logits[:, : logits.shape[1] - shift], labels[:, shift:]
-    losses = -log_p(logits).gather(2, labels.clamp(min=0).unsqueeze(2)).squeeze(2)
-    return told(mean(losses, is_asked(labels)))
+_slip = partial(Edited, _loss_by_gathering)
+_ASKED, _LOG_P, _MEAN, _RETURN = "labels != -100", "logits.log_softmax(dim=-1)", "losses[asked].mean()", "return loss"
 
 
 def _loss_by_loop(logits: Tensor, labels: Tensor) -> Tensor:
@@ -85,16 +70,10 @@ def _loss_by_loop(logits: Tensor, labels: Tensor) -> Tensor:
     return torch.stack(losses).mean()
 
 
-def _loss_in_double(logits: Tensor, labels: Tensor) -> Tensor:
-    asked = labels != -100
-    return F.nll_loss(logits[asked].double().log_softmax(-1), labels[asked]).to(logits.dtype)
-
-
 CORRECT = (
+    _loss_by_gathering,
     _loss_by_loop,
-    _loss_in_double,
     lambda logits, labels: F.cross_entropy(logits.transpose(1, 2), labels),
-    lambda logits, labels: F.cross_entropy(logits[labels != -100], labels[labels != -100]),
 )
 
 
@@ -139,112 +118,112 @@ EXERCISE = Exercise(
             "every_place_asked",
             "Your answer also learns from the places that were not chosen, as if the token 0 were right there. Leave "
             "out the places whose label is -100.",
-            partial(_loss, is_asked=lambda labels: torch.ones_like(labels, dtype=torch.bool)),
+            _slip((_ASKED, "labels >= -100")),
         ),
         Misconception(
             "word_0_left_out",
             "Your answer leaves out the places whose label is 0. 0 is the id of a token like any other; leave out "
             "those whose label is -100.",
-            partial(_loss, is_asked=lambda labels: labels > 0),
+            _slip((_ASKED, "labels > 0")),
         ),
         Misconception(
             "shifted",
             "Your answer compares each place with the label of the next one, as GPT's loss does. BERT guesses the "
             "token that stands at the place itself.",
-            partial(_loss, shift=1),
+            _slip(("asked = ", "logits, labels = logits[:, :-1], labels[:, 1:]\n    asked = ")),
         ),
         Misconception(
             "divided_by_all_places",
             "Your answer divides by the number of all places. Divide by that of the chosen ones, or the loss depends "
             "on how many were chosen.",
-            partial(_loss, mean=lambda losses, asked: losses[asked].sum() / losses.numel()),
+            _slip((_MEAN, "losses[asked].sum() / losses.numel()")),
         ),
         Misconception(
             "summed",
             "Your answer is the sum over the chosen tokens. Divide it by their number.",
-            partial(_loss, mean=lambda losses, asked: losses[asked].sum()),
+            _slip((_MEAN, "losses[asked].sum()")),
         ),
         Misconception(
             "mean_of_means",
             "Your answer is a mean over sentences of means over tokens, so that a token counts less where many were "
             "chosen. Every chosen token counts the same.",
-            partial(_loss, mean=lambda losses, asked: ((losses * asked).sum(1) / asked.sum(1)).mean()),
+            _slip((_MEAN, "((losses * asked).sum(1) / asked.sum(1)).mean()")),
         ),
         Misconception(
             "first_sentence_only",
             "Your answer looks only at the first sentence of the batch. Take the mean over the chosen tokens of all of "
             "them.",
-            partial(_loss, mean=lambda losses, asked: losses[0][asked[0]].mean()),
+            _slip((_MEAN, "losses[0][asked[0]].mean()")),
         ),
         Misconception(
             "probabilities_as_logits",
             "Your answer takes the softmax twice: cross_entropy wants the logits themselves, and takes the softmax of "
             "whatever it is given.",
-            partial(_loss, log_p=lambda logits: logits.softmax(-1).log_softmax(-1)),
+            _slip((_LOG_P, "logits.softmax(-1).log_softmax(-1)")),
         ),
         Misconception(
             "without_normaliser",
             "Your answer treats the right tokens' logits as log-probabilities. They are not, until the normaliser is "
             "subtracted: use log_softmax.",
-            partial(_loss, log_p=lambda logits: logits),
+            _slip((_LOG_P, "logits")),
         ),
         Misconception(
             "logarithm_missing",
             "Your answer takes the right tokens' probabilities, with a minus, instead of their logarithms: nll_loss "
             "takes no logarithm itself. Give it log_softmax.",
-            partial(_loss, log_p=lambda logits: logits.softmax(-1)),
+            _slip((_LOG_P, "logits.softmax(-1)")),
         ),
         Misconception(
             "softmax_over_the_words",
             "Your softmax runs over the tokens of the text. At each place it must run over the vocabulary, the last "
             "dimension.",
-            partial(_loss, log_p=lambda logits: logits.log_softmax(dim=1)),
+            _slip((_LOG_P, "logits.log_softmax(dim=1)")),
         ),
         Misconception(
             "softmax_over_the_batch",
             "Your softmax runs over the sentences of the batch. At each place it must run over the vocabulary, the "
             "last dimension.",
-            partial(_loss, log_p=lambda logits: logits.log_softmax(dim=0)),
+            _slip((_LOG_P, "logits.log_softmax(dim=0)")),
         ),
         Misconception(
             "view_for_transpose",
             "Your answer brings the vocabulary to dimension 1 by view or reshape, which mixes the scores of different "
             "tokens: the numbers stay in line, and only the borders move. Use transpose(1, 2).",
-            partial(_loss, log_p=_viewed),
+            _slip((_LOG_P, "logits.reshape(len(logits), logits.shape[2], -1).mT.log_softmax(dim=-1)")),
         ),
         Misconception(
             "negative",
             "Your answer has the wrong sign: the logarithm of a probability is negative, and a loss is its opposite.",
-            partial(_loss, told=lambda loss: -loss),
+            _slip((_RETURN, "return -loss")),
         ),
         Misconception(
             "in_bits",
             "Your answer is in bits: it takes the logarithm to base 2. Take the natural one.",
-            partial(_loss, told=lambda loss: loss / math.log(2)),
+            _slip((_RETURN, "return loss / float(torch.tensor(2.0).double().log())")),
         ),
         Misconception(
             "perplexity",
             "Your answer is the perplexity, exp of the loss. Return the loss itself.",
-            partial(_loss, told=lambda loss: loss.exp()),
+            _slip((_RETURN, "return loss.exp()")),
         ),
         Misconception(
             "detached",
             "The value is right, but it is detached from the logits (.detach(), .data, no_grad or torch.tensor(...)), "
             "so that nothing could be learned from it.",
-            partial(_loss, told=lambda loss: loss.detach()),
+            _slip((_RETURN, "return loss.detach()")),
             alone=True,
         ),
         Misconception(
             "log_of_the_softmax",
             "Your answer takes the logarithm of a probability that is too small for its dtype and has become 0: the "
             "loss is infinite. F.log_softmax and F.cross_entropy never compute that probability.",
-            partial(_loss, log_p=lambda logits: logits.softmax(dim=-1).log()),
+            _slip((_LOG_P, "logits.softmax(dim=-1).log()")),
         ),
         Misconception(
             "softmax_by_hand",
             "Your answer takes exp of the logits themselves, which overflows at large ones. F.log_softmax and "
             "F.cross_entropy subtract the largest first.",
-            partial(_loss, log_p=_by_hand),
+            _slip((_LOG_P, "(logits.exp() / logits.exp().sum(dim=-1, keepdim=True)).log()")),
         ),
     ),
     withheld=WITHHELD,

@@ -9,6 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import CORE, Callback, Case, Exercise, Hint, Misconception
 from course_lib.checking.recorded.stand_ins import RowScore
 from course_lib.exercises.bert.shared import LESSON, WITHHELD
@@ -45,39 +46,20 @@ def _choice_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("one question, one choice, one token", (reading, alone, torch.zeros_like(alone), alone > 0))
 
 
-Rows = Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor, Tensor]]
-
-
-def _choices(
-    score: Callable[..., Tensor],
-    ids: Tensor,
-    segments: Tensor,
-    mask: Tensor,
-    *,
-    handed: Rows = lambda ids, segments, mask: (ids, segments, mask),
-    laid_out: Callable[[Tensor], Tensor] = lambda tensor: tensor,
-    back: Callable[[Tensor, int, int], Tensor] = lambda rows, batch, choices: rows.view(batch, choices),
-    normalise: Callable[[Tensor], Tensor] = lambda scores: scores.softmax(dim=1),
-    told: Callable[[Tensor], Tensor] = lambda p: p,
-) -> Tensor:
-    """The right probabilities, unless a setting says otherwise.
-
-    What `score` is `handed` is `laid_out` in rows; `back` makes the scores [batch, choices].
-    """
-    batch, choices = ids.shape[:2]
-    rows = (laid_out(tensor).flatten(0, 1) for tensor in handed(ids, segments, mask))
-    return told(normalise(back(score(*rows), batch, choices)))
-
-
-def _shares(powers: Tensor, added: float = 0.0) -> Tensor:
-    return powers / (powers.sum(dim=1, keepdim=True) + added)
-
-
 Score = Callable[[Tensor, Tensor, Tensor], Tensor]
 
 
-def _choices_by_loop(score: Score, ids: Tensor, segments: Tensor, mask: Tensor) -> Tensor:
-    return torch.stack([score(*row).softmax(dim=0) for row in zip(ids, segments, mask, strict=True)])
+def _choices_as_rows(score: Score, ids: Tensor, segments: Tensor, mask: Tensor) -> Tensor:
+    batch, choices = ids.shape[:2]
+    given = score(ids.flatten(0, 1), segments.flatten(0, 1), mask.flatten(0, 1))
+    scores = given.view(batch, choices)
+    p = scores.softmax(dim=1)
+    return p
+
+
+_slip = partial(Edited, _choices_as_rows)
+_SOFTMAX, _RETURN = "scores.softmax(dim=1)", "return p"
+_IDS, _SEGMENTS, _MASK = "ids.flatten(0, 1)", "segments.flatten(0, 1)", "mask.flatten(0, 1)"
 
 
 def _choice_after_choice(score: Score, ids: Tensor, segments: Tensor, mask: Tensor) -> Tensor:
@@ -93,14 +75,7 @@ def _choices_by_exponentials(score: Score, ids: Tensor, segments: Tensor, mask: 
     return powers / powers.sum(dim=1, keepdim=True)
 
 
-def _choices_in_double(score: Score, ids: Tensor, segments: Tensor, mask: Tensor) -> Tensor:
-    rows = [torch.cat(list(tensor)) for tensor in (ids, segments, mask)]
-    given = score(*rows)
-    scores = torch.stack(given.double().split(ids.shape[1]))
-    return (scores - scores.logsumexp(dim=-1, keepdim=True)).exp().to(given.dtype)
-
-
-CORRECT = (_choices_in_double, _choices_by_loop, _choice_after_choice, _choices_by_exponentials)
+CORRECT = (_choices_as_rows, _choice_after_choice, _choices_by_exponentials)
 
 
 EXERCISE = Exercise(
@@ -146,125 +121,127 @@ EXERCISE = Exercise(
         Misconception(
             "scores_returned",
             "Your answer is the scores. One step is missing: the softmax over the choices.",
-            partial(_choices, normalise=lambda scores: scores),
+            _slip((_SOFTMAX, "scores")),
         ),
         Misconception(
             "softmax_over_the_batch",
             "Your answer takes the softmax over the questions, so that they compete with each other. The choices of "
             "one question do.",
-            partial(_choices, normalise=lambda scores: scores.softmax(dim=0)),
+            _slip((_SOFTMAX, "scores.softmax(dim=0)")),
         ),
         Misconception(
             "softmax_over_all_rows",
             "Your answer takes the softmax over all rows of the batch. The probabilities of one question's choices "
             "must sum to 1: shape the scores [batch, choices] first.",
-            partial(_choices, normalise=lambda scores: scores.flatten().softmax(dim=0).view_as(scores)),
+            _slip((_SOFTMAX, "scores.flatten().softmax(dim=0).view_as(scores)")),
         ),
         Misconception(
             "softmax_twice",
             "Your answer takes the softmax of the softmax. One is enough: the scores go into it as they are.",
-            partial(_choices, normalise=lambda scores: scores.softmax(dim=1).softmax(dim=1)),
+            _slip((_SOFTMAX, f"{_SOFTMAX}.softmax(dim=1)")),
         ),
         Misconception(
             "each_by_itself",
             "Your answer asks about each choice by itself whether it is right (a sigmoid). Exactly one of them is: "
             "take the softmax over the choices.",
-            partial(_choices, normalise=torch.sigmoid),
+            _slip((_SOFTMAX, "scores.sigmoid()")),
         ),
         Misconception(
             "decision",
             "Your answer is 1 for the choice with the largest score and 0 for the others. Return probabilities: the "
             "softmax over the choices.",
-            partial(
-                _choices,
-                normalise=lambda scores: F.one_hot(scores.argmax(dim=1), scores.shape[1]).to(scores.dtype),
-            ),
+            _slip((_SOFTMAX, "F.one_hot(scores.argmax(dim=1), choices).to(scores.dtype)")),
         ),
         Misconception(
             "log_probabilities",
             "Your answer gives log-probabilities. Return the probabilities themselves, which sum to 1.",
-            partial(_choices, normalise=lambda scores: scores.log_softmax(dim=1)),
+            _slip((_SOFTMAX, "scores.log_softmax(dim=1)")),
         ),
         Misconception(
             "divided_by_their_sum",
             "Your answer divides the scores by their sum. They may be negative, so take exp of each of them first: "
             "that is the softmax.",
-            partial(_choices, normalise=_shares),
+            _slip((_SOFTMAX, "scores / scores.sum(dim=1, keepdim=True)")),
         ),
         Misconception(
             "exponentials",
             "Your answer is exp of the scores, which slide S1 calls probabilities. Divide them by their sum over the "
             "choices: that is the normaliser.",
-            partial(_choices, normalise=torch.exp),
+            _slip((_SOFTMAX, "scores.exp()")),
         ),
         Misconception(
             "rows_mixed_up",
             "Your answer puts the scores back in the wrong order: reshaping [choices, batch] does not give [batch, "
             "choices] here. The rows were laid out question by question: view them as [batch, choices].",
-            partial(_choices, back=lambda rows, batch, choices: rows.view(choices, batch).T),
+            _slip(("view(batch, choices)", "view(choices, batch).T")),
         ),
         Misconception(
             "laid_out_by_choices",
             "Your answer lays the rows out choice by choice, but reads the scores as if they stood question by "
             "question. Leave the tensors as they are: flatten(0, 1) lays them out question by question.",
-            partial(_choices, laid_out=lambda tensor: tensor.transpose(0, 1)),
+            _slip(
+                (
+                    "given = ",
+                    "ids, segments, mask = (each.transpose(0, 1) for each in (ids, segments, mask))\n    given = ",
+                )
+            ),
         ),
         Misconception(
             "squeezed",
             "Your answer is not [batch, choices] where there is a single question: its dimension is lost, perhaps by "
             "a squeeze().",
-            partial(_choices, told=torch.squeeze),
+            _slip((_RETURN, "return p.squeeze()")),
         ),
         Misconception(
             "choices_as_rows",
             "Your answer is [choices, batch]. Questions are rows: [batch, choices].",
-            partial(_choices, told=lambda p: p.T.contiguous()),
+            _slip((_RETURN, "return p.T.contiguous()")),
         ),
         Misconception(
             "first_question_only",
             "Your answer returns the first question's probabilities for every question. Each has scores of its own.",
-            partial(_choices, told=lambda p: p[:1].expand_as(p)),
+            _slip((_RETURN, "return p[:1].expand_as(p)")),
         ),
         Misconception(
             "padding_read",
             "Your answer reads the padding too: it hands `score` a mask that is True everywhere. Hand on the mask that "
             "came in.",
-            partial(_choices, handed=lambda ids, segments, mask: (ids, segments, torch.ones_like(mask))),
+            _slip((_MASK, f"torch.ones_like({_MASK})")),
         ),
         Misconception(
             "mask_inverted",
             "Your answer hands `score` the mask inverted, so that it reads the padding alone. Hand on the mask that "
             "came in: True means `may attend`.",
-            partial(_choices, handed=lambda ids, segments, mask: (ids, segments, ~mask)),
+            _slip((_MASK, f"~{_MASK}")),
         ),
         Misconception(
             "one_segment",
             "Your answer hands `score` segments of 0 only. Hand on those that came in: they say where the choice "
             "begins.",
-            partial(_choices, handed=lambda ids, segments, mask: (ids, torch.zeros_like(segments), mask)),
+            _slip((_SEGMENTS, f"torch.zeros_like({_SEGMENTS})")),
         ),
         Misconception(
             "ids_and_segments_exchanged",
             "Your answer passes segments and ids the other way round. It is score(ids, segments, mask).",
-            partial(_choices, handed=lambda ids, segments, mask: (segments, ids, mask)),
+            _slip((f"{_IDS}, {_SEGMENTS}", f"{_SEGMENTS}, {_IDS}")),
         ),
         Misconception(
             "exponentials_too_large",
             "Your answer takes exp of the scores themselves: for large ones it overflows, and for very negative ones "
             "all become 0. torch.softmax subtracts the question's largest score first.",
-            partial(_choices, normalise=lambda scores: _shares(scores.exp())),
+            _slip((_SOFTMAX, "scores.exp() / scores.exp().sum(dim=1, keepdim=True)")),
         ),
         Misconception(
             "something_added_below",
             "Your answer takes exp of the scores themselves, which overflows at large ones, and adds a small number "
             "to keep the sum away from 0, so that probabilities do not sum to 1. torch.softmax needs neither.",
-            partial(_choices, normalise=lambda scores: _shares(scores.exp(), 1e-8)),
+            _slip((_SOFTMAX, "scores.exp() / (scores.exp().sum(dim=1, keepdim=True) + 1e-8)")),
         ),
         Misconception(
             "largest_of_the_batch",
             "Your answer subtracts the largest score of the whole batch, so for a question with much smaller ones all "
             "exponentials become 0. Subtract the largest of each question, as torch.softmax does.",
-            partial(_choices, normalise=lambda scores: _shares((scores - scores.max()).exp())),
+            _slip((_SOFTMAX, "(scores - scores.max()).exp()\n    p = p / p.sum(dim=1, keepdim=True)")),
         ),
     ),
     withheld=WITHHELD,

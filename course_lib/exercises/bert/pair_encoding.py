@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
-from itertools import chain
 
-import numpy
 import torch
 from torch import Generator, Tensor
 from torch.nn.utils.rnn import pad_sequence
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import PAIRS
 from course_lib.exercises.bert.shared import CLS, LESSON, PAD, SEP, WITHHELD
@@ -22,9 +21,6 @@ EXAMPLE = "worked example: my dog is cute, he likes playing"
 
 
 MY_DOG_IS_CUTE, HE_LIKES_PLAYING = [2026, 3899, 2003, 10140], [2002, 7777, 2377, 2075]
-
-
-Ids = Sequence[int]
 
 
 Encoded = tuple[Tensor, Tensor, Tensor]
@@ -49,56 +45,6 @@ def _tokens(generator: Generator) -> list[int]:
     return torch.randint(10, 90, (integer(generator, 1, 8),), generator=generator).tolist()
 
 
-_SEGMENTS = ((0, 0, 1, 1), (0, 0, 0, 1))
-"""Segments of the first text, its [SEP], the second text and its [SEP]: in a pair, and where there is no second text.
-"""
-
-
-def _encoded(
-    firsts: list[Ids],
-    seconds: list[Ids | None],
-    cls_id: int,
-    sep_id: int,
-    padding_id: int,
-    *,
-    known_ids: bool = False,
-    cls: int = 1,
-    seps: tuple[bool, bool, bool, bool] = (True, True, True, False),
-    turned: bool = False,
-    numbers: tuple[tuple[int, ...], tuple[int, ...]] = _SEGMENTS,
-    in_front: bool = False,
-    id_of_padding: int | None = None,
-    segment_of_padding: Callable[[list[int], int], int] = lambda segments, padding_id: 0,
-    mask: Callable[[Tensor, Tensor, Tensor], Tensor] = lambda tokens, ids, special: tokens,
-) -> Encoded:
-    """The right batch, unless a setting says otherwise.
-
-    [CLS] stands before `cls` of the texts. `seps` says whether a [SEP] stands after the first and the second text of a
-    pair, after a text that is alone, and after a second text that does not exist; `numbers` are like `_SEGMENTS`.
-    """
-    if known_ids:
-        cls_id, sep_id = CLS, SEP
-    rows, segments = [], []
-    for first, second in zip(firsts, seconds, strict=True):
-        ends = seps[:2] if second is not None else seps[2:]
-        one, two = (first, second or []) if not turned or second is None else (second, first)
-        parts = [[*one], [sep_id] * ends[0], [*two], [sep_id] * ends[1]]
-        parts[0], parts[2] = [cls_id] * (cls > 0) + parts[0], [cls_id] * (cls > 1 and bool(two)) + parts[2]
-        rows.append([one for part in parts for one in part])
-        of_parts = zip(numbers[second is None], parts, strict=True)
-        segments.append([number for number, part in of_parts for _ in part])
-    longest = max(map(len, rows))
-
-    def padded(row: list[int], fill: int) -> list[int]:
-        gap = [fill] * (longest - len(row))
-        return gap + row if in_front else row + gap
-
-    ids = torch.tensor([padded(row, padding_id if id_of_padding is None else id_of_padding) for row in rows])
-    kinds = torch.tensor([padded(row, segment_of_padding(row, padding_id)) for row in segments])
-    tokens = torch.tensor([padded([1] * len(row), 0) for row in rows]).bool()
-    return ids, kinds, mask(tokens, ids, (ids == cls_id) | (ids == sep_id))
-
-
 IdRows = list[list[int]]
 
 
@@ -106,18 +52,26 @@ Seconds = list[list[int] | None]
 
 
 def _pairs_by_padding_lists(firsts: IdRows, seconds: Seconds, cls_id: int, sep_id: int, padding_id: int) -> Encoded:
-    ids, segments = [], []
+    rows, segments = [], []
     for first, second in zip(firsts, seconds, strict=True):
-        row, segment = [cls_id, *first, sep_id], [0] * (len(first) + 2)
-        if second is not None:
-            row, segment = row + second + [sep_id], segment + [1] * (len(second) + 1)
-        ids.append(row)
-        segments.append(segment)
-    longest = max(map(len, ids))
-    mask = [[True] * len(row) + [False] * (longest - len(row)) for row in ids]
-    ids = [row + [padding_id] * (longest - len(row)) for row in ids]
-    segments = [row + [0] * (longest - len(row)) for row in segments]
-    return torch.tensor(ids), torch.tensor(segments), torch.tensor(mask)
+        one = [cls_id, *first, sep_id]
+        two = [] if second is None else [*second, sep_id]
+        rows.append(one + two)
+        segments.append([0] * len(one) + [1] * len(two))
+    longest = max(map(len, rows))
+
+    def padded(row: list[int], fill: int) -> list[int]:
+        gap = [fill] * (longest - len(row))
+        return row + gap
+
+    ids = torch.tensor([padded(row, padding_id) for row in rows])
+    kinds = torch.tensor([padded(row, 0) for row in segments])
+    mask = torch.tensor([padded([True] * len(row), False) for row in rows])
+    return ids, kinds, mask
+
+
+_slip = partial(Edited, _pairs_by_padding_lists)
+_SEGMENTS, _RETURN = "[0] * len(one) + [1] * len(two)", "return ids, kinds, mask"
 
 
 def _pairs_in_place(firsts: IdRows, seconds: Seconds, cls_id: int, sep_id: int, padding_id: int) -> Encoded:
@@ -149,18 +103,7 @@ def _pairs_by_looking_at_ids(firsts: IdRows, seconds: Seconds, cls_id: int, sep_
     return ids, segments.long(), mask
 
 
-def _pairs_in_numpy(firsts: IdRows, seconds: Seconds, cls_id: int, sep_id: int, padding_id: int) -> Encoded:
-    texts = [[[cls_id, *a, sep_id], [] if b is None else [*b, sep_id]] for a, b in zip(firsts, seconds, strict=True)]
-    lengths = numpy.array([[len(part) for part in text] for text in texts])
-    place = numpy.arange(lengths.sum(axis=1).max())
-    mask = place < lengths.sum(axis=1, keepdims=True)
-    segments = (place >= lengths[:, :1]) & mask
-    ids = numpy.full(mask.shape, padding_id, dtype=numpy.int64)
-    ids[mask] = list(chain.from_iterable(chain.from_iterable(texts)))
-    return torch.from_numpy(ids), torch.from_numpy(segments.astype(numpy.int64)), torch.from_numpy(mask)
-
-
-CORRECT = (_pairs_by_padding_lists, _pairs_in_place, _pairs_by_looking_at_ids, _pairs_in_numpy)
+CORRECT = (_pairs_by_padding_lists, _pairs_in_place, _pairs_by_looking_at_ids)
 
 
 EXERCISE = Exercise(
@@ -222,111 +165,107 @@ EXERCISE = Exercise(
             "last_sep_missing",
             "Your rows end with the second text's last token. Every text is followed by [SEP], including the second "
             "one.",
-            partial(_encoded, seps=(True, False, True, False)),
+            _slip(("*second, sep_id", "*second")),
         ),
         Misconception(
             "no_sep_behind_one_text",
             "Your rows of a single text have no [SEP]. Every text is followed by one, even where it is the only one.",
-            partial(_encoded, seps=(True, True, False, False)),
+            _slip(("*first, sep_id]", "*first, *([] if second is None else [sep_id])]")),
         ),
         Misconception(
             "a_sep_for_no_text",
             "Your rows of a single text end with two [SEP]. Where the second text is None, leave out its [SEP] as "
             "well.",
-            partial(_encoded, seps=(True, True, True, True)),
+            _slip(("[] if", "[sep_id] if")),
         ),
         Misconception(
             "cls_missing",
             "Your rows begin with the first token. Put [CLS] before it: its vector will stand for the whole input.",
-            partial(_encoded, cls=0),
+            _slip(("[cls_id, ", "[")),
         ),
         Misconception(
             "cls_before_both",
             "Your rows have a second [CLS] before the second text. There is only one, at the very beginning.",
-            partial(_encoded, cls=2),
+            _slip(("[*second", "[cls_id, *second")),
         ),
         Misconception(
             "texts_exchanged",
             "In your rows the second text stands before the first. It is [CLS] first [SEP] second [SEP].",
-            partial(_encoded, turned=True),
+            _slip(("one = ", "first, second = (first, None) if second is None else (second, first)\n        one = ")),
         ),
         Misconception(
             "ids_of_bert",
             "Your answer writes 101 and 102 for [CLS] and [SEP], which are their ids in BERT's own vocabulary. Use "
             "`cls_id` and `sep_id`.",
-            partial(_encoded, known_ids=True),
+            _slip(("rows, segments = ", "cls_id, sep_id = 101, 102\n    rows, segments = ")),
         ),
         Misconception(
             "first_sep_in_second_segment",
             "Your segments count the first [SEP] of a pair as part of the second text. Each [SEP] belongs to the text "
             "that it ends.",
-            partial(_encoded, numbers=((0, 1, 1, 1), (0, 0, 0, 1))),
+            _slip((_SEGMENTS, "[0] * (len(one) - bool(two)) + [1] * (len(two) + bool(two))")),
         ),
         Misconception(
             "last_sep_in_first_segment",
             "In your segments the last [SEP] of a pair has 0. Each [SEP] belongs to the text that it ends.",
-            partial(_encoded, numbers=((0, 0, 1, 0), (0, 0, 0, 0))),
+            _slip((_SEGMENTS, "[0] * len(one) + [1] * (len(two) - 1) + [0] * bool(two)")),
         ),
         Misconception(
             "segments_from_one",
             "Your segments are 1 and 2. They are counted from 0, like the rows of an embedding table.",
-            partial(_encoded, numbers=((1, 1, 2, 2), (1, 1, 1, 2))),
+            _slip((_SEGMENTS, "[1] * len(one) + [2] * len(two)")),
         ),
         Misconception(
             "all_behind_in_second_segment",
             "Your segments are 1 at everything after the first text's tokens, including its [SEP] and the padding. The "
             "[SEP] belongs to the text that it ends, and padding has segment 0.",
-            partial(
-                _encoded,
-                numbers=((0, 1, 1, 1), (0, 1, 1, 1)),
-                segment_of_padding=lambda segments, padding_id: 1,
-            ),
+            _slip((_SEGMENTS, "[0] * (len(one) - 1) + [1] * (len(two) + 1)"), ("row, 0", "row, 1")),
         ),
         Misconception(
             "padding_in_second_segment",
             "Your segments are 1 at the padding. Pad them with 0.",
-            partial(_encoded, segment_of_padding=lambda segments, padding_id: 1),
+            _slip(("row, 0", "row, 1")),
         ),
         Misconception(
             "padding_in_the_last_segment",
             "At the padding your segments go on with the last token's, which is 1 after a pair. Pad them with 0.",
-            partial(_encoded, segment_of_padding=lambda segments, padding_id: segments[-1]),
+            _slip(("row, 0", "row, row[-1]")),
         ),
         Misconception(
             "segments_padded_with_padding_id",
             "Your segments are `padding_id` at the padding. That is for the ids; pad the segments with 0.",
-            partial(_encoded, segment_of_padding=lambda segments, padding_id: padding_id),
+            _slip(("row, 0", "row, padding_id")),
         ),
         Misconception(
             "ids_padded_with_zero",
             "Your ids are padded with 0. Pad them with `padding_id`, which need not be 0.",
-            partial(_encoded, id_of_padding=0),
+            _slip(("row, padding_id", "row, 0")),
         ),
         Misconception(
             "padded_in_front",
             "Your padding stands in front of the tokens. Put it after them: [CLS] has place 0 in every row.",
-            partial(_encoded, in_front=True),
+            _slip(("row + gap", "gap + row")),
         ),
         Misconception(
             "mask_inverted",
             "Your mask is True at the padding. In this course True means `may attend`: True at the tokens.",
-            partial(_encoded, mask=lambda tokens, ids, special: ~tokens),
+            _slip((_RETURN, "return ids, kinds, ~mask")),
         ),
         Misconception(
             "mask_one_too_long",
             "Your mask is also True at one place of the padding. Places are counted from 0: a token stands where the "
             "place is smaller (<) than the length of its row.",
-            partial(_encoded, mask=lambda tokens, ids, special: tokens | tokens.roll(1, dims=1)),
+            _slip((_RETURN, "return ids, kinds, mask | mask.roll(1, dims=1)")),
         ),
         Misconception(
             "special_tokens_masked",
             "Your mask hides [CLS] and [SEP]. Only padding is hidden: they are attended to like tokens.",
-            partial(_encoded, mask=lambda tokens, ids, special: tokens & ~special),
+            _slip((_RETURN, "return ids, kinds, mask & (ids != cls_id) & (ids != sep_id)")),
         ),
         Misconception(
             "mask_of_numbers",
             "Your mask holds numbers. A mask is boolean: end with .bool().",
-            partial(_encoded, mask=lambda tokens, ids, special: tokens.long()),
+            _slip((_RETURN, "return ids, kinds, mask.long()")),
         ),
     ),
     withheld=WITHHELD,

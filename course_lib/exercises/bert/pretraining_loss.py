@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.bert.shared import LESSON, WITHHELD
 from course_lib.exercises.common import integer
@@ -42,56 +43,18 @@ def _loss_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("large logits", (100 * logits.float(), args[1], sure, follows))
 
 
-def _mean(losses: Tensor) -> Tensor:
-    return losses.mean()
+def _loss_of_each(word_logits: Tensor, word_labels: Tensor, pair_logits: Tensor, pair_labels: Tensor) -> Tensor:
+    asked = word_labels != -100
+    log_p, log_p_pairs = word_logits[asked].log_softmax(-1), pair_logits.log_softmax(-1)
+    tokens = F.nll_loss(log_p, word_labels[asked])
+    pairs = F.nll_loss(log_p_pairs, pair_labels)
+    return tokens + pairs
 
 
-def _loss(
-    word_logits: Tensor,
-    word_labels: Tensor,
-    pair_logits: Tensor,
-    pair_labels: Tensor,
-    *,
-    is_asked: Callable[[Tensor], Tensor] = lambda labels: labels != IGNORED,
-    tokens: Callable[[Tensor], Tensor] = _mean,
-    pairs: Callable[[Tensor], Tensor] = _mean,
-    follows: Callable[[Tensor], Tensor] = torch.clone,
-    log_p: Callable[[Tensor], Tensor] = lambda logits: logits.log_softmax(-1),
-    log_p_pairs: Callable[[Tensor], Tensor] = lambda logits: logits.log_softmax(-1),
-    both: Callable[[Tensor, Tensor], Tensor] = torch.add,
-) -> Tensor:
-    """The right loss, unless a setting says otherwise; `tokens` and `pairs` make one number of the losses of each."""
-    asked = is_asked(word_labels)
-    of_tokens = -log_p(word_logits)[asked].gather(1, word_labels.clamp(min=0)[asked].unsqueeze(1)).squeeze(1)
-    of_pairs = -log_p_pairs(pair_logits).gather(1, follows(pair_labels).unsqueeze(1)).squeeze(1)
-    return both(tokens(of_tokens), pairs(of_pairs))
-
-
-def _over_all_answers(word_logits: Tensor, word_labels: Tensor, pair_logits: Tensor, pair_labels: Tensor) -> Tensor:
-    asked = word_labels != IGNORED
-    of_tokens = F.cross_entropy(word_logits[asked], word_labels[asked], reduction="none")
-    return torch.cat([of_tokens, F.cross_entropy(pair_logits, pair_labels, reduction="none")]).mean()
-
-
-def _pair_by_pair(word_logits: Tensor, word_labels: Tensor, pair_logits: Tensor, pair_labels: Tensor) -> Tensor:
-    """The mean over the pairs of their own losses."""
-    own = [
-        F.cross_entropy(*pair[:2]) + F.cross_entropy(*pair[2:])
-        for pair in zip(word_logits, word_labels, pair_logits, pair_labels, strict=True)
-    ]
-    return torch.stack(own).mean()
-
-
-def _over_all_places(word_logits: Tensor, word_labels: Tensor, pair_logits: Tensor, pair_labels: Tensor) -> Tensor:
-    return _loss(
-        word_logits, word_labels, pair_logits, pair_labels, tokens=lambda losses: losses.sum() / word_labels.numel()
-    )
-
-
-def _one_yes_or_no(word_logits: Tensor, word_labels: Tensor, pair_logits: Tensor, pair_labels: Tensor) -> Tensor:
-    wanted = F.one_hot(pair_labels, 2).to(pair_logits.dtype)
-    tokens = F.cross_entropy(word_logits.flatten(0, 1), word_labels.flatten())
-    return tokens + F.binary_cross_entropy_with_logits(pair_logits, wanted)
+_slip = partial(Edited, _loss_of_each)
+_ASKED, _BOTH = "word_labels != -100", "tokens + pairs"
+_WORDS_TWICE = ("[asked].log", "[asked].softmax(-1).log")
+_PAIRS_TWICE = ("pair_logits.log", "pair_logits.softmax(-1).log")
 
 
 def _loss_by_loop(word_logits: Tensor, word_labels: Tensor, pair_logits: Tensor, pair_labels: Tensor) -> Tensor:
@@ -112,17 +75,7 @@ def _loss_by_softplus(word_logits: Tensor, word_labels: Tensor, pair_logits: Ten
     return tokens + F.binary_cross_entropy_with_logits(lead, pair_labels.to(lead.dtype))
 
 
-CORRECT = (
-    lambda word_logits, word_labels, pair_logits, pair_labels: (
-        F.cross_entropy(word_logits.flatten(0, 1), word_labels.flatten()) + F.cross_entropy(pair_logits, pair_labels)
-    ),
-    lambda word_logits, word_labels, pair_logits, pair_labels: (
-        F.cross_entropy(word_logits.mT, word_labels, ignore_index=-100)
-        + F.nll_loss(pair_logits.log_softmax(dim=1), pair_labels)
-    ),
-    _loss_by_loop,
-    _loss_by_softplus,
-)
+CORRECT = (_loss_of_each, _loss_by_loop, _loss_by_softplus)
 
 
 EXERCISE = Exercise(
@@ -154,121 +107,134 @@ EXERCISE = Exercise(
         Misconception(
             "softmax_twice",
             "Your answer takes the softmax of both kinds of scores twice: cross_entropy wants the scores themselves.",
-            lambda word_logits, word_labels, pair_logits, pair_labels: _loss(
-                word_logits.softmax(-1), word_labels, pair_logits.softmax(-1), pair_labels
-            ),
+            _slip(_WORDS_TWICE, _PAIRS_TWICE),
         ),
         Misconception(
             "mean_of_both",
             "Your answer is half of the right one: the mean of the two losses. BERT's loss is their sum.",
-            partial(_loss, both=lambda tokens, pairs: (tokens + pairs) / 2),
+            _slip((_BOTH, "(tokens + pairs) / 2")),
         ),
         Misconception(
             "words_alone",
             "Your answer is the loss of the hidden tokens alone. Add the loss of the pairs.",
-            partial(_loss, both=lambda tokens, pairs: tokens + 0 * pairs),
+            _slip((_BOTH, "tokens + 0 * pairs")),
         ),
         Misconception(
             "pairs_alone",
             "Your answer is the loss of the pairs alone. Add the loss of the hidden tokens.",
-            partial(_loss, both=lambda tokens, pairs: pairs + 0 * tokens),
+            _slip((_BOTH, "0 * tokens + pairs")),
         ),
         Misconception(
             "over_all_answers",
             "Your answer is one mean over hidden tokens and pairs together, so that the pairs, of which there are few, "
             "hardly count. Take a mean of each, and add the two.",
-            _over_all_answers,
+            _slip(
+                (_BOTH, "(tokens * asked.sum() + pairs * len(pair_labels)) / (asked.sum() + len(pair_labels))"),
+                paired=False,
+            ),
         ),
         Misconception(
             "pair_by_pair",
             "Your answer takes a loss for each row and their mean, so that a hidden token counts less in a row that "
             "has many. Every hidden token of the batch counts the same.",
-            _pair_by_pair,
+            _slip(
+                (
+                    "F.nll_loss(log_p, word_labels[asked])",
+                    "sum(map(F.cross_entropy, word_logits, word_labels)) / len(asked)",
+                ),
+                paired=False,
+            ),
         ),
         Misconception(
             "pairs_summed",
             "Your answer adds up the losses of the pairs. Take their mean, or it grows with the batch.",
-            partial(_loss, pairs=torch.sum),
+            _slip(("pairs, pair_labels)", "pairs, pair_labels, reduction='sum')")),
         ),
         Misconception(
             "words_summed",
             "Your answer adds up the losses of the hidden tokens. Take their mean, or it grows with the batch.",
-            partial(_loss, tokens=torch.sum),
+            _slip(("word_labels[asked])", "word_labels[asked], reduction='sum')")),
         ),
         Misconception(
             "divided_by_all_places",
             "Your answer divides the loss of the tokens by the number of all places. Divide by that of the hidden "
             "ones.",
-            _over_all_places,
+            _slip((_BOTH, "tokens * asked.sum() / asked.numel() + pairs"), paired=False),
         ),
         Misconception(
             "every_place_asked",
             "Your answer also learns from the places that were not chosen, as if the token 0 were right there. Leave "
             "out the places whose label is -100.",
-            partial(_loss, is_asked=lambda labels: torch.ones_like(labels, dtype=torch.bool)),
+            _slip(("asked = ", "word_labels = word_labels.clamp(min=0)\n    asked = ")),
         ),
         Misconception(
             "word_0_left_out",
             "Your answer leaves out the places whose label is 0. 0 is the id of a token like any other; leave out "
             "those whose label is -100.",
-            partial(_loss, is_asked=lambda labels: labels > 0),
+            _slip((_ASKED, "word_labels > 0")),
         ),
         Misconception(
             "pair_labels_exchanged",
             "Your answer exchanges the labels of the pairs. A label is the place of the right score: 0 for the "
             "first, 1 for the second.",
-            partial(_loss, follows=lambda labels: 1 - labels),
+            _slip(("pairs, pair_labels", "pairs, 1 - pair_labels")),
         ),
         Misconception(
             "two_questions",
             "Your answer asks of each of the two scores by itself whether it is right, with a sigmoid. The two exclude "
             "each other: one softmax over both, which cross-entropy takes.",
-            _one_yes_or_no,
+            _slip(
+                (
+                    "F.nll_loss(log_p_pairs, pair_labels)",
+                    "F.binary_cross_entropy_with_logits(pair_logits, F.one_hot(pair_labels, 2).to(pair_logits.dtype))",
+                ),
+                paired=False,
+            ),
         ),
         Misconception(
             "pairs_over_the_batch",
             "Your softmax runs over the pairs of the batch. It must run over the two scores of each pair, the last "
             "dimension.",
-            partial(_loss, log_p_pairs=lambda logits: logits.log_softmax(0)),
+            _slip(("pair_logits.log_softmax(-1)", "pair_logits.log_softmax(0)")),
         ),
         Misconception(
             "words_take_it_twice",
             "Your answer takes the softmax of the tokens' scores twice: cross_entropy wants the scores themselves.",
-            lambda word_logits, *others: _loss(word_logits.softmax(-1), *others),
+            _slip(_WORDS_TWICE),
         ),
         Misconception(
             "pairs_take_it_twice",
             "Your answer takes the softmax of the pairs' scores twice: cross_entropy wants the scores themselves.",
-            partial(_loss, log_p_pairs=lambda logits: logits.softmax(-1).log_softmax(-1)),
+            _slip(_PAIRS_TWICE),
         ),
         Misconception(
             "without_logarithm",
             "Your answer takes probabilities, with a minus, instead of their logarithms: nll_loss takes no logarithm "
             "itself. cross_entropy does.",
-            partial(_loss, log_p=lambda logits: logits.softmax(-1), log_p_pairs=lambda logits: logits.softmax(-1)),
+            _slip(("[asked].log_", "[asked]."), ("pair_logits.log_", "pair_logits.")),
         ),
         Misconception(
             "multiplied",
             "Your answer multiplies the two losses. Add them.",
-            partial(_loss, both=torch.mul),
+            _slip((_BOTH, "tokens * pairs")),
         ),
         Misconception(
             "negative",
             "Your answer has the wrong sign: the logarithm of a probability is negative, and a loss is its opposite.",
-            partial(_loss, both=lambda tokens, pairs: -tokens - pairs),
+            _slip((_BOTH, "-tokens - pairs")),
         ),
         Misconception(
             "pairs_detached",
             "The value is right, but the loss of the pairs is detached (.item(), .detach(), no_grad), so that nothing "
             "could be learned from it.",
-            partial(_loss, both=lambda tokens, pairs: tokens + pairs.detach()),
+            _slip((_BOTH, "tokens + pairs.detach()")),
             alone=True,
         ),
         Misconception(
             "words_detached",
             "The value is right, but the loss of the tokens is detached (.item(), .detach(), no_grad), so that nothing "
             "could be learned from it.",
-            partial(_loss, both=lambda tokens, pairs: tokens.detach() + pairs),
+            _slip((_BOTH, "tokens.detach() + pairs")),
             alone=True,
         ),
     ),

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import pairwise
-from typing import Any
 
 import torch
 from torch import Generator
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.bert.shared import LESSON, WITHHELD
 from course_lib.exercises.common import integer
 from course_lib.objectives import pretraining
-from course_lib.objectives.pretraining import FOLLOWING, FOLLOWS, RANDOM
+from course_lib.objectives.pretraining import FOLLOWING
 
 Texts = Sequence[Sequence[str]]
 Pair = tuple[str, str]
@@ -78,71 +78,20 @@ def _neighbours(texts: Texts) -> list[Pair]:
     return [pair for text in texts for pair in pairwise(text)]
 
 
-def _across(texts: Texts) -> list[Pair]:
-    return list(pairwise([sentence for text in texts for sentence in text]))
-
-
-def _two_by_two(texts: Texts) -> list[Pair]:
-    return [(text[i], text[i + 1]) for text in texts for i in range(0, len(text) - 1, 2)]
-
-
-def _first_with_each(texts: Texts) -> list[Pair]:
-    return [(text[0], second) for text in texts for second in text[1:]]
-
-
-def _in_a_ring(texts: Texts) -> list[Pair]:
-    return [(text[i], text[(i + 1) % len(text)]) for text in texts for i in range(len(text))]
-
-
-def _as_drawn(chances: Sequence[float], others: Sequence[str], texts: Texts) -> list[tuple[bool, str]]:
-    """For each pair whether its second sentence stays, and what stands there if it does not."""
-    return [(chance < FOLLOWING, other) for chance, other in zip(chances, others, strict=True)]
-
-
-def _one_after_another(chances: Sequence[float], others: Sequence[str], texts: Texts) -> list[tuple[bool, str]]:
-    left = iter(others)
-    return [(chance < FOLLOWING, "" if chance < FOLLOWING else next(left)) for chance in chances]
-
-
-def _anew_in_each_text(chances: Sequence[float], others: Sequence[str], texts: Texts) -> list[tuple[bool, str]]:
-    drawn = _as_drawn(chances, others, texts)
-    return [drawn[place] for text in texts for place in range(len(text) - 1)]
-
-
-def _told(first: str, second: str, label: int) -> Any:
-    return first, second, label
-
-
-def _pairs(
-    texts: Texts,
-    chances: Sequence[float],
-    others: Sequence[str],
-    *,
-    neighbours: Callable[[Texts], Iterable[Pair]] = _neighbours,
-    draws: Callable[[Sequence[float], Sequence[str], Texts], list[tuple[bool, str]]] = _as_drawn,
-    stays: Callable[[bool], bool] = bool,
-    shown: Callable[[str, str, str], Pair] = lambda first, second, other: (first, other),
-    label: Callable[[bool, bool], int] = lambda stays, follows: FOLLOWS if follows else RANDOM,
-    told: Callable[[str, str, int], Any] = _told,
-    kept: Callable[[bool], bool] = lambda stays: True,
-) -> list[Any]:
-    """The right pairs, unless a setting says otherwise; `shown` is what a drawn sentence makes of a pair."""
+def _pairs_side_by_side(texts: Texts, chances: Sequence[float], others: Sequence[str]) -> list[tuple[str, str, int]]:
+    neighbours = [pair for text in texts for pair in pairwise(text)]
     found = []
-    for (first, second), (small, other) in zip(neighbours(texts), draws(chances, others, texts), strict=False):
-        pair = (first, second) if stays(small) else shown(first, second, other)
-        if kept(stays(small)):
-            found.append(told(*pair, label(stays(small), pair == (first, second))))
+    for (first, true), chance, other in zip(neighbours, chances, others, strict=False):
+        stays = chance < 0.5
+        second = true if stays else other
+        label = int(second != true)
+        found.append((first, second, label))
     return found
 
 
-def _pairs_by_counting(texts: Texts, chances: Sequence[float], others: Sequence[str]) -> list[tuple[str, str, int]]:
-    found: list[tuple[str, str, int]] = []
-    for text in texts:
-        for place in range(len(text) - 1):
-            number = len(found)
-            second = text[place + 1] if chances[number] < 0.5 else others[number]
-            found.append((text[place], second, 0 if second == text[place + 1] else 1))
-    return found
+_slip = partial(Edited, _pairs_side_by_side)
+_NEIGHBOURS, _LABEL, _FOUND = "pairwise(text)", "int(second != true)", "found = []"
+_BY_THE_CHANCE = (_LABEL, "int(not stays)")
 
 
 def _pairs_by_iterators(texts: Texts, chances: Sequence[float], others: Sequence[str]) -> list[tuple[str, str, int]]:
@@ -167,7 +116,7 @@ def _pairs_by_borders(texts: Texts, chances: Sequence[float], others: Sequence[s
     return found
 
 
-CORRECT = (_pairs_by_counting, _pairs_by_iterators, _pairs_by_borders)
+CORRECT = (_pairs_side_by_side, _pairs_by_iterators, _pairs_by_borders)
 
 
 EXERCISE = Exercise(
@@ -206,95 +155,104 @@ EXERCISE = Exercise(
             "labels_exchanged",
             "Your labels are exchanged: 0 is for a sentence that follows, 1 for one that does not, as in BERT's "
             "published weights.",
-            partial(_pairs, label=lambda stays, follows: 1 if follows else 0),
+            _slip((_LABEL, "int(second == true)")),
         ),
         Misconception(
             "large_chance_stays",
             "Your answer keeps the second sentence where the chance is 0.5 and above. Keep it below 0.5.",
-            partial(_pairs, stays=lambda small: not small),
+            _slip(("chance < 0.5", "chance >= 0.5")),
         ),
         Misconception(
             "across_texts",
             "Your answer also pairs the last sentence of a text with the first of the next one. These do not follow "
             "each other: make pairs inside each text.",
-            partial(_pairs, neighbours=_across),
+            _slip(
+                (
+                    "pair for text in texts for pair in pairwise(text)",
+                    "*pairwise([one for text in texts for one in text])",
+                )
+            ),
         ),
         Misconception(
             "two_by_two",
             "Your answer uses every sentence in one pair only: the first with the second, the third with the fourth. "
             "The second and the third are neighbours as well.",
-            partial(_pairs, neighbours=_two_by_two),
+            _slip((_NEIGHBOURS, "zip(text[::2], text[1::2])")),
         ),
         Misconception(
             "first_pair_of_each_text",
             "Your answer makes one pair of each text. A text of n sentences has n - 1 pairs of neighbours.",
-            partial(_pairs, neighbours=lambda texts: [(text[0], text[1]) for text in texts if len(text) > 1]),
+            _slip((_NEIGHBOURS, "pairwise(text[:2])")),
         ),
         Misconception(
             "first_with_each",
             "Your answer pairs the first sentence of a text with all the later ones. Only the next one follows it.",
-            partial(_pairs, neighbours=_first_with_each),
+            _slip((_NEIGHBOURS, "[(text[0], second) for second in text[1:]]")),
         ),
         Misconception(
             "in_a_ring",
             "Your answer also pairs the last sentence of a text with its first: an index has run over the end. A text "
             "of n sentences has n - 1 pairs.",
-            partial(_pairs, neighbours=_in_a_ring),
+            _slip((_NEIGHBOURS, "zip(text, [*text[1:], text[0]])")),
         ),
         Misconception(
             "others_one_after_another",
             "Your answer takes the other sentences one after another, as they are needed. There is one for each pair, "
             "needed or not: the pair's own.",
-            partial(_pairs, draws=_one_after_another),
+            _slip((_FOUND, "found, left = [], iter(others)"), ("else other", "else next(left)")),
         ),
         Misconception(
             "restarted_in_each_text",
             "Your answer begins again with the first chance and the first other sentence in each text. They go on "
             "through all the texts.",
-            partial(_pairs, draws=_anew_in_each_text),
+            _slip(
+                (
+                    _FOUND,
+                    "places = [place for text in texts for place in range(len(text) - 1)]\n"
+                    "    chances, others = [chances[n] for n in places], [others[n] for n in places]\n    found = []",
+                )
+            ),
         ),
         Misconception(
             "first_replaced",
             "Your answer replaces the first sentence of a pair. Replace the second: what is asked is whether it "
             "follows.",
-            partial(_pairs, shown=lambda first, second, other: (other, second)),
+            _slip(
+                ("second = true if stays else other", "first, second = first if stays else other, true"), _BY_THE_CHANCE
+            ),
         ),
         Misconception(
             "turned_around",
             "Where the chance is high your answer exchanges the two sentences (ALBERT's goal, not BERT's). Here "
             "the other sentence stands in the place of the second.",
-            partial(_pairs, shown=lambda first, second, other: (second, first)),
+            _slip(("else other", "else first"), ("(first, second", "(first if stays else true, second")),
         ),
         Misconception(
             "other_first",
             "Your answer puts the other sentence in front. It stands second, where the one that follows would be.",
-            partial(_pairs, shown=lambda first, second, other: (other, first)),
+            _slip(("else other", "else first"), ("(first, second", "(first if stays else other, second")),
         ),
         Misconception(
             "random_left_out",
             "Your answer leaves out the pairs whose chance is 0.5 or more. These are the ones that get the other "
             "sentence, with the label 1.",
-            partial(_pairs, kept=bool),
+            _slip(("found.append", "if stays:\n            found.append")),
         ),
         Misconception(
             "none_replaced",
             "Your second sentences all follow. Where the chance is 0.5 or more the other sentence stands there.",
-            partial(
-                _pairs,
-                shown=lambda first, second, other: (first, second),
-                label=lambda stays, follows: FOLLOWS if stays else RANDOM,
-            ),
+            _slip(("else other", "else true"), _BY_THE_CHANCE),
         ),
         Misconception(
             "label_first",
             "Your answer has the label in front. It is first sentence, second sentence, label.",
-            partial(_pairs, told=lambda first, second, label: (label, first, second)),
+            _slip(("first, second, label", "label, first, second")),
         ),
         Misconception(
             "label_by_the_chance",
             "Your label says what the dice said. A drawn sentence may happen to be the one that follows: then it "
             "follows, and the label is 0.",
-            partial(_pairs, label=lambda stays, follows: FOLLOWS if stays else RANDOM),
+            _slip(_BY_THE_CHANCE),
             alone=True,
         ),
     ),

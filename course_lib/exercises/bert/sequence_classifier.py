@@ -6,22 +6,18 @@ from collections.abc import Iterator
 from functools import partial
 
 import torch
-import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.bert.shared import (
     LESSON,
     WITHHELD,
-    Change,
-    Layer,
-    applied_to,
     classifier,
     linear_layer,
     normalised,
-    without_bias,
 )
-from course_lib.exercises.common import SMALLEST, Kind, and_turned_around, as_it_is, integer, sizes
+from course_lib.exercises.common import SMALLEST, Kind, and_turned_around, integer, sizes
 from course_lib.objectives import heads
 
 
@@ -62,34 +58,16 @@ def _sequence_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         )
 
 
-class _SequenceHead(nn.Module):
-    """The right head, unless a setting says otherwise: its steps in order, and `dropout` between the two layers."""
-
-    def __init__(
-        self,
-        d_model: int,
-        classes: int,
-        *,
-        pick: Change = lambda states: states[:, 0],
-        before: Change = as_it_is,
-        dense: Layer = applied_to,
-        between: Change = torch.tanh,
-        dropout: float = 0.0,
-        output: Layer = applied_to,
-        end: Change = as_it_is,
-    ) -> None:
-        super().__init__()
-        self.dense = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, classes)
-        self.dropout = nn.Dropout(dropout)
-        self.steps = (pick, before, dense, between, output, end)
-
+class _LayerByLayer(heads.SequenceHead):
     def forward(self, states: Tensor) -> Tensor:
-        pick, before, dense, between, output, end = self.steps
-        return end(output(self.dropout(between(dense(before(pick(states)), self.dense))), self.output))
+        first = states[:, 0]
+        pooled = torch.tanh(self.dense(first))
+        scores: Tensor = self.output(pooled)
+        return scores
 
 
-_sequence = partial(classifier, dense=True)
+_slip = partial(Edited, _LayerByLayer)
+_FIRST, _POOLED = "states[:, 0]", "torch.tanh(self.dense(first))"
 
 
 def _by_matrices(states: Tensor, dense: nn.Linear, output: nn.Linear) -> Tensor:
@@ -98,14 +76,11 @@ def _by_matrices(states: Tensor, dense: nn.Linear, output: nn.Linear) -> Tensor:
 
 
 CORRECT = (
-    _sequence(_by_matrices),
-    _sequence(lambda states, dense, output: output(dense(states).tanh())[:, 0]),
-    _sequence(lambda states, dense, output: output(torch.tanh(dense(states[:, :1]))).squeeze(1)),
-    _sequence(lambda states, dense, output: torch.stack([output(dense(row[0]).tanh()) for row in states])),
-    _sequence(
-        lambda states, dense, output: F.linear(
-            2 * torch.sigmoid(2 * dense(states[:, 0])) - 1, output.weight, output.bias
-        )
+    _LayerByLayer,
+    classifier(_by_matrices, dense=True),
+    classifier(
+        lambda states, dense, output: torch.stack([output(2 * torch.sigmoid(2 * dense(row[0])) - 1) for row in states]),
+        dense=True,
     ),
 )
 
@@ -145,138 +120,138 @@ EXERCISE = Exercise(
             "every_word",
             "Your answer is [batch, tokens, classes], scores for every token. Take the state of the first token, "
             "[CLS], to stand for the whole text.",
-            partial(_SequenceHead, pick=as_it_is),
+            _slip((_FIRST, "states")),
         ),
         Misconception(
             "mean_of_the_words",
             "Your answer classifies the mean of all the tokens' states. Here the first one, that of [CLS], stands for "
             "the text.",
-            partial(_SequenceHead, pick=lambda states: states.mean(dim=1)),
+            _slip((_FIRST, "states.mean(dim=1)")),
         ),
         Misconception(
             "mean_of_the_scores",
             "Your answer takes the mean over the tokens, only after the layers. Take one state, that of the first "
             "token, [CLS].",
-            partial(_SequenceHead, pick=as_it_is, between=torch.tanh, end=lambda scores: scores.mean(dim=1)),
+            _slip((_FIRST, "states"), ("return scores", "return scores.mean(dim=1)")),
         ),
         Misconception(
             "last_word",
             "Your answer classifies the last token's state. That is what GPT does, whose last token alone has seen all "
             "the others; BERT has [CLS], the first.",
-            partial(_SequenceHead, pick=lambda states: states[:, -1]),
+            _slip((_FIRST, "states[:, -1]")),
         ),
         Misconception(
             "second_word",
             "Your answer classifies the second token's state. Places are counted from 0: [CLS] is states[:, 0].",
-            partial(_SequenceHead, pick=lambda states: states[:, 1]),
+            _slip((_FIRST, "states[:, 1]")),
         ),
         Misconception(
             "first_sequence",
             "Your answer takes the first text of the batch, states[0]. Take the first token of every text, "
             "states[:, 0].",
-            partial(_SequenceHead, pick=lambda states: states[0]),
+            _slip((_FIRST, "states[0]")),
         ),
         Misconception(
             "rows_in_a_row",
             "Your answer makes one long row of all tokens of all texts, and takes its first ones. Take the first token "
             "of every text, states[:, 0].",
-            partial(_SequenceHead, pick=lambda states: states.flatten(0, 1)[: len(states)]),
+            _slip((_FIRST, "states.flatten(0, 1)[: len(states)]")),
         ),
         Misconception(
             "largest_of_the_words",
             "Your answer takes the largest value over all the tokens in each dimension. Take the state of the first "
             "token, [CLS].",
-            partial(_SequenceHead, pick=lambda states: states.amax(dim=1)),
+            _slip((_FIRST, "states.amax(dim=1)")),
         ),
         Misconception(
             "sum_of_the_words",
             "Your answer adds up the states of all tokens. Take only that of the first token, [CLS].",
-            partial(_SequenceHead, pick=lambda states: states.sum(dim=1)),
+            _slip((_FIRST, "states.sum(dim=1)")),
         ),
         Misconception(
             "states_detached",
             "No gradient reaches the states: they are detached (.detach(), .data or torch.tensor), so that the encoder "
             "below could not be fine-tuned.",
-            partial(_SequenceHead, pick=lambda states: states[:, 0].detach()),
+            _slip((_FIRST, "states[:, 0].detach()")),
         ),
         Misconception(
             "tanh_missing",
             "Your answer has no tanh between the two layers; then the two amount to no more than one linear layer.",
-            partial(_SequenceHead, between=as_it_is),
+            _slip(("torch.tanh", "")),
         ),
         *(
             Misconception(
                 name,
                 f"Your answer has {told} between the two layers, where BERT has tanh.",
-                partial(_SequenceHead, between=function),
+                _slip(("torch.tanh", function)),
             )
             for name, told, function in (
-                ("relu", "ReLU", torch.relu),
-                ("gelu", "GELU", F.gelu),
-                ("sigmoid", "a sigmoid", torch.sigmoid),
+                ("relu", "ReLU", "torch.relu"),
+                ("gelu", "GELU", "nn.functional.gelu"),
+                ("sigmoid", "a sigmoid", "torch.sigmoid"),
             )
         ),
         Misconception(
             "dense_left_out",
             "Your answer leaves out `dense` and its tanh. The state goes through both before it is classified.",
-            partial(_SequenceHead, dense=lambda x, layer: x, between=as_it_is),
+            _slip((_POOLED, "first")),
         ),
         Misconception(
             "tanh_of_the_state",
             "Your answer takes the tanh of the state, and no dense layer. The order is dense, tanh, output.",
-            partial(_SequenceHead, dense=lambda x, layer: x, between=torch.tanh),
+            _slip((_POOLED, "first.tanh()")),
         ),
         Misconception(
             "tanh_before_dense",
             "Your answer takes the tanh before the dense layer. The order is dense, tanh, output.",
-            partial(_SequenceHead, before=torch.tanh, between=as_it_is),
+            _slip((_POOLED, "self.dense(first.tanh())")),
         ),
         Misconception(
             "tanh_before_dense_too",
             "Your answer takes a tanh of the state as well. There is only one, between the two layers.",
-            partial(_SequenceHead, before=torch.tanh, between=torch.tanh),
+            _slip((_POOLED, "self.dense(first.tanh()).tanh()")),
         ),
         Misconception(
             "tanh_at_the_end",
             "Your answer takes the tanh of the scores, which squeezes them between -1 and 1. It belongs between the "
             "two layers.",
-            partial(_SequenceHead, between=as_it_is, end=torch.tanh),
+            _slip(("torch.tanh", ""), ("return scores", "return scores.tanh()")),
         ),
         Misconception(
             "tanh_at_the_end_too",
             "Your answer takes a tanh of the scores as well, which squeezes them between -1 and 1. There is only one, "
             "between the two layers.",
-            partial(_SequenceHead, between=torch.tanh, end=torch.tanh),
+            _slip(("return scores", "return scores.tanh()")),
         ),
         Misconception(
             "dropout",
             "In training your answer drops out a tenth of the vector that is classified. BERT does that; here nothing "
             "is dropped, neither in training nor in evaluation.",
-            partial(_SequenceHead, dropout=0.1),
+            _slip(("(pooled)", "(nn.functional.dropout(pooled, 0.1, self.training))")),
         ),
         Misconception(
             "dense_transposed",
             "Your answer multiplies the state by the dense layer's weight the wrong way round. nn.Linear computes x @ "
             "weight.T + bias; it is best to call the layer itself.",
-            partial(_SequenceHead, dense=lambda x, layer: x @ layer.weight + layer.bias),
+            _slip(("self.dense(first)", "first @ self.dense.weight + self.dense.bias")),
         ),
         Misconception(
             "dense_bias_missing",
             "Your answer leaves out the dense layer's bias. Call the layer itself, self.dense(x): it adds it.",
-            partial(_SequenceHead, dense=without_bias),
+            _slip(("self.dense(first)", "nn.functional.linear(first, self.dense.weight)")),
         ),
         Misconception(
             "output_bias_missing",
             "Your answer leaves out the output layer's bias. Call the layer itself, self.output(x): it adds it.",
-            partial(_SequenceHead, output=without_bias),
+            _slip(("self.output(pooled)", "nn.functional.linear(pooled, self.output.weight)")),
         ),
         Misconception(
             "softmax_over_the_batch",
             "Your answer takes a softmax over the texts (dim=0). Return the scores as they are; and if a softmax were "
             "needed, it would run over the classes.",
-            partial(_SequenceHead, end=lambda scores: scores.softmax(dim=0)),
+            _slip(("return scores", "return scores.softmax(dim=0)")),
         ),
-        *normalised(_SequenceHead),  # exponentials, probabilities, log-probabilities
+        *normalised(_slip),  # exponentials, probabilities, log-probabilities
     ),
     withheld=WITHHELD,
 )

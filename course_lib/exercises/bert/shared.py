@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import partial
 
 import torch
-import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import Misconception
 
 LESSON = "09_bert"
@@ -19,12 +18,6 @@ WITHHELD = ("course_lib.objectives.heads", "course_lib.objectives.pretraining")
 
 
 CLS, SEP, PAD, MASK = 101, 102, 0, 103
-
-
-Change = Callable[[Tensor], Tensor]
-
-
-Layer = Callable[[Tensor, nn.Linear], Tensor]
 
 
 def linear_layer(
@@ -50,32 +43,23 @@ def classifier(forward: Callable[..., Tensor], dense: bool = False) -> type[nn.M
     return Classifier
 
 
-def applied_to(x: Tensor, layer: nn.Linear) -> Tensor:
-    out: Tensor = layer(x)
-    return out
-
-
-def without_bias(x: Tensor, layer: nn.Linear) -> Tensor:
-    return F.linear(x, layer.weight)
-
-
-def normalised(head: type[nn.Module]) -> tuple[Misconception, ...]:
-    """Something else than the scores returned, by a head that takes `end`, what happens to them."""
+def normalised(slip: Callable[..., Edited]) -> tuple[Misconception, ...]:
+    """Something else than the scores returned, by an edit of a head that ends with `return scores`."""
     return (
         Misconception(
             "exponentials",
             "Your answer is exp of the scores, which slide S1 calls probabilities. Without the normaliser they are "
             "not; and the loss wants the scores themselves.",
-            partial(head, end=torch.exp),
+            slip(("return scores", "return scores.exp()")),
         ),
         Misconception(
             "probabilities",
             "Your answer is probabilities. Return the scores as they are: the loss takes the softmax itself.",
-            partial(head, end=lambda scores: scores.softmax(dim=-1)),
+            slip(("return scores", "return scores.softmax(dim=-1)")),
         ),
         Misconception(
             "log_probabilities",
             "Your answer ends in a log-softmax. Return the scores as they are: cross-entropy takes the softmax itself.",
-            partial(head, end=lambda scores: scores.log_softmax(dim=-1)),
+            slip(("return scores", "return scores.log_softmax(dim=-1)")),
         ),
     )

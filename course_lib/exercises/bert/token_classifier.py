@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.bert.shared import (
     LESSON,
     WITHHELD,
-    Change,
-    Layer,
-    applied_to,
     classifier,
     linear_layer,
     normalised,
-    without_bias,
 )
-from course_lib.exercises.common import Kind, and_turned_around, as_it_is, integer, sizes
+from course_lib.exercises.common import Kind, and_turned_around, integer, sizes
 from course_lib.objectives import heads
 
 
@@ -79,49 +76,30 @@ def _token_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     )
 
 
-class _TokenHead(nn.Module):
-    """The right head, unless a setting says otherwise: its steps in order."""
-
-    def __init__(
-        self,
-        d_model: int,
-        classes: int,
-        *,
-        pick: Callable[[Tensor, Tensor], Tensor] | None = None,
-        before: Change = as_it_is,
-        output: Layer = applied_to,
-        end: Change = as_it_is,
-    ) -> None:
-        super().__init__()
-        self.output = nn.Linear(d_model, classes)
-        self.steps = (pick or gathered, before, output, end)
-
+class _AtTheStarts(heads.WordHead):
     def forward(self, states: Tensor, starts: Tensor) -> Tensor:
-        pick, before, output, end = self.steps
-        return end(output(before(pick(states, starts)), self.output))
+        rows = torch.arange(len(states)).unsqueeze(1)
+        picked = states[rows, starts]
+        scores: Tensor = self.output(picked)
+        return scores
 
 
-def gathered(states: Tensor, starts: Tensor) -> Tensor:
-    """The states at these places, [batch, tokens, d_model]."""
-    return states[torch.arange(len(states)).unsqueeze(1), starts]
+_slip = partial(Edited, _AtTheStarts)
+_PICKED = "states[rows, starts]"
+_NEXT_WORD = "F.pad(starts[:, 1:], (0, 1)).maximum(starts + 1)"
+"""For each word, where the next one begins; the last word has one piece, and so has each one before padding."""
 
 
-def _ends(starts: Tensor, behind: int | None) -> Tensor:
-    """For each word, the place after its last piece: where the next word begins, and for the last word `behind`.
-
-    With None the last word has one piece, and so has each one before padding.
-    """
-    ends = torch.cat(
-        [starts[:, 1:], starts[:, -1:] + 1 if behind is None else torch.full_like(starts[:, :1], behind)], 1
+def _mean_up_to(ends: str) -> Edited:
+    """For each word, the mean of its pieces up to these places."""
+    return _slip(
+        (
+            f"picked = {_PICKED}",
+            f"places, ends = torch.arange(states.shape[1]), {ends}.unsqueeze(-1)\n"
+            "        inside = ((places >= starts.unsqueeze(-1)) & (places < ends)).to(states.dtype)\n"
+            "        picked = inside @ states / inside.sum(dim=-1, keepdim=True)",
+        )
     )
-    return torch.where(ends > starts, ends, starts + 1) if behind is None else ends
-
-
-def _mean_of_pieces(states: Tensor, starts: Tensor, behind: int | None) -> Tensor:
-    """For each word, the mean of its pieces; see `_ends`."""
-    place = torch.arange(states.shape[1])
-    inside = (place >= starts.unsqueeze(-1)) & (place < _ends(starts, behind).unsqueeze(-1))
-    return inside.to(states.dtype) @ states / inside.sum(dim=-1, keepdim=True)
 
 
 def _by_one_hot(states: Tensor, starts: Tensor, output: nn.Linear) -> Tensor:
@@ -134,13 +112,7 @@ def _after_classifying(states: Tensor, starts: Tensor, output: nn.Linear) -> Ten
     return every.gather(1, starts.unsqueeze(-1).expand(-1, -1, every.shape[-1]))
 
 
-CORRECT = (
-    classifier(_by_one_hot),
-    classifier(_after_classifying),
-    classifier(lambda states, starts, output: output(states[torch.arange(len(states))[:, None], starts])),
-    classifier(lambda states, starts, output: torch.stack([output(s[i]) for s, i in zip(states, starts, strict=True)])),
-    classifier(lambda states, starts, output: output(torch.take_along_dim(states, starts.unsqueeze(-1), dim=1))),
-)
+CORRECT = (_AtTheStarts, classifier(_by_one_hot), classifier(_after_classifying))
 
 
 EXERCISE = Exercise(
@@ -186,96 +158,89 @@ EXERCISE = Exercise(
             "every_piece",
             "Your answer is [batch, pieces, classes]: scores for every piece, including [CLS] and [SEP]. Take only "
             "the pieces at `starts`.",
-            partial(_TokenHead, pick=lambda states, starts: states),
+            _slip((_PICKED, "states")),
         ),
         Misconception(
             "the_first_pieces",
             "Your answer takes the first pieces of the row, one for each word. Take those at the places in `starts`.",
-            partial(_TokenHead, pick=lambda states, starts: states[:, : starts.shape[1]]),
+            _slip((_PICKED, "states[:, : starts.shape[1]]")),
         ),
         Misconception(
             "pieces_behind_cls",
             "Your answer takes the pieces after [CLS] one by one, as if every word were a single piece. Take those at "
             "the places in `starts`.",
-            partial(_TokenHead, pick=lambda states, starts: states[:, 1 : starts.shape[1] + 1]),
+            _slip((_PICKED, "states[:, 1 : starts.shape[1] + 1]")),
         ),
         Misconception(
             "first_sequence_for_all",
             "Your answer uses the first sentence's `starts` for all of them. Each sentence has a row of its own.",
-            partial(_TokenHead, pick=lambda states, starts: states[:, starts[0]]),
+            _slip((_PICKED, "states[:, starts[0]]")),
         ),
         Misconception(
             "first_states_for_all",
             "Your answer looks the words of all the sentences up in the first sentence's states. Look up row i of "
             "`starts` in sentence i.",
-            partial(_TokenHead, pick=lambda states, starts: states[0][starts]),
+            _slip((_PICKED, "states[0][starts]")),
         ),
         Misconception(
             "every_row_of_starts",
             "Your answer looks up every row of `starts` in every sentence: indexing states[:, starts] combines all "
             "with all. Look up row i in sentence i only.",
-            partial(_TokenHead, pick=lambda states, starts: states[:, starts]),
+            _slip((_PICKED, "states[:, starts]")),
         ),
         Misconception(
             "offsets_of_words",
             "Your answer makes one long row of all the pieces, and looks for sentence i at i times the number of "
             "words. It begins at i times the number of pieces, states.shape[1].",
-            partial(
-                _TokenHead,
-                pick=lambda states, starts: states.flatten(0, 1)[
-                    starts + torch.arange(len(states)).unsqueeze(1) * starts.shape[1]
-                ],
-            ),
+            _slip((_PICKED, "states.flatten(0, 1)[starts + rows * starts.shape[1]]")),
         ),
         Misconception(
             "piece_behind",
             "Your answer takes the piece after each word's first one. `starts` are places in the row as it is, with "
             "[CLS] as place 0.",
-            partial(
-                _TokenHead, pick=lambda states, starts: gathered(states, (starts + 1).clamp(max=states.shape[1] - 1))
-            ),
+            _slip((_PICKED, "states[rows, (starts + 1).clamp(max=states.shape[1] - 1)]")),
         ),
         Misconception(
             "piece_before",
             "Your answer takes the piece before each word. `starts` are places in the row as it is, with [CLS] as "
             "place 0.",
-            partial(_TokenHead, pick=lambda states, starts: gathered(states, starts - 1)),
+            _slip((_PICKED, "states[rows, starts - 1]")),
         ),
         Misconception(
             "mean_of_pieces_and_sep",
             "Your answer takes the mean of each word's pieces, and for the last word the mean of everything that is "
             "left, including [SEP]. Here the first piece speaks for the whole word.",
-            partial(_TokenHead, pick=lambda states, starts: _mean_of_pieces(states, starts, states.shape[1])),
+            _mean_up_to("F.pad(starts[:, 1:], (0, 1), value=states.shape[1])"),
         ),
         Misconception(
             "mean_up_to_the_next_word",
             "Your answer takes the mean of the pieces up to where the next word begins. Here the first piece speaks "
             "for the whole word.",
-            partial(_TokenHead, pick=lambda states, starts: _mean_of_pieces(states, starts, None)),
+            _mean_up_to(_NEXT_WORD),
         ),
         Misconception(
             "piece_before_the_next_word",
             "Your answer takes the piece before the next word's first one. Here the word's own first piece speaks for "
             "it.",
-            partial(_TokenHead, pick=lambda states, starts: gathered(states, _ends(starts, None) - 1)),
+            _slip((_PICKED, f"states[rows, {_NEXT_WORD} - 1]")),
         ),
         Misconception(
             "states_detached",
             "No gradient reaches the states: they are detached (.detach(), .data or torch.tensor), so that the encoder "
             "below could not be fine-tuned.",
-            partial(_TokenHead, before=torch.detach),
+            _slip(("(picked)", "(picked.detach())")),
         ),
         Misconception(
             "tanh_before",
             "Your answer takes the tanh of the states first. Here there is only a linear layer.",
-            partial(_TokenHead, before=torch.tanh),
+            _slip(("(picked)", "(picked.tanh())")),
         ),
         Misconception(
             "bias_missing",
             "Your answer leaves out the layer's bias. Call the layer itself, self.output(x): it adds it.",
-            partial(_TokenHead, output=without_bias),
+            _slip(("self.output(picked)", "F.linear(picked, self.output.weight)")),
         ),
-        *normalised(_TokenHead),  # exponentials, probabilities, log-probabilities
+        *normalised(_slip),  # exponentials, probabilities, log-probabilities
     ),
     withheld=WITHHELD,
 )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import and_turned_around, integer
 from course_lib.exercises.die_katze.shared import LESSON, WITHHELD
@@ -40,18 +41,13 @@ def _loss_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("one batch has nothing to predict", (means, targets), gradients=(0,), part=_EMPTY)
 
 
-def _added_up(
-    means: Tensor,
-    targets: Tensor,
-    *,
-    weights: Callable[[Tensor], Tensor] = lambda targets: targets,
-    over: Callable[[Tensor, Tensor], Tensor | int] = lambda weights, means: weights.sum(),
-    filled: float = 0.0,
-) -> Tensor:
-    """`accumulated_loss` with one thing, or several, done differently; `filled` is the loss of a batch without any."""
-    known = torch.where(targets > 0, means, filled)
-    weighed = weights(targets).to(means.dtype)
-    return (known * weighed).sum() / over(weighed, means)
+def _weighed(means: Tensor, targets: Tensor) -> Tensor:
+    known = torch.where(targets > 0, means, 0.0)
+    weights = targets.to(means.dtype)
+    return (known * weights).sum() / weights.sum()
+
+
+_slip = partial(Edited, _weighed)
 
 
 def _by_loop(means: Tensor, targets: Tensor) -> Tensor:
@@ -65,11 +61,9 @@ def _by_loop(means: Tensor, targets: Tensor) -> Tensor:
 
 
 CORRECT = (
+    _weighed,
     _by_loop,
     lambda means, targets: (means * targets).nansum() / targets.sum(),
-    lambda means, targets: means.nan_to_num() @ (targets.to(means.dtype) / targets.sum()),
-    lambda means, targets: torch.where(targets > 0, means, 0).mul(targets).sum().div(targets.sum()),
-    lambda means, targets: means.repeat_interleave(targets).mean(),
 )
 
 
@@ -110,7 +104,7 @@ EXERCISE = Exercise(
             "nan_times_nothing",
             "Your answer is right as long as every batch has targets. The mean of one that has none is NaN, and NaN "
             "times 0 is NaN as well: leave it out before you multiply.",
-            lambda means, targets: (means * targets).sum() / targets.sum(),
+            _slip(("torch.where(targets > 0, means, 0.0)", "means")),
             alone=True,
         ),
         Misconception(
@@ -129,28 +123,28 @@ EXERCISE = Exercise(
             "not_divided",
             "Your answer is the sum over all targets. Divide by how many there are, or the gradients grow with the "
             "batch.",
-            partial(_added_up, over=lambda weights, means: 1),
+            _slip((" / weights.sum()", "")),
         ),
         Misconception(
             "over_batches",
             "Your answer divides the sum over all targets by the number of batches. Divide by the number of targets.",
-            partial(_added_up, over=lambda weights, means: len(means)),
+            _slip(("weights.sum()", "len(means)")),
         ),
         Misconception(
             "over_the_largest",
             "Your answer divides by the targets of the largest batch. Divide by those of all batches.",
-            partial(_added_up, over=lambda weights, means: weights.max()),
+            _slip(("weights.sum()", "weights.max()")),
         ),
         Misconception(
             "upside_down",
             "Your answer gives small batches the larger weight. A mean weighs as much as it has targets.",
-            partial(_added_up, weights=lambda targets: 1 / targets.clamp(min=1)),
+            _slip(("targets.to", "(1 / targets.clamp(min=1)).to")),
         ),
         Misconception(
             "squared",
             "Your answer weighs by the square of the number of targets. The mean of a batch is divided by it once, so "
             "multiply by it once.",
-            partial(_added_up, weights=lambda targets: targets**2),
+            _slip(("targets.to", "targets.square().to")),
         ),
         Misconception(
             "largest_batch",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any
 
 from torch import Generator
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import integer
 from course_lib.exercises.die_katze.shared import LESSON, WITHHELD
@@ -34,52 +34,25 @@ def _batch_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("a short one after it", ([(2, 50), (3, 2), *lengths], 30), part=_LONG)
 
 
-def _by_length(lengths: Lengths) -> list[int]:
-    return sorted(range(len(lengths)), key=lambda i: lengths[i])
-
-
-def _padded(pairs: Lengths) -> int:
-    return len(pairs) * (max(source for source, _ in pairs) + max(target for _, target in pairs))
-
-
-def _cut(
-    lengths: Lengths,
-    max_tokens: int,
-    *,
-    order: Callable[[Lengths], list[int]] = _by_length,
-    size: Callable[[Lengths], int] = _padded,
-    fits: Callable[[int, int], bool] = lambda tokens, most: tokens <= most,
-    keeps: Callable[[int, int], bool] = lambda tokens, most: True,
-    late: bool = False,
-    last: bool = True,
-    returned: Callable[[list[list[int]], Lengths], Any] = lambda batches, lengths: batches,
-) -> Any:
-    """`batches_by_tokens` with one thing, or several, done differently."""
+def _one_after_another(lengths: Lengths, max_tokens: int) -> list[list[int]]:
     batches: list[list[int]] = []
     now: list[int] = []
-    for i in order(lengths):
-        if not keeps(sum(lengths[i]), max_tokens):
-            continue
-        tried = now if late else [*now, i]
-        if now and not fits(size([lengths[j] for j in tried]), max_tokens):
+    for i in sorted(range(len(lengths)), key=lambda i: lengths[i]):
+        pairs = [lengths[j] for j in (*now, i)]
+        tokens = len(pairs) * (max(source for source, _ in pairs) + max(target for _, target in pairs))
+        if now and tokens > max_tokens:
             batches.append(now)
             now = []
-        now = [*now, i]
-    if now and last:
+        now.append(i)
+    if now:
         batches.append(now)
-    return returned(batches, lengths)
-
-
-def _longest_of_all_so_far(lengths: Lengths, max_tokens: int) -> list[list[int]]:
-    batches: list[list[int]] = []
-    source = target = 0
-    for i in _by_length(lengths):
-        source, target = max(source, lengths[i][0]), max(target, lengths[i][1])
-        if batches and (len(batches[-1]) + 1) * (source + target) <= max_tokens:
-            batches[-1].append(i)
-        else:
-            batches.append([i])
     return batches
+
+
+_slip = partial(Edited, _one_after_another)
+_KEY, _PAIRS, _RETURN = "lambda i: lengths[i]", "pairs = ", "return batches"
+_SOURCE, _TARGET = "max(source for source, _ in pairs)", "max(target for _, target in pairs)"
+_LONGEST = f"({_SOURCE} + {_TARGET})"
 
 
 def _in_numbered_pairs(lengths: Lengths, max_tokens: int) -> list[list[int]]:
@@ -110,21 +83,7 @@ def _keeping_the_longest_target(lengths: Lengths, max_tokens: int) -> list[list[
     return batches
 
 
-def _by_recursion(lengths: Lengths, max_tokens: int) -> list[list[int]]:
-    def cut(order: list[int]) -> list[list[int]]:
-        if not order:
-            return []
-        fitting = 1
-        for end in range(2, len(order) + 1):
-            if _padded([lengths[i] for i in order[:end]]) > max_tokens:
-                break
-            fitting = end
-        return [order[:fitting], *cut(order[fitting:])]
-
-    return cut(_by_length(lengths))
-
-
-CORRECT = (_in_numbered_pairs, _keeping_the_longest_target, _by_recursion)
+CORRECT = (_one_after_another, _in_numbered_pairs, _keeping_the_longest_target)
 
 
 EXERCISE = Exercise(
@@ -172,104 +131,109 @@ EXERCISE = Exercise(
             "longest_of_all_so_far",
             "Your answer does not begin anew with the longest source and the longest target in a new batch, so that "
             "later batches are cut as if they held the longest of earlier ones. Only the batch's own pairs count.",
-            _longest_of_all_so_far,
+            _slip(
+                (
+                    "tokens = len(pairs)",
+                    "count, pairs = len(pairs), pairs + [lengths[j] for j in sum(batches, [])]\n        tokens = count",
+                )
+            ),
         ),
         Misconception(
             "too_long_dropped",
             "Your answer is right but for a pair that is longer than a batch: it leaves it out. Let it be a batch of "
             "its own.",
-            partial(_cut, keeps=lambda tokens, most: tokens <= most),
+            _slip((_PAIRS, f"if sum(lengths[i]) > max_tokens:\n            continue\n        {_PAIRS}")),
             alone=True,
         ),
         Misconception(
             "not_sorted",
             "Your answer takes the pairs in the order in which they come, so short sentences are padded to the length "
             "of long ones. Sort them first.",
-            partial(_cut, order=lambda lengths: list(range(len(lengths)))),
+            _slip((f"sorted(range(len(lengths)), key={_KEY})", "range(len(lengths))")),
         ),
         Misconception(
             "longest_first",
             "Your answer begins with the longest pairs. Begin with the shortest.",
-            partial(_cut, order=lambda lengths: sorted(range(len(lengths)), key=lambda i: lengths[i], reverse=True)),
+            _slip((_KEY, f"{_KEY}, reverse=True")),
         ),
         Misconception(
             "by_the_sum",
             "Your answer sorts by the sum of the two lengths. Sort by the source, and by the target only where the "
             "sources are equally long.",
-            partial(_cut, order=lambda lengths: sorted(range(len(lengths)), key=lambda i: sum(lengths[i]))),
+            _slip((_KEY, "lambda i: sum(lengths[i])")),
         ),
         Misconception(
             "by_the_source_alone",
             "Your answer sorts by the source alone. Where sources are equally long, the shorter target comes first.",
-            partial(_cut, order=lambda lengths: sorted(range(len(lengths)), key=lambda i: lengths[i][0])),
+            _slip((_KEY, "lambda i: lengths[i][0]")),
         ),
         Misconception(
             "by_the_target",
             "Your answer sorts by the target first. Sort by the source, then by the target.",
-            partial(_cut, order=lambda lengths: sorted(range(len(lengths)), key=lambda i: lengths[i][::-1])),
+            _slip((_KEY, "lambda i: lengths[i][::-1]")),
         ),
         Misconception(
             "padding_free",
             "Your answer counts the tokens without the padding. On the GPU every row is as long as the longest: "
             "multiply the number of pairs by the longest lengths.",
-            partial(_cut, size=lambda pairs: sum(map(sum, pairs))),
+            _slip((f"len(pairs) * {_LONGEST}", "sum(map(sum, pairs))")),
         ),
         Misconception(
             "source_alone",
             "Your answer counts the source side alone. Both sides are in memory: add the longest target.",
-            partial(_cut, size=lambda pairs: len(pairs) * max(source for source, _ in pairs)),
+            _slip((_LONGEST, _SOURCE)),
         ),
         Misconception(
             "target_alone",
             "Your answer counts the target side alone. Both sides are in memory: add the longest source.",
-            partial(_cut, size=lambda pairs: len(pairs) * max(target for _, target in pairs)),
+            _slip((_LONGEST, _TARGET)),
         ),
         Misconception(
             "longest_pair",
             "Your answer looks for the longest pair, source and target together. Each side is padded by itself: take "
             "the longest source and the longest target, which may be of different pairs.",
-            partial(_cut, size=lambda pairs: len(pairs) * max(map(sum, pairs))),
+            _slip((_LONGEST, "max(map(sum, pairs))")),
         ),
         Misconception(
             "last_pair",
             "Your answer takes the lengths of the pair that comes last. Its source is the longest, but an earlier "
             "target may be longer than its own.",
-            partial(_cut, size=lambda pairs: len(pairs) * sum(pairs[-1])),
+            _slip((_LONGEST, "sum(pairs[-1])")),
         ),
         Misconception(
             "one_length_for_both",
             "Your answer pads both sides to the same length. They are two tensors: each is padded to its own longest.",
-            partial(_cut, size=lambda pairs: 2 * len(pairs) * max(map(max, pairs))),
+            _slip((_LONGEST, "2 * max(map(max, pairs))")),
         ),
         Misconception(
             "sentences_counted",
             "Your answer counts pairs instead of tokens. Multiply their number by the longest lengths.",
-            partial(_cut, size=len),
+            _slip((f" * {_LONGEST}", "")),
         ),
         Misconception(
             "full_is_too_full",
             "Your answer begins a new batch where the old one would be exactly full. `max_tokens` are allowed.",
-            partial(_cut, fits=lambda tokens, most: tokens < most),
+            _slip(("tokens >", "tokens >=")),
         ),
         Misconception(
             "one_too_many",
             "Your answer notices that a batch is full only after it has too many tokens. Ask before a pair is added.",
-            partial(_cut, late=True),
+            _slip(("(*now, i)", "now or [i]")),
         ),
         Misconception(
             "last_batch_lost",
             "Your answer loses the last batch. What is left at the end is a batch as well.",
-            partial(_cut, last=False),
+            _slip(("if now:", "if False:")),
         ),
         Misconception(
             "lengths_returned",
             "Your batches hold the pairs' lengths. Return their numbers, by which the pairs can be found again.",
-            partial(_cut, returned=lambda batches, lengths: [[list(lengths[i]) for i in batch] for batch in batches]),
+            _slip((_RETURN, f"{_RETURN} and [[list(lengths[i]) for i in batch] for batch in batches]")),
         ),
         Misconception(
             "flat",
             "Your answer is one list of numbers. Return a list for each batch.",
-            partial(_cut, returned=lambda batches, lengths: [i for batch in batches for i in batch]),
+            _slip((_RETURN, "return sum(batches, [])")),
         ),
     ),
     withheld=WITHHELD,

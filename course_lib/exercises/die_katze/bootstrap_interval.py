@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
 
 import numpy
 import torch
 from torch import Generator, Tensor
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import Callback, Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import integer
 from course_lib.exercises.die_katze.shared import LESSON, WITHHELD
@@ -60,45 +60,15 @@ def _interval_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
 Score = Callable[[Tensor], float]
 
 
-def _interval(
-    counts: Tensor,
-    drawn: Tensor,
-    score: Score,
-    *,
-    of_sample: Callable[[Tensor, Score], float] = lambda rows, score: score(rows.sum(0)),
-    samples: Callable[[Tensor], Tensor] = lambda drawn: drawn,
-    ends: tuple[float, float] = (0.025, 0.975),
-    returned: Callable[[float, float], Any] = lambda low, high: (low, high),
-) -> Any:
-    """`bootstrap_interval` with one thing, or several, done differently."""
-    scores = [of_sample(counts[sample], score) for sample in samples(drawn)]
-    low, high = numpy.quantile(scores, ends).tolist()
-    return returned(low, high)
-
-
-def _by_the_deviation(counts: Tensor, drawn: Tensor, score: Score, times: float = 1.96) -> tuple[float, float]:
+def _sample_by_sample(counts: Tensor, drawn: Tensor, score: Score) -> tuple[float, float]:
     scores = [score(counts[sample].sum(0)) for sample in drawn]
-    middle, deviation = numpy.mean(scores), numpy.std(scores, ddof=1)
-    return float(middle - times * deviation), float(middle + times * deviation)
+    low, high = numpy.quantile(scores, (0.025, 0.975)).tolist()
+    return low, high
 
 
-def _at_whole_places(counts: Tensor, drawn: Tensor, score: Score) -> tuple[float, float]:
-    scores = sorted(score(counts[sample].sum(0)) for sample in drawn)
-    return scores[int(0.025 * len(scores))], scores[min(int(0.975 * len(scores)), len(scores) - 1)]
-
-
-def _mean_of_sentences(rows: Tensor, score: Score) -> float:
-    return sum(score(row) for row in rows) / len(rows)
-
-
-def _once_each(drawn: Tensor) -> Tensor:
-    return [sample.unique() for sample in drawn]  # type: ignore[return-value]
-
-
-def _sums_at_once(counts: Tensor, drawn: Tensor, score: Score) -> tuple[float, float]:
-    sums = counts[drawn].sum(dim=1)
-    scores = torch.tensor([score(row) for row in sums], dtype=torch.float64)
-    return scores.quantile(0.025).item(), scores.quantile(0.975).item()
+_slip = partial(Edited, _sample_by_sample)
+_SUMS, _ENDS, _RETURN = "counts[sample].sum(0)", "0.025, 0.975", "return low, high"
+_QUANTILES, _DEVIATION = f"numpy.quantile(scores, ({_ENDS}))", "numpy.mean(scores) + numpy.std(scores, ddof=1)"
 
 
 def _by_sorting(counts: Tensor, drawn: Tensor, score: Score) -> tuple[float, float]:
@@ -120,7 +90,7 @@ def _by_how_often(counts: Tensor, drawn: Tensor, score: Score) -> tuple[float, f
     return float(low), float(high)
 
 
-CORRECT = (_sums_at_once, _by_sorting, _by_how_often)
+CORRECT = (_sample_by_sample, _by_sorting, _by_how_often)
 
 
 EXERCISE = Exercise(
@@ -166,81 +136,81 @@ EXERCISE = Exercise(
         Misconception(
             "means_of_counts",
             "Your answer gives `score` the means of a sample's counts. It takes their sums: not all scores are ratios.",
-            partial(_interval, of_sample=lambda rows, score: score(rows.double().mean(0))),
+            _slip((_SUMS, "counts[sample].double().mean(0)")),
         ),
         Misconception(
             "whole_places",
             "Your answer takes the sorted scores at whole places. A quantile lies between two of them: draw a straight "
             "line, as torch.quantile does.",
-            _at_whole_places,
+            _slip((_QUANTILES, f"numpy.array([sorted(scores)[int(end * len(scores))] for end in ({_ENDS})])")),
         ),
         Misconception(
             "mean_of_sentences",
             "Your answer scores every sentence by itself and takes the mean. Add up the counts of a sample first, and "
             "score their sums once: that is the corpus's score.",
-            partial(_interval, of_sample=_mean_of_sentences),
+            _slip((f"score({_SUMS})", "sum(map(score, counts[sample])) / len(sample)")),
         ),
         Misconception(
             "not_put_back",
             "Your answer counts a sentence once even where it was drawn several times. Drawing with replacement is "
             "what makes the samples differ: count it as often as it was drawn.",
-            partial(_interval, samples=_once_each),
+            _slip(("[sample]", "[sample.unique()]")),
         ),
         Misconception(
             "drawn_ignored",
             "Your answer scores the whole test set each time, so both ends are the same. Take the sentences that each "
             "row of `drawn` names.",
-            lambda counts, drawn, score: (score(counts.sum(0)), score(counts.sum(0))),
+            _slip((_SUMS, "counts.sum(0)"), paired=False),
         ),
         Misconception(
             "ninety_percent",
             "Your interval holds 90 of 100 samples, since 5 % are cut off at each end. Cut off 2.5 % at each.",
-            partial(_interval, ends=(0.05, 0.95)),
+            _slip((_ENDS, "0.05, 0.95")),
         ),
         Misconception(
             "lower_end_alone",
             "Your interval begins at the 5 % quantile and has no upper end but the largest score. Cut off 2.5 % at "
             "each end.",
-            partial(_interval, ends=(0.05, 1.0)),
+            _slip((_ENDS, "0.05, 1.0")),
         ),
         Misconception(
             "smallest_and_largest",
             "Your answer is the smallest and the largest score, which move further apart the more samples there are. "
             "Take the 2.5 % and the 97.5 % quantile.",
-            partial(_interval, ends=(0.0, 1.0)),
+            _slip((_ENDS, "0.0, 1.0")),
         ),
         Misconception(
             "quartiles",
             "Your answer is the 25 % and the 75 % quantile, half of the samples. Take 2.5 % and 97.5 %: 0.025 and "
             "0.975.",
-            partial(_interval, ends=(0.25, 0.75)),
+            _slip((_ENDS, "0.25, 0.75")),
         ),
         Misconception(
             "by_the_deviation",
             "Your answer is the mean plus and minus 1.96 standard deviations, which supposes a bell curve. The "
             "bootstrap needs no such supposition: take the quantiles of the samples' scores.",
-            _by_the_deviation,
+            _slip((_QUANTILES, f"({_DEVIATION} * numpy.array([-1.96, 1.96]))"), paired=False),
         ),
         Misconception(
             "one_deviation",
             "Your answer is the mean plus and minus one standard deviation. Take the 2.5 % and the 97.5 % quantile of "
             "the samples' scores.",
-            partial(_by_the_deviation, times=1.0),
+            _slip((_QUANTILES, f"({_DEVIATION} * numpy.array([-1.0, 1.0]))"), paired=False),
         ),
         Misconception(
             "upside_down",
             "Your answer gives the upper end first. Return (low, high).",
-            partial(_interval, returned=lambda low, high: (high, low)),
+            _slip((_RETURN, "return high, low")),
         ),
         Misconception(
             "width",
             "Your answer is the middle of the interval and half its width. Return its two ends.",
-            partial(_interval, returned=lambda low, high: ((low + high) / 2, (high - low) / 2)),
+            _slip((_RETURN, "return (low + high) / 2, (high - low) / 2")),
         ),
         Misconception(
             "one_sample_too_few",
             "Your answer leaves out the last sample. It counts like the others.",
-            partial(_interval, samples=lambda drawn: drawn[:-1]),
+            _slip(("in drawn", "in drawn[:-1]")),
         ),
     ),
     withheld=WITHHELD,

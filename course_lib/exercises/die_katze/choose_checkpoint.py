@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import accumulate
 
 import torch
 from torch import Generator
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import integer
 from course_lib.exercises.die_katze.shared import LESSON, WITHHELD
@@ -34,29 +35,19 @@ def _checkpoint_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("up and down", (noisy, integer(generator, 3, 6)))
 
 
-def _chosen(
-    losses: Sequence[float],
-    patience: int,
-    *,
-    better: Callable[[float, float], bool] = lambda loss, best: loss < best,
-    stale: Callable[[int, int, int], int] = lambda i, best, since_better: i - best,
-    in_a_row: bool = True,
-    patient: Callable[[int], float] = float,
-    chosen: Callable[[list[float], int], int] = lambda seen, best: best,
-    returned: Callable[[int, int], tuple[int, int]] = lambda best, seen: (best, seen),
-) -> tuple[int, int]:
-    """`choose_checkpoint` with one thing, or several, done differently."""
-    best = worse_in_a_row = worse = 0
-    seen: list[float] = []
+def _one_by_one(losses: Sequence[float], patience: int) -> tuple[int, int]:
+    best = 0
     for i, loss in enumerate(losses):
-        worse_in_a_row = worse_in_a_row + 1 if i and loss >= losses[i - 1] else 0
-        if better(loss, losses[best]):
+        if loss < losses[best]:
             best = i
-        worse += i > best
-        seen.append(loss)
-        if i and (stale(i, best, worse_in_a_row) if in_a_row else worse) >= patient(patience):
+        waited = i - best
+        if i and waited >= patience:
             break
-    return returned(chosen(seen, best), len(seen))
+    return best, i + 1
+
+
+_slip = partial(Edited, _one_by_one)
+_BETTER, _WAITED, _END = "loss < losses[best]", "waited = i - best", "waited >= patience"
 
 
 def _with_a_counter(losses: Sequence[float], patience: int) -> tuple[int, int]:
@@ -79,16 +70,7 @@ def _by_running_minimum(losses: Sequence[float], patience: int) -> tuple[int, in
     return losses.index(lowest[-1]), len(losses)
 
 
-def _by_prefixes(losses: Sequence[float], patience: int) -> tuple[int, int]:
-    for seen in range(1, len(losses) + 1):
-        best = int(torch.tensor(losses[:seen], dtype=torch.float64).argmin())
-        best = losses.index(losses[best])
-        if seen - 1 - best >= patience:
-            break
-    return best, seen
-
-
-CORRECT = (_with_a_counter, _by_running_minimum, _by_prefixes)
+CORRECT = (_one_by_one, _with_a_counter, _by_running_minimum)
 
 
 EXERCISE = Exercise(
@@ -126,67 +108,67 @@ EXERCISE = Exercise(
             "never_waits_anew",
             "Your answer counts all measurements that were no new best one. A new best one begins the count anew: only "
             "those in a row end the run.",
-            partial(_chosen, in_a_row=False),
+            _slip((_WAITED, "waited = i + 1 - len(set(accumulate(losses[: i + 1], min)))")),
         ),
         Misconception(
             "latest_of_equals",
             "Your answer takes the latest of equally good checkpoints, which also begins to wait anew. Only a smaller "
             "loss is a new best one: <, not <=.",
-            partial(_chosen, better=lambda loss, best: loss <= best),
+            _slip((_BETTER, "loss <= losses[best]")),
         ),
         Misconception(
             "hindsight",
             "Your answer knows the future: it takes the best of all losses, those after the end of the training "
             "included. Only what was measured until then can be kept.",
-            lambda losses, patience: (min(range(len(losses)), key=losses.__getitem__), _chosen(losses, patience)[1]),
+            _slip(("return best", "return losses.index(min(losses))"), paired=False),
         ),
         Misconception(
             "never_stops",
             "Your answer never stops before the end of the list. It ends as soon as `patience` measurements in a row "
             "brought no new best one.",
-            partial(_chosen, patient=lambda patience: float("inf")),
+            _slip((_END, "False")),
         ),
         Misconception(
             "one_too_patient",
             "Your answer waits one measurement longer than `patience`. It ends with the `patience`-th in a row that "
             "is no new best one.",
-            partial(_chosen, patient=lambda patience: patience + 1),
+            _slip((_END, "waited > patience")),
         ),
         Misconception(
             "one_too_hasty",
             "Your answer ends one measurement too early. `patience` in a row must bring no new best one.",
-            partial(_chosen, patient=lambda patience: patience - 1),
+            _slip((_END, "waited >= patience - 1")),
         ),
         Misconception(
             "worse_than_the_one_before",
             "Your answer compares with the measurement before. A loss may fall for a while without being a new best "
             "one: count since the best.",
-            partial(_chosen, stale=lambda i, best, since_better: since_better),
+            _slip((_WAITED, "waited = next((n for n in range(i) if losses[i - n] < losses[i - n - 1]), i)")),
         ),
         Misconception(
             "last_one_kept",
             "Your answer keeps the last checkpoint. Keep the one with the smallest loss.",
-            partial(_chosen, chosen=lambda seen, best: len(seen) - 1),
+            _slip(("return best", "return i")),
         ),
         Misconception(
             "largest_loss",
             "Your answer takes the largest loss to be the best. Smaller is better.",
-            partial(_chosen, better=lambda loss, best: loss > best),
+            _slip((_BETTER, "loss > losses[best]")),
         ),
         Misconception(
             "counted_from_one",
             "Your answer counts the checkpoints from 1. They are counted from 0.",
-            partial(_chosen, returned=lambda best, seen: (best + 1, seen)),
+            _slip(("return best", "return best + 1")),
         ),
         Misconception(
             "place_of_the_last",
             "Your second number is the place of the last measurement. Return how many there were, which is one more.",
-            partial(_chosen, returned=lambda best, seen: (best, seen - 1)),
+            _slip((", i + 1", ", i")),
         ),
         Misconception(
             "swapped",
             "Your answer has the two numbers swapped: first the best checkpoint, then how many were measured.",
-            partial(_chosen, returned=lambda best, seen: (seen, best)),
+            _slip(("best, i + 1", "i + 1, best")),
         ),
     ),
     withheld=WITHHELD,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
 
-import torch
 from torch import Generator
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import integer
 from course_lib.exercises.die_katze.shared import LESSON, WITHHELD
@@ -35,25 +35,18 @@ def _plan_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("none at all", (batch * 40, batch, 2, 1, 1.0, 0.0), part=_SHORT)
 
 
-def _planned(
-    tokens: int,
-    batch_tokens: int,
-    accumulate: int,
-    devices: int,
-    epochs: float,
-    warmup_share: float,
-    *,
-    together: Callable[[int, int, int], int] = lambda batch, accumulate, devices: batch * accumulate * devices,
-    passes: Callable[[float], float] = float,
-    steps_of: Callable[[float], int] = math.ceil,
-    least: int = 1,
-    warmup: Callable[[float, int, float], float] = lambda share, steps, of_an_epoch: share * steps,
-    whole: Callable[[float], int] = math.floor,
+def _in_four_steps(
+    tokens: int, batch_tokens: int, accumulate: int, devices: int, epochs: float, warmup_share: float
 ) -> tuple[int, int, int]:
-    """`plan_run` with one thing, or several, done differently."""
-    of_a_step = together(batch_tokens, accumulate, devices)
-    steps = steps_of(passes(epochs) * tokens / of_a_step)
-    return of_a_step, steps, max(least, whole(warmup(warmup_share, steps, tokens / of_a_step)))
+    of_a_step = batch_tokens * accumulate * devices
+    steps = math.ceil(epochs * tokens / of_a_step)
+    share = warmup_share * steps
+    return of_a_step, steps, max(1, math.floor(share))
+
+
+_slip = partial(Edited, _in_four_steps)
+_NO_ACCUMULATION, _NO_DEVICES = (" * accumulate", ""), (" * devices", "")
+_STEPS, _SHARE = "math.ceil(epochs * tokens / of_a_step)", "warmup_share * steps"
 
 
 def _in_whole_numbers(
@@ -76,15 +69,7 @@ def _in_turn(
     return of_a_step, steps, warmup or 1
 
 
-CORRECT = (
-    _in_whole_numbers,
-    _in_turn,
-    lambda tokens, batch_tokens, accumulate, devices, epochs, warmup_share: (
-        (size := math.prod((batch_tokens, accumulate, devices))),
-        (steps := int(torch.tensor(epochs * tokens / size, dtype=torch.float64).ceil())),
-        max(int(steps * warmup_share), 1),
-    ),
-)
+CORRECT = (_in_four_steps, _in_whole_numbers, _in_turn)
 
 
 EXERCISE = Exercise(
@@ -121,92 +106,83 @@ EXERCISE = Exercise(
             "each_epoch_rounded_up",
             "Your answer rounds up the steps of one pass and multiplies by the passes. A step may read on into the "
             "next pass: multiply first, and round up once.",
-            lambda tokens, batch_tokens, accumulate, devices, epochs, warmup_share: _planned(
-                tokens,
-                batch_tokens,
-                accumulate,
-                devices,
-                epochs,
-                warmup_share,
-                passes=lambda epochs: 1.0,
-                steps_of=lambda of_one_pass: math.ceil(math.ceil(of_one_pass) * epochs),
-            ),
+            _slip((_STEPS, "math.ceil(math.ceil(tokens / of_a_step) * epochs)"), paired=False),
         ),
         Misconception(
             "no_warm_up_at_all",
             "Your answer is right but for a short warm-up, where it has no step at all, and the schedule would divide "
             "by 0. Return at least 1.",
-            partial(_planned, least=0),
+            _slip(("max(1,", "max(0,")),
             alone=True,
         ),
         Misconception(
             "devices_forgotten",
             "Your answer forgets the devices. They work at the same time on batches of their own, so a step sees "
             "`devices` times as many tokens.",
-            partial(_planned, together=lambda batch, accumulate, devices: batch * accumulate),
+            _slip(_NO_DEVICES),
         ),
         Misconception(
             "accumulation_forgotten",
             "Your answer forgets the accumulation. The weights move only after `accumulate` batches: multiply by it.",
-            partial(_planned, together=lambda batch, accumulate, devices: batch * devices),
+            _slip(_NO_ACCUMULATION),
         ),
         Misconception(
             "one_batch",
             "Your step sees a single batch of a single device. Multiply by `accumulate` and by `devices`.",
-            partial(_planned, together=lambda batch, accumulate, devices: batch),
+            _slip(_NO_ACCUMULATION, _NO_DEVICES),
         ),
         Misconception(
             "accumulation_divides",
             "Your answer divides by `accumulate`. `batch_tokens` is what fits in memory at once; adding up several "
             "batches makes a step larger, not smaller.",
-            partial(_planned, together=lambda batch, accumulate, devices: batch * devices // accumulate),
+            _slip(("accumulate * devices", "devices // accumulate")),
         ),
         Misconception(
             "added",
             "Your answer adds `accumulate` and `devices`. Each device adds up `accumulate` batches: multiply them.",
-            partial(_planned, together=lambda batch, accumulate, devices: batch * (accumulate + devices)),
+            _slip(("accumulate * devices", "(accumulate + devices)")),
         ),
         Misconception(
             "leftovers_dropped",
             "Your number of steps is rounded down, so the last tokens are never learned from. Round up.",
-            partial(_planned, steps_of=math.floor),
+            _slip(("math.ceil", "math.floor")),
         ),
         Misconception(
             "one_step_too_many",
             "Your answer has one step too many where nothing is left over. Round up with math.ceil, which leaves a "
             "whole number as it is.",
-            partial(_planned, steps_of=lambda steps: math.floor(steps) + 1),
+            _slip(("math.ceil", "1 + math.floor")),
         ),
         Misconception(
             "nearest_step",
             "Your number of steps is rounded to the nearest whole number. Round up: what is left over needs a step, "
             "too.",
-            partial(_planned, steps_of=round),
+            _slip(("math.ceil", "round")),
         ),
         Misconception(
             "one_epoch",
             "Your answer passes through the data once. Multiply the tokens by `epochs`.",
-            partial(_planned, passes=lambda epochs: 1.0),
+            _slip(("epochs * tokens", "tokens")),
         ),
         Misconception(
             "whole_epochs",
             "Your answer cuts the number of epochs down to a whole number. Half a pass counts as well.",
-            partial(_planned, passes=math.floor),
+            _slip(("epochs * tokens", "math.floor(epochs) * tokens")),
         ),
         Misconception(
             "warmup_of_an_epoch",
             "Your warm-up is a share of one epoch's steps. It is a share of all steps.",
-            partial(_planned, warmup=lambda share, steps, of_an_epoch: share * of_an_epoch),
+            _slip((_SHARE, "warmup_share * (tokens / of_a_step)")),
         ),
         Misconception(
             "warmup_rounded_up",
             "Your warm-up is rounded up. It is rounded down here.",
-            partial(_planned, whole=math.ceil),
+            _slip(("math.floor(share)", "math.ceil(share)")),
         ),
         Misconception(
             "steps_after_the_warmup",
             "Your last number is the steps that are left after the warm-up. Return those of the warm-up itself.",
-            partial(_planned, warmup=lambda share, steps, of_an_epoch: steps - math.floor(share * steps)),
+            _slip((_SHARE, f"steps - math.floor({_SHARE})")),
         ),
     ),
     withheld=WITHHELD,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import groupby
 
 from torch import Generator
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import integer
 from course_lib.exercises.die_katze.shared import LESSON, WITHHELD
@@ -62,66 +63,22 @@ def _error_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case("the reference has it twice" + again, (twice[:-1], twice))
 
 
-_Rules = dict[str, Callable[[Words, Words], bool]]
+def _by_rules(hypothesis: Words, reference: Words) -> str:
+    said, wanted = list(hypothesis), list(reference)
+    stems, right_stems = ([word[:4] for word in words] for words in (said, wanted))
+    holds = {
+        "right": said == wanted,
+        "order": sorted(said) == sorted(wanted),
+        "form": sorted(stems) == sorted(right_stems),
+        "repeated": any(0 < wanted.count(word) < said.count(word) for word in said),
+        "short": len(said) < len(wanted),
+    }
+    return next((kind for kind in holds if holds[kind]), "word")
 
 
-def _same_stems(said: Words, wanted: Words, letters: int = 4) -> bool:
-    return Counter(word[:letters] for word in said) == Counter(word[:letters] for word in wanted)
-
-
-def _repeats(said: Words, wanted: Words) -> bool:
-    return any(0 < wanted.count(word) < said.count(word) for word in said)
-
-
-_RULES: _Rules = {
-    "right": lambda said, wanted: list(said) == list(wanted),
-    "order": lambda said, wanted: sorted(said) == sorted(wanted),
-    "form": _same_stems,
-    "repeated": _repeats,
-    "short": lambda said, wanted: len(said) < len(wanted),
-}
-
-
-def _sorted_by(
-    hypothesis: Words,
-    reference: Words,
-    *,
-    rules: _Rules | None = None,
-    first: Sequence[str] = tuple(_RULES),
-    seen: Callable[[Words], list[str]] = list,
-) -> str:
-    """`sort_error` with one thing, or several, done differently."""
-    known = {**_RULES, **(rules or {})}
-    said, wanted = seen(hypothesis), seen(reference)
-    return next((kind for kind in first if known[kind](said, wanted)), "word")
-
-
-def _without(kind: str) -> tuple[str, ...]:
-    return tuple(each for each in _RULES if each != kind)
-
-
-def _one_by_one(hypothesis: Words, reference: Words) -> str:
-    if len(hypothesis) == len(reference):
-        if all(a == b for a, b in zip(hypothesis, reference, strict=True)):
-            return "right"
-        left, stems = list(reference), [word[:4] for word in reference]
-        strange = False
-        for word in hypothesis:
-            strange = strange or word not in left
-            if word in left:
-                left.remove(word)
-        if not strange:
-            return "order"
-        for word in hypothesis:
-            if word[:4] not in stems:
-                break
-            stems.remove(word[:4])
-        else:
-            return "form"
-    for word in set(hypothesis) & set(reference):
-        if hypothesis.count(word) > reference.count(word):
-            return "repeated"
-    return "word" if len(hypothesis) >= len(reference) else "short"
+_slip = partial(Edited, _by_rules)
+_SETS_OF_WORDS = ("sorted(said) == sorted(wanted)", "set(said) == set(wanted)")
+_STEMS, _REPEATED = "sorted(stems) == sorted(right_stems)", "0 < wanted.count(word) < said.count(word)"
 
 
 def _by_groups(hypothesis: Words, reference: Words) -> str:
@@ -151,7 +108,7 @@ def _by_subtraction(hypothesis: Words, reference: Words) -> str:
     return "short" if said.total() < wanted.total() else "word"
 
 
-CORRECT = (_one_by_one, _by_groups, _by_subtraction)
+CORRECT = (_by_rules, _by_groups, _by_subtraction)
 
 
 EXERCISE = Exercise(
@@ -189,87 +146,78 @@ EXERCISE = Exercise(
             "sets_compared",
             "Your answer compares which words there are, and not how often: a word that is said twice looks like "
             "another order. Compare Counters, or sorted lists.",
-            partial(
-                _sorted_by,
-                rules={
-                    "order": lambda said, wanted: set(said) == set(wanted),
-                    "form": lambda said, wanted: {word[:4] for word in said} == {word[:4] for word in wanted},
-                },
-            ),
+            _slip(_SETS_OF_WORDS, (_STEMS, "set(stems) == set(right_stems)")),
         ),
         Misconception(
             "sets_of_words_compared",
             'Your answer says "order" although a word stands there more often than it should. Compare how often each '
             "word occurs, with Counters.",
-            partial(_sorted_by, rules={"order": lambda said, wanted: set(said) == set(wanted)}),
+            _slip(_SETS_OF_WORDS),
         ),
         Misconception(
             "form_before_order",
             'Your answer says "form" where all words are right and only their order is not. Ask for "order" first.',
-            partial(_sorted_by, first=("right", "form", "order", "repeated", "short")),
+            _slip(("in holds", "in ('right', 'form', 'order', 'repeated', 'short')")),
         ),
         Misconception(
             "no_form",
             'Your answer knows no "form": *einen* for *einem* is the right word with the wrong ending. Compare the '
             "first four letters of all words.",
-            partial(_sorted_by, first=_without("form")),
+            _slip((_STEMS, "False")),
         ),
         Misconception(
             "stems_in_order",
             'Your answer asks the first four letters to be in the right order as well. For "form" the order does not '
             "count: compare how often each beginning occurs.",
-            partial(
-                _sorted_by,
-                rules={"form": lambda said, wanted: [word[:4] for word in said] == [word[:4] for word in wanted]},
-            ),
+            _slip((_STEMS, "stems == right_stems")),
         ),
         Misconception(
             "one_letter",
             "Your answer compares first letters. The first four count: word[:4].",
-            partial(_sorted_by, rules={"form": partial(_same_stems, letters=1)}),
+            _slip(("word[:4]", "word[:1]")),
         ),
         Misconception(
             "capitals_ignored",
             "Your answer takes small and capital letters to be the same. Words are compared as they are.",
-            partial(_sorted_by, seen=lambda words: [word.lower() for word in words]),
+            _slip(
+                (
+                    "stems, right",
+                    "said, wanted = ([word.lower() for word in words] for words in (said, wanted))\n    stems, right",
+                )
+            ),
         ),
         Misconception(
             "no_repetition",
             'Your answer knows no "repeated": a word that the reference has stands there more often than in it.',
-            partial(_sorted_by, first=_without("repeated")),
+            _slip((f"any({_REPEATED} for word in said)", "False")),
         ),
         Misconception(
             "strangers_repeated",
             'Your answer says "repeated" where a word stands that the reference does not have at all. Only a word '
             'that it has can be repeated; a strange one is "word" (or "short").',
-            partial(
-                _sorted_by,
-                rules={"repeated": lambda said, wanted: any(said.count(word) > wanted.count(word) for word in said)},
-            ),
+            _slip((_REPEATED, "wanted.count(word) < said.count(word)")),
         ),
         Misconception(
             "twice_is_too_often",
             'Your answer says "repeated" for every word that stands there twice. The reference may have it twice as '
             "well: compare with how often it occurs there.",
-            partial(
-                _sorted_by, rules={"repeated": lambda said, wanted: any(count > 1 for count in Counter(said).values())}
-            ),
+            _slip((_REPEATED, "said.count(word) > 1")),
         ),
         Misconception(
             "short_before_repeated",
             "Your answer asks whether the translation is short before it asks for repetitions. Ask in the order of the "
             "list.",
-            partial(_sorted_by, first=("right", "order", "form", "short", "repeated")),
+            _slip(("in holds", "in ('right', 'order', 'form', 'short', 'repeated')")),
         ),
         Misconception(
             "another_length",
             'Your answer says "short" for whatever has another length than the reference. It must have fewer words.',
-            partial(_sorted_by, rules={"short": lambda said, wanted: len(said) != len(wanted)}),
+            _slip(("len(said) <", "len(said) !=")),
         ),
         Misconception(
             "no_word_is_new",
             'Your answer knows no "short": fewer words than the reference, and none of the mistakes before.',
-            partial(_sorted_by, first=_without("short")),
+            _slip(("len(said) < len(wanted)", "False")),
         ),
     ),
     withheld=WITHHELD,

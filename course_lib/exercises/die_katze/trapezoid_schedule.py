@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
-import numpy
 import torch
 from torch import Generator, Tensor
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import alike, integer
 from course_lib.exercises.die_katze.shared import LESSON, WITHHELD
@@ -31,26 +31,15 @@ def _trapezoid_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("warm-up and cool-down meet", (torch.arange(1, 13), 12, 8, 8, 1.0))
 
 
-def _sloped(
-    steps: Tensor,
-    total: int,
-    warmup: int,
-    cooldown: int,
-    peak: float,
-    *,
-    up: Callable[[Tensor, int], Tensor] = lambda steps, warmup: steps / warmup,
-    down: Callable[[Tensor, int, int], Tensor] = lambda steps, total, cooldown: (total + 1 - steps) / cooldown,
-    joined: Callable[[Tensor, Tensor], Tensor] = torch.minimum,
-    most: float = 1.0,
-    factor: Callable[[float], float] = float,
-) -> Tensor:
-    """The formula with changes, in double precision until the end."""
+def _at_once(steps: Tensor, total: int, warmup: int, cooldown: int, peak: float) -> Tensor:
     numbers = steps.double()
-    return (factor(peak) * joined(up(numbers, warmup), down(numbers, total, cooldown)).clamp(max=most)).float()
+    rising, falling = numbers / warmup, (total + 1 - numbers) / cooldown
+    share = torch.minimum(rising, falling).clamp(max=1)
+    return (peak * share).float()
 
 
-def _by_place(steps: Tensor, total: int, warmup: int, cooldown: int, peak: float) -> Tensor:
-    return _sloped(torch.arange(1, len(steps) + 1), total, warmup, cooldown, peak)
+_slip = partial(Edited, _at_once)
+_LOWER, _ROOF, _UNCUT = "torch.minimum(rising, falling)", ".clamp(max=1)", (".clamp(max=1)", "")
 
 
 def _by_loop(steps: Tensor, total: int, warmup: int, cooldown: int, peak: float) -> Tensor:
@@ -66,16 +55,7 @@ def _by_parts(steps: Tensor, total: int, warmup: int, cooldown: int, peak: float
     return torch.where(falling < rising, falling, rising)
 
 
-CORRECT = (
-    _by_loop,
-    _by_parts,
-    lambda steps, total, warmup, cooldown, peak: torch.from_numpy(
-        peak * numpy.minimum(1, numpy.minimum(steps.numpy() / warmup, (total + 1 - steps.numpy()) / cooldown))
-    ).float(),
-    lambda steps, total, warmup, cooldown, peak: (
-        peak * torch.stack([steps / warmup, torch.ones(len(steps)), (total + 1 - steps) / cooldown]).amin(0)
-    ),
-)
+CORRECT = (_at_once, _by_loop, _by_parts)
 
 
 EXERCISE = Exercise(
@@ -106,78 +86,70 @@ EXERCISE = Exercise(
         Misconception(
             "no_flat_part",
             "Your answer goes above the peak. The smallest of three counts, and one of the three is 1.",
-            partial(_sloped, most=1e9),
+            _slip(_UNCUT),
         ),
         Misconception(
             "cut_off_at_one",
             "Your answer is cut off at 1, and not at the peak. The smallest of three counts, one of which is 1, and "
             "only then is it multiplied by the peak.",
-            lambda steps, total, warmup, cooldown, peak: _sloped(steps, total, warmup, cooldown, peak, most=1e9).clamp(
-                max=1
-            ),
+            _slip(_UNCUT, ("(peak * share)", "(peak * share).clamp(max=1)")),
         ),
         Misconception(
             "never_below_the_peak",
             "Your answer is never below the peak. The smallest of three counts, one of which is 1: that is "
             "clamp(max=1), not clamp(min=1).",
-            lambda steps, total, warmup, cooldown, peak: (
-                _sloped(steps, total, warmup, cooldown, 1.0, most=1e9).clamp(min=1) * peak
-            ),
+            _slip((_ROOF, ".clamp(min=1)"), paired=False),
         ),
         Misconception(
             "no_cooldown",
             "Your answer never comes down. The third of the three is (total + 1 - step) / cooldown.",
-            partial(_sloped, joined=lambda up, down: up),
+            _slip((_LOWER, "rising")),
         ),
         Misconception(
             "no_warmup",
             "Your answer begins at the peak. One of the three is step / warmup.",
-            partial(_sloped, joined=lambda up, down: down),
+            _slip((_LOWER, "falling")),
         ),
         Misconception(
             "largest",
             "Your answer takes the larger of rising and falling. Take the smaller one.",
-            partial(_sloped, joined=torch.maximum),
+            _slip((_LOWER, "torch.maximum(rising, falling)")),
         ),
         Misconception(
             "product",
             "Your answer multiplies rising and falling. Take the smaller of the two.",
-            lambda steps, total, warmup, cooldown, peak: (
-                peak * (steps / warmup).clamp(max=1) * ((total + 1 - steps) / cooldown).clamp(max=1)
-            ),
+            _slip((_LOWER, "(rising.clamp(max=1) * falling.clamp(max=1))"), paired=False),
         ),
         *alike(
             "Your answer is 0 at the last step, which then learns nothing. It is total + 1 - step, so that 0 would "
             "come only after it.",
-            last_step_wasted=partial(_sloped, down=lambda steps, total, cooldown: (total - steps) / cooldown),
-            last_step_wasted_and_a_steeper_fall=partial(
-                _sloped, down=lambda steps, total, cooldown: (total - steps) / (cooldown - 1)
-            ),
+            last_step_wasted=_slip(("total + 1 -", "total -")),
+            last_step_wasted_and_a_steeper_fall=_slip(("total + 1 -", "total -"), ("/ cooldown", "/ (cooldown - 1)")),
         ),
         Misconception(
             "first_step_wasted",
             "Your answer is 0 at the first step, which then learns nothing. Steps count from 1: it is step / warmup.",
-            partial(_sloped, up=lambda steps, warmup: (steps - 1) / warmup),
+            _slip(("numbers / warmup", "(numbers - 1) / warmup")),
         ),
         Misconception(
             "over_the_whole_run",
             "Your answer comes down over the whole run. Divide by `cooldown`, the steps that the fall takes.",
-            partial(_sloped, down=lambda steps, total, cooldown: (total + 1 - steps) / total),
+            _slip(("/ cooldown", "/ total")),
         ),
         Misconception(
             "slopes_swapped",
             "Your answer has `warmup` and `cooldown` swapped. The rise takes `warmup` steps, the fall `cooldown`.",
-            lambda steps, total, warmup, cooldown, peak: _sloped(steps, total, cooldown, warmup, peak),
+            _slip(("/ warmup", "/ cooldown"), ("/ cooldown", "/ warmup"), paired=False),
         ),
         Misconception(
             "peak_left_out",
             "Your answer goes up to 1. Multiply by the peak.",
-            partial(_sloped, factor=lambda peak: 1.0),
+            _slip(("peak * share", "share")),
         ),
         Misconception(
             "by_place",
             "Your answer goes by a step's place in the tensor. Steps may come in any order: use their numbers.",
-            _by_place,
+            _slip(("steps.double()", "torch.arange(1, len(steps) + 1).double()"), paired=False),
         ),
     ),
     withheld=WITHHELD,

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-import statistics
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
-import numpy
 import torch
 from torch import Generator
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import METRICS
 from course_lib.exercises.common import sizes
@@ -43,26 +42,16 @@ def _bleu_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("nothing matches", ([0.0] * 4, penalty()), part="a precision of 0")
 
 
-def _bleu_differently(
-    precisions: Sequence[float],
-    penalty: float,
-    *,
-    mean: Callable[[Sequence[float]], float] = lambda some: math.prod(some) ** (1 / len(some)),
-    zeros: Callable[[Sequence[float]], Sequence[float]] = list,
-    nothing: float | None = 0.0,
-    weighed: Callable[[float, float], float] = lambda mean, penalty: mean * penalty,
-    times: float = 1.0,
-) -> float:
-    """`bleu` with one thing, or several, done differently; `nothing`: what it is where a precision is 0."""
-    some = zeros(precisions)
-    if not some or (not all(some) and nothing is not None):
-        return nothing or 0.0
-    return times * weighed(mean(some), penalty)
+def _bleu_by_the_root(precisions: Sequence[float], penalty: float) -> float:
+    some = list(precisions)
+    if not all(some):
+        return 0.0
+    mean = math.prod(some) ** (1 / len(some))
+    return mean * penalty
 
 
-def _log_mean(precisions: Sequence[float]) -> float:
-    """The mean of the logarithms; -inf where one of them is that of 0."""
-    return sum(math.log(one) if one else -math.inf for one in precisions) / len(precisions)
+_slip = partial(Edited, _bleu_by_the_root)
+_SOME, _MEAN, _RETURN = "list(precisions)", "math.prod(some) ** (1 / len(some))", "mean * penalty"
 
 
 def _bleu_by_logarithms(precisions: Sequence[float], penalty: float) -> float:
@@ -72,10 +61,9 @@ def _bleu_by_logarithms(precisions: Sequence[float], penalty: float) -> float:
 
 
 CORRECT = (
+    _bleu_by_the_root,
     _bleu_by_logarithms,
     lambda precisions, penalty: penalty * torch.tensor(precisions).log().mean().exp().item(),
-    lambda precisions, penalty: float(penalty * numpy.prod(precisions) ** (1 / len(precisions))),
-    lambda precisions, penalty: 0.0 if 0 in precisions else penalty * statistics.geometric_mean(precisions),
 )
 
 
@@ -108,104 +96,104 @@ EXERCISE = Exercise(
         Misconception(
             "equal_ones_counted_once",
             "Your answer counts equal precisions once, as a set does. Each belongs to an n of its own.",
-            lambda precisions, penalty: _bleu_differently(list(set(precisions)), penalty),
+            _slip((_SOME, "list(set(precisions))"), paired=False),
         ),
         Misconception(
             "zeros_left_out",
             "Your answer is right as long as no precision is 0, and leaves out those that are. Then BLEU is 0: a "
             "product with a 0 in it.",
-            partial(_bleu_differently, zeros=lambda precisions: [one for one in precisions if one]),
+            _slip((_SOME, "[one for one in precisions if one]"), ("not all(some)", "not some")),
             alone=True,
         ),
         Misconception(
             "zeros_made_small",
             "Your answer is right as long as no precision is 0; for 0 it takes a very small number instead. Without "
             "smoothing, BLEU is then 0.",
-            partial(_bleu_differently, zeros=lambda precisions: [max(one, 1e-9) for one in precisions]),
+            _slip((_SOME, "[max(one, 1e-9) for one in precisions]")),
             alone=True,
         ),
         Misconception(
             "nan_for_zero",
             "Your answer is right as long as no precision is 0, and NaN where one is. Then BLEU is 0: test for it "
             "before you take logarithms.",
-            partial(_bleu_differently, nothing=math.nan),
+            _slip(("0.0", "math.nan")),
             alone=True,
         ),
         Misconception(
             "arithmetic_mean",
             "Your answer takes the ordinary mean of the precisions. The geometric mean is the n-th root of their "
             "product, with n precisions.",
-            partial(_bleu_differently, mean=lambda some: sum(some) / len(some), nothing=None),
+            _slip((_MEAN, "sum(some) / len(some)"), ("not all(some)", "False")),
         ),
         Misconception(
             "harmonic_mean",
             "Your answer takes the harmonic mean, as F1 does. The geometric mean is the n-th root of the product.",
-            partial(_bleu_differently, mean=lambda some: len(some) / sum(1 / one for one in some)),
+            _slip((_MEAN, "len(some) / sum(1 / one for one in some)")),
         ),
         Misconception(
             "root_forgotten",
             "Your answer multiplies the precisions but takes no root: it shrinks with each of them. Take the n-th "
             "root for n precisions, or exp of the mean logarithm.",
-            partial(_bleu_differently, mean=math.prod),
+            _slip((_MEAN, "math.prod(some)")),
         ),
         Misconception(
             "always_the_fourth_root",
             "Your answer takes the fourth root, or a weight of 1/4, however many precisions there are. Use "
             "len(precisions).",
-            partial(_bleu_differently, mean=lambda some: math.prod(some) ** 0.25),
+            _slip((_MEAN, "math.prod(some) ** 0.25")),
         ),
         Misconception(
             "divided_after_the_power",
             "Your answer divides by the number of precisions instead of taking a root: Python reads ** 1 / N as (** "
             "1) / N. Put brackets: ** (1 / N).",
-            partial(_bleu_differently, mean=lambda some: math.prod(some) / len(some)),
+            _slip((_MEAN, "math.prod(some) / len(some)")),
         ),
         Misconception(
             "square_root",
             "Your answer takes the square root of the product. For n precisions it is the n-th root, ** (1 / n).",
-            partial(_bleu_differently, mean=lambda some: math.prod(some) ** 0.5),
+            _slip((_MEAN, "math.prod(some) ** 0.5")),
         ),
         Misconception(
             "penalty_forgotten",
             "Your answer leaves out the penalty. Multiply the mean of the precisions by it.",
-            partial(_bleu_differently, weighed=lambda mean, penalty: mean),
+            _slip((_RETURN, "mean")),
         ),
         Misconception(
             "penalty_under_the_root",
             "Your answer has the penalty under the root, where most of it is lost. Take the geometric mean first, "
             "then multiply.",
-            lambda precisions, penalty: (penalty * math.prod(precisions)) ** (1 / len(precisions)),
+            _slip((_MEAN, "(penalty * math.prod(some)) ** (1 / len(some))"), (_RETURN, "mean")),
         ),
         Misconception(
             "not_exponentiated",
             "Your answer uses the mean logarithm itself. Take exp of it before you multiply.",
-            partial(_bleu_differently, mean=_log_mean),
+            _slip((_MEAN, "sum(map(math.log, some)) / len(some)")),
         ),
-        in_percent("a share from 0 to 1", partial(_bleu_differently, times=100)),
+        in_percent("a share from 0 to 1", _slip((_RETURN, "100 * mean * penalty"))),
         Misconception(
             "divided_by_the_penalty",
             "Your answer divides by the penalty, which makes short translations better. Multiply by it.",
-            partial(_bleu_differently, weighed=lambda mean, penalty: mean / penalty if penalty else 0.0),
+            _slip((_RETURN, "mean / penalty if penalty else 0.0")),
         ),
         Misconception(
             "logarithm_to_base_10",
             "Your answer takes logarithms to base 10, but exp goes back from natural ones. Take math.log.",
-            partial(_bleu_differently, mean=lambda some: math.exp(_log_mean(some) / math.log(10))),
+            _slip((_MEAN, "math.exp(sum(map(math.log10, some)) / len(some))")),
         ),
         Misconception(
             "logarithm_to_base_2",
             "Your answer takes logarithms to base 2, but exp goes back from natural ones. Take math.log.",
-            partial(_bleu_differently, mean=lambda some: math.exp(_log_mean(some) / math.log(2))),
+            _slip((_MEAN, "math.exp(sum(map(math.log2, some)) / len(some))")),
         ),
         Misconception(
             "power_for_root",
             "Your answer raises the product to the power of n. It is the n-th root: ** (1 / n).",
-            partial(_bleu_differently, mean=lambda some: math.prod(some) ** len(some)),
+            _slip((_MEAN, "math.prod(some) ** len(some)")),
         ),
         Misconception(
             "smallest_precision",
             "Your answer uses the smallest precision only. BLEU is the geometric mean of all of them.",
-            partial(_bleu_differently, mean=min),
+            _slip((_MEAN, "min(some)")),
         ),
     ),
     withheld=WITHHELD,

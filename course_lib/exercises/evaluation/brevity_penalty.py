@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
-import numpy
 import torch
 from torch import Generator
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import METRICS
 from course_lib.exercises.common import integer
@@ -48,25 +48,18 @@ def _few_words(generator: Generator) -> Iterator[Case]:
     yield Case("not a single word", (0, longer), part="no word")
 
 
-def _exp(exponent: float) -> float:
-    return math.exp(min(exponent, 700.0))
-
-
-def _penalty(
-    hypothesis_length: int,
-    reference_length: int,
-    *,
-    exponent: Callable[[int, int], float] = lambda c, r: 1 - r / c,
-    below: Callable[[float], float] = _exp,
-    short: Callable[[int, int], bool] = lambda c, r: c < r,
-    nothing: float = 0.0,
-) -> float:
-    """`brevity_penalty` with one thing, or several, done differently."""
-    if not hypothesis_length:
-        return nothing
-    if not short(hypothesis_length, reference_length):
+def _penalty_case_by_case(hypothesis_length: int, reference_length: int) -> float:
+    c, r = hypothesis_length, reference_length
+    if c == 0:
+        return 0.0
+    if c >= r:
         return 1.0
-    return below(exponent(hypothesis_length, reference_length))
+    exponent = 1 - r / c
+    return math.exp(exponent)
+
+
+_slip = partial(Edited, _penalty_case_by_case)
+_LENGTHS, _LONG, _EXPONENT, _EXP = "c, r = hypothesis_length", "c >= r", "1 - r / c", "math.exp(exponent)"
 
 
 def _penalty_caught(hypothesis_length: int, reference_length: int) -> float:
@@ -77,12 +70,10 @@ def _penalty_caught(hypothesis_length: int, reference_length: int) -> float:
 
 
 CORRECT = (
+    _penalty_case_by_case,
     _penalty_caught,
     lambda hypothesis_length, reference_length: (
         torch.exp(1 - torch.tensor(reference_length) / hypothesis_length).clamp(max=1.0).item()
-    ),
-    lambda hypothesis_length, reference_length: numpy.exp(
-        min(0.0, 1 - reference_length / max(hypothesis_length, 1e-9))
     ),
 )
 
@@ -116,109 +107,109 @@ EXERCISE = Exercise(
             "one_for_nothing",
             "Your answer is right as long as there is a word. A hypothesis without any gets 1, no penalty at all: "
             "exp(1 - r/c) goes to 0 as c does, so return 0.",
-            partial(_penalty, nothing=1.0),
+            _slip(("0.0", "1.0")),
             alone=True,
         ),
         Misconception(
             "nan_for_nothing",
             "Your answer is right as long as there is a word. Without any it is NaN: exp(1 - r/c) goes to 0 as c "
             "does, so return 0.",
-            partial(_penalty, nothing=math.nan),
+            _slip(("0.0", "math.nan")),
             alone=True,
         ),
         Misconception(
             "one_word_at_least",
             "Your answer is right as long as there is a word. A hypothesis without any is treated as if it had one: "
             "return 0.",
-            lambda c, r: _penalty(max(c, 1), r),
+            _slip((_LENGTHS, "c, r = max(hypothesis_length, 1)"), paired=False),
             alone=True,
         ),
         Misconception(
             "rewards_length",
             "Your answer is above 1 for a long hypothesis, and so rewards it. From the reference's length on, the "
             "penalty is 1: what is too long has already lost precision.",
-            partial(_penalty, short=lambda c, r: True),
+            _slip((_LONG, "False")),
         ),
         Misconception(
             "punishes_length",
             "Your answer punishes long hypotheses and lets short ones pass. It is brevity that should cost: below the "
             "reference's length exp(1 - r/c), from there on 1.",
-            lambda c, r: _penalty(r, c),
+            _slip((_LENGTHS, "r, c = hypothesis_length"), paired=False),
         ),
         Misconception(
             "cases_swapped",
             "Your answer gives 1 to what is shorter than the reference, and the formula to what is longer. It is the "
             "other way round: exp(1 - r/c) below the reference's length (so it is min, not max, with 1), and 1 from "
             "there on.",
-            lambda c, r: _penalty(c, r, short=lambda c, r: c > r),
+            _slip((_LONG, "c <= r"), paired=False),
         ),
         Misconception(
             "lengths_swapped",
             "Your exponent has the two lengths swapped, 1 - c/r. It is 1 - reference_length / hypothesis_length, which "
             "is negative for a short hypothesis.",
-            partial(_penalty, exponent=lambda c, r: 1 - c / r),
+            _slip(("r / c", "c / r")),
         ),
         Misconception(
             "plain_ratio",
             "Your answer is the ratio of the lengths. Where the hypothesis is shorter the penalty is exp of one minus "
             "their ratio, exp(1 - r/c).",
-            lambda hypothesis_length, reference_length: min(1.0, hypothesis_length / reference_length),
+            _slip((_EXP, "c / r"), paired=False),
         ),
         Misconception(
             "one_forgotten",
             "Your exponent lacks the 1: exp(-r/c) jumps to 0.37 as soon as one word is missing. It is 1 - r/c.",
-            partial(_penalty, exponent=lambda c, r: -r / c),
+            _slip((_EXPONENT, "-r / c")),
         ),
         Misconception(
             "difference_of_lengths",
             "Your exponent is the difference of the lengths. It is one minus their ratio, so that one word missing "
             "out of six costs more than one out of sixty.",
-            lambda hypothesis_length, reference_length: _exp(min(0, hypothesis_length - reference_length)),
+            lambda hypothesis_length, reference_length: math.exp(min(0, hypothesis_length - reference_length)),
         ),
         Misconception(
             "not_exponential",
             "Your answer lacks exp: it is the exponent itself, which is 0 or negative where the hypothesis is shorter. "
             "Take exp of it.",
-            partial(_penalty, below=float),
+            _slip((_EXP, "exponent")),
         ),
         Misconception(
             "nothing_for_brevity",
             "Your answer is 0 for every hypothesis that is shorter than the reference. Being short costs gradually: "
             "exp(1 - r/c).",
-            partial(_penalty, below=lambda exponent: 0.0),
+            _slip((_EXP, "0")),
         ),
         Misconception(
             "sign_of_the_exponent",
             "Your exponent has the wrong sign, so that a short hypothesis gets more than 1. It is 1 - r/c, which is "
             "negative there.",
-            partial(_penalty, exponent=lambda c, r: r / c - 1),
+            _slip((_EXPONENT, "r / c - 1")),
         ),
         Misconception(
             "whole_numbers",
             "Your answer divides with //, which cuts off everything after the decimal point. Use /.",
-            partial(_penalty, exponent=lambda c, r: 1 - r // c),
+            _slip(("r / c", "r // c")),
         ),
         Misconception(
             "brackets",
             "Your exponent is (1 - r) / c. Only r is divided by c: 1 - r / c, without brackets.",
-            partial(_penalty, exponent=lambda c, r: (1 - r) / c),
+            _slip((_EXPONENT, "(1 - r) / c")),
         ),
         Misconception(
             "over_the_reference",
             "Your exponent divides the missing words by the words of the reference, (c - r) / r. Divide by those of "
             "the hypothesis: 1 - r/c is (c - r) / c.",
-            partial(_penalty, exponent=lambda c, r: (c - r) / r),
+            _slip((_EXPONENT, "(c - r) / r")),
         ),
         Misconception(
             "too_long_punished",
             "Your answer punishes what is too long as well. From the reference's length on, the penalty is 1: what is "
             "too long has already lost precision.",
-            lambda c, r: math.exp(1 - max(r / c, c / r)) if c else 0.0,
+            _slip((_LONG, "False"), ("r / c", "max(r / c, c / r)"), paired=False),
         ),
         Misconception(
             "power_of_2",
             "Your answer is a power of 2. Take one of e: math.exp.",
-            partial(_penalty, below=lambda exponent: 2.0**exponent),
+            _slip((_EXP, "2.0**exponent")),
         ),
     ),
     withheld=WITHHELD,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
+import operator
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any
 
 from torch import Generator
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import METRICS
 from course_lib.exercises.common import integer
@@ -59,55 +60,20 @@ def _ngram_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("words that two references share between them", (["meow", "purr"], two, 2), part="several references")
 
 
-def _grams(words: Sequence[str], n: int) -> list[tuple[str, ...]]:
-    return [tuple(words[start : start + n]) for start in range(len(words) - n + 1)]
+def _ngrams_of_counters(hypothesis: Words, references: Sequence[Words], n: int) -> tuple[int, int]:
+    def grams(words: Words) -> list[tuple[str, ...]]:
+        return [tuple(words[start : start + n]) for start in range(len(words) - n + 1)]
+
+    found = grams(hypothesis)
+    said = Counter(found)
+    allowed = functools.reduce(operator.or_, [Counter(grams(words)) for words in references])
+    matched = (said & allowed).total()
+    total = len(found)
+    return matched, total
 
 
-def _clipped(hypothesis: Sequence[tuple[str, ...]], allowed: Counter[tuple[str, ...]]) -> int:
-    return sum(min(count, allowed[gram]) for gram, count in Counter(hypothesis).items())
-
-
-def _most(references: Sequence[Sequence[str]], n: int) -> Counter[tuple[str, ...]]:
-    """The largest count of each n-gram in any of the references."""
-    most: Counter[tuple[str, ...]] = Counter()
-    for reference in references:
-        most |= Counter(_grams(reference, n))
-    return most
-
-
-_Gram = tuple[str, ...]
-
-
-_Grams = Callable[[Sequence[str], int], list[_Gram]]
-
-
-def _matched_differently(
-    hypothesis: Sequence[str],
-    references: Sequence[Sequence[str]],
-    n: int,
-    *,
-    grams: _Grams = _grams,
-    allowed: Callable[[list[Counter[_Gram]]], Counter[_Gram]] = lambda counts: functools.reduce(Counter.__or__, counts),
-    match: Callable[[list[_Gram], Counter[_Gram]], int] = _clipped,
-    total: Callable[[Sequence[str], list[_Gram], int], int] = lambda words, found, n: len(found),
-    returned: Callable[[int, int], Any] = lambda matched, total: (matched, total),
-) -> Any:
-    """`clipped_ngrams` with one thing, or several, done differently."""
-    found = grams(hypothesis, n)
-    matched = match(found, allowed([Counter(grams(words, n)) for words in references]))
-    return returned(matched, total(hypothesis, found, n))
-
-
-def _all_or_nothing(found: list[_Gram], allowed: Counter[_Gram]) -> int:
-    return sum(times for gram, times in Counter(found).items() if times <= allowed[gram])
-
-
-def _last_count(counts: list[Counter[_Gram]]) -> Counter[_Gram]:
-    """The count in the last reference that has the n-gram."""
-    last: Counter[_Gram] = Counter()
-    for each in counts:
-        last = Counter({**last, **each})
-    return last
+_slip = partial(Edited, _ngrams_of_counters)
+_GRAM, _STARTS, _MATCHED = "tuple(words[start : start + n])", "range(len(words) - n + 1)", "(said & allowed).total()"
 
 
 def _ngrams_joined(hypothesis: Words, references: Sequence[Words], n: int) -> tuple[int, int]:
@@ -138,13 +104,7 @@ def _ngrams_crossed_out(hypothesis: Words, references: Sequence[Words], n: int) 
     return matched, len(said)
 
 
-def _ngrams_zipped(hypothesis: Words, references: Sequence[Words], n: int) -> tuple[int, int]:
-    said, *known = (Counter(zip(*(words[i:] for i in range(n)), strict=False)) for words in (hypothesis, *references))
-    allowed = functools.reduce(lambda one, other: one | other, known)
-    return sum((said & allowed).values()), sum(said.values())
-
-
-CORRECT = (_ngrams_joined, _ngrams_crossed_out, _ngrams_zipped)
+CORRECT = (_ngrams_of_counters, _ngrams_joined, _ngrams_crossed_out)
 
 
 EXERCISE = Exercise(
@@ -205,188 +165,166 @@ EXERCISE = Exercise(
             "first_reference_only",
             "Your answer is right for one reference, but uses only the first of several. An n-gram may be found in "
             "any of them.",
-            partial(_matched_differently, allowed=lambda counts: counts[0]),
+            _slip(("in references]", "in references[:1]]")),
             alone=True,
         ),
         Misconception(
             "references_added",
             "Your answer is right for one reference, but adds up the counts of several. Clip at the reference that "
             "has the n-gram most often: the largest count, not the sum.",
-            partial(_matched_differently, allowed=lambda counts: sum(counts, Counter())),
+            _slip(("operator.or_", "operator.add")),
             alone=True,
         ),
         Misconception(
             "references_joined",
             "Your answer is right for one reference, but joins several into one text: their counts add up, and "
             "n-grams appear that begin in one and end in the next. Take the largest count in any single reference.",
-            lambda hypothesis, references, n: (
-                _clipped(_grams(hypothesis, n), Counter(_grams([word for words in references for word in words], n))),
-                len(_grams(hypothesis, n)),
-            ),
+            _slip(("in references]", "in [sum(references, [])]]"), paired=False),
         ),
         Misconception(
             "in_every_reference",
             "Your answer is right for one reference, but wants an n-gram to be in every one of several: it takes the "
             "smallest count. One reference that has it is enough: take the largest.",
-            partial(_matched_differently, allowed=partial(functools.reduce, Counter.__and__)),
+            _slip(("operator.or_", "operator.and_")),
             alone=True,
         ),
         Misconception(
             "best_reference",
             "Your answer is right for one reference, but takes the best of several as a whole. Each n-gram is clipped "
             "by itself at the reference that has it most often.",
-            lambda hypothesis, references, n: (
-                max(_clipped(_grams(hypothesis, n), Counter(_grams(words, n))) for words in references),
-                len(_grams(hypothesis, n)),
-            ),
+            _slip((_MATCHED, "max((said & Counter(grams(words))).total() for words in references)"), paired=False),
         ),
         Misconception(
             "not_clipped",
             "Your answer counts every n-gram that the reference has, however often it is repeated: `the the the` would "
             "be perfect. Count each at most as often as the reference has it.",
-            partial(_matched_differently, match=lambda found, allowed: sum(gram in allowed for gram in found)),
+            _slip((_MATCHED, "sum(gram in allowed for gram in found)")),
         ),
         Misconception(
             "different_ngrams",
             "Your answer counts different n-grams, each once, as a set does. Repetitions count, up to the number of "
             "them in the reference: use Counter.",
-            partial(
-                _matched_differently,
-                match=lambda found, allowed: len({*found} & {*allowed}),
-                total=lambda words, found, n: len({*found}),
-            ),
+            _slip(("found = grams(hypothesis)", "found = list(set(grams(hypothesis)))")),
         ),
         Misconception(
             "each_matched_once",
             "Your answer matches each n-gram only once. What the reference says twice may be matched twice.",
-            partial(_matched_differently, match=lambda found, allowed: len({*found} & {*allowed})),
+            _slip(("Counter(found)", "Counter(set(found))")),
         ),
         Misconception(
             "recall",
             "Your total counts the n-grams of the reference, which makes it a recall, like ROUGE's. BLEU is about "
             "precision: count those of the hypothesis.",
-            lambda hypothesis, references, n: (
-                _clipped(_grams(hypothesis, n), _most(references, n)),
-                len(_grams(references[0], n)),
-            ),
+            _slip(("len(found)", "len(grams(references[0]))"), paired=False),
         ),
         Misconception(
             "last_ngram_missing",
             "Your answer misses the last n-gram. A sentence has len(words) - n + 1 of them.",
-            partial(_matched_differently, grams=lambda words, n: _grams(words, n)[:-1]),
+            _slip((_STARTS, "range(len(words) - n)")),
         ),
         Misconception(
             "total_of_words",
             "Your total is the number of words. A sentence has len(words) - n + 1 n-grams, and none if it is shorter.",
-            partial(_matched_differently, total=lambda words, found, n: len(words)),
+            _slip(("len(found)", "len(hypothesis)")),
         ),
         Misconception(
             "order_ignored",
             "Your answer mistakes `cat the` for `the cat`. The words of an n-gram stand in order: compare tuples as "
             "they are, not sorted and not as sets.",
-            partial(_matched_differently, grams=lambda words, n: [tuple(sorted(gram)) for gram in _grams(words, n)]),
+            _slip((_GRAM, f"tuple(sorted({_GRAM}))")),
         ),
         Misconception(
             "same_place",
             "Your answer matches n-grams only at the same place of both sentences. They count wherever they stand.",
-            lambda hypothesis, references, n: (
-                sum(map(tuple.__eq__, _grams(hypothesis, n), _grams(references[0], n))),
-                len(_grams(hypothesis, n)),
-            ),
+            _slip((_MATCHED, "sum(map(operator.eq, found, grams(references[0])))"), paired=False),
         ),
         Misconception(
             "swapped",
             "Your answer has the two counts swapped. First those that are matched, then all of them: (matched, total).",
-            partial(_matched_differently, returned=lambda matched, total: (total, matched)),
+            _slip(("matched, total", "total, matched")),
         ),
         Misconception(
             "negative_total",
             "Your total is negative where a sentence is much shorter than n. It has no n-gram then: max(..., 0).",
-            partial(_matched_differently, total=lambda words, found, n: len(words) - n + 1),
+            _slip(("len(found)", "len(hypothesis) - n + 1")),
         ),
         Misconception(
             "divided",
             "Your answer is the precision. Return the two counts that it is made from, (matched, total): a corpus "
             "adds them up before it divides.",
-            partial(_matched_differently, returned=lambda matched, total: matched / max(total, 1)),
+            _slip(("matched, total", "matched / max(total, 1)")),
         ),
         Misconception(
             "last_reference_only",
             "With one reference your answer is right. With several it looks only at the last. An n-gram matches where "
             "any of them has it.",
-            partial(_matched_differently, allowed=lambda counts: counts[-1]),
+            _slip(("in references]", "in references[-1:]]")),
             alone=True,
         ),
         Misconception(
             "matches_added_up",
             "With one reference your answer is right. With several it adds up what matches in each, so that one "
             "n-gram counts more than once. Clip by the reference that has it most often.",
-            lambda hypothesis, references, n: (
-                sum(_clipped(_grams(hypothesis, n), _most([reference], n)) for reference in references),
-                len(_grams(hypothesis, n)),
-            ),
+            _slip((_MATCHED, "sum((said & Counter(grams(words))).total() for words in references)"), paired=False),
         ),
         Misconception(
             "shorter_ngrams_too",
             "Your answer counts the shorter n-grams as well. Here n is one length: the caller asks for 1, 2, 3 and 4 "
             "in turn.",
-            partial(
-                _matched_differently,
-                grams=lambda words, n: [gram for k in range(1, n + 1) for gram in _grams(words, k)],
+            _slip(
+                (_GRAM, "tuple(words[start : start + k]) for k in range(1, n + 1)"),
+                (_STARTS, "range(len(words) - k + 1)"),
             ),
         ),
         Misconception(
             "last_count",
             "With one reference your answer is right. With several it takes an n-gram's count in the last one that has "
             "it, even if another has it more often. Take the largest count.",
-            partial(_matched_differently, allowed=_last_count),
+            _slip(("operator.or_", "lambda last, each: Counter({**last, **each})")),
             alone=True,
         ),
         Misconception(
             "reference_words_counted",
             "Your answer counts an n-gram that was said as often as the reference has it, even if it was said less "
             "often. It counts min(both).",
-            partial(_matched_differently, match=lambda found, allowed: sum(map(allowed.__getitem__, set(found)))),
+            _slip((_MATCHED, "sum(allowed[gram] for gram in said)")),
         ),
         Misconception(
             "all_or_nothing",
             "Your answer does not count an n-gram at all if it is said more often than the reference has it. Count it "
             "as often as the reference does.",
-            partial(_matched_differently, match=_all_or_nothing),
+            _slip((_MATCHED, "sum(times for gram, times in said.items() if times <= allowed[gram])")),
         ),
         Misconception(
             "shorter_at_the_end",
             "Your answer counts the ends of a sentence, which are shorter than n words. The last n-gram begins at "
             "len(words) - n: range(len(words) - n + 1).",
-            partial(
-                _matched_differently,
-                grams=lambda words, n: [tuple(words[start : start + n]) for start in range(len(words))],
-            ),
+            _slip((_STARTS, "range(len(words))")),
         ),
         Misconception(
             "one_word_too_many",
             "Your n-grams have n + 1 words. words[start : start + n] has n.",
-            partial(_matched_differently, grams=lambda words, n: _grams(words, n + 1)),
+            _slip((_GRAM, "tuple(words[start : start + n + 1])"), (_STARTS, "range(len(words) - n)")),
         ),
         Misconception(
             "side_by_side",
             "Your n-grams do not overlap. One begins at every word: range(len(words) - n + 1), in steps of 1.",
-            partial(_matched_differently, grams=lambda words, n: _grams(words, n)[::n]),
+            _slip((_STARTS, f"{_STARTS}[::n]")),
         ),
         Misconception(
             "sets_of_words",
             "Your answer compares n-grams as sets, which know neither order nor repetition. Compare tuples.",
-            partial(_matched_differently, grams=lambda words, n: [tuple(sorted({*gram})) for gram in _grams(words, n)]),
+            _slip((_GRAM, f"tuple(sorted(set({_GRAM})))")),
         ),
         Misconception(
             "total_at_least_1",
             "Your total is 1 where a sentence is shorter than n. It has no n-gram then: 0.",
-            partial(_matched_differently, total=lambda words, found, n: max(1, len(found))),
+            _slip(("len(found)", "max(1, len(found))")),
         ),
         Misconception(
             "lower_case",
             "Your answer treats `The` and `the` as the same. Words are compared as they are.",
-            partial(_matched_differently, grams=lambda words, n: _grams([word.lower() for word in words], n)),
+            _slip((_GRAM, "tuple(word.lower() for word in words[start : start + n])")),
         ),
     ),
     withheld=WITHHELD,

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any
 
-import numpy
 import torch
 from torch import Generator
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import METRICS
 from course_lib.exercises.common import integer, sizes
@@ -32,30 +30,16 @@ def _corpus_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("only sentences without n-grams", ([0, 0], [0, 0]), part="no n-grams")
 
 
-_Shares = list[tuple[int, int]]
+def _averages_of_shares(matched: Sequence[int], total: Sequence[int]) -> tuple[float, float]:
+    pairs = list(zip(matched, total, strict=True))
+    shares = [one / of if of else 0.0 for one, of in pairs]
+    micro = sum(matched) / sum(total) if sum(total) else 0.0
+    macro = sum(shares) / len(shares)
+    return micro, macro
 
 
-def _micro(counts: _Shares) -> float:
-    return sum(one for one, _of in counts) / sum(of for _one, of in counts)
-
-
-def _averaged(
-    matched: Sequence[int],
-    total: Sequence[int],
-    *,
-    nothing: float | None = 0.0,
-    micro: Callable[[_Shares], float] = _micro,
-    macro: Callable[[list[float], _Shares], float] = lambda shares, counts: sum(shares) / len(shares),
-    kept: Callable[[_Shares], _Shares] = list,
-    returned: Callable[[float, float], Any] = lambda micro, macro: (micro, macro),
-) -> Any:
-    """`micro_and_macro` with one thing, or several, done differently; `nothing`: what 0 / 0 is, None: skipped."""
-    counts = kept(list(zip(matched, total, strict=True)))
-    shares = [one / of if of else nothing for one, of in counts]
-    some = [share for share in shares if share is not None]
-    if not sum(total):
-        return returned(nothing or 0.0, nothing or 0.0)
-    return returned(micro(counts), macro(some, counts))
+_slip = partial(Edited, _averages_of_shares)
+_RETURN = "return micro, macro"
 
 
 def _averages_by_loop(matched: Sequence[int], total: Sequence[int]) -> tuple[float, float]:
@@ -75,13 +59,7 @@ def _averages_in_torch(matched: Sequence[int], total: Sequence[int]) -> tuple[fl
     return micro.item(), (found / of.clamp(min=1)).mean().item()
 
 
-def _averages_in_numpy(matched: Sequence[int], total: Sequence[int]) -> tuple[float, float]:
-    found, of = numpy.array(matched, dtype=float), numpy.array(total, dtype=float)
-    shares = numpy.divide(found, of, out=numpy.zeros_like(found), where=of > 0)
-    return found.sum() / (of.sum() or 1), shares.mean()
-
-
-CORRECT = (_averages_by_loop, _averages_in_torch, _averages_in_numpy)
+CORRECT = (_averages_of_shares, _averages_by_loop, _averages_in_torch)
 
 
 EXERCISE = Exercise(
@@ -113,68 +91,71 @@ EXERCISE = Exercise(
             "passed_over",
             "Your answer is right as long as each sentence has an n-gram, but leaves out those that have none. They "
             "count as sentences with a precision of 0.",
-            partial(_averaged, nothing=None),
+            _slip(
+                ("if of else 0.0 for one, of in pairs", "for one, of in pairs if of"),
+                ("len(shares)", "(len(shares) or 1)"),
+            ),
             alone=True,
         ),
         Misconception(
             "one_for_nothing",
             "Your answer is right as long as each sentence has an n-gram, but gives one that has none a precision of "
             "1. It gets 0.",
-            partial(_averaged, nothing=1.0),
+            _slip(("of else 0.0", "of else 1.0"), ("sum(total) else 0.0", "sum(total) else 1.0")),
             alone=True,
         ),
         Misconception(
             "nan_for_nothing",
             "Your answer is right as long as each sentence has an n-gram. One that has none makes it NaN: its "
             "precision is 0.",
-            partial(_averaged, nothing=math.nan),
+            _slip(("of else 0.0", "of else float('nan')"), ("sum(total) else 0.0", "sum(total) else float('nan')")),
             alone=True,
         ),
         Misconception(
             "swapped",
             "Your answer has the two swapped. Micro adds up the counts first, for the whole corpus; macro is the mean "
             "over the sentences.",
-            partial(_averaged, returned=lambda micro, macro: (macro, micro)),
+            _slip((_RETURN, "return macro, micro")),
         ),
         Misconception(
             "micro_twice",
             "Your second number is also the micro average: that is what a mean weighted by length comes to. Macro is "
             "the plain mean of the sentences' precisions.",
-            partial(_averaged, macro=lambda shares, counts: _micro(counts)),
+            _slip(("sum(shares) / len(shares)", "micro")),
         ),
         Misconception(
             "macro_twice",
             "Your first number is also the macro average. Micro divides once: the sum of all matched by the sum of "
             "all totals.",
-            partial(_averaged, returned=lambda micro, macro: (macro, macro)),
+            _slip((_RETURN, "return macro, macro")),
         ),
         Misconception(
             "macro_not_divided",
             "Your macro is the sum of the sentences' precisions. Divide by the number of sentences.",
-            partial(_averaged, macro=lambda shares, counts: sum(shares)),
+            _slip((" / len(shares)", "")),
         ),
         Misconception(
             "micro_over_sentences",
             "Your micro average divides the matched n-grams by the number of sentences. Divide by the number of "
             "n-grams, the sum of all totals.",
-            partial(_averaged, micro=lambda counts: sum(one for one, _of in counts) / len(counts)),
+            _slip(("/ sum(total)", "/ len(pairs)")),
         ),
-        in_percent("shares from 0 to 1", partial(_averaged, returned=lambda micro, macro: (100 * micro, 100 * macro))),
+        in_percent("shares from 0 to 1", _slip((_RETURN, "return 100 * micro, 100 * macro"))),
         Misconception(
             "macro_over_ngrams",
             "Your macro divides the sum of the sentences' precisions by the number of n-grams. Divide by the number of "
             "sentences.",
-            partial(_averaged, macro=lambda shares, counts: sum(shares) / sum(of for _one, of in counts)),
+            _slip(("len(shares)", "(sum(total) or 1)")),
         ),
         Misconception(
             "wrong_sentences_left_out",
             "Your macro leaves out sentences in which nothing is right. They count, with a precision of 0.",
-            partial(_averaged, macro=lambda shares, counts: sum(shares) / max(1, sum(share > 0 for share in shares))),
+            _slip(("len(shares)", "max(1, sum(share > 0 for share in shares))")),
         ),
         Misconception(
             "last_sentence_left_out",
             "Your answer leaves out the last sentence. It counts like the others.",
-            partial(_averaged, kept=lambda counts: counts[:-1]),
+            _slip(("pairs = ", "matched, total = matched[:-1], total[:-1]\n    pairs = ")),
         ),
     ),
     withheld=WITHHELD,

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
-from typing import Any
 
-import numpy
 import torch
 from torch import Generator, Tensor
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import EDITS
 from course_lib.exercises.common import integer, sizes
@@ -43,60 +42,22 @@ def _edit_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("no words in the reference", (said, []))
 
 
-def _table(
-    hypothesis: Sequence[str],
-    reference: Sequence[str],
-    *,
-    substitution: float = 1,
-    insertion: float = 1,
-    deletion: float = 1,
-    match: float = 0,
-    row: int = 1,
-    column: int = 1,
-    corner: int = 0,
-    choose: Callable[..., float] = min,
-    same: Callable[[str, str], bool] = str.__eq__,
-    made: Callable[[Tensor], Any] = torch.clone,
-) -> Any:
-    """The table of edits at other prices, with other first rows and columns, or with the worst instead of the best."""
-    table: list[list[float]] = [[corner + row * j for j in range(len(reference) + 1)]]
-    for i, word in enumerate(hypothesis, start=1):
-        line: list[float] = [corner + column * i]
-        for j, right in enumerate(reference, start=1):
-            line.append(
-                choose(
-                    table[-1][j] + deletion,
-                    line[j - 1] + insertion,
-                    table[-1][j - 1] + (match if same(word, right) else substitution),
-                )
-            )
-        table.append(line)
-    return made(torch.tensor(table))
+def _edits_row_by_row(hypothesis: Words, reference: Words) -> Tensor:
+    table = [list(range(len(reference) + 1))]
+    for i, word in enumerate(hypothesis):
+        row = [i + 1]
+        for j, right in enumerate(reference):
+            deleted, inserted = table[i][j + 1] + 1, row[j] + 1
+            best = min(deleted, inserted, table[i][j] + (word != right))
+            row.append(best)
+        table.append(row)
+    return torch.tensor(table)
 
 
-def _common(hypothesis: Sequence[str], reference: Sequence[str]) -> Tensor:
-    table = torch.zeros(len(hypothesis) + 1, len(reference) + 1, dtype=torch.long)
-    for i, word in enumerate(hypothesis, start=1):
-        for j, right in enumerate(reference, start=1):
-            table[i, j] = table[i - 1, j - 1] + 1 if word == right else max(table[i - 1, j], table[i, j - 1])
-    return table
-
-
-def _stopped_early(hypothesis: Sequence[str], reference: Sequence[str]) -> Tensor:
-    table: Tensor = _table(hypothesis, reference)
-    if hypothesis and reference:
-        table[-1, 1:] = table[1:, -1] = 0
-    return table
-
-
-def _place_by_place(hypothesis: Sequence[str], reference: Sequence[str]) -> Tensor:
-    """At [i, j] the words that differ at the same place, and the difference in length."""
-    return torch.tensor(
-        [
-            [sum(map(str.__ne__, hypothesis[:i], reference[:j])) + abs(i - j) for j in range(len(reference) + 1)]
-            for i in range(len(hypothesis) + 1)
-        ]
-    )
+_slip = partial(Edited, _edits_row_by_row)
+_FIRST_ROW_ZERO = ("list(range(len(reference) + 1))", "[0] * (len(reference) + 1)")
+_FIRST_COLUMN_ZERO = ("[i + 1]", "[0]")
+_BEST, _MADE = "min(deleted, inserted, table[i][j] + (word != right))", "torch.tensor(table)"
 
 
 def _edits_in_place(hypothesis: Words, reference: Words) -> Tensor:
@@ -121,25 +82,7 @@ def _edits_by_recursion(hypothesis: Words, reference: Words) -> Tensor:
     return torch.tensor([[edits(i, j) for j in range(len(reference) + 1)] for i in range(len(hypothesis) + 1)])
 
 
-def _edits_by_columns(hypothesis: Words, reference: Words) -> Tensor:
-    columns = [list(range(len(hypothesis) + 1))]
-    for right in reference:
-        column = [columns[-1][0] + 1]
-        for i, word in enumerate(hypothesis):
-            column.append(min(column[-1] + 1, columns[-1][i + 1] + 1, columns[-1][i] + (word != right)))
-        columns.append(column)
-    return torch.tensor(columns).T
-
-
-def _edits_in_numpy(hypothesis: Words, reference: Words) -> Tensor:
-    table = numpy.add.outer(numpy.arange(len(hypothesis) + 1), numpy.arange(len(reference) + 1))
-    for i, word in enumerate(hypothesis, start=1):
-        for j, right in enumerate(reference, start=1):
-            table[i, j] = min(table[i - 1, j] + 1, table[i, j - 1] + 1, table[i - 1, j - 1] + (word != right))
-    return torch.from_numpy(table)
-
-
-CORRECT = (_edits_in_place, _edits_by_recursion, _edits_by_columns, _edits_in_numpy)
+CORRECT = (_edits_row_by_row, _edits_in_place, _edits_by_recursion)
 
 
 EXERCISE = Exercise(
@@ -199,146 +142,155 @@ EXERCISE = Exercise(
         Misconception(
             "contained_is_the_same",
             "Your table takes a word for the same if the reference's contains it (`in`). Compare whole words, with ==.",
-            partial(_table, same=lambda word, right: word in right),
+            _slip(("word != right", "word not in right")),
         ),
         Misconception(
             "substitution_costs_two",
             "Your table lets a substitution cost 2, as if it were a deletion and an insertion. It is one edit: the "
             "diagonal step costs 1 where the words differ.",
-            partial(_table, substitution=2),
+            _slip(("+ (word", "+ 2 * (word")),
         ),
         Misconception(
             "match_costs_one",
             "Your table charges 1 for the diagonal step even where the words are the same. Equal words cost nothing.",
-            partial(_table, match=1, substitution=1),
+            _slip(("word != right", "True")),
         ),
         Misconception(
             "substitution_is_free",
             "Your table lets one word become another for nothing. The diagonal step costs 1 where the words differ.",
-            partial(_table, substitution=0),
+            _slip(("word != right", "False")),
         ),
         Misconception(
             "match_and_mismatch_exchanged",
             "Your table charges the diagonal step where the words are the same, but not where they differ. It is the "
             "other way round: compare with !=.",
-            partial(_table, match=1, substitution=0),
+            _slip(("!=", "==")),
         ),
         Misconception(
             "no_deletion",
             "Your table never deletes: a superfluous word of the hypothesis can go for 1, from the row above.",
-            partial(_table, deletion=1000),
+            _slip(("(deleted, ", "(")),
         ),
         Misconception(
             "no_insertion",
             "Your table never inserts: a word of the reference that is missing can be put in for 1, from the column "
             "to the left.",
-            partial(_table, insertion=1000),
+            _slip(("inserted, table[i][j] +", "table[i][j] +")),
         ),
         Misconception(
             "first_row_of_zeros",
             "Your first row is 0. Without any word of the hypothesis the j words of the reference must all be "
             "inserted: D[0, j] = j.",
-            partial(_table, row=0, column=1),
+            _slip(_FIRST_ROW_ZERO),
         ),
         Misconception(
             "first_column_of_zeros",
             "Your first column is 0. Without any word of the reference the i words of the hypothesis must all be "
             "deleted: D[i, 0] = i.",
-            partial(_table, column=0),
+            _slip(_FIRST_COLUMN_ZERO),
         ),
         Misconception(
             "borders_of_zeros",
             "Your first row and column are 0. Against no words at all, all of them must go in or out: D[i, 0] = i, "
             "D[0, j] = j.",
-            partial(_table, row=0, column=0),
+            _slip(_FIRST_ROW_ZERO, _FIRST_COLUMN_ZERO),
         ),
         Misconception(
             "most_edits",
             "Your table takes the most expensive of the three steps. It is the fewest edits that count: min.",
-            partial(_table, choose=max),
+            _slip(("= min", "= max")),
         ),
         Misconception(
             "place_by_place",
             "Your table compares the words place by place, and adds the difference in length: one missing word makes "
             "all that follow wrong. Take the smallest of the three steps in each cell.",
-            _place_by_place,
+            _slip((_BEST, "table[i][j] + (hypothesis[min(i, j)] != reference[min(i, j)])"), paired=False),
         ),
         Misconception(
             "transposed",
             "Your table has a row for each word of the reference. Rows belong to the hypothesis, columns to the "
             "reference.",
-            partial(_table, made=lambda table: table.T),
+            _slip((_MADE, f"{_MADE}.T")),
         ),
         Misconception(
             "borders_missing",
             "Your table lacks its first row and column, those of no words at all. It has one more of each than there "
             "are words.",
-            partial(_table, made=lambda table: table[1:, 1:]),
+            _slip((_MADE, f"{_MADE}[1:, 1:]")),
         ),
         Misconception(
             "distance_only",
             "Your answer is one number, the last cell. Return the whole table as a tensor.",
-            partial(_table, made=lambda table: int(table[-1, -1])),
+            _slip((_MADE, "table[-1][-1]")),
         ),
         Misconception(
             "lists",
             "Your numbers stand in lists. Make a tensor of them: torch.tensor(table).",
-            partial(_table, made=lambda table: table.tolist()),
+            _slip((_MADE, "table")),
         ),
         Misconception(
             "floats",
             "Your numbers are floats. Edits are counted: make the table with dtype=torch.long.",
-            partial(_table, made=lambda table: table.float()),
+            _slip((_MADE, f"{_MADE}.float()")),
         ),
         Misconception(
             "longest_common_subsequence",
             "Your answer is the table of the longest common subsequence: how many words the two share in the same "
             "order. Count edits: the cheapest of three steps, each of which costs 1.",
-            _common,
+            _slip(
+                _FIRST_ROW_ZERO,
+                _FIRST_COLUMN_ZERO,
+                (_BEST, "table[i][j] + 1 if word == right else max(table[i][j + 1], row[j])"),
+                paired=False,
+            ),
         ),
         Misconception(
             "last_row_and_column_left_0",
             "Your answer fills the table up to its last row and column, which stay 0. With the empty beginning there "
             "are len + 1 of them: range(1, len(hypothesis) + 1).",
-            _stopped_early,
+            _slip(
+                ("append(best)", "append(best * (i + 1 < len(hypothesis) and j + 1 < len(reference)))"), paired=False
+            ),
         ),
         Misconception(
             "corner_of_1",
             "Your table begins with 1 in the corner. No words turn into no words without an edit: D[0, 0] = 0.",
-            partial(_table, corner=1),
+            _slip(("range(len(reference) + 1)", "range(1, len(reference) + 2)"), ("[i + 1]", "[i + 2]")),
         ),
         Misconception(
             "deletion_is_free",
             "Your table deletes for nothing. A word of the hypothesis that goes costs 1, from the row above.",
-            partial(_table, deletion=0),
+            _slip(("[j + 1] + 1", "[j + 1]")),
         ),
         Misconception(
             "insertion_is_free",
             "Your table inserts for nothing. A word of the reference that is put in costs 1, from the column to the "
             "left.",
-            partial(_table, insertion=0),
+            _slip(("row[j] + 1", "row[j]")),
         ),
         Misconception(
             "deletion_costs_two",
             "Your table lets a deletion cost 2, in the first column as well. Each edit costs 1.",
-            partial(_table, deletion=2, column=2),
+            _slip(("[j + 1] + 1", "[j + 1] + 2"), ("[i + 1]", "[2 * i + 2]")),
         ),
         Misconception(
             "capitals_ignored",
             "Your table treats `The` and `the` as the same. Words are compared as they are.",
-            partial(_table, same=lambda word, right: word.lower() == right.lower()),
+            _slip(("word != right", "word.lower() != right.lower()")),
         ),
         Misconception(
             "int32",
             "Your table is of int32. Make it with dtype=torch.long, which is int64.",
-            partial(_table, made=lambda table: table.int()),
+            _slip((_MADE, f"{_MADE}.int()")),
         ),
         Misconception(
             "words_behind",
             "Your table compares words one place too early: row 1, column 1 compares the last words, [-1]. Row i "
             "belongs to hypothesis[i - 1], column j to reference[j - 1].",
-            lambda hypothesis, reference: _table(
-                [*hypothesis[-1:], *hypothesis[:-1]], [*reference[-1:], *reference[:-1]]
+            _slip(
+                ("enumerate(hypothesis)", "enumerate(hypothesis[-1:] + hypothesis[:-1])"),
+                ("enumerate(reference)", "enumerate(reference[-1:] + reference[:-1])"),
+                paired=False,
             ),
         ),
     ),

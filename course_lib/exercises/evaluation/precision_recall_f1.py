@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
-from typing import Any
 
-import numpy
 import torch
 from torch import Generator, Tensor
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import METRICS
 from course_lib.exercises.common import integer
@@ -77,66 +75,21 @@ def _tag_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case(name, answer, part="0 / 0")
 
 
-_Counts = tuple[int, int, int, int]
-"""How often a label is right, predicted and expected, and how many words there are."""
-
-
-def _counted(predicted: Tensor, expected: Tensor, mask: Tensor, label: int) -> _Counts:
-    return (*_found(predicted, expected, mask, label), int(mask.sum()))
-
-
-def _harmonic(precision: float, recall: float) -> float:
-    return 2 * precision * recall / (precision + recall)
-
-
-def _jaccard(precision: float, recall: float) -> float:
-    return 1 / (1 / precision + 1 / recall - 1) if precision and recall else 0.0
-
-
-def _scored(
-    predicted: Tensor,
-    expected: Tensor,
-    mask: Tensor,
-    label: int,
-    *,
-    count: Callable[[Tensor, Tensor, Tensor, int], _Counts] = _counted,
-    real: Callable[[Tensor], Tensor] = torch.clone,
-    below: Callable[[_Counts], tuple[float, float]] = lambda counts: (counts[1], counts[2]),
-    mean: Callable[[float, float], float] = _harmonic,
-    nothing: tuple[float, float] = (0.0, 0.0),
-    returned: Callable[[float, float, float], Any] = lambda precision, recall, f1: (precision, recall, f1),
-) -> Any:
-    """`label_scores` with one thing, or several, done differently; `nothing`: a ratio, and F1, where it is 0 / 0."""
-    counts = count(predicted, expected, real(mask), label)
-    precision, recall = (counts[0] / of if of else nothing[0] for of in below(counts))
-    f1 = mean(precision, recall) if precision + recall != 0 else nothing[1]
-    return returned(precision, recall, f1)
-
-
-def _agreed(predicted: Tensor, expected: Tensor, mask: Tensor, label: int) -> _Counts:
-    is_right, said, true, words = _counted(predicted, expected, mask, label)
-    return int((((predicted == label) == (expected == label)) & mask).sum()), said, true, words
-
-
-def _of_any_label(predicted: Tensor, expected: Tensor, mask: Tensor, label: int) -> _Counts:
-    return int(((predicted == expected) & mask).sum()), *_counted(predicted, expected, mask, label)[1:]
-
-
-def _made_zero(predicted: Tensor, expected: Tensor, mask: Tensor, label: int) -> _Counts:
-    return _counted(predicted * mask, expected * mask, torch.ones_like(mask), label)
-
-
-def _hits_not_masked(predicted: Tensor, expected: Tensor, mask: Tensor, label: int) -> _Counts:
-    everywhere = _counted(predicted, expected, torch.ones_like(mask), label)
-    return everywhere[0], *_counted(predicted, expected, mask, label)[1:]
-
-
-def _expected_masked(predicted: Tensor, expected: Tensor, mask: Tensor, label: int) -> _Counts:
-    right, _said, true, words = _counted(predicted, expected, mask, label)
-    return right, int((predicted == label).sum()), true, words
-
-
 Scores = tuple[float, float, float]
+
+
+def _scores_from_counts(predicted: Tensor, expected: Tensor, mask: Tensor, label: int) -> Scores:
+    said, true = (predicted == label) & mask, (expected == label) & mask
+    found, guessed, there = int((said & true).sum()), int(said.sum()), int(true.sum())
+    precision = found / guessed if guessed else 0.0
+    recall = found / there if there else 0.0
+    f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+    return precision, recall, f1
+
+
+_slip = partial(Edited, _scores_from_counts)
+_FIRST, _F1, _RETURN = "said, true = ", "2 * precision * recall / (precision + recall)", "return precision, recall, f1"
+_RATIOS_OF_ONE = (("guessed else 0.0", "guessed else 1.0"), ("there else 0.0", "there else 1.0"))
 
 
 def _scores_by_loop(predicted: Tensor, expected: Tensor, mask: Tensor, label: int) -> Scores:
@@ -161,29 +114,7 @@ def _scores_in_single_precision(predicted: Tensor, expected: Tensor, mask: Tenso
     return precision.item(), recall.item(), f1.item()
 
 
-def _scores_in_numpy(predicted: Tensor, expected: Tensor, mask: Tensor, label: int) -> Scores:
-    guess, gold = predicted.numpy()[mask.numpy()], expected.numpy()[mask.numpy()]
-    table = numpy.zeros((2, 2))
-    numpy.add.at(table, ((guess == label).astype(int), (gold == label).astype(int)), 1)
-    with numpy.errstate(invalid="ignore"):
-        precision, recall = (
-            numpy.nan_to_num(table[1, 1] / table[1].sum()),
-            numpy.nan_to_num(table[1, 1] / table[:, 1].sum()),
-        )
-        f1 = numpy.nan_to_num(2 * precision * recall / (precision + recall))
-    return float(precision), float(recall), float(f1)
-
-
-def _scores_by_refilling(predicted: Tensor, expected: Tensor, mask: Tensor, label: int) -> Scores:
-    predicted, expected = predicted.clone(), expected.clone()
-    predicted[~mask] = expected[~mask] = label + 1
-    said, true = predicted.eq(label), expected.eq(label)
-    right = said.logical_and(true).sum().item()
-    precision, recall = right / (said.sum().item() or 1), right / (true.sum().item() or 1)
-    return precision, recall, 2 * precision * recall / ((precision + recall) or 1)
-
-
-CORRECT = (_scores_by_loop, _scores_in_single_precision, _scores_in_numpy, _scores_by_refilling)
+CORRECT = (_scores_from_counts, _scores_by_loop, _scores_in_single_precision)
 
 
 EXERCISE = Exercise(
@@ -231,112 +162,117 @@ EXERCISE = Exercise(
             "nan_for_nothing",
             "Your answer is right as long as the label is predicted, occurs, and is found. Where a division is 0 / 0 "
             "it gives NaN: make it 0.",
-            partial(_scored, nothing=(math.nan, math.nan)),
+            _slip(
+                ("guessed else 0.0", "guessed else float('nan')"),
+                ("there else 0.0", "there else float('nan')"),
+                ("recall else 0.0", "recall else float('nan')"),
+            ),
             alone=True,
         ),
         Misconception(
             "one_for_nothing",
             "Your answer is right as long as the label is predicted, occurs, and is found. Where a division is 0 / 0 "
             "it gives 1, a prize for nothing: make it 0.",
-            partial(_scored, nothing=(1.0, 1.0)),
+            _slip(*_RATIOS_OF_ONE, ("recall else 0.0", "recall else 1.0")),
             alone=True,
         ),
         Misconception(
             "ratios_of_one_for_nothing",
             "Your answer is right as long as the label is predicted and occurs. It turns a precision or recall of 0 / "
             "0 into 1, a prize for nothing: make it 0.",
-            partial(_scored, nothing=(1.0, 0.0)),
+            _slip(*_RATIOS_OF_ONE),
             alone=True,
         ),
         Misconception(
             "swapped",
             "Your answer has precision and recall swapped. Precision divides by how often the label was predicted, "
             "recall by how often it is there.",
-            partial(_scored, returned=lambda precision, recall, f1: (recall, precision, f1)),
+            _slip((_RETURN, "return recall, precision, f1")),
         ),
         Misconception(
             "mask_ignored",
             "Your answer counts padding. Only where the mask is True is there a word: index predicted and expected "
             "with it first.",
-            partial(_scored, real=torch.ones_like),
+            _slip((_FIRST, f"mask = torch.ones_like(mask)\n    {_FIRST}")),
         ),
         Misconception(
             "mask_inverted",
             "Your answer scores the padding and leaves out the words: the mask is True at the words.",
-            partial(_scored, real=torch.logical_not),
+            _slip((_FIRST, f"mask = ~mask\n    {_FIRST}")),
         ),
         Misconception(
             "padding_is_zero",
             "Your answer turns padding into label 0 (a product with the mask does that), and counts it when label 0 "
             "is scored. Leave padding out: predicted[mask].",
-            partial(_scored, count=_made_zero),
+            _slip(
+                ("(predicted == label) & mask", "predicted * mask == label"),
+                ("(expected == label) & mask", "expected * mask == label"),
+            ),
         ),
         Misconception(
             "agreement_on_other_labels",
             "Your answer also counts the words that rightly did not get this label. Only those that have this label "
             "and were predicted to have it count as right.",
-            partial(_scored, count=_agreed),
+            _slip(("said & true", "(said == true) & mask")),
         ),
         Misconception(
             "over_all_words",
             "Your answer divides by the number of all words. Divide by how often the label was predicted "
             "(precision), and by how often it is there (recall).",
-            partial(_scored, below=lambda counts: (counts[3], counts[3])),
+            _slip(("found / guessed", "found / int(mask.sum())"), ("found / there", "found / int(mask.sum())")),
         ),
         Misconception(
             "arithmetic_mean",
             "Your F1 is the ordinary mean of precision and recall. It is the harmonic mean, "
             "2 · precision · recall / (precision + recall).",
-            partial(_scored, mean=lambda precision, recall: (precision + recall) / 2),
+            _slip((_F1, "(precision + recall) / 2")),
         ),
         Misconception(
             "geometric_mean",
             "Your F1 is the root of the product of precision and recall. It is the harmonic mean, "
             "2 · precision · recall / (precision + recall).",
-            partial(_scored, mean=lambda precision, recall: math.sqrt(precision * recall)),
+            _slip((_F1, "(precision * recall) ** 0.5")),
         ),
         Misconception(
             "factor_two_forgotten",
             "Your F1 lacks the factor 2: 2 · precision · recall / (precision + recall).",
-            partial(_scored, mean=lambda precision, recall: precision * recall / (precision + recall)),
+            _slip(("2 * precision", "precision")),
         ),
-        in_percent(
-            "shares from 0 to 1", partial(_scored, returned=lambda *shares: tuple(100 * share for share in shares))
-        ),
+        in_percent("shares from 0 to 1", _slip((_RETURN, "return 100 * precision, 100 * recall, 100 * f1"))),
         Misconception(
             "hits_of_all_labels",
             "Your answer counts every word that is labelled rightly as found, whatever its label. Count those where "
             "both are `label`.",
-            lambda *case: _scored(*case, count=_of_any_label),
+            _slip(("said & true", "(predicted == expected) & mask"), paired=False),
         ),
         Misconception(
             "mask_not_for_the_hits",
             "Your answer also counts hits in the padding. Use the mask for all three counts: what is found, predicted "
             "and expected.",
-            partial(_scored, count=_hits_not_masked),
+            _slip(("said & true", "(predicted == label) & (expected == label)")),
         ),
         Misconception(
             "mask_for_what_is_expected_alone",
             "Your answer counts what is predicted in the padding, which spoils the precision. Use the mask for what is "
             "predicted as well.",
-            partial(_scored, count=_expected_masked),
+            _slip(("(predicted == label) & mask", "predicted == label")),
         ),
         Misconception(
             "smaller_of_the_two",
             "Your F1 is the smaller of precision and recall. It is their harmonic mean, 2 · precision · recall / "
             "(precision + recall).",
-            partial(_scored, mean=min),
+            _slip((_F1, "min(precision, recall)")),
         ),
         Misconception(
             "over_the_union",
             "Your F1 divides what is found by what is predicted or expected (Jaccard's index). F1 is the harmonic "
             "mean, 2 · precision · recall / (precision + recall).",
-            partial(_scored, mean=_jaccard),
+            _slip((_F1, "found / (guessed + there - found)")),
         ),
         Misconception(
             "f1_first",
             "Your answer has F1 first. The order is precision, recall, F1.",
-            partial(_scored, returned=lambda precision, recall, f1: (f1, precision, recall)),
+            _slip((_RETURN, "return f1, precision, recall")),
         ),
     ),
     withheld=WITHHELD,

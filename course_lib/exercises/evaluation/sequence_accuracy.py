@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import integer
-from course_lib.exercises.evaluation.shared import HEADLINES, LESSON, WITHHELD, is_right
+from course_lib.exercises.evaluation.shared import HEADLINES, LESSON, WITHHELD
 from course_lib.references import evaluation
 
 
@@ -48,21 +49,15 @@ def _sequence_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case(name, (predicted, expected, mask))
 
 
-def _share_of_sentences(
-    predicted: Tensor,
-    expected: Tensor,
-    mask: Tensor,
-    *,
-    right: Callable[[Tensor, Tensor], Tensor] = lambda same, mask: same | ~mask,
-    sentence: Callable[[Tensor, Tensor], Tensor] = lambda right, mask: right.all(dim=1),
-    looked_at: slice = slice(None),
-    of: Callable[[Tensor], int] = len,
-    wrong: bool = False,
-    times: float = 1.0,
-) -> float:
-    """`sequence_accuracy` with one thing, or several, done differently."""
-    whole = sentence(right(predicted == expected, mask)[:, looked_at], mask[:, looked_at])
-    return times * int((~whole if wrong else whole).sum()) / of(whole)
+def _sequences_at_once(predicted: Tensor, expected: Tensor, mask: Tensor) -> float:
+    same = predicted == expected
+    fine = same | ~mask
+    whole = fine.all(dim=1)
+    return whole.double().mean().item()
+
+
+_slip = partial(Edited, _sequences_at_once)
+_FINE, _WHOLE, _SHARE = "same | ~mask", "fine.all(dim=1)", "whole.double().mean().item()"
 
 
 def _sequences_by_loop(predicted: Tensor, expected: Tensor, mask: Tensor) -> float:
@@ -77,13 +72,7 @@ def _sequences_refilled(predicted: Tensor, expected: Tensor, mask: Tensor) -> fl
     return (filled == expected).all(-1).float().mean().item()
 
 
-CORRECT = (
-    _sequences_by_loop,
-    _sequences_refilled,
-    lambda predicted, expected, mask: 1 - ((predicted != expected) & mask).any(dim=1).double().mean().item(),
-    lambda predicted, expected, mask: ((predicted == expected) | ~mask).numpy().all(axis=1).mean(),
-    lambda predicted, expected, mask: int((((predicted - expected).abs() * mask).sum(1) == 0).sum()) / len(mask),
-)
+CORRECT = (_sequences_at_once, _sequences_by_loop, _sequences_refilled)
 
 
 EXERCISE = Exercise(
@@ -115,102 +104,100 @@ EXERCISE = Exercise(
             "words_taken_to_come_first",
             "Your answer counts the words of a mask and compares so many from the beginning. Padding may stand in "
             "front or in between: the mask says where the words are.",
-            lambda predicted, expected, mask: _share_of_sentences(
-                predicted, expected, torch.arange(mask.shape[1]) < mask.sum(1, keepdim=True)
+            _slip(
+                ("same = ", "mask = torch.arange(mask.shape[1]) < mask.sum(1, keepdim=True)\n    same = "), paired=False
             ),
         ),
         Misconception(
             "token_accuracy",
             "Your answer is the share of words that are right. Ask for each sentence whether all its words are, and "
             "take the share of sentences.",
-            lambda predicted, expected, mask: (predicted == expected)[mask].double().mean().item(),
+            _slip((_SHARE, "same[mask].double().mean().item()"), paired=False),
         ),
         Misconception(
             "padding_must_match",
             "Your answer also asks padding to be right. A place where the mask is False counts as right, whatever "
             "stands there.",
-            partial(_share_of_sentences, right=lambda same, mask: same),
+            _slip((_FINE, "same")),
         ),
         Misconception(
             "padding_is_wrong",
             "Your answer treats padding as a mistake, so no sentence shorter than the longest can be right. Where the "
             "mask is False any label will do: combine with | ~mask.",
-            partial(_share_of_sentences, right=lambda same, mask: same & mask),
+            _slip((_FINE, "same & mask")),
         ),
         Misconception(
             "one_right_word_is_enough",
             "Your answer takes a sentence to be right if it has one right word. All its words must be right: .all(), "
             "not .any().",
-            lambda predicted, expected, mask: is_right(predicted, expected, mask).any(dim=1).double().mean().item(),
+            _slip((_WHOLE, "(same & mask).any(dim=1)"), paired=False),
         ),
         Misconception(
             "one_right_place_is_enough",
             "Your answer takes a sentence to be right if it has one right word, or padding. All its words must be "
             "right: .all(), not .any().",
-            lambda *case: _share_of_sentences(*case, sentence=lambda right, mask: right.any(dim=1)),
+            _slip((_WHOLE, "fine.any(dim=1)"), paired=False),
         ),
         Misconception(
             "most_words_are_enough",
             "Your answer takes a sentence to be right if more than half of its words are. All of them must be: .all().",
-            partial(_share_of_sentences, sentence=lambda right, mask: 2 * (right & mask).sum(dim=1) > mask.sum(dim=1)),
+            _slip((_WHOLE, "2 * (fine & mask).sum(dim=1) > mask.sum(dim=1)")),
         ),
         Misconception(
             "one_mistake_forgiven",
             "Your answer forgives a sentence one mistake. All words must be right: .all().",
-            partial(_share_of_sentences, sentence=lambda right, mask: (~right).sum(dim=1) <= 1),
+            _slip((_WHOLE, "(~fine).sum(dim=1) <= 1")),
         ),
         Misconception(
             "mask_inverted",
             "Your answer asks only the padding to be right. Where the mask is True there is a word: combine with "
             "| ~mask.",
-            partial(_share_of_sentences, right=lambda same, mask: same | mask),
+            _slip((_FINE, "same | mask")),
         ),
         Misconception(
             "all_or_nothing",
             "Your answer asks for the whole batch at once. Ask for each sentence by itself, .all(dim=1), and take the "
             "share of those that are right.",
-            partial(_share_of_sentences, sentence=lambda right, mask: right.all().reshape(1)),
+            _slip((_WHOLE, "fine.all().reshape(1)")),
         ),
         Misconception(
             "first_word_left_out",
             "Your answer does not look at the first word of a sentence. It counts like the others.",
-            partial(_share_of_sentences, looked_at=slice(1, None)),
+            _slip(("whole = ", "fine, mask = fine[:, 1:], mask[:, 1:]\n    whole = ")),
         ),
         Misconception(
             "first_word_alone",
             "Your answer looks at the first word of each sentence only. Look at all of them: does a loop return too "
             "early?",
-            partial(_share_of_sentences, looked_at=slice(1)),
+            _slip(("whole = ", "fine, mask = fine[:, :1], mask[:, :1]\n    whole = ")),
         ),
         Misconception(
             "over_words",
             "Your answer divides the number of right sentences by the number of words. Divide by the number of "
             "sentences.",
-            lambda predicted, expected, mask: int(((predicted == expected) | ~mask).all(dim=1).sum()) / int(mask.sum()),
+            _slip((_SHARE, "int(whole.sum()) / int(mask.sum())"), paired=False),
         ),
         Misconception(
             "mean_of_accuracies",
             "Your answer is the mean of the sentences' own accuracies. A sentence with one mistake counts as wrong, "
             "however long it is.",
-            lambda predicted, expected, mask: (
-                (is_right(predicted, expected, mask).sum(dim=1) / mask.sum(dim=1)).double().mean().item()
-            ),
+            _slip((_WHOLE, "(same & mask).sum(dim=1) / mask.sum(dim=1)"), paired=False),
         ),
         Misconception(
             "over_the_batch",
             "Your answer asks for each place whether it is right in all sentences (dim=0). Ask for each sentence "
             "whether all its places are, dim=1.",
-            partial(_share_of_sentences, sentence=lambda right, mask: right.all(dim=0)),
+            _slip((_WHOLE, "fine.all(dim=0)")),
         ),
         Misconception(
             "count",
             "Your answer is the number of right sentences. Divide by the number of all sentences.",
-            partial(_share_of_sentences, of=lambda whole: 1),
+            _slip((_SHARE, "float(whole.sum())")),
         ),
         Misconception(
             "error_rate",
             "Your answer is the share of sentences that are wrong. The accuracy is the share of those that are right.",
-            partial(_share_of_sentences, wrong=True),
+            _slip(("whole.double", "(~whole).double")),
         ),
     ),
     withheld=WITHHELD,

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 import numpy
-import torch
 from torch import Generator
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import Callback, Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import EDITS
 from course_lib.exercises.common import integer, sizes
@@ -46,31 +45,23 @@ def _rate_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("nothing is said for two sentences", ([[], rest[0], []], [short, rest[1], long], _DISTANCE))
 
 
-def _edits(hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> list[int]:
-    return [evaluation.edit_distance(*pair) for pair in zip(hypotheses, references, strict=True)]
-
-
-_Sentences = Sequence[Sequence[str]]
-
-
-def _rate(
-    hypotheses: _Sentences,
-    references: _Sentences,
-    distance: Callable[..., int],
-    *,
-    edits: Callable[[_Sentences, _Sentences], float] = lambda said, right: sum(_edits(said, right)),
-    words: Callable[[_Sentences, _Sentences], float] = lambda said, right: sum(map(len, right)),
-    kept: Callable[[Sequence[str], Sequence[str]], bool] = lambda said, right: True,
-    cap: float = math.inf,
-    returned: Callable[[float], float] = float,
-) -> float:
-    """`word_error_rate` with one thing, or several, done differently."""
-    pairs = [pair for pair in zip(hypotheses, references, strict=True) if kept(*pair)]
-    said, right = [one for one, _ in pairs], [one for _, one in pairs]
-    return returned(min(cap, edits(said, right) / words(said, right)))
-
-
 Distance = Callable[[Words, Words], int]
+
+
+def _rate_of_sums(hypotheses: Sequence[Words], references: Sequence[Words], distance: Distance) -> float:
+    pairs = list(zip(hypotheses, references, strict=True))
+    edits = [distance(said, right) for said, right in pairs]
+    words = [len(right) for _, right in pairs]
+    rate = sum(edits) / sum(words)
+    return rate
+
+
+_slip = partial(Edited, _rate_of_sums)
+_RATE, _EDITS, _WORDS = (
+    "sum(edits) / sum(words)",
+    "[distance(said, right) for said, right in pairs]",
+    "len(right) for _, right",
+)
 
 
 def _rate_by_loop(hypotheses: Sequence[Words], references: Sequence[Words], distance: Distance) -> float:
@@ -87,17 +78,7 @@ def _rate_weighted(hypotheses: Sequence[Words], references: Sequence[Words], dis
     return numpy.average(rates, weights=lengths)  # type: ignore[no-any-return]
 
 
-CORRECT = (
-    _rate_by_loop,
-    _rate_weighted,
-    lambda hypotheses, references, distance: (
-        sum(map(distance, hypotheses, references)) / len([word for reference in references for word in reference])
-    ),
-    lambda hypotheses, references, distance: float(
-        torch.tensor([distance(references[i], hypotheses[i]) for i in range(len(references))]).sum()
-        / sum(map(len, references))
-    ),
-)
+CORRECT = (_rate_of_sums, _rate_by_loop, _rate_weighted)
 
 
 EXERCISE = Exercise(
@@ -128,129 +109,105 @@ EXERCISE = Exercise(
             "mean_of_rates",
             "Your answer is the mean of the sentences' own rates, the macro average. For a corpus add up all edits "
             "and all reference words, and divide once.",
-            partial(
-                _rate,
-                edits=lambda said, right: sum(
-                    edits / len(one) for edits, one in zip(_edits(said, right), right, strict=True)
-                ),
-                words=lambda said, right: len(right),
-            ),
+            _slip((_RATE, "sum(one / of for one, of in zip(edits, words)) / len(words)")),
         ),
         Misconception(
             "over_hypothesis_words",
             "Your answer divides by the words of the hypotheses. Divide by those of the references: otherwise, the "
             "longer a program babbles, the smaller the rate.",
-            partial(_rate, words=lambda said, right: sum(map(len, said))),
+            _slip((_WORDS, "len(said) for said, _")),
         ),
         Misconception(
             "over_the_longer",
             "Your answer divides by the longer of the two sentences. Divide by the words of the references, even if "
             "the rate is then above 1.",
-            partial(
-                _rate, words=lambda said, right: sum(max(map(len, pair)) for pair in zip(said, right, strict=True))
-            ),
+            _slip((_WORDS, "max(len(said), len(right)) for said, right")),
         ),
         Misconception(
             "over_sentences",
             "Your answer is the number of edits for each sentence. Divide by the words of all references.",
-            partial(_rate, words=lambda said, right: len(right)),
+            _slip(("sum(words)", "len(words)")),
         ),
         Misconception(
             "capped_at_one",
             "Your answer never exceeds 1. It may: a program that says far too much makes more mistakes than there are "
             "words.",
-            partial(_rate, cap=1.0),
+            _slip(("return rate", "return min(1.0, rate)")),
             alone=True,
         ),
         Misconception(
             "accuracy",
             "Your answer is one minus the word error rate. It is an error rate: lower is better.",
-            partial(_rate, returned=lambda rate: 1 - rate),
+            _slip(("return rate", "return 1 - rate")),
         ),
         Misconception(
             "wrong_sentences",
             "Your answer is the share of sentences with a mistake. Count the edits, and divide by the words of the "
             "references.",
-            partial(
-                _rate,
-                edits=lambda said, right: sum(edits > 0 for edits in _edits(said, right)),
-                words=lambda said, right: len(right),
-            ),
+            _slip((_RATE, "sum(one > 0 for one in edits) / len(words)")),
         ),
-        in_percent("a share", partial(_rate, returned=lambda rate: 100 * rate)),
+        in_percent("a share", _slip(("return rate", "return 100 * rate"))),
         Misconception(
             "not_divided",
             "Your answer is the number of edits. Divide by the words of all references.",
-            partial(_rate, words=lambda said, right: 1),
+            _slip(("sum(words)", "1")),
         ),
         Misconception(
             "empty_hypotheses_left_out",
             "Your answer is right as long as something is said, but leaves out sentences for which nothing was. All "
             "their words are missing: count them.",
-            partial(_rate, kept=lambda said, right: bool(said)),
+            _slip(("edits = ", "pairs = [pair for pair in pairs if pair[0]]\n    edits = ")),
             alone=True,
         ),
         Misconception(
             "empty_hypotheses_cost_nothing",
             "Your answer is right as long as something is said; a sentence for which nothing was costs it nothing. "
             "All its words are missing: distance counts them.",
-            partial(
-                _rate,
-                edits=lambda said, right: sum(
-                    edits for edits, one in zip(_edits(said, right), said, strict=True) if one
-                ),
-            ),
+            _slip((_EDITS, "[distance(said, right) if said else 0 for said, right in pairs]")),
             alone=True,
         ),
         Misconception(
             "over_words_of_both",
             "Your answer divides by the words of hypotheses and references. Divide only by those of the references.",
-            partial(_rate, words=lambda said, right: sum(map(len, said)) + sum(map(len, right))),
+            _slip((_WORDS, "len(said) + len(right) for said, right")),
         ),
         Misconception(
             "upside_down",
             "Your answer is upside down: words over edits. Divide the edits by the words.",
-            partial(_rate, returned=lambda rate: 1 / rate),
+            _slip(("return rate", "return 1 / rate")),
         ),
         Misconception(
             "first_sentence_alone",
             "Your answer is the rate of the first sentence. Add up the edits and the words of all, and divide once.",
-            partial(
-                _rate,
-                edits=lambda said, right: _edits(said, right)[0],
-                words=lambda said, right: len(right[0]),
-            ),
+            _slip((_RATE, "edits[0] / words[0]")),
         ),
         Misconception(
             "edits_of_the_last_sentence",
             "Your answer has only the edits of the last sentence. Add to the sum in every round: +=.",
-            partial(_rate, edits=lambda said, right: _edits(said, right)[-1]),
+            _slip(("sum(edits)", "edits[-1]")),
         ),
         Misconception(
             "edits_of_the_first_sentence",
             "Your answer divides the edits of the first sentence by the words of all of them: does the loop return "
             "too early?",
-            partial(_rate, edits=lambda said, right: _edits(said, right)[0]),
+            _slip(("sum(edits)", "edits[0]")),
         ),
         Misconception(
             "words_of_the_last_reference",
             "Your answer divides by the words of the last reference only. Add to the sum in every round: +=.",
-            partial(_rate, words=lambda said, right: len(right[-1])),
+            _slip(("sum(words)", "words[-1]")),
         ),
         Misconception(
             "one_long_sentence",
             "Your answer joins all sentences into one and counts its edits, so that words match across sentences. "
             "Call distance for each sentence, and add up.",
-            partial(
-                _rate,
-                edits=lambda said, right: evaluation.edit_distance(sum(map(list, said), []), sum(map(list, right), [])),
-            ),
+            _slip((_EDITS, "[distance(sum(map(list, hypotheses), []), sum(map(list, references), []))]")),
         ),
         Misconception(
             "sentences_as_words",
             "Your answer gives distance the lists of all sentences, so that a whole sentence is one edit. Call it for "
             "each sentence.",
-            lambda *case: _rate(*case, edits=lambda said, right: evaluation.edit_distance(said, right)),  # type: ignore[arg-type]
+            _slip((_EDITS, "[distance(hypotheses, references)]"), paired=False),
         ),
     ),
     withheld=WITHHELD,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import torch
 from torch import Generator, nn
 
 from course_lib.blocks import BlockConfig, EncoderBlock
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import integer
 from course_lib.exercises.gpt.shared import LESSON, WITHHELD
@@ -39,39 +40,19 @@ def _count_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("an output of its own", (vocabulary, context, d_model, 4, False), part=OWN_OUTPUT)
 
 
-def _counted(
-    vocabulary: int,
-    context: int,
-    d_model: int,
-    layers: int,
-    tied: bool,
-    *,
-    sizes: Callable[[int, int, int], tuple[int, int, int]] = lambda vocabulary, context, layers: (
-        vocabulary,
-        context,
-        layers,
-    ),
-    matrices: tuple[int, int] = (4, 8),
-    biases: tuple[int, int] = (4, 5),
-    norms: tuple[int, int] = (4, 2),
-    more: Callable[[int, int, int], int] = lambda context, d_model, layers: 0,
-    positions: Callable[[int, int, int], int] = lambda context, d_model, layers: context * d_model,
-    output: Callable[[int, int, bool], int] = lambda vocabulary, d_model, tied: 0 if tied else vocabulary * d_model,
-    finish: Callable[[int], int] = lambda count: count,
-) -> int:
-    """The count, any part of which may be done differently.
-
-    `matrices` is how many times d_model² a block has in attention and in the feed-forward network, `biases` how many
-    times d_model; `norms` is how many times d_model a block has, and the end.
-    """
-    vocabulary, context, layers = sizes(vocabulary, context, layers)
-    block = sum(matrices) * d_model * d_model + (sum(biases) + norms[0]) * d_model
-    around = vocabulary * d_model + positions(context, d_model, layers) + norms[1] * d_model
-    return finish(around + layers * block + output(vocabulary, d_model, tied) + more(context, d_model, layers))
+def _count_part_by_part(vocabulary: int, context: int, d_model: int, layers: int, tied: bool) -> int:
+    attention = 4 * d_model * d_model + 4 * d_model
+    feed_forward = 8 * d_model * d_model + 5 * d_model
+    norms, last_norm = 4 * d_model, 2 * d_model
+    embedding, positions = vocabulary * d_model, context * d_model
+    output = 0 if tied else embedding
+    count = embedding + positions + layers * (attention + feed_forward + norms) + last_norm + output
+    return count
 
 
-def _gpt_1s_vocabulary(vocabulary: int, context: int, layers: int) -> tuple[int, int, int]:
-    return 40_478, context, layers
+_slip = partial(Edited, _count_part_by_part)
+_GPT_1S_VOCABULARY = ("vocabulary * d_model", "40_478 * d_model")
+_NO_BIASES = (("d_model + 4 * d_model", "d_model"), ("d_model + 5 * d_model", "d_model"))
 
 
 def _count_a_model(vocabulary: int, context: int, d_model: int, layers: int, tied: bool) -> int:
@@ -94,20 +75,7 @@ def _count_shapes(vocabulary: int, context: int, d_model: int, layers: int, tied
     return sum(math.prod(shape) for shape in shapes)
 
 
-def _count_torchs_layers(vocabulary: int, context: int, d_model: int, layers: int, tied: bool) -> int:
-    layer = nn.TransformerEncoderLayer(d_model, 1, 4 * d_model, device="meta")
-    one = sum(parameter.numel() for parameter in layer.parameters())
-    return (vocabulary * (1 if tied else 2) + context + 2) * d_model + layers * one
-
-
-CORRECT = (
-    _count_a_model,
-    _count_shapes,
-    _count_torchs_layers,
-    lambda vocabulary, context, d_model, layers, tied: (
-        (vocabulary * (2 - tied) + context + layers * (12 * d_model + 13) + 2) * d_model
-    ),
-)
+CORRECT = (_count_part_by_part, _count_a_model, _count_shapes)
 
 
 EXERCISE = Exercise(
@@ -158,177 +126,173 @@ EXERCISE = Exercise(
             "always_tied",
             "Your answer is right for tied outputs. Where `tied` is False, the output layer has a matrix of its own, "
             "vocabulary times d_model (without a bias).",
-            partial(_counted, output=lambda vocabulary, d_model, tied: 0),
+            _slip(("0 if tied else embedding", "0")),
             alone=True,
         ),
         Misconception(
             "output_counted_twice",
             "Your answer counts the output layer although it is tied. It is the embedding, and the same numbers are "
             "learned only once: add it only where `tied` is False.",
-            partial(_counted, output=lambda vocabulary, d_model, tied: vocabulary * d_model),
+            _slip(("0 if tied else embedding", "embedding")),
         ),
         Misconception(
             "no_embedding_if_tied",
             "Your answer leaves out the embedding where the output is tied to it. The two are one matrix, and that one "
             "is learned: count it once.",
-            partial(
-                _counted,
-                output=lambda vocabulary, d_model, tied: -vocabulary * d_model if tied else vocabulary * d_model,
-            ),
+            _slip(("0 if tied", "-embedding if tied")),
         ),
         Misconception(
             "as_printed",
             "Your answer is what slide S3 and the paper's table 2 print, 117M for the smallest. Those are GPT-2's "
             "blocks with the vocabulary of GPT-1, 40,478 tokens; count with the vocabulary that is given.",
-            partial(_counted, sizes=_gpt_1s_vocabulary, finish=lambda count: round(count, -6)),
+            _slip(_GPT_1S_VOCABULARY, ("return count", "return round(count, -6)")),
         ),
         Misconception(
             "vocabulary_of_gpt_1",
             "Your answer counts 40,478 tokens, the vocabulary of GPT-1, as the table on slide S3 seems to do. Count "
             "with the vocabulary that is given.",
-            partial(_counted, sizes=_gpt_1s_vocabulary),
+            _slip(_GPT_1S_VOCABULARY),
         ),
         Misconception(
             "vocabulary_of_gpt_2",
             "Your answer counts 50,257 tokens, whatever the vocabulary is. Count with the vocabulary that is given.",
-            partial(_counted, sizes=lambda vocabulary, context, layers: (50_257, context, layers)),
+            _slip(("vocabulary * d_model", "50_257 * d_model")),
         ),
         Misconception(
             "context_of_gpt_2",
             "Your answer counts 1024 positions, whatever the context is. Count with the context that is given.",
-            partial(_counted, sizes=lambda vocabulary, context, layers: (vocabulary, 1024, layers)),
+            _slip(("context * d_model", "1024 * d_model")),
         ),
         Misconception(
             "always_twelve_layers",
             "Your answer counts 12 blocks, which is what the smallest GPT-2 has. There are `layers` of them.",
-            partial(_counted, sizes=lambda vocabulary, context, layers: (vocabulary, context, 12)),
+            _slip(("layers * (", "12 * (")),
         ),
         Misconception(
             "one_block",
             "Your answer counts one block. There are `layers` of them, and each learns numbers of its own.",
-            partial(_counted, sizes=lambda vocabulary, context, layers: (vocabulary, context, 1)),
+            _slip(("layers * (", "(")),
         ),
         Misconception(
             "no_biases",
             "Your answer leaves out the biases. Each of the linear layers in a block has one: 4 d_model for attention, "
             "5 d_model for the feed-forward network.",
-            partial(_counted, biases=(0, 0)),
+            _slip(*_NO_BIASES),
         ),
         Misconception(
             "d_model_short_in_a_block",
             "Your answer is d_model short in each block: one bias is missing. W_o has one like the other projections, "
             "and so have both layers of the feed-forward network.",
-            partial(_counted, biases=(3, 5)),
+            _slip(("+ 4 *", "+ 3 *")),
             alone=True,
         ),
         Misconception(
             "three_d_model_short_in_a_block",
             "Your answer is 3 d_model short in each block. Each of the four projections has a bias of d_model; of the "
             "feed-forward network's two biases, the first has 4 d_model numbers: one for each output of its layer.",
-            partial(_counted, biases=(4, 2)),
+            _slip(("+ 5 *", "+ 2 *")),
             alone=True,
         ),
         Misconception(
             "four_d_model_short_in_a_block",
             "Your answer is 4 d_model short in each block. The biases of attention's four projections have that many "
             "numbers, and so do the two layer norms: count both.",
-            partial(_counted, norms=(0, 2)),
+            _slip(("norms, last_norm = 4 * d_model", "norms, last_norm = 0")),
             alone=True,
         ),
         Misconception(
             "no_biases_in_feed_forward",
             "Your answer leaves out the biases of the feed-forward network. Both layers have one: 4 d_model for the "
             "first, d_model for the second.",
-            partial(_counted, biases=(4, 0)),
+            _slip(_NO_BIASES[1]),
         ),
         Misconception(
             "no_norms",
             "Your answer leaves out the layer norms: gamma and beta, 2 d_model each; two in every block and one at the "
             "end.",
-            partial(_counted, norms=(0, 0)),
+            _slip(("4 * d_model, 2 * d_model", "0, 0")),
             alone=True,
         ),
         Misconception(
             "no_final_norm",
             "Your answer leaves out the final layer norm, after the last block: 2 d_model more.",
-            partial(_counted, norms=(4, 0)),
+            _slip((", 2 * d_model", ", 0")),
         ),
         Misconception(
             "final_norm_in_every_block",
             "Your answer counts three layer norms in a block. There are two, plus a single one after the last block.",
-            partial(_counted, norms=(6, 0)),
+            _slip(("4 * d_model, 2 * d_model", "6 * d_model, 0")),
         ),
         Misconception(
             "one_norm_in_a_block",
             "Your answer counts one layer norm in a block. There are two, one before attention and one before the "
             "feed-forward network.",
-            partial(_counted, norms=(2, 2)),
+            _slip(("norms, last_norm = 4", "norms, last_norm = 2")),
         ),
         Misconception(
             "norms_without_beta",
             "Your answer counts d_model numbers for a layer norm. It has two for each dimension, gamma and beta.",
-            partial(_counted, norms=(2, 1)),
+            _slip(("4 * d_model, 2 * d_model", "2 * d_model, d_model")),
         ),
         Misconception(
             "no_positions",
             "Your answer leaves out the positions. GPT-2 learns a vector for each of them: context times d_model.",
-            partial(_counted, positions=lambda context, d_model, layers: 0),
+            _slip(("context * d_model", "0")),
         ),
         Misconception(
             "one_number_a_position",
             "Your answer counts one number for each position. A position has a vector of its own, of d_model numbers.",
-            partial(_counted, positions=lambda context, d_model, layers: context),
+            _slip(("context * d_model", "context")),
         ),
         Misconception(
             "positions_in_every_block",
             "Your answer counts the positions once for each block. They are added to the embeddings, once: context "
             "times d_model.",
-            partial(_counted, positions=lambda context, d_model, layers: layers * context * d_model),
+            _slip(("context * d_model", "layers * context * d_model")),
         ),
         Misconception(
             "no_biases_and_no_norms",
             "Your answer is the matrices alone, 12 d_model² in each block and the embeddings: a good estimate. The "
             "exact number includes the biases and layer norms.",
-            partial(_counted, biases=(0, 0), norms=(0, 0)),
+            _slip(*_NO_BIASES, ("4 * d_model, 2 * d_model", "0, 0")),
         ),
         Misconception(
             "no_output_projection",
             "Your answer counts three projections in attention, for queries, keys and values. The fourth, W_o, joins "
             "the heads: another d_model² and its bias.",
-            partial(_counted, matrices=(3, 8), biases=(3, 5)),
+            _slip(("4 * d_model * d_model + 4", "3 * d_model * d_model + 3")),
         ),
         Misconception(
             "one_layer_of_feed_forward",
             "Your answer counts one layer of the feed-forward network. There are two: up to 4 d_model, and down again.",
-            partial(_counted, matrices=(4, 4), biases=(4, 4)),
+            _slip(("8 * d_model * d_model + 5", "4 * d_model * d_model + 4")),
         ),
         Misconception(
             "cross_attention_counted",
             "Your answer counts two attentions and three norms in a block, like those of a translating decoder. GPT "
             "has no cross-attention: one attention, two norms.",
-            partial(_counted, matrices=(8, 8), biases=(8, 5), norms=(6, 2)),
+            _slip(
+                ("4 * d_model * d_model + 4", "8 * d_model * d_model + 8"),
+                ("norms, last_norm = 4", "norms, last_norm = 6"),
+            ),
         ),
         Misconception(
             "attention_weights_counted",
             "Your answer counts context times context numbers in each block. Attention's weights are computed afresh "
             "from every text, and never learned.",
-            partial(_counted, more=lambda context, d_model, layers: layers * context * context),
+            _slip(("return count", "return count + layers * context * context")),
         ),
         Misconception(
             "own_output_with_bias",
             "Your answer is right for tied outputs. Where `tied` is False it gives the output layer a bias, and "
             "GPT-2's has none.",
-            partial(
-                _counted, output=lambda vocabulary, d_model, tied: 0 if tied else vocabulary * d_model + vocabulary
-            ),
+            _slip(("else embedding", "else embedding + vocabulary")),
             alone=True,
         ),
         Misconception(
             "output_with_bias",
             "Your answer gives the output layer a bias. GPT-2's has none.",
-            partial(
-                _counted, output=lambda vocabulary, d_model, tied: vocabulary + (0 if tied else vocabulary * d_model)
-            ),
+            _slip(("0 if tied else embedding", "vocabulary if tied else embedding + vocabulary")),
         ),
     ),
     withheld=WITHHELD,

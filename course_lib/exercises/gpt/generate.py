@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
-import numpy
 import torch
-import torch.nn.functional as F
 from torch import Generator, Tensor
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import CORE, Callback, Case, Exercise, Hint, Misconception
 from course_lib.checking.recorded.stand_ins import ByHeart, EveryWord
 from course_lib.exercises.common import integer
@@ -51,45 +50,17 @@ def _generate_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
 Model = Callable[[Tensor], Tensor]
 
 
-def _written(
-    model: Model,
-    prompt: Tensor,
-    new_tokens: int,
-    context: int,
-    *,
-    count: Callable[[int, int], int] = lambda new_tokens, prompt: new_tokens,
-    keep: Callable[[Tensor, int], Tensor] = lambda ids, context: ids,
-    read: Callable[[Tensor, int], Tensor] = lambda ids, context: ids[-context:],
-    choose: Callable[[Tensor], Tensor] = lambda logits: logits[0, -1].argmax(),
-    add: Callable[[Tensor, Tensor], Tensor] = lambda ids, token: torch.cat([ids, token]),
-    give: Callable[[Tensor, int], Tensor] = lambda ids, prompt: ids,
-) -> Tensor:
-    """Text written by a loop, any step of which may be done differently; a prompt is passed on as its length."""
+def _writing_token_by_token(model: Model, prompt: Tensor, new_tokens: int, context: int) -> Tensor:
     ids = prompt
-    for _ in range(count(new_tokens, len(prompt))):
-        ids = keep(ids, context)
-        ids = add(ids, choose(model(read(ids, context).unsqueeze(0))).reshape(1))
-    return give(ids, len(prompt))
+    for _ in range(new_tokens):
+        logits = model(ids[-context:].unsqueeze(0))
+        token = logits[0, -1].argmax().reshape(1)
+        ids = torch.cat([ids, token])
+    return ids
 
 
-def _window_cut_once(model: Model, prompt: Tensor, new_tokens: int, context: int) -> Tensor:
-    seen = _written(model, prompt[-context:], new_tokens, context, read=lambda ids, context: ids)
-    return torch.cat([prompt[:-context], seen])
-
-
-def _from_one_reading(model: Model, prompt: Tensor, new_tokens: int, context: int) -> Tensor:
-    token = model(prompt[-context:].unsqueeze(0))[0, -1].argmax()
-    return torch.cat([prompt, token.expand(new_tokens)])
-
-
-def _best_of_one_reading(model: Model, prompt: Tensor, new_tokens: int, context: int) -> Tensor:
-    return torch.cat([prompt, model(prompt[-context:].unsqueeze(0))[0, -1].topk(new_tokens).indices])
-
-
-def _up_to_token_0(model: Model, prompt: Tensor, new_tokens: int, context: int) -> Tensor:
-    ids = _written(model, prompt, new_tokens, context)
-    ends = (ids[len(prompt) :] == 0).nonzero()
-    return ids[: len(prompt) + int(ends[0]) + 1] if len(ends) else ids
+_slip = partial(Edited, _writing_token_by_token)
+_READ, _ASKED, _TIMES, _RETURN = "ids[-context:]", "logits[0, -1]", "range(new_tokens)", "return ids"
 
 
 def _writing_lists(model: Model, prompt: Tensor, new_tokens: int, context: int) -> Tensor:
@@ -108,22 +79,7 @@ def _writing_in_place(model: Model, prompt: Tensor, new_tokens: int, context: in
     return text
 
 
-def _writing_recursively(model: Model, prompt: Tensor, new_tokens: int, context: int) -> Tensor:
-    if new_tokens == 0:
-        return prompt
-    token = torch.log_softmax(model(prompt[-context:].view(1, -1))[0, -1], dim=0).topk(1).indices
-    return _writing_recursively(model, torch.cat((prompt, token)), new_tokens - 1, context)
-
-
-def _writing_with_numpy(model: Model, prompt: Tensor, new_tokens: int, context: int) -> Tensor:
-    tokens = prompt.numpy()
-    for _ in range(new_tokens):
-        scores = model(torch.from_numpy(tokens[-context:].copy()).reshape(1, -1)).numpy()[0, -1]
-        tokens = numpy.append(tokens, scores.argmax())
-    return torch.from_numpy(tokens.copy())
-
-
-CORRECT = (_writing_lists, _writing_in_place, _writing_recursively, _writing_with_numpy)
+CORRECT = (_writing_token_by_token, _writing_lists, _writing_in_place)
 
 
 EXERCISE = Exercise(
@@ -132,7 +88,7 @@ EXERCISE = Exercise(
     name="generate",
     title="Writing",
     statement=(
-        "generate(model, prompt int64 [tokens], new_words, context) -> int64 [tokens + new_words]: the prompt, "
+        "generate(model, prompt int64 [tokens], new_tokens, context) -> int64 [tokens + new_tokens]: the prompt, "
         "followed by the most probable next token, again and again; model(ids [batch, tokens]) gives logits [batch, "
         "tokens, vocabulary] and reads at most `context` tokens, the last ones."
     ),
@@ -185,139 +141,148 @@ EXERCISE = Exercise(
             "context_ignored",
             "Your answer is right as long as the text fits into the context. Beyond it the model has no positions: "
             "give it the last `context` tokens only, ids[-context:].",
-            partial(_written, read=lambda ids, context: ids),
+            _slip((_READ, "ids")),
             alone=True,
         ),
         Misconception(
             "first_words_kept",
             "Your answer gives the model the first `context` tokens of a long text. What comes next depends on the "
             "last ones: ids[-context:].",
-            partial(_written, read=lambda ids, context: ids[:context]),
+            _slip((_READ, "ids[:context]")),
         ),
         Misconception(
             "one_word_short_of_the_context",
             "Your answer gives the model one token fewer than its context holds. It can read all of `context` tokens: "
             "ids[-context:].",
-            partial(_written, read=lambda ids, context: ids[-(context - 1) :]),
+            _slip((_READ, "ids[-(context - 1) :]")),
         ),
         Misconception(
             "one_word_beyond_the_context",
             "Your answer gives the model one token more than its context holds. It can read `context` tokens: "
             "ids[-context:].",
-            partial(_written, read=lambda ids, context: ids[-(context + 1) :]),
+            _slip((_READ, "ids[-(context + 1) :]")),
         ),
         Misconception(
             "window_cut_once",
             "Your answer cuts what the model reads once, before the loop, but then it grows beyond the context. Cut "
             "at every step: ids[-context:].",
-            _window_cut_once,
+            _slip(
+                ("ids = prompt", "ids = prompt[-context:]"),
+                (_READ, "ids"),
+                (_RETURN, "return torch.cat([prompt[:-context], ids])"),
+                paired=False,
+            ),
         ),
         Misconception(
             "padded_to_the_context",
             "Your answer pads the text with token 0 in front until it is as long as the context, and the model takes "
             "those for tokens. Give it a short text as it is: ids[-context:].",
-            partial(_written, read=lambda ids, context: F.pad(ids, (context, 0))[-context:]),
+            _slip((_READ, "torch.cat([torch.zeros(context, dtype=torch.long), ids])[-context:]")),
         ),
         Misconception(
             "prompt_left_out",
             "Your answer is the new tokens only. Return the whole text, beginning with the prompt.",
-            partial(_written, give=lambda ids, prompt: ids[prompt:]),
+            _slip((_RETURN, "return ids[len(prompt) :]")),
         ),
         # torch makes floats of an empty list: with nothing to write this one ends differently.
         Misconception(
             "prompt_left_out_of_a_list",
             "Your answer is the new tokens only. Return the whole text, beginning with the prompt.",
-            partial(_written, give=lambda ids, prompt: torch.tensor(ids[prompt:].tolist())),
+            _slip((_RETURN, "return torch.tensor(ids[len(prompt) :].tolist())")),
         ),
         Misconception(
             "one_reading",
             "Your answer writes the token after the prompt again and again. Append the new token, let the model read "
             "the longer text, and ask for the token after its last one: logits[0, -1].",
-            _from_one_reading,
+            lambda model, prompt, new_tokens, context: torch.cat(
+                [prompt, model(prompt[-context:].unsqueeze(0))[0, -1].argmax().expand(new_tokens)]
+            ),
         ),
         Misconception(
             "best_of_one_reading",
             "Your answer asks the model once, and writes down the most probable tokens for one and the same place. "
             "Append one token, let the model read the longer text, and ask again.",
-            _best_of_one_reading,
+            lambda model, prompt, new_tokens, context: torch.cat(
+                [prompt, model(prompt[-context:].unsqueeze(0))[0, -1].topk(new_tokens).indices]
+            ),
         ),
         Misconception(
             "only_the_last_word_read",
             "Your answer lets the model read the last token only. It needs everything before it as well: the last "
             "`context` tokens.",
-            partial(_written, read=lambda ids, context: ids[-1:]),
+            _slip((_READ, "ids[-1:]")),
         ),
         Misconception(
             "first_position_asked",
             "Your answer takes the logits of the first position, which has read one token. The next token is predicted "
             "at the last position: logits[0, -1].",
-            partial(_written, choose=lambda logits: logits[0, 0].argmax()),
+            _slip((_ASKED, "logits[0, 0]")),
         ),
         Misconception(
             "position_before_the_last_asked",
             "Your answer takes the logits of the last position but one, which predict the last token of the text "
             "itself. The next token is predicted at the last position: logits[0, -1].",
-            partial(_written, choose=lambda logits: logits[0, -2:][0].argmax()),
+            _slip((_ASKED, "logits[0, -2:][0]")),
         ),
         Misconception(
             "all_positions_asked",
             "Your answer looks for the largest logit of all positions. The others speak of tokens that are already "
             "there: the next token is predicted at the last position, logits[0, -1].",
-            partial(_written, choose=lambda logits: logits[0].amax(dim=0).argmax()),
+            _slip((_ASKED, "logits[0].amax(dim=0)")),
         ),
         Misconception(
             "exp_overflows",
             "Your answer takes exp of the logits, which is infinite beyond 88, and then it cannot tell the best token "
             "from the others. exp does not change the order: take the largest logit itself.",
-            partial(_written, choose=lambda logits: logits[0, -1].exp().argmax()),
+            _slip((_ASKED, "logits[0, -1].exp()")),
         ),
         Misconception(
             "least_probable",
             "Your answer takes the least probable token (argmin). Take the most probable: argmax.",
-            partial(_written, choose=lambda logits: logits[0, -1].argmin()),
+            _slip(("argmax", "argmin")),
         ),
         Misconception(
             "one_word_too_many",
-            "Your answer writes one token too many. Write exactly `new_words`.",
-            partial(_written, count=lambda new_tokens, prompt: new_tokens + 1),
+            "Your answer writes one token too many. Write exactly `new_tokens`.",
+            _slip((_TIMES, "range(new_tokens + 1)")),
         ),
         Misconception(
             "one_word_at_least",
-            "Your answer writes a token even where new_words is 0. Write exactly `new_words`: here, that leaves the "
+            "Your answer writes a token even where new_tokens is 0. Write exactly `new_tokens`: here, that leaves the "
             "prompt alone.",
-            partial(_written, count=lambda new_tokens, prompt: max(1, new_tokens)),
+            _slip((_TIMES, "range(max(1, new_tokens))")),
         ),
         Misconception(
             "one_word_too_few",
-            "Your answer writes one token too few. Write exactly `new_words`.",
-            partial(_written, count=lambda new_tokens, prompt: new_tokens - 1),
+            "Your answer writes one token too few. Write exactly `new_tokens`.",
+            _slip((_TIMES, "range(new_tokens - 1)")),
         ),
         Misconception(
             "stopped_at_the_full_stop",
             "Your answer is right until the model writes token 0, the full stop of this lesson: there it ends. Write "
-            "exactly `new_words`; a text may have several sentences.",
-            _up_to_token_0,
+            "exactly `new_tokens`; a text may have several sentences.",
+            _slip((_RETURN, "    if token == 0:\n            break\n    return ids"), paired=False),
         ),
         Misconception(
             "length_of_the_whole",
-            "Your answer stops when the whole text has `new_words` tokens. That many should be added to the prompt.",
-            partial(_written, count=lambda new_tokens, prompt: new_tokens - prompt),
+            "Your answer stops when the whole text has `new_tokens` tokens. That many should be added to the prompt.",
+            _slip((_TIMES, "range(new_tokens - len(prompt))")),
         ),
         Misconception(
             "new_words_in_front",
             "Your answer puts the new tokens in front of the text. They come after it: torch.cat([ids, token]).",
-            partial(_written, add=lambda ids, token: torch.cat([token, ids])),
+            _slip(("[ids, token]", "[token, ids]")),
         ),
         Misconception(
             "batch_left_on",
             "Your answer is [1, tokens]: the dimension of the batch is still there. Remove it with squeeze(0).",
-            partial(_written, give=lambda ids, prompt: ids.unsqueeze(0)),
+            _slip((_RETURN, "return ids.unsqueeze(0)")),
         ),
         Misconception(
             "text_cut_to_the_window",
             "Your answer is right as long as the text fits into the context. Later it drops the beginning for good: "
             "ids = ids[-context:]. Cut only what the model reads, and keep the text whole.",
-            partial(_written, keep=lambda ids, context: ids[-context:]),
+            _slip(("logits = ", "ids = ids[-context:]\n        logits = ")),
             alone=True,
         ),
     ),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
-from math import prod
 
 import torch
 from torch import Generator
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import integer
 from course_lib.exercises.since_2017.shared import LESSON, WITHHELD
@@ -25,20 +25,11 @@ def _cache_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("nothing read yet", (integer(generator, 3, 90), 4, integer(generator, 16, 200), 0, 2))
 
 
-def _counted(
-    layers: int,
-    key_value_heads: int,
-    d_head: int,
-    tokens: int,
-    bytes_per_number: int,
-    *,
-    kinds: int = 2,
-    depth: Callable[[int], int] = lambda layers: layers,
-    heads: Callable[[int], int] = lambda heads: heads,
-    length: Callable[[int], int] = lambda tokens: tokens,
-    size: Callable[[int], int] = lambda size: size,
-) -> int:
-    return kinds * depth(layers) * heads(key_value_heads) * d_head * length(tokens) * size(bytes_per_number)
+def _by_product(layers: int, key_value_heads: int, d_head: int, tokens: int, bytes_per_number: int) -> int:
+    return 2 * layers * key_value_heads * d_head * tokens * bytes_per_number
+
+
+_slip = partial(Edited, _by_product)
 
 
 def _by_tensors(layers: int, key_value_heads: int, d_head: int, tokens: int, bytes_per_number: int) -> int:
@@ -50,11 +41,7 @@ def _by_token(layers: int, key_value_heads: int, d_head: int, tokens: int, bytes
     return sum(2 * key_value_heads * d_head * bytes_per_number for _layer in range(layers)) * tokens
 
 
-CORRECT = (
-    _by_tensors,
-    _by_token,
-    lambda *sizes: 2 * prod(sizes),
-)
+CORRECT = (_by_product, _by_tensors, _by_token)
 
 
 EXERCISE = Exercise(
@@ -85,39 +72,39 @@ EXERCISE = Exercise(
         Misconception(
             "keys_alone",
             "Your answer counts the keys alone (or the values alone). A cache holds both.",
-            partial(_counted, kinds=1),
+            _slip(("2 * ", "")),
         ),
         Misconception(
             "queries_kept",
             "Your answer keeps the queries, too. Only the newest token asks, so that old queries are of no use: two "
             "things are kept, not three.",
-            partial(_counted, kinds=3),
+            _slip(("2 * ", "3 * ")),
         ),
         Misconception(
             "one_layer",
             "Your answer counts one layer. Each layer has its own keys and values.",
-            partial(_counted, depth=lambda layers: 1),
+            _slip(("layers * ", "")),
         ),
         Misconception(
             "one_head",
             "Your answer counts one head. Multiply by `key_value_heads`.",
-            partial(_counted, heads=lambda heads: 1),
+            _slip((" * key_value_heads", "")),
         ),
         Misconception(
             "every_pair_of_words",
             "Your answer grows with the square of the tokens: those are the scores, and nobody keeps them. Each token "
             "has one key.",
-            partial(_counted, length=lambda tokens: tokens * tokens),
+            _slip((" * tokens", " * tokens * tokens")),
         ),
         Misconception(
             "numbers_for_bytes",
             "Your answer counts numbers. Each of them takes `bytes_per_number` bytes.",
-            partial(_counted, size=lambda size: 1),
+            _slip((" * bytes_per_number", "")),
         ),
         Misconception(
             "bits",
             "Your answer counts bits: it is eight times too large.",
-            partial(_counted, size=lambda size: 8 * size),
+            _slip((" * bytes_per_number", " * 8 * bytes_per_number")),
         ),
     ),
     withheld=WITHHELD,

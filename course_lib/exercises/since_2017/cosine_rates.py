@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
-import numpy
 import torch
 from torch import Generator, Tensor
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import integer
 from course_lib.exercises.since_2017.shared import LESSON, WITHHELD
@@ -32,27 +32,18 @@ def _rate_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("a warm-up of one step", (torch.arange(1, 20), 0.01 * integer(generator, 1, 90), 1, 19, 0.0))
 
 
-Rate = Callable[[Tensor, float, int], Tensor]
-
-
-def _rates(
-    steps: Tensor,
-    peak: float,
-    warmup: int,
-    total: int,
-    least: float,
-    *,
-    rising: Rate = lambda steps, peak, warmup: peak * steps / warmup,
-    done: Callable[[Tensor, int, int], Tensor] = lambda steps, warmup, total: (steps - warmup) / (total - warmup),
-    shape: Callable[[Tensor], Tensor] = lambda done: (1 + torch.cos(math.pi * done)) / 2,
-    down: Callable[[Tensor, float, float], Tensor] = lambda share, peak, least: least + (peak - least) * share,
-    early: Callable[[Tensor, int], Tensor] = lambda steps, warmup: steps < warmup,
-    dtype: torch.dtype = torch.float32,
-) -> Tensor:
-    """The schedule with changes, in double precision until the end."""
+def _rates_at_once(steps: Tensor, peak: float, warmup: int, total: int, least: float) -> Tensor:
     exact = steps.double()
-    falling = down(shape(done(exact, warmup, total)), peak, least)
-    return torch.where(early(steps, warmup), rising(exact, peak, warmup), falling).to(dtype)
+    rising = peak * exact / warmup
+    done = (exact - warmup) / (total - warmup)
+    share = (1 + torch.cos(math.pi * done)) / 2
+    falling = least + (peak - least) * share
+    return torch.where(exact < warmup, rising, falling).float()
+
+
+_slip = partial(Edited, _rates_at_once)
+_EXACT, _DONE, _FALLING = "steps.double()", "(exact - warmup) / (total - warmup)", "least + (peak - least) * share"
+_TURN, _SHARE = "math.pi * done", "(1 + torch.cos(math.pi * done)) / 2"
 
 
 def _rates_by_loop(steps: Tensor, peak: float, warmup: int, total: int, least: float) -> Tensor:
@@ -71,17 +62,7 @@ def _rates_by_squares(steps: Tensor, peak: float, warmup: int, total: int, least
     return (falling * (steps / warmup).double().clamp(max=1)).float()
 
 
-def _rates_in_numpy(steps: Tensor, peak: float, warmup: int, total: int, least: float) -> Tensor:
-    at = steps.numpy().astype(float)
-    falling = least + (peak - least) * (1 + numpy.cos(numpy.pi * (at - warmup) / (total - warmup))) / 2
-    return torch.from_numpy(numpy.where(at <= warmup, peak * at / warmup, falling)).float()
-
-
-CORRECT = (
-    _rates_by_loop,
-    _rates_by_squares,
-    _rates_in_numpy,
-)
+CORRECT = (_rates_at_once, _rates_by_loop, _rates_by_squares)
 
 
 EXERCISE = Exercise(
@@ -119,89 +100,87 @@ EXERCISE = Exercise(
         Misconception(
             "pi_forgotten",
             "Your cosine gets no π: it goes from 0 to 1, not from 0 to π, and never comes down. Take cos(π · done).",
-            partial(_rates, shape=lambda done: (1 + torch.cos(done)) / 2),
+            _slip((_TURN, "done")),
         ),
         Misconception(
             "no_warmup",
             "Your answer has no warm-up: up to step `warmup` the rate rises in a line, peak · step / warmup.",
-            partial(_rates, early=lambda steps, warmup: torch.zeros_like(steps, dtype=torch.bool)),
+            _slip(("torch.where(exact < warmup, rising, falling)", "falling")),
         ),
         Misconception(
             "done_from_the_start",
             "Your cosine begins at step 0, so that the rate has fallen already when the warm-up ends. What is done is "
             "(step - warmup) / (total - warmup).",
-            partial(_rates, done=lambda steps, warmup, total: steps / total),
+            _slip((_DONE, "exact / total")),
         ),
         Misconception(
             "done_after_the_end",
             "Your cosine takes `total` steps after the warm-up, and is not done at step `total`. Divide by total - "
             "warmup.",
-            partial(_rates, done=lambda steps, warmup, total: (steps - warmup) / total),
+            _slip((_DONE, "(exact - warmup) / total")),
         ),
         Misconception(
             "whole_cosine",
             "Your answer takes a whole turn of the cosine: down, and up again. Half a turn is π, not 2π.",
-            partial(_rates, shape=lambda done: (1 + torch.cos(2 * math.pi * done)) / 2),
+            _slip((_TURN, f"2 * {_TURN}")),
         ),
         Misconception(
             "quarter_cosine",
             "Your answer takes a quarter turn of the cosine, which falls ever faster and ends with a bump. Take (1 + "
             "cos(π done)) / 2.",
-            partial(_rates, shape=lambda done: torch.cos(math.pi / 2 * done)),
+            _slip((_SHARE, f"torch.cos({_TURN} / 2)")),
         ),
         Misconception(
             "not_lifted",
             "Your rates become negative: a cosine goes from 1 to -1. Add 1, and halve it.",
-            partial(_rates, shape=lambda done: torch.cos(math.pi * done)),
+            _slip((_SHARE, f"torch.cos({_TURN})")),
         ),
         Misconception(
             "not_halved",
             "Your peak is twice as high as it should be: 1 + cos goes from 2 to 0. Halve it.",
-            partial(_rates, shape=lambda done: 1 + torch.cos(math.pi * done)),
+            _slip((") / 2", ")")),
         ),
         Misconception(
             "straight_line",
             "Your answer falls in a straight line. Half a cosine lingers at the top and at the bottom.",
-            partial(_rates, shape=lambda done: 1 - done),
+            _slip((_SHARE, "1 - done")),
         ),
         Misconception(
             "least_left_out",
             "Your answer falls to 0 whatever `least` is. It falls to `least`.",
-            partial(_rates, down=lambda share, peak, least: peak * share),
+            _slip((_FALLING, "peak * share")),
         ),
         Misconception(
             "least_added_on_top",
             "Your answer adds `least` to everything, so that the fall begins above the peak. Only the difference, "
             "peak - least, follows the cosine.",
-            partial(_rates, down=lambda share, peak, least: least + peak * share),
+            _slip((_FALLING, "least + peak * share")),
         ),
         Misconception(
             "cut_off_at_least",
             "Your answer falls towards 0 and is cut off at `least`. It falls all the way to `least`, and reaches it at "
             "the last step.",
-            partial(_rates, down=lambda share, peak, least: (peak * share).clamp(min=least)),
+            _slip((_FALLING, "(peak * share).clamp(min=least)")),
         ),
         Misconception(
             "warm_from_least",
             "Your warm-up begins at `least`. It begins at 0: peak · step / warmup.",
-            lambda steps, peak, warmup, total, least: _rates(
-                steps, peak, warmup, total, least, rising=lambda steps, p, w: least + (p - least) * steps / w
-            ),
+            _slip(("peak * exact / warmup", "least + (peak - least) * exact / warmup"), paired=False),
         ),
         Misconception(
             "counted_from_zero",
             "Your answer is one step late. Steps count from 1 here: use them as they come.",
-            lambda steps, *others: _rates(steps - 1, *others),
+            _slip((_EXACT, f"{_EXACT} - 1"), paired=False),
         ),
         Misconception(
             "by_place",
             "Your answer goes by a step's place in the tensor. Steps may come in any order: use their numbers.",
-            lambda steps, *others: _rates(torch.arange(1, len(steps) + 1), *others),
+            _slip((_EXACT, "torch.arange(1, len(steps) + 1).double()"), paired=False),
         ),
         Misconception(
             "in_double_precision",
             "The result is in double precision (float64). Return float32, torch's default: .float() does it.",
-            partial(_rates, dtype=torch.float64),
+            _slip((".float()", "")),
         ),
     ),
     withheld=WITHHELD,

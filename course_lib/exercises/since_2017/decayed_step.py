@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import Kind, and_turned_around, integer, kinds
 from course_lib.exercises.since_2017.shared import LESSON, WITHHELD
@@ -37,22 +38,16 @@ def _drawn(name: str, kind: Kind, shapes: Sequence[tuple[int, ...]], part: str =
     return Case(name, (weights, updates, rate, decay), part=part)
 
 
-def _stepped(
-    weights: Sequence[Tensor],
-    updates: Sequence[Tensor],
-    rate: float,
-    decay: float,
-    *,
-    decays: Callable[[Tensor], bool] = lambda weight: weight.dim() > 1,
-    of: Callable[[Tensor, Tensor], Tensor] = lambda weight, update: weight,
-    scale: Callable[[float, float], float] = lambda rate, decay: rate * decay,
-    moved: Callable[[float], float] = lambda rate: rate,
-) -> list[Tensor]:
-    """The step, with another decay."""
-    return [
-        weight - moved(rate) * update - (scale(rate, decay) * of(weight, update) if decays(weight) else 0.0)
-        for weight, update in zip(weights, updates, strict=True)
-    ]
+def _weight_by_weight(weights: Sequence[Tensor], updates: Sequence[Tensor], rate: float, decay: float) -> list[Tensor]:
+    moved = []
+    for weight, update in zip(weights, updates, strict=True):
+        lost = rate * decay * weight if weight.dim() > 1 else 0.0
+        moved.append(weight - rate * update - lost)
+    return moved
+
+
+_slip = partial(Edited, _weight_by_weight)
+_SHARE, _WHAT, _DECAYS, _MOVED = "rate * decay", "* weight if", "weight.dim() > 1", "weight - rate * update"
 
 
 def _by_shrinking(weights: Sequence[Tensor], updates: Sequence[Tensor], rate: float, decay: float) -> list[Tensor]:
@@ -61,20 +56,9 @@ def _by_shrinking(weights: Sequence[Tensor], updates: Sequence[Tensor], rate: fl
     return [torch.sub(weight, update, alpha=rate) for weight, update in zip(shrunk, updates, strict=True)]
 
 
-def _by_loop(weights: Sequence[Tensor], updates: Sequence[Tensor], rate: float, decay: float) -> list[Tensor]:
-    moved = []
-    for i in range(len(weights)):
-        new = weights[i].clone()
-        if len(new.shape) != 1:
-            new -= rate * decay * weights[i]
-        new -= rate * updates[i]
-        moved.append(new)
-    return moved
-
-
 CORRECT = (
+    _weight_by_weight,
     _by_shrinking,
-    _by_loop,
     lambda weights, updates, rate, decay: [
         torch.lerp(weight, torch.zeros_like(weight), rate * decay * (weight.dim() > 1)) - rate * update
         for weight, update in zip(weights, updates, strict=True)
@@ -112,77 +96,71 @@ EXERCISE = Exercise(
             "vectors_in_place_of_matrices",
             "Your vectors decay and your matrices do not. It is the other way round: what has two dimensions and more "
             "decays.",
-            partial(_stepped, decays=lambda weight: weight.dim() == 1),
+            _slip((_DECAYS, "weight.dim() == 1")),
         ),
         Misconception(
             "two_dimensions_only",
             "Your answer lets only weights of two dimensions decay. All but vectors do: weight.dim() > 1.",
-            partial(_stepped, decays=lambda weight: weight.dim() == 2),
+            _slip((_DECAYS, "weight.dim() == 2")),
         ),
         Misconception(
             "vectors_decay",
             "Your matrices are right, but biases and gains decay, too. Vectors only move: the gains of a norm belong "
             "near 1, not near 0.",
-            partial(_stepped, decays=lambda weight: True),
+            _slip((_DECAYS, "True")),
             alone=True,
         ),
         Misconception(
             "vectors_stay",
             "Your matrices are right, but vectors do not move at all. They do not decay, and yet they learn.",
-            lambda weights, updates, rate, decay: [
-                old if old.dim() < 2 else new
-                for old, new in zip(weights, since_2017.decayed_step(weights, updates, rate, decay), strict=True)
-            ],
+            _slip(("update - lost", "update - lost if weight.dim() > 1 else weight")),
             alone=True,
         ),
         Misconception(
             "no_decay",
             "Your weights move, but none decays. Each matrix loses rate · decay of itself as well.",
-            partial(_stepped, decays=lambda weight: False),
+            _slip((_DECAYS, "False")),
         ),
         Misconception(
             "rate_left_out",
             "Your decay is not multiplied by the learning rate, so that weights fade as fast when they should hardly "
             "move any more: the share is rate · decay.",
-            partial(_stepped, scale=lambda rate, decay: decay),
+            _slip((_SHARE, "decay")),
         ),
         Misconception(
             "rate_squared",
             "Your decay is multiplied by the learning rate twice. Once is enough: rate · (update + decay · weight).",
-            partial(_stepped, scale=lambda rate, decay: rate * rate * decay),
+            _slip((_SHARE, "rate * rate * decay")),
         ),
         Misconception(
             "growth",
             "Your weights grow: the decay has the wrong sign. It draws each weight towards 0.",
-            partial(_stepped, scale=lambda rate, decay: -rate * decay),
+            _slip((_SHARE, "-rate * decay")),
         ),
         Misconception(
             "update_decays",
             "Your decay is a share of the update. It is a share of the weight.",
-            partial(_stepped, of=lambda weight, update: update),
+            _slip((_WHAT, "* update if")),
         ),
         Misconception(
             "moved_weight_decays",
             "Your decay is a share of the weight after its move. It is one of the weight as it was.",
-            lambda weights, updates, rate, decay: [
-                moved * (1 - rate * decay * (moved.dim() > 1))
-                for moved in (weight - rate * update for weight, update in zip(weights, updates, strict=True))
-            ],
+            _slip((_WHAT, f"* ({_MOVED}) if"), paired=False),
         ),
         Misconception(
             "constant_decay",
             "Your decay takes the same from every weight, by its sign. It takes a share: large weights lose more.",
-            partial(_stepped, of=lambda weight, update: weight.sign()),
+            _slip((_WHAT, "* weight.sign() if")),
         ),
         Misconception(
             "uphill",
             "Your weights move up: subtract rate · update.",
-            partial(_stepped, moved=lambda rate: -rate),
+            _slip((_MOVED, "weight + rate * update")),
         ),
         Misconception(
             "updates_left_out",
             "Your weights decay, but the updates are not used.",
-            partial(_stepped, moved=lambda rate: 0.0),
+            _slip((_MOVED, "weight - 0 * update")),
         ),
     ),
     withheld=WITHHELD,

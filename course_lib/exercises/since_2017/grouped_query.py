@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import FUSED_ATTENTION
 from course_lib.exercises.common import SMALLEST, Kind, alike, and_turned_around, integer, sizes
@@ -42,37 +43,24 @@ def _grouped_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case(name, (q, k, v, mask), gradients=(0, 1, 2) if name.startswith("two") else ())
 
 
-Share = Callable[[Tensor, int], Tensor]
-
-
-def _neighbours(x: Tensor, heads: int) -> Tensor:
-    return x.repeat_interleave(heads // x.shape[1], dim=1)
-
-
-def _in_turn(x: Tensor, heads: int) -> Tensor:
-    return x.repeat(1, heads // x.shape[1], 1, 1)
-
-
-def _grouped(
-    q: Tensor,
-    k: Tensor,
-    v: Tensor,
-    mask: Tensor | None,
-    *,
-    keys: Share = _neighbours,
-    values: Share = _neighbours,
-    scale: Callable[[Tensor, Tensor], float] = lambda q, k: math.sqrt(q.shape[-1]),
-    seen: Callable[[Tensor], Tensor] = lambda mask: mask,
-    fill: float = -1e30,
-    dim: int = -1,
-    end: Callable[[Tensor, int], Tensor] = lambda out, groups: out,
-) -> Tensor:
-    """The attention with heads shared in another way, or with another step."""
-    all_k, all_v = keys(k, q.shape[1]), values(v, q.shape[1])
-    scaled = q @ all_k.mT / scale(q, k)
+def _grouped_by_repeating(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
+    times = q.shape[1] // k.shape[1]
+    all_k, all_v = k.repeat_interleave(times, dim=1), v.repeat_interleave(times, dim=1)
+    scaled = q @ all_k.mT / math.sqrt(q.shape[-1])
     if mask is not None:
-        scaled = scaled.masked_fill(~seen(mask), fill)
-    return end(torch.softmax(scaled, dim=dim) @ all_v, k.shape[1])
+        scaled = scaled.masked_fill(~mask, -1e30)
+    out = torch.softmax(scaled, dim=-1) @ all_v
+    return out
+
+
+_slip = partial(Edited, _grouped_by_repeating)
+_TIMES, _KEYS, _VALUES = (
+    "q.shape[1] // k.shape[1]",
+    "k.repeat_interleave(times, dim=1)",
+    "v.repeat_interleave(times, dim=1)",
+)
+_KEYS_IN_TURN, _VALUES_IN_TURN = (_KEYS, "k.repeat(1, times, 1, 1)"), (_VALUES, "v.repeat(1, times, 1, 1)")
+_INVERTED_TO_NAN = (("~mask", "mask"), ("-1e30", "-math.inf"))
 
 
 def _masked_softmax(scaled: Tensor, mask: Tensor | None) -> Tensor:
@@ -95,27 +83,7 @@ def _grouped_by_dimension(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) 
     return (_masked_softmax(scaled, mask) @ v.unsqueeze(2)).flatten(1, 2)
 
 
-def _grouped_as_more_queries(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
-    """The queries of a group one below the other."""
-    groups, shared = k.shape[1], q.shape[1] // k.shape[1]
-    tall = q.reshape(len(q), groups, shared * q.shape[2], q.shape[3])
-    tall_mask = None if mask is None else mask.repeat(shared, 1)
-    out = _masked_softmax(tall @ k.transpose(-2, -1) / math.sqrt(q.shape[-1]), tall_mask) @ v
-    return out.reshape(*q.shape[:3], v.shape[-1])
-
-
-def _grouped_by_einsum(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
-    grouped = q.reshape(len(q), k.shape[1], -1, *q.shape[2:])
-    alpha = _masked_softmax(torch.einsum("bgsqd,bgkd->bgsqk", grouped, k) * q.shape[-1] ** -0.5, mask)
-    return torch.einsum("bgsqk,bgkd->bgsqd", alpha, v).reshape(q.shape)
-
-
-CORRECT = (
-    _grouped_by_loop,
-    _grouped_by_dimension,
-    _grouped_as_more_queries,
-    _grouped_by_einsum,
-)
+CORRECT = (_grouped_by_repeating, _grouped_by_loop, _grouped_by_dimension)
 
 
 EXERCISE = Exercise(
@@ -156,64 +124,65 @@ EXERCISE = Exercise(
             "groups_in_turn",
             "Your heads take the groups in turn: 0, 1, 0, 1. Neighbours share: 0, 0, 1, 1 (repeat_interleave, not "
             "repeat).",
-            partial(_grouped, keys=_in_turn, values=_in_turn),
+            _slip(_KEYS_IN_TURN, _VALUES_IN_TURN),
         ),
         Misconception(
             "keys_in_turn",
             "Your heads take the keys of the groups in turn, 0, 1, 0, 1, but the values of neighbours. Both go 0, 0, "
             "1, 1.",
-            partial(_grouped, keys=_in_turn),
+            _slip(_KEYS_IN_TURN),
         ),
         Misconception(
             "values_in_turn",
             "Your heads take the values of the groups in turn, 0, 1, 0, 1, but the keys of neighbours. Both go 0, 0, "
             "1, 1.",
-            lambda q, k, v, mask: _grouped(q, k, v, mask, values=_in_turn),
+            _slip(_VALUES_IN_TURN),
         ),
         Misconception(
             "first_group_for_all",
             "All your heads use the first group. Each has its own: head i uses group i // (heads / groups).",
-            lambda q, k, v, mask: _grouped(q, k[:, :1], v[:, :1], mask),
+            _slip((f"times = {_TIMES}", "k, v, times = k[:, :1], v[:, :1], q.shape[1]"), paired=False),
         ),
         Misconception(
             "groups_averaged",
             "Your answer takes the mean of the groups. No key is changed: each head uses those of its own group.",
-            lambda q, k, v, mask: _grouped(q, k.mean(1, keepdim=True), v.mean(1, keepdim=True), mask),
+            _slip(
+                (f"times = {_TIMES}", "k, v, times = k.mean(1, keepdim=True), v.mean(1, keepdim=True), q.shape[1]"),
+                paired=False,
+            ),
         ),
         Misconception(
             "not_scaled",
             "Your scores are not scaled. Divide them by √d_head.",
-            partial(_grouped, scale=lambda q, k: 1.0),
+            _slip((" / math.sqrt(q.shape[-1])", "")),
         ),
         Misconception(
             "scaled_by_all_heads",
             "Your scores are divided by the root of d_model. Divide by √d_head: each head is an attention of its own.",
-            partial(_grouped, scale=lambda q, k: math.sqrt(q.shape[1] * q.shape[-1])),
+            _slip(("sqrt(", "sqrt(q.shape[1] * ")),
         ),
         *alike(
             "Your mask is the wrong way round. True means that a query may attend: fill where it is False.",
-            mask_inverted=partial(_grouped, seen=torch.logical_not),
-            mask_inverted_to_nan=partial(_grouped, seen=torch.logical_not, fill=-math.inf),
-            mask_inverted_and_repaired=partial(
-                _grouped, seen=torch.logical_not, fill=-math.inf, end=lambda out, groups: torch.nan_to_num(out)
-            ),
+            mask_inverted=_slip(("~mask", "mask")),
+            mask_inverted_to_nan=_slip(*_INVERTED_TO_NAN),
+            mask_inverted_and_repaired=_slip(*_INVERTED_TO_NAN, ("return out", "return out.nan_to_num()")),
         ),
         Misconception(
             "mask_left_out",
             "Your answer does not use the mask.",
-            partial(_grouped, seen=torch.ones_like),
+            _slip(("mask is not None", "False")),
         ),
         Misconception(
             "softmax_over_the_queries",
             "Your softmax runs over the queries. Each query shares out its attention over the keys: dim=-1.",
-            partial(_grouped, dim=-2),
+            _slip(("dim=-1", "dim=-2")),
         ),
         Misconception(
             "one_output_for_each_group",
             "Your answer takes the mean of the heads of a group. Every head keeps its own output.",
-            partial(_grouped, end=lambda out, groups: out.unflatten(1, (groups, -1)).mean(dim=2)),
+            _slip(("return out", "return out.unflatten(1, (k.shape[1], -1)).mean(dim=2)")),
         ),
-        no_gradient(lambda *args: since_2017.grouped_query_attention(*args).detach(), "q, k or v"),
+        no_gradient(_slip(("return out", "return out.detach()")), "q, k or v"),
     ),
     withheld=WITHHELD,
     forbidden=(FUSED_ATTENTION,),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import torch
 from torch import Generator, nn
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import integer
 from course_lib.exercises.since_2017.shared import LESSON, WITHHELD
@@ -35,30 +36,19 @@ def _sizes(generator: Generator) -> tuple[int, ...]:
     return integer(generator, 1000, 9000), heads * d_head, integer(generator, 3, 9), heads, groups, d_ff
 
 
-def _counted(
-    vocabulary: int,
-    d_model: int,
-    layers: int,
-    heads: int,
-    key_value_heads: int,
-    d_ff: int,
-    tied: bool,
-    *,
-    matrices: int = 3,
-    shared: Callable[[int, int], int] = lambda heads, groups: groups,
-    squares: int = 2,
-    narrow: int = 2,
-    norms: int = 2,
-    last: int = 1,
-    more: Callable[[int, int, int], int] = lambda d_model, layers, d_ff: 0,
-    outputs: Callable[[bool], int] = lambda tied: 1 if tied else 2,
+def _by_parts(
+    vocabulary: int, d_model: int, layers: int, heads: int, key_value_heads: int, d_ff: int, tied: bool
 ) -> int:
-    """The count, any part of which may be done differently."""
-    width = shared(heads, key_value_heads) * (d_model // heads)
-    attention = squares * d_model * d_model + narrow * d_model * width
-    block = attention + matrices * d_model * d_ff + norms * d_model
-    around = vocabulary * d_model * outputs(tied) + last * d_model
-    return around + layers * block + more(d_model, layers, d_ff)
+    narrow = d_model * key_value_heads * (d_model // heads)
+    attention = 2 * d_model * d_model + 2 * narrow
+    feed_forward = 3 * d_model * d_ff
+    norms, last_norm = 2 * d_model, 1 * d_model
+    tables = vocabulary * d_model * (1 if tied else 2)
+    return tables + layers * (attention + feed_forward + norms) + last_norm
+
+
+_slip = partial(Edited, _by_parts)
+_TABLES, _GROUPS, _SQUARES = "1 if tied else 2", "key_value_heads * (d_model", "2 * d_model * d_model"
 
 
 def _by_layers(
@@ -78,27 +68,12 @@ def _by_layers(
         return sum(weight.numel() for part in parts for weight in part.parameters())
 
 
-def _by_list(
-    vocabulary: int, d_model: int, layers: int, heads: int, key_value_heads: int, d_ff: int, tied: bool
-) -> int:
-    d_head = d_model // heads
-    block = {
-        "W_q": d_model * heads * d_head,
-        "W_k": d_model * key_value_heads * d_head,
-        "W_v": d_model * key_value_heads * d_head,
-        "W_o": heads * d_head * d_model,
-        "feed-forward": d_model * d_ff * 3,
-        "gains": d_model + d_model,
-    }
-    tables = [vocabulary * d_model] + [vocabulary * d_model] * (not tied)
-    return sum(tables) + sum(block.values()) * layers + d_model
-
-
 CORRECT = (
+    _by_parts,
     _by_layers,
-    _by_list,
     lambda vocabulary, d_model, layers, heads, groups, d_ff, tied: (
-        d_model * (vocabulary * (2 - tied) + 1 + layers * (2 * d_model + 2 * d_model * groups // heads + 3 * d_ff + 2))
+        d_model
+        * (vocabulary * (2 - tied) + 1 + layers * (2 * d_model + 2 * d_model * groups // heads + 3 * d_ff + 2))
     ),
 )
 
@@ -140,84 +115,84 @@ EXERCISE = Exercise(
             "d_head_of_the_groups",
             "Your keys and values have d_model / key_value_heads numbers a head, or one head of that size. A head has "
             "d_model / heads numbers, and there are key_value_heads of them.",
-            partial(_counted, shared=lambda heads, groups: heads // groups),
+            _slip((_GROUPS, "(heads // key_value_heads) * (d_model")),
         ),
         Misconception(
             "tied_the_wrong_way_round",
             "Your answer counts the table twice where `tied` is True, and once where it is False. Tied means shared: "
             "one table for both ends.",
-            partial(_counted, outputs=lambda tied: 2 if tied else 1),
+            _slip((_TABLES, "2 if tied else 1")),
         ),
         Misconception(
             "one_layer",
             "Your answer counts a single block. There are `layers` of them.",
-            lambda vocabulary, d_model, layers, *others: _counted(vocabulary, d_model, 1, *others),
+            _slip(("layers * (", "("), paired=False),
         ),
         Misconception(
             "output_twice",
             "Your answer is right where the output is a matrix of its own. Where `tied` is True it is the embedding, "
             "which counts once.",
-            partial(_counted, outputs=lambda tied: 2),
+            _slip((_TABLES, "2")),
             alone=True,
         ),
         Misconception(
             "always_tied",
             "Your answer counts one table. Where `tied` is False the output has a matrix of its own, vocabulary times "
             "d_model.",
-            partial(_counted, outputs=lambda tied: 1),
+            _slip((_TABLES, "1")),
         ),
         Misconception(
             "keys_in_full",
             "Your answer gives keys and values as many heads as queries. They have `key_value_heads`, so W_k and W_v "
             "are narrower.",
-            partial(_counted, shared=lambda heads, groups: heads),
+            _slip((_GROUPS, "heads * (d_model")),
         ),
         Misconception(
             "one_group",
             "Your answer counts one head of keys and values. There are `key_value_heads` of them.",
-            partial(_counted, shared=lambda heads, groups: 1),
+            _slip((_GROUPS, "(d_model")),
         ),
         Misconception(
             "queries_narrow",
             "Your answer makes W_q as narrow as W_k. Every head has a query of its own: W_q and W_o are d_model by "
             "d_model.",
-            partial(_counted, squares=1, narrow=3),
+            _slip((f"{_SQUARES} + 2", "d_model * d_model + 3")),
         ),
         Misconception(
             "no_output_projection",
             "Your answer has no W_o, which joins the heads: another d_model².",
-            partial(_counted, squares=1),
+            _slip((_SQUARES, "d_model * d_model")),
         ),
         Misconception(
             "two_matrices",
             "Your answer gives the feed-forward network two matrices. With its gate there are three.",
-            partial(_counted, matrices=2),
+            _slip(("3 *", "2 *")),
         ),
         Misconception(
             "norms_shift",
             "Your answer gives every norm a shift as well. RMSNorm has gains alone: d_model numbers.",
-            partial(_counted, norms=4, last=2),
+            _slip(("2 * d_model, 1 *", "4 * d_model, 2 *")),
         ),
         Misconception(
             "no_final_norm",
             "Your answer has no norm after the last block: d_model gains.",
-            partial(_counted, last=0),
+            _slip((", 1 *", ", 0 *")),
         ),
         Misconception(
             "one_norm_in_a_block",
             "Your answer counts one norm in a block. There are two: before attention, and before the network.",
-            partial(_counted, norms=1),
+            _slip(("last_norm = 2", "last_norm = 1")),
         ),
         Misconception(
             "no_norms",
             "Your answer counts the matrices alone. The gains of the norms are learned, too: two norms in a block, one "
             "at the end.",
-            partial(_counted, norms=0, last=0),
+            _slip(("last_norm = 2", "last_norm = 0"), (", 1 *", ", 0 *")),
         ),
         Misconception(
             "biases",
             "Your answer gives the layers of the feed-forward network biases. Llama has none.",
-            partial(_counted, more=lambda d_model, layers, d_ff: layers * (2 * d_ff + d_model)),
+            _slip(("d_model * d_ff", "d_model * d_ff + 2 * d_ff + d_model")),
         ),
     ),
     withheld=WITHHELD,

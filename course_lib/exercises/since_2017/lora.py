@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import and_turned_around, integer, kinds
 from course_lib.exercises.since_2017.shared import LESSON, WITHHELD, no_gradient
@@ -37,34 +38,20 @@ def _lora_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("gradients of x, A and B", (x, weight, A, B_, 8.0), gradients=(0, 2, 3))
 
 
-def _adapted(
-    x: Tensor,
-    weight: Tensor,
-    A: Tensor,
-    B: Tensor,
-    alpha: float,
-    *,
-    own: Callable[[Tensor, Tensor], Tensor] = lambda x, weight: x @ weight.T,
-    narrow: Callable[[Tensor], Tensor] = lambda A: A,
-    wide: Callable[[Tensor], Tensor] = lambda B: B,
-    scale: Callable[[float, int], float] = lambda alpha, rank: alpha / rank,
-) -> Tensor:
-    """The adapted layer with changes."""
-    return own(x, weight) + scale(alpha, len(A)) * (x @ narrow(A).T @ wide(B).T)
+def _side_by_side(x: Tensor, weight: Tensor, A: Tensor, B: Tensor, alpha: float) -> Tensor:
+    own, learned = x @ weight.T, x @ A.T @ B.T
+    scale = alpha / len(A)
+    out = own + scale * learned
+    return out
+
+
+_slip = partial(Edited, _side_by_side)
+_SCALE, _SUM = "alpha / len(A)", "own + scale * learned"
 
 
 def _by_merging(x: Tensor, weight: Tensor, A: Tensor, B: Tensor, alpha: float) -> Tensor:
     """One matrix for both: right, and the whole of B A is made in every call."""
     return F.linear(x, weight + alpha / A.shape[0] * B @ A)
-
-
-def _by_layers(x: Tensor, weight: Tensor, A: Tensor, B: Tensor, alpha: float) -> Tensor:
-    return F.linear(x, weight) + F.linear(F.linear(x, A), B) * (alpha / B.shape[-1])
-
-
-def _by_einsum(x: Tensor, weight: Tensor, A: Tensor, B: Tensor, alpha: float) -> Tensor:
-    own = torch.einsum("...i,oi->...o", x, weight)
-    return own + torch.einsum("...i,ri,or->...o", x, A, B) * alpha / len(A)
 
 
 def _by_rank(x: Tensor, weight: Tensor, A: Tensor, B: Tensor, alpha: float) -> Tensor:
@@ -75,12 +62,7 @@ def _by_rank(x: Tensor, weight: Tensor, A: Tensor, B: Tensor, alpha: float) -> T
     return out
 
 
-CORRECT = (
-    _by_merging,
-    _by_layers,
-    _by_einsum,
-    _by_rank,
-)
+CORRECT = (_side_by_side, _by_merging, _by_rank)
 
 
 EXERCISE = Exercise(
@@ -115,67 +97,67 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        no_gradient(lambda *args: since_2017.lora(*args).detach(), "x, A or B"),
+        no_gradient(_slip(("return out", "return out.detach()")), "x, A or B"),
         Misconception(
             "own_answer_frozen",
             "The values are right, but the old way gives x no gradient, so that nothing below this layer learns what "
             "it should. Freeze the weight, not its product with x.",
-            partial(_adapted, own=lambda x, weight: (x @ weight.T).detach()),
+            _slip(("x @ weight.T", "(x @ weight.T).detach()")),
             alone=True,
         ),
         Misconception(
             "weight_left_out",
             "Your answer is what was learned alone. It is added to what the weight says: W x.",
-            partial(_adapted, own=lambda x, weight: 0 * (x @ weight.T)),
+            _slip(("own +", "0 * own +")),
         ),
         Misconception(
             "nothing_learned",
             "Your answer is W x alone. Add (alpha / rank) B A x.",
-            partial(_adapted, scale=lambda alpha, rank: 0.0),
+            _slip((_SCALE, "0.0")),
         ),
         Misconception(
             "not_divided_by_the_rank",
             "Your answer multiplies by alpha. Divide it by the rank, so that another rank needs no other rate.",
-            partial(_adapted, scale=lambda alpha, rank: alpha),
+            _slip((_SCALE, "alpha")),
         ),
         Misconception(
             "scaled_by_the_rank",
             "Your answer multiplies by alpha times the rank. Divide by the rank: alpha / rank.",
-            partial(_adapted, scale=lambda alpha, rank: alpha * rank),
+            _slip((_SCALE, "alpha * len(A)")),
         ),
         Misconception(
             "alpha_left_out",
             "Your answer does not use alpha: what is learned is added alpha / rank times.",
-            partial(_adapted, scale=lambda alpha, rank: 1.0),
+            _slip((_SCALE, "1.0")),
         ),
         Misconception(
             "one_over_the_rank",
             "Your answer divides by the rank, but does not multiply by alpha.",
-            partial(_adapted, scale=lambda alpha, rank: 1 / rank),
+            _slip((_SCALE, "1 / len(A)")),
         ),
         Misconception(
             "root_of_the_rank",
             "Your answer divides alpha by the root of the rank. Hu et al. divide by the rank itself.",
-            partial(_adapted, scale=lambda alpha, rank: alpha / rank**0.5),
+            _slip((_SCALE, "alpha / len(A) ** 0.5")),
         ),
         *(
             Misconception(
                 f"divided_by_{size}",
                 f"Your answer divides alpha by {size}, the {sides}. Divide by the rank: how many rows A has, and "
                 "columns B.",
-                lambda x, weight, A, B, alpha, dim=dim: _adapted(x, weight, A, B, alpha * len(A) / weight.shape[dim]),
+                _slip((_SCALE, f"alpha / weight.shape[{dim}]"), paired=False),
             )
             for size, sides, dim in (("d_in", "columns of A", 1), ("d_out", "rows of B", 0))
         ),
         Misconception(
             "weight_scaled",
             "Your answer multiplies everything by alpha / rank. Only what is learned is scaled.",
-            lambda x, weight, A, B, alpha: alpha / len(A) * (x @ weight.T + x @ A.T @ B.T),
+            _slip((_SUM, "scale * (own + learned)"), paired=False),
         ),
         Misconception(
             "subtracted",
             "Your answer subtracts what is learned. Add it.",
-            partial(_adapted, scale=lambda alpha, rank: -alpha / rank),
+            _slip((_SCALE, "-alpha / len(A)")),
         ),
     ),
     withheld=WITHHELD,

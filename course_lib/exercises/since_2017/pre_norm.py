@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial, reduce
+from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import Callback, Case, Exercise, Hint, Misconception
 from course_lib.checking.recorded.stand_ins import Tanh
 from course_lib.exercises.common import Kind, and_turned_around, kinds
@@ -51,31 +52,14 @@ def _pre_norm_case(name: str, x: Tensor, matrices: list[Tensor], gains: list[Ten
     return Case(name, (x, sublayers, norms[:-1], norms[-1]))
 
 
-Step = Callable[[Tensor, Layer, Layer], Tensor]
+def _one_after_another(x: Tensor, sublayers: Sequence[Layer], norms: Sequence[Layer], final_norm: Layer) -> Tensor:
+    for sublayer, norm in zip(sublayers, norms, strict=False):
+        x = x + sublayer(norm(x))
+    return final_norm(x)
 
 
-def _stacked(
-    x: Tensor,
-    sublayers: Sequence[Layer],
-    norms: Sequence[Layer],
-    final_norm: Layer,
-    *,
-    step: Step = lambda x, sublayer, norm: x + sublayer(norm(x)),
-    which: Callable[[Sequence[Layer]], Sequence[Layer]] = lambda layers: layers,
-    normed: Callable[[Sequence[Layer]], Sequence[Layer]] = lambda norms: norms,
-    end: Callable[[Tensor, Layer], Tensor] = lambda x, norm: norm(x),
-) -> Tensor:
-    """The stack with another step, with other sublayers or norms, or with another end."""
-    for sublayer, norm in zip(which(sublayers), normed(norms), strict=False):
-        x = step(x, sublayer, norm)
-    return end(x, final_norm)
-
-
-def _by_index(x: Tensor, sublayers: Sequence[Layer], norms: Sequence[Layer], final_norm: Layer) -> Tensor:
-    stream = x.clone()
-    for i in range(len(sublayers)):
-        stream += sublayers[i](norms[i](stream))
-    return final_norm(stream)
+_slip = partial(Edited, _one_after_another)
+_STEP, _RETURN = "x + sublayer(norm(x))", "return final_norm(x)"
 
 
 def _by_recursion(x: Tensor, sublayers: Sequence[Layer], norms: Sequence[Layer], final_norm: Layer) -> Tensor:
@@ -92,14 +76,7 @@ def _as_a_sum(x: Tensor, sublayers: Sequence[Layer], norms: Sequence[Layer], fin
     return final_norm(torch.stack(added).sum(dim=0))
 
 
-CORRECT = (
-    _by_index,
-    _by_recursion,
-    _as_a_sum,
-    lambda x, sublayers, norms, final_norm: final_norm(
-        reduce(lambda y, pair: torch.add(y, pair[0](pair[1](y))), zip(sublayers, norms, strict=True), x)
-    ),
-)
+CORRECT = (_one_after_another, _by_recursion, _as_a_sum)
 
 
 EXERCISE = Exercise(
@@ -131,62 +108,58 @@ EXERCISE = Exercise(
             "post_norm",
             "Your answer normalises after the sum, as the paper of 2017 does. Normalise what the sublayer reads: "
             "x + sublayer(norm(x)).",
-            partial(_stacked, step=lambda x, sublayer, norm: norm(x + sublayer(x))),
+            _slip((_STEP, "norm(x + sublayer(x))")),
         ),
         Misconception(
             "stream_normalised",
             "Your answer adds to the normalised x. Add to x as it was: the norm is for the sublayer alone.",
-            partial(_stacked, step=lambda x, sublayer, norm: norm(x) + sublayer(norm(x))),
+            _slip((_STEP, "norm(x) + sublayer(norm(x))")),
         ),
         Misconception(
             "norm_after_the_sublayer",
             "Your answer normalises what the sublayer returns. Normalise what it reads: x + sublayer(norm(x)).",
-            partial(_stacked, step=lambda x, sublayer, norm: x + norm(sublayer(x))),
+            _slip((_STEP, "x + norm(sublayer(x))")),
         ),
         Misconception(
             "residual_left_out",
             "Your answer passes on what the sublayer returns, and forgets x. Add the two.",
-            partial(_stacked, step=lambda x, sublayer, norm: sublayer(norm(x))),
+            _slip((_STEP, "sublayer(norm(x))")),
         ),
         Misconception(
             "norms_left_out",
             "Your answer's sublayers read x as it is. Each has a norm of its own: sublayer(norm(x)).",
-            partial(_stacked, step=lambda x, sublayer, norm: x + sublayer(x)),
+            _slip((_STEP, "x + sublayer(x)")),
         ),
         Misconception(
             "no_final_norm",
             "Your answer has no norm at its end. What was added up was never normalised: return final_norm(x).",
-            partial(_stacked, end=lambda x, norm: x),
+            _slip((_RETURN, "return x")),
         ),
         Misconception(
             "final_norm_added",
             "Your answer adds the final norm to x. At the end there is no residual: return final_norm(x) alone.",
-            partial(_stacked, end=lambda x, norm: x + norm(x)),
+            _slip((_RETURN, "return x + final_norm(x)")),
         ),
         Misconception(
             "final_norm_in_every_step",
             "Your answer uses the final norm after every sublayer. It comes once, after the last.",
-            lambda x, sublayers, norms, final_norm: _stacked(
-                x, sublayers, norms, final_norm, step=lambda x, f, norm: final_norm(x + f(norm(x))), end=lambda x, n: x
-            ),
+            _slip((_STEP, f"final_norm({_STEP})"), (_RETURN, "return x"), paired=False),
         ),
         Misconception(
             "one_norm_for_all",
             "Your answer uses the first norm for every sublayer. Each has its own: take norm i with sublayer i.",
-            partial(_stacked, normed=lambda norms: [norms[0]] * len(norms) if norms else norms),
+            _slip(("norms, strict", "norms[:1] * len(norms), strict")),
         ),
         Misconception(
             "in_parallel",
             "Your sublayers all read the x of the start. Each reads what those before it have left: x changes in every "
             "step.",
-            lambda x, sublayers, norms, final_norm: final_norm(
-                x + sum((f(norm(x)) for f, norm in zip(sublayers, norms, strict=True)), torch.zeros_like(x))
-            ),
+            _slip(("for ", "start = x\n    for "), ("norm(x))", "norm(start))"), paired=False),
         ),
         Misconception(
             "last_sublayer_left_out",
             "Your answer leaves out the last sublayer. Use them all.",
-            partial(_stacked, which=lambda layers: layers[:-1]),
+            _slip(("(sublayers,", "(sublayers[:-1],")),
         ),
     ),
     withheld=WITHHELD,

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import partial
 
-import numpy
 import torch
 from torch import Generator, Tensor
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import Kind, alike, and_turned_around, kinds
 from course_lib.exercises.since_2017.shared import LESSON, WITHHELD
@@ -58,48 +57,21 @@ def _drawn(name: str, kind: Kind, queries: int, keys: int, *, first: bool = Fals
     return Case(name, (*(part.clone() for part in state), scores, values))
 
 
-@dataclass(frozen=True)
-class _Read:
-    """What there is in a step: the old and the new largest score, and by what the old sums shrink."""
-
-    old: Tensor
-    new: Tensor
-    shrink: Tensor
-
-
-def _read(
-    largest: Tensor,
-    total: Tensor,
-    out: Tensor,
-    scores: Tensor,
-    values: Tensor,
-    *,
-    level: Callable[[Tensor, Tensor], Tensor] = lambda largest, scores: torch.maximum(largest, scores.amax(dim=-1)),
-    safe: bool = True,
-    shrinks: Callable[[Tensor], tuple[Tensor | float, Tensor | float]] = lambda shrink: (shrink, shrink),
-    powers: Callable[[Tensor, Tensor], Tensor] = lambda scores, level: (scores - level).exp(),
-    summed: Callable[[Tensor], Tensor] = lambda powers: powers.sum(dim=-1),
-    weighed: Callable[[Tensor, Tensor], Tensor] = torch.matmul,
-    end: Callable[[Tensor, Tensor], Tensor] = lambda out, total: out,
+def _at_once(
+    largest: Tensor, total: Tensor, out: Tensor, scores: Tensor, values: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """One block, and something done differently."""
-    new = level(largest, scores)
-    finite = new.masked_fill(new == -math.inf, 0.0) if safe else new
-    of_total, of_out = shrinks((largest - finite).exp())
-    new_powers = powers(scores, finite.unsqueeze(-1))
-    new_total = of_total * total + summed(new_powers)
-    of_out = of_out.unsqueeze(-1) if isinstance(of_out, Tensor) else of_out
-    return new, new_total, end(of_out * out + weighed(new_powers, values), new_total)
+    new = torch.maximum(largest, scores.amax(dim=-1))
+    finite = new.masked_fill(new == -math.inf, 0.0)
+    shrink = (largest - finite).exp()
+    powers = (scores - finite.unsqueeze(-1)).exp()
+    total = shrink * total + powers.sum(dim=-1)
+    out = shrink.unsqueeze(-1) * out + powers @ values
+    return new, total, out
 
 
-def _grown_where_something_was_seen(shrink: Tensor) -> tuple[Tensor, Tensor]:
-    grown = torch.nan_to_num(1 / shrink, posinf=0.0)
-    return grown, grown
-
-
-def _less_their_own_largest(scores: Tensor, level: Tensor) -> Tensor:
-    own = scores.amax(dim=-1, keepdim=True)
-    return (scores - own.masked_fill(own == -math.inf, 0.0)).exp()
+_slip = partial(Edited, _at_once)
+_LARGEST, _SHRINK, _POWERS = "scores.amax(dim=-1)", "(largest - finite).exp()", "(scores - finite.unsqueeze(-1)).exp()"
+_OLD_TOTAL, _OLD_OUT = "shrink * total", "shrink.unsqueeze(-1) * out"
 
 
 def _by_key(
@@ -131,37 +103,7 @@ def _by_log_sums(
     )
 
 
-def _by_numpy(
-    largest: Tensor, total: Tensor, out: Tensor, scores: Tensor, values: Tensor
-) -> tuple[Tensor, Tensor, Tensor]:
-    old, sums, weighted, block, v = (part.numpy() for part in (largest, total, out, scores, values))
-    new = numpy.maximum(old, block.max(axis=-1))
-    base = numpy.where(numpy.isneginf(new), 0, new).astype(new.dtype)
-    shrink, powers = numpy.exp(old - base), numpy.exp(block - base[..., None])
-    return (
-        torch.from_numpy(new),
-        torch.from_numpy(shrink * sums + powers.sum(axis=-1)),
-        torch.from_numpy(shrink[..., None] * weighted + powers @ v),
-    )
-
-
-def _as_one_more_key(
-    largest: Tensor, total: Tensor, out: Tensor, scores: Tensor, values: Tensor
-) -> tuple[Tensor, Tensor, Tensor]:
-    """What was read before as the value of one more key, whose score is the largest."""
-    together = torch.cat([largest.unsqueeze(-1), scores], dim=-1)
-    new = together.amax(dim=-1)
-    powers = torch.exp(together - torch.where(new.isinf(), 0.0, new).unsqueeze(-1))
-    old, block = powers[..., :1], powers[..., 1:]
-    return new, (old.squeeze(-1) * total) + block.sum(-1), old * out + block @ values
-
-
-CORRECT = (
-    _by_key,
-    _by_log_sums,
-    _by_numpy,
-    _as_one_more_key,
-)
+CORRECT = (_at_once, _by_key, _by_log_sums)
 
 
 EXERCISE = Exercise(
@@ -212,81 +154,78 @@ EXERCISE = Exercise(
             "nothing_minus_nothing",
             "Your answer is right but for queries that have seen nothing yet, and see nothing now: -∞ minus -∞ is NaN. "
             "Subtract 0 there: then the exponentials are 0.",
-            partial(_read, safe=False),
+            _slip(("new.masked_fill(new == -math.inf, 0.0)", "new")),
             alone=True,
         ),
         Misconception(
             "not_shrunk",
             "Your answer adds the new sums to the old ones as they are. Those were made with another largest score: "
             "multiply both by exp(old largest - new largest) first.",
-            partial(_read, shrinks=lambda shrink: (1.0, 1.0)),
+            _slip((_OLD_TOTAL, "total"), (_OLD_OUT, "out")),
         ),
         Misconception(
             "total_not_shrunk",
             "Your `out` is right, but `total` keeps its old scale. It shrinks by the same factor.",
-            partial(_read, shrinks=lambda shrink: (1.0, shrink)),
+            _slip((_OLD_TOTAL, "total")),
         ),
         Misconception(
             "out_not_shrunk",
             "Your `total` is right, but `out` keeps its old scale. It shrinks by the same factor.",
-            partial(_read, shrinks=lambda shrink: (shrink, 1.0)),
+            _slip((_OLD_OUT, "out")),
         ),
         *alike(
             "Your factor is the wrong way round: the old sums grow. It is exp(old largest - new largest), at most 1.",
-            grown=partial(_read, shrinks=lambda shrink: (1 / shrink, 1 / shrink)),
-            grown_where_something_was_seen=partial(_read, shrinks=_grown_where_something_was_seen),
+            grown=_slip((_SHRINK, "(finite - largest).exp()")),
+            grown_where_something_was_seen=_slip((_SHRINK, "(finite - largest).exp().nan_to_num(posinf=0.0)")),
         ),
         Misconception(
             "own_largest_subtracted",
             "Your exponentials of this block subtract its own largest score. Subtract the new largest, as for the old "
             "sums, or the two do not fit together.",
-            partial(_read, powers=_less_their_own_largest),
+            _slip((_POWERS, "(scores - scores.amax(dim=-1, keepdim=True)).exp().nan_to_num()")),
         ),
         Misconception(
             "old_sums_forgotten",
             "Your sums are those of this block alone. What was read before counts as well.",
-            partial(_read, shrinks=lambda shrink: (0.0, 0.0)),
+            _slip((_OLD_TOTAL, "0 * total"), (_OLD_OUT, "0 * out")),
         ),
         Misconception(
             "largest_of_the_block",
             "Your largest score is that of this block. If an older one was larger, it stays the largest.",
-            partial(_read, level=lambda largest, scores: scores.amax(dim=-1)),
+            _slip((f"torch.maximum(largest, {_LARGEST})", _LARGEST)),
         ),
         Misconception(
             "largest_of_all_queries",
             "Your largest score is that of all queries together. Each query has its own: amax(dim=-1).",
-            partial(_read, level=lambda largest, scores: torch.maximum(largest, scores.amax())),
+            _slip((_LARGEST, "scores.amax()")),
         ),
         Misconception(
             "old_largest_subtracted",
             "Your exponentials subtract the old largest score. Subtract the new one, so that none is above 1.",
-            lambda largest, total, out, scores, values: _read(
-                *(largest, total, out, scores, values),
-                powers=lambda scores, level: (scores - largest.unsqueeze(-1)).exp(),
-            ),
+            _slip(("finite.unsqueeze", "largest.unsqueeze"), paired=False),
         ),
         Misconception(
             "nothing_subtracted",
             "Your exponentials are those of the scores themselves. Subtract the new largest first: large scores are "
             "too much for exp.",
-            partial(_read, powers=lambda scores, level: scores.exp()),
+            _slip((_POWERS, "scores.exp()")),
         ),
         Misconception(
             "divided_already",
             "Your `out` is divided by `total`. Leave that for the end, after the last block: here it would be divided "
             "again and again.",
-            partial(_read, end=lambda out, total: out / total.unsqueeze(-1)),
+            _slip(("new, total, out", "new, total, out / total.unsqueeze(-1)")),
         ),
         Misconception(
             "softmax_of_the_block",
             "Your answer takes the softmax of this block: its weights sum to 1 there, whatever the other blocks hold. "
             "Add exponentials, and divide at the very end.",
-            partial(_read, powers=lambda scores, level: torch.softmax(scores, dim=-1)),
+            _slip((_POWERS, "scores.softmax(dim=-1)")),
         ),
         Misconception(
             "mean_of_the_block",
             "Your `total` adds the mean of this block's exponentials. Add their sum.",
-            partial(_read, summed=lambda powers: powers.mean(dim=-1)),
+            _slip(("powers.sum", "powers.mean")),
         ),
     ),
     withheld=WITHHELD,

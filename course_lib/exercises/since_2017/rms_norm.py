@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import NORMALISATION
-from course_lib.exercises.common import and_turned_around, epsilon_after, kinds, root_as_in_std, sizes
+from course_lib.exercises.common import and_turned_around, kinds, sizes
 from course_lib.exercises.since_2017.shared import DOUBLE, LESSON, WITHHELD, no_gradient
 from course_lib.exercises.worked_examples import B
 from course_lib.modern import rms_norm
@@ -32,19 +33,15 @@ def _rms_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("a token of zeros", (x * (torch.arange(tokens) > 0).unsqueeze(-1), gamma, 1e-6), gradients=(0,))
 
 
-def _normed(
-    x: Tensor,
-    gamma: Tensor,
-    epsilon: float,
-    *,
-    of: Callable[[Tensor], Tensor] = torch.square,
-    over: Callable[[Tensor], tuple[int, ...]] = lambda x: (-1,),
-    summed: Callable[..., Tensor] = torch.mean,
-    root: Callable[[Tensor, float], Tensor] = lambda square, epsilon: (square + epsilon).sqrt(),
-    learned: Callable[[Tensor, Tensor], Tensor] = torch.mul,
-) -> Tensor:
-    """RMSNorm with other steps than the right ones."""
-    return learned(x / root(summed(of(x), dim=over(x), keepdim=True), epsilon), gamma)
+def _norm_in_steps(x: Tensor, gamma: Tensor, epsilon: float) -> Tensor:
+    square = x.square().mean(dim=-1, keepdim=True)
+    root = (square + epsilon).sqrt()
+    return x / root * gamma
+
+
+_slip = partial(Edited, _norm_in_steps)
+_SQUARE, _ROOT = "x.square()", "(square + epsilon).sqrt()"
+_NO_ROOT = (_ROOT, "square + epsilon")
 
 
 def _norm_by_length(x: Tensor, gamma: Tensor, epsilon: float) -> Tensor:
@@ -57,17 +54,7 @@ def _norm_by_token(x: Tensor, gamma: Tensor, epsilon: float) -> Tensor:
     return torch.stack(rows).reshape(x.shape)
 
 
-def _norm_in_double(x: Tensor, gamma: Tensor, epsilon: float) -> Tensor:
-    wide = x.double()
-    return (torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + epsilon) * wide * gamma).to(x.dtype)
-
-
-CORRECT = (
-    _norm_by_length,
-    _norm_by_token,
-    _norm_in_double,
-    lambda x, gamma, epsilon: torch.einsum("...d,d->...d", x, gamma) / (x**2).mean(-1, True).add(epsilon).sqrt(),
-)
+CORRECT = (_norm_in_steps, _norm_by_length, _norm_by_token)
 
 
 EXERCISE = Exercise(
@@ -106,81 +93,82 @@ EXERCISE = Exercise(
         Misconception(
             "one_added_to_gamma",
             "Your answer multiplies by 1 + gamma, as Gemma's published code does. Multiply by gamma itself.",
-            lambda x, gamma, epsilon: _norm_by_length(x, 1 + gamma, epsilon),
+            _slip(("* gamma", "* (1 + gamma)"), paired=False),
         ),
         Misconception(
             "epsilon_left_out",
             "Your answer is right except where epsilon matters: a token of zeros is divided by 0. Add epsilon to the "
             "mean of the squares, under the root.",
-            partial(_normed, root=lambda square, epsilon: square.sqrt()),
+            _slip((_ROOT, "square.sqrt()")),
             alone=True,
         ),
         *(
             Misconception(
                 name,
                 "Your answer adds epsilon after taking the root. It belongs under it: √(mean(x²) + epsilon).",
-                partial(_normed, root=partial(epsilon_after, root)),
+                _slip((_ROOT, f"{root} + epsilon")),
                 alone=True,
             )
-            for name, root in (("epsilon_outside_the_root", torch.sqrt), ("epsilon_added_to_norm", root_as_in_std))
+            for name, root in (
+                ("epsilon_outside_the_root", "square.sqrt()"),
+                ("epsilon_added_to_norm", "torch.where(square > 0, square, 1.0).sqrt() * (square > 0)"),
+            )
         ),
         Misconception(
             "mean_subtracted",
             "Your answer subtracts the mean first, as layer norm does. RMSNorm leaves the mean where it is: that is "
             "all that it saves.",
-            partial(_normed, of=lambda x: (x - x.mean(dim=-1, keepdim=True)).square()),
+            _slip((_SQUARE, "(x - x.mean(dim=-1, keepdim=True)).square()")),
         ),
         Misconception(
             "layer_norm",
             "Your answer is a layer norm without its shift: the mean is taken off. RMSNorm divides x itself by the "
             "root of its mean square.",
-            lambda x, gamma, epsilon: (
-                gamma * (x - x.mean(-1, keepdim=True)) / (x.var(-1, correction=0, keepdim=True) + epsilon).sqrt()
-            ),
+            _slip(("square = ", "x = x - x.mean(dim=-1, keepdim=True)\n    square = "), paired=False),
         ),
         Misconception(
             "sum_for_mean",
             "Your answer divides by the length of the vector: the root of the sum of the squares. Take their mean, so "
             "that the numbers stay of size 1 whatever d_model is.",
-            partial(_normed, summed=torch.sum),
+            _slip((".mean", ".sum")),
         ),
         Misconception(
             "root_left_out",
             "Your answer divides by the mean square itself. Take its root first.",
-            partial(_normed, root=lambda square, epsilon: square + epsilon),
+            _slip(_NO_ROOT),
         ),
         Misconception(
             "absolute_values",
             "Your answer divides by the mean of the absolute values. Square, take the mean, then the root.",
-            lambda x, gamma, epsilon: gamma * x / (x.abs().mean(-1, keepdim=True) + epsilon),
+            _slip((_SQUARE, "x.abs()"), _NO_ROOT),
         ),
         Misconception(
             "over_the_words",
             "Your answer takes the mean over the tokens (dim=-2). Each token is measured by itself: over its own "
             "numbers, dim=-1.",
-            partial(_normed, over=lambda x: (-2,)),
+            _slip(("dim=-1", "dim=-2")),
         ),
         Misconception(
             "over_everything",
             "Your answer takes one mean of all the numbers. Each token has its own: dim=-1, keepdim=True.",
-            partial(_normed, over=lambda x: tuple(range(x.ndim))),
+            _slip(("(dim=-1, keepdim=True)", "()")),
         ),
         Misconception(
             "gamma_left_out",
             "Your answer does not multiply by gamma.",
-            partial(_normed, learned=lambda y, gamma: y),
+            _slip((" * gamma", "")),
         ),
         Misconception(
             "gamma_added",
             "Your answer adds gamma. It stretches: multiply by it.",
-            partial(_normed, learned=torch.add),
+            _slip(("* gamma", "+ gamma")),
         ),
-        no_gradient(lambda *args: rms_norm.rms_norm(*args).detach(), "x or gamma"),
+        no_gradient(_slip(("x / root * gamma", "(x / root * gamma).detach()")), "x or gamma"),
         Misconception(
             "root_detached",
             "The values are right, but the root passes no gradient on to x (.detach(), .data, .item(), no_grad). It "
             "depends on x, and the gradient goes through it, too.",
-            partial(_normed, root=lambda square, epsilon: (square + epsilon).sqrt().detach()),
+            _slip(("x / root", "x / root.detach()")),
             alone=True,
         ),
     ),

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
-from course_lib.exercises.common import Kind, and_turned_around, as_it_is, integer, kinds
+from course_lib.exercises.common import Kind, and_turned_around, integer, kinds
 from course_lib.exercises.since_2017.shared import DOUBLE, LESSON, WITHHELD, no_gradient
 from course_lib.exercises.worked_examples import B
 from course_lib.references import since_2017
@@ -38,40 +39,20 @@ def _rotary_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("places in no order", (Kind("", generator).normal(5, 12), places, 1000.0))
 
 
-def _neighbours(x: Tensor) -> tuple[Tensor, Tensor]:
-    return x[..., ::2], x[..., 1::2]
+def _pair_by_pair(x: Tensor, places: Tensor, base: float) -> Tensor:
+    exponents = torch.arange(0, x.shape[-1], 2) / x.shape[-1]
+    angles = places.unsqueeze(-1) * base**-exponents
+    cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
+    a, b = x[..., ::2], x[..., 1::2]
+    first, second = a * cos - b * sin, a * sin + b * cos
+    turned = torch.stack([first, second], dim=-1).flatten(-2)
+    return turned
 
 
-def _side_by_side(a: Tensor, b: Tensor) -> Tensor:
-    return torch.stack([a, b], dim=-1).flatten(-2)
-
-
-Turn = Callable[[Tensor, Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]
-
-
-def _turned(
-    x: Tensor,
-    places: Tensor,
-    base: float,
-    *,
-    at: Callable[[Tensor], Tensor] = as_it_is,
-    based: Callable[[float], float] = lambda base: base,
-    exponents: Callable[[int], Tensor] = lambda d_head: torch.arange(0, d_head, 2) / d_head,
-    angle: Callable[[Tensor], Tensor] = as_it_is,
-    pairs: Callable[[Tensor], tuple[Tensor, Tensor]] = _neighbours,
-    turn: Turn = lambda a, b, cos, sin: (a * cos - b * sin, a * sin + b * cos),
-    joined: Callable[[Tensor, Tensor], Tensor] = _side_by_side,
-    end: Callable[[Tensor, Tensor], Tensor] = lambda turned, x: turned,
-) -> Tensor:
-    """The rotation with changes."""
-    angles = angle(at(places).unsqueeze(-1) * based(base) ** -exponents(x.shape[-1]))
-    a, b = turn(*pairs(x), angles.cos().to(x.dtype), angles.sin().to(x.dtype))
-    return end(joined(a, b), x)
-
-
-def _halves(x: Tensor) -> tuple[Tensor, Tensor]:
-    first, second = x.chunk(2, dim=-1)
-    return first, second
+_slip = partial(Edited, _pair_by_pair)
+_PLACES, _NUMBERS = "places.unsqueeze", "torch.arange(0, x.shape[-1], 2)"
+_FIRST, _TURN = "a * cos - b * sin", "a * cos - b * sin, a * sin + b * cos"
+_HALVES_JOINED = ("torch.stack([first, second], dim=-1).flatten(-2)", "torch.cat([first, second], dim=-1)")
 
 
 def _by_complex_numbers(x: Tensor, places: Tensor, base: float) -> Tensor:
@@ -93,27 +74,7 @@ def _by_matrices(x: Tensor, places: Tensor, base: float) -> Tensor:
     return torch.stack(rows, dim=-2)
 
 
-def _by_swapping(x: Tensor, places: Tensor, base: float) -> Tensor:
-    angles = (places.unsqueeze(-1) * base ** (-torch.arange(0, x.shape[-1], 2) / x.shape[-1])).repeat_interleave(2, -1)
-    swapped = torch.stack([-x[..., 1::2], x[..., ::2]], dim=-1).reshape(x.shape)
-    return (x * angles.cos() + swapped * angles.sin()).to(x.dtype)
-
-
-def _in_place(x: Tensor, places: Tensor, base: float) -> Tensor:
-    out = torch.empty_like(x)
-    for i in range(0, x.shape[-1], 2):
-        angle = places * base ** (-i / x.shape[-1])
-        out[..., i] = x[..., i] * torch.cos(angle) - x[..., i + 1] * torch.sin(angle)
-        out[..., i + 1] = x[..., i] * torch.sin(angle) + x[..., i + 1] * torch.cos(angle)
-    return out
-
-
-CORRECT = (
-    _by_complex_numbers,
-    _by_matrices,
-    _by_swapping,
-    _in_place,
-)
+CORRECT = (_pair_by_pair, _by_complex_numbers, _by_matrices)
 
 
 EXERCISE = Exercise(
@@ -163,82 +124,79 @@ EXERCISE = Exercise(
             "halves_as_pairs",
             "Your answer turns number i with number i + d_head / 2, as Llama's program does. Here, as in the paper, "
             "neighbours are a pair: 0 and 1, 2 and 3.",
-            partial(_turned, pairs=_halves, joined=lambda a, b: torch.cat([a, b], dim=-1)),
+            _slip(("x[..., ::2], x[..., 1::2]", "x.chunk(2, dim=-1)"), _HALVES_JOINED),
         ),
         Misconception(
             "halves_joined",
             "Your pairs are turned rightly, but stand in another order: first all first numbers, then all second "
             "ones. Put each pair side by side again.",
-            partial(_turned, joined=lambda a, b: torch.cat([a, b], dim=-1)),
+            _slip(_HALVES_JOINED),
         ),
         Misconception(
             "clockwise",
             "Your answer turns clockwise. The minus belongs to the first number of a pair: a cos - b sin.",
-            partial(_turned, turn=lambda a, b, cos, sin: (a * cos + b * sin, b * cos - a * sin)),
+            _slip((_TURN, "a * cos + b * sin, b * cos - a * sin")),
         ),
         Misconception(
             "minus_forgotten",
             "Your answer has a plus in both numbers of a pair. A rotation has one minus: a cos - b sin, a sin + b cos.",
-            partial(_turned, turn=lambda a, b, cos, sin: (a * cos + b * sin, a * sin + b * cos)),
+            _slip((_FIRST, "a * cos + b * sin")),
         ),
         Misconception(
             "second_from_the_first",
             "Your second numbers are computed from first numbers that are turned already. Keep the old ones until "
             "both are done.",
-            partial(
-                _turned,
-                turn=lambda a, b, cos, sin: (a * cos - b * sin, (a * cos - b * sin) * sin + b * cos),
-            ),
+            _slip((_TURN, f"(a := {_FIRST}), a * sin + b * cos")),
         ),
         Misconception(
             "counted_from_zero",
             "Your answer numbers the tokens from 0, whatever their places are. Use `places`: with a cache, the only "
             "token that comes may be token 40.",
-            partial(_turned, at=lambda places: torch.arange(len(places))),
+            _slip((_PLACES, "torch.arange(len(places)).unsqueeze")),
         ),
         Misconception(
             "one_place_on",
             "Your answer turns every token by one place too many. Place 0 is not turned at all.",
-            partial(_turned, at=lambda places: places + 1),
+            _slip((_PLACES, "(places + 1).unsqueeze")),
         ),
         Misconception(
             "two_forgotten",
             "Your exponent is i / d_head, with i counting the pairs: the 2 is missing. It is 2i / d_head.",
-            partial(_turned, exponents=lambda d_head: torch.arange(d_head // 2) / d_head),
+            _slip((_NUMBERS, "torch.arange(x.shape[-1] // 2)")),
         ),
         Misconception(
             "two_counted_twice",
             "Your exponent is twice as large as it should be. If your i counts in steps of two, it is already the "
             "paper's 2i: the exponent is then i / d_head.",
-            partial(_turned, exponents=lambda d_head: 2 * torch.arange(0, d_head, 2) / d_head),
+            _slip((_NUMBERS, f"2 * {_NUMBERS}")),
         ),
         Misconception(
             "fastest_last",
             "Your pairs turn faster and faster. The exponent has a minus: pair 0 turns by a whole radian at each "
             "token, the others more slowly.",
-            partial(_turned, exponents=lambda d_head: -torch.arange(0, d_head, 2) / d_head),
+            _slip((_NUMBERS, f"-{_NUMBERS}")),
         ),
         Misconception(
             "base_of_the_paper",
             "Your base is 10000 whatever is given. Use `base`: Llama 3's is 500000.",
-            partial(_turned, based=lambda base: 10_000.0),
+            _slip(("base**", "10_000.0**")),
         ),
         Misconception(
             "degrees",
             "Your answer treats the angle as degrees. It is in radians, which is what torch.sin expects.",
-            partial(_turned, angle=torch.deg2rad),
+            _slip(("cos, sin = ", "angles = angles.deg2rad()\n    cos, sin = ")),
         ),
         Misconception(
             "added",
             "Your answer adds cosines and sines to x, as lesson 03 does. Rotary positions turn each pair instead.",
-            partial(_turned, turn=lambda a, b, cos, sin: (a + sin, b + cos)),
+            _slip((_TURN, "a + sin, b + cos")),
         ),
         Misconception(
             "x_added",
             "Your answer adds x to the turned x. Return the turned one alone.",
-            partial(_turned, end=lambda turned, x: turned + x),
+            _slip(("return turned", "return turned + x")),
         ),
-        no_gradient(lambda *args: since_2017.turned_by_place(*args).detach(), "x"),
+        no_gradient(_slip(("return turned", "return turned.detach()")), "x"),
     ),
     withheld=WITHHELD,
 )

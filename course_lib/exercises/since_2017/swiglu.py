@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import and_turned_around, kinds
 from course_lib.exercises.since_2017.shared import LESSON, WITHHELD, no_gradient
@@ -32,20 +33,14 @@ def _swiglu_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("a single vector", (torch.randn(4, generator=generator), *up, down))
 
 
-def _gated(
-    x: Tensor,
-    W_1: Tensor,
-    V: Tensor,
-    W_2: Tensor,
-    *,
-    activation: Callable[[Tensor], Tensor] = F.silu,
-    of: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]] = lambda gate, passed: (gate, passed),
-    met: Callable[[Tensor, Tensor], Tensor] = torch.mul,
-    end: Callable[[Tensor, Tensor], Tensor] = torch.matmul,
-) -> Tensor:
-    """The network with another activation, gate or end."""
-    gate, passed = of(x @ W_1, x @ V)
-    return end(met(activation(gate), passed), W_2)
+def _gated_in_steps(x: Tensor, W_1: Tensor, V: Tensor, W_2: Tensor) -> Tensor:
+    gate, passed = x @ W_1, x @ V
+    hidden = F.silu(gate) * passed
+    out = hidden @ W_2
+    return out
+
+
+_slip = partial(Edited, _gated_in_steps)
 
 
 def _gated_by_einsum(x: Tensor, W_1: Tensor, V: Tensor, W_2: Tensor) -> Tensor:
@@ -58,16 +53,7 @@ def _gated_in_one_projection(x: Tensor, W_1: Tensor, V: Tensor, W_2: Tensor) -> 
     return (gate / (1 + torch.exp(-gate)) * passed) @ W_2
 
 
-def _gated_by_layers(x: Tensor, W_1: Tensor, V: Tensor, W_2: Tensor) -> Tensor:
-    return F.linear(torch.nn.SiLU()(F.linear(x, W_1.T)).mul(F.linear(x, V.mT)), W_2.T)
-
-
-CORRECT = (
-    _gated_by_einsum,
-    _gated_in_one_projection,
-    _gated_by_layers,
-    lambda x, W_1, V, W_2: F.glu(torch.cat([(x @ W_1) * (x @ V), x @ W_1], dim=-1), dim=-1) @ W_2,
-)
+CORRECT = (_gated_in_steps, _gated_by_einsum, _gated_in_one_projection)
 
 
 EXERCISE = Exercise(
@@ -105,59 +91,59 @@ EXERCISE = Exercise(
         Misconception(
             "gates_exchanged",
             "Your answer takes the SiLU of x V, and lets x W_1 pass. W_1 makes the gate: SiLU(x W_1) ⊙ x V.",
-            partial(_gated, of=lambda gate, passed: (passed, gate)),
+            _slip(("gate, passed =", "passed, gate =")),
         ),
         Misconception(
             "sigmoid",
             "Your gate is a sigmoid: the older GLU. SiLU multiplies it by its own input, z sigmoid(z).",
-            partial(_gated, activation=torch.sigmoid),
+            _slip(("F.silu", "torch.sigmoid")),
         ),
         Misconception(
             "relu",
             "Your gate is a ReLU, which the same paper calls ReGLU. SwiGLU has SiLU: z sigmoid(z).",
-            partial(_gated, activation=torch.relu),
+            _slip(("F.silu", "F.relu")),
         ),
         Misconception(
             "gelu",
             "Your gate is a GELU, which the same paper calls GEGLU. SwiGLU has SiLU: z sigmoid(z).",
-            partial(_gated, activation=F.gelu),
+            _slip(("F.silu", "F.gelu")),
         ),
         Misconception(
             "no_activation",
             "Your gate has no activation. Take the SiLU of x W_1 before you multiply.",
-            partial(_gated, activation=lambda z: z),
+            _slip(("F.silu", "")),
         ),
         Misconception(
             "gate_left_out",
             "Your answer does not use V: it is the old network with another activation. Multiply SiLU(x W_1) by x V.",
-            partial(_gated, met=lambda gate, passed: gate),
+            _slip((" * passed", "")),
         ),
         Misconception(
             "added",
             "Your answer adds the two projections. The gate multiplies: ⊙ is number by number.",
-            partial(_gated, met=torch.add),
+            _slip((" * passed", " + passed")),
         ),
         Misconception(
             "activation_of_both",
             "Your answer takes the SiLU of both projections. x V passes as it is.",
-            lambda x, W_1, V, W_2: (F.silu(x @ W_1) * F.silu(x @ V)) @ W_2,
+            _slip((" * passed", " * F.silu(passed)"), paired=False),
         ),
         Misconception(
             "activation_of_the_product",
             "Your answer multiplies first and takes the SiLU of the product. Take that of x W_1 alone.",
-            lambda x, W_1, V, W_2: F.silu((x @ W_1) * (x @ V)) @ W_2,
+            _slip(("F.silu(gate) * passed", "F.silu(gate * passed)"), paired=False),
         ),
         Misconception(
             "no_way_back",
             "Your answer is still d_ff wide. W_2 brings it back to d_model.",
-            partial(_gated, end=lambda hidden, W_2: hidden),
+            _slip(("hidden @ W_2", "hidden")),
         ),
         Misconception(
             "residual_added",
             "Your answer adds x. That is the block's business: return what the network computes, and no more.",
-            lambda x, W_1, V, W_2: x + since_2017.swiglu(x, W_1, V, W_2),
+            _slip(("return out", "return x + out"), paired=False),
         ),
-        no_gradient(lambda *args: since_2017.swiglu(*args).detach(), "x or the matrices"),
+        no_gradient(_slip(("return out", "return out.detach()")), "x or the matrices"),
     ),
     withheld=WITHHELD,
 )

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import functools
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import partial
-from itertools import chain, pairwise
-from typing import Any
+from itertools import pairwise
 
 from torch import Generator
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import TOKENIZERS
 from course_lib.exercises.common import integer
@@ -21,17 +20,13 @@ from course_lib.exercises.subwords.shared import (
     PLAY,
     RESEARCH,
     WITHHELD,
-    JoinRule,
     ids_of,
-    join_by_while,
     join_in_a_list,
     random_source,
     random_words,
-    replaced_in_the_text,
-    walked,
 )
 from course_lib.text import subwords
-from course_lib.text.subwords import MARK, Merge, Pieces
+from course_lib.text.subwords import Merge, Pieces
 
 
 def _learned(words: Mapping[Pieces, int], merges: int) -> list[Merge]:
@@ -74,65 +69,24 @@ def _encode_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("compounds", (" ".join("".join(rng.sample(GERMAN.split(), 2)) for _ in range(3)), merges))
 
 
-_Cut = Callable[[Pieces, Sequence[Merge], JoinRule], Sequence[str]]
-
-
-def _replayed(pieces: Pieces, merges: Sequence[Merge], join: JoinRule) -> Pieces:
-    """One pair after another, each only once."""
-    return functools.reduce(join, merges, pieces)
-
-
-def _leftmost_first(pieces: Pieces, merges: Sequence[Merge], join: JoinRule) -> Pieces:
-    """Joins, place by place, whatever pair comes first in the word."""
-    while known := [pair for pair in pairwise(pieces) if pair in merges]:
-        pieces = walked(pieces, known[0], once=True)
-    return pieces
-
-
-def _all_pairs_at_each_place(pieces: Pieces, merges: Sequence[Merge], join: JoinRule) -> Pieces:
-    """The two loops swapped: at each place all pairs are tried in their order."""
-    found = list(pieces)
-    i = 0
-    while i < len(found) - 1:
-        for pair in merges:
-            if tuple(found[i : i + 2]) == pair:
-                found[i : i + 2] = ["".join(pair)]
-        i += 1
-    return tuple(found)
-
-
-def _longest_known(pieces: Pieces, merges: Sequence[Merge], join: JoinRule) -> list[str]:
-    word, known = "".join(pieces), {*map("".join, merges)}
+def _encode_in_place(text: str, merges: list[Merge]) -> list[str]:
     found: list[str] = []
-    while word:
-        end = next((end for end in range(len(word), 1, -1) if word[:end] in known), 1)
-        found.append(word[:end])
-        word = word[end:]
+    for word in text.split():
+        pieces = ["▁", *word]
+        for left, right in merges:
+            i = 0
+            while i < len(pieces) - 1:
+                if pieces[i : i + 2] == [left, right]:
+                    pieces[i : i + 2] = [left + right]
+                i += 1
+        found.extend(pieces)
     return found
 
 
-def _stops_at_a_missing_pair(pieces: Pieces, merges: Sequence[Merge], join: JoinRule) -> Pieces:
-    for pair in merges:
-        if pair not in pairwise(pieces):
-            break
-        pieces = join(pieces, pair)
-    return pieces
-
-
-def _encoded(
-    text: str,
-    merges: Sequence[Merge],
-    *,
-    words: Callable[[str], list[str]] = str.split,
-    marked: Callable[[int, str], Pieces] = lambda number, word: (MARK, *word),
-    order: Callable[[Sequence[Merge]], Sequence[Merge]] = list,
-    join: JoinRule = subwords.join,
-    cut: _Cut = _replayed,
-    made: Callable[[list[Sequence[str]]], Any] = lambda cuts: list(chain(*cuts)),
-) -> Any:
-    """`encode` with one thing, or several, done differently."""
-    pairs = order(merges)
-    return made([cut(marked(number, word), pairs, join) for number, word in enumerate(words(text))])
+_slip = partial(Edited, _encode_in_place)
+_MARKED, _WALK, _JOINED = '["▁", *word]', "i = 0\n            while i < len(pieces) - 1:", "= [left + right]"
+_NEXT_MARK = (_MARKED, "[*next(marks), *word]")
+_JOINED_ONCE = (_JOINED, f"{_JOINED}\n                    break")
 
 
 def _encode_by_rank(text: str, merges: list[Merge]) -> list[str]:
@@ -156,13 +110,7 @@ def _encode_by_regular_expressions(text: str, merges: list[Merge]) -> list[str]:
     return row.split()
 
 
-CORRECT = (
-    _encode_by_rank,
-    _encode_by_regular_expressions,
-    lambda text, merges: [
-        piece for word in text.split() for piece in functools.reduce(join_by_while, merges, ("▁", *word))
-    ],
-)
+CORRECT = (_encode_in_place, _encode_by_rank, _encode_by_regular_expressions)
 
 
 EXERCISE = Exercise(
@@ -224,132 +172,154 @@ EXERCISE = Exercise(
             "not_marked",
             "Your answer has no ▁ before the words. It belongs to the word: put it there before you cut the word into "
             "characters, so that it can be joined as well.",
-            partial(_encoded, marked=lambda number, word: tuple(word)),
+            _slip((_MARKED, "[*word]")),
         ),
         Misconception(
             "first_word_not_marked",
             "Your answer has no ▁ before the first word. Here every word has one, including the first.",
-            partial(_encoded, marked=lambda number, word: (MARK, *word) if number else tuple(word)),
+            _slip(("found: list[str] = []", "found, marks = [], iter(['', *'▁' * len(text)])"), _NEXT_MARK),
         ),
         Misconception(
             "only_first_word_marked",
             "Your answer has ▁ before the first word only. Every word has one.",
-            partial(_encoded, marked=lambda number, word: tuple(word) if number else (MARK, *word)),
+            _slip(("found: list[str] = []", "found, marks = [], iter(['▁', *[''] * len(text)])"), _NEXT_MARK),
         ),
         Misconception(
             "marked_afterwards",
             "Your answer puts ▁ before a word's pieces only once they are joined. It is a piece like the others: put "
             "it there before you join, so that pairs with it are found.",
-            partial(
-                _encoded,
-                marked=lambda number, word: tuple(word),
-                made=lambda cuts: [MARK * (not i) + piece for pieces in cuts for i, piece in enumerate(pieces)],
-            ),
+            _slip((_MARKED, "[*word]"), ("extend(pieces)", 'extend(["▁" + pieces[0], *pieces[1:]])')),
         ),
         Misconception(
             "longest_piece_first",
             "Your answer always takes the longest known piece from the left. That is what WordPiece does. Byte-pair "
             "encoding joins pairs in the order in which they were learned.",
-            partial(_encoded, cut=_longest_known),
+            _slip(
+                (
+                    _MARKED,
+                    "sorted((re.escape(left + right) for left, right in merges), key=len, reverse=True)\n"
+                    "        pieces = re.findall('|'.join([*pieces, '.']), '▁' + word)",
+                ),
+                ("right in merges", "right in ()"),
+            ),
         ),
         Misconception(
             "leftmost_pair_first",
             "Your answer joins the known pair that stands furthest to the left. Join the one that was learned first, "
             "wherever it stands.",
-            partial(_encoded, cut=_leftmost_first),
+            _slip(
+                (
+                    "for left, right in merges:",
+                    "while pair := next((pair for pair in pairwise(pieces) if pair in merges), ()):\n"
+                    "            left, right = pair",
+                ),
+                _JOINED_ONCE,
+                paired=False,
+            ),
         ),
         Misconception(
             "loops_exchanged",
             "Your answer goes along a word once and joins at each place whatever known pair begins there. The order of "
             "learning decides: the loop over the pairs is the outer one.",
-            partial(_encoded, cut=_all_pairs_at_each_place),
+            _slip(
+                (
+                    f"for left, right in merges:\n            {_WALK}",
+                    "i = 0\n        while i < len(pieces) - 1:\n            for left, right in merges:",
+                ),
+                ("\n                i += 1", "\n            i += 1"),
+            ),
         ),
         Misconception(
             "stops_at_a_missing_pair",
             "Your answer stops at the first pair that a word does not have. Go on with the next one: a later pair may "
             "be there.",
-            partial(_encoded, cut=_stops_at_a_missing_pair),
+            _slip(("i = 0", "if (left, right) not in pairwise(pieces):\n                break\n            i = 0")),
         ),
         Misconception(
             "reverse_order",
             "Your answer goes through the pairs from the last to the first. Begin with the one that was learned first.",
-            partial(_encoded, order=lambda merges: merges[::-1]),
+            _slip(("in merges", "in merges[::-1]")),
         ),
         Misconception(
             "alphabetical_order",
             "Your answer goes through the pairs in alphabetical order. Take them in the order in which they were "
             "learned.",
-            partial(_encoded, order=sorted),
+            _slip(("in merges", "in sorted(merges)")),
         ),
         Misconception(
             "underscores",
             "Your answer marks the words with an underscore, _. The mark is another character, ▁: write MARK.",
-            partial(_encoded, marked=lambda number, word: ("_", *word)),
+            _slip(("▁", "_")),
         ),
         Misconception(
             "one_place_only",
             "Your answer joins each pair in only one place of a word. Join it wherever it stands in the word.",
-            partial(_encoded, join=partial(walked, once=True)),
+            _slip(_JOINED_ONCE),
         ),
         Misconception(
             "joined_from_the_right",
             "Your answer joins from right to left: it turns `a a a` into `a aa`. Go from left to right: `aa a`.",
-            partial(_encoded, join=partial(walked, backwards=True)),
+            _slip((_WALK, "for i in range(len(pieces) - 2, -1, -1):")),
         ),
         Misconception(
             "text_replaced",
             "Your answer replaces in the text, and so finds a pair inside larger pieces. Compare whole pieces.",
-            partial(_encoded, join=replaced_in_the_text),
+            _slip(
+                (
+                    "i = 0",
+                    "pieces = ' '.join(pieces).replace(f'{left} {right}', left + right).split(' ')\n            i = 0",
+                )
+            ),
         ),
         Misconception(
             "skips_behind_a_joined_piece",
             "Your answer goes on by two in a list that has just become shorter, and so skips the piece after a joined "
             "one. There the next piece is only one further on.",
-            partial(_encoded, join=partial(join_in_a_list, skipped=1)),
+            _slip((_JOINED, f"{_JOINED}\n                    i += 1")),
         ),
         Misconception(
             "characters",
             "Your answer leaves the words in single characters: nothing is joined. Either no pair is ever found (a "
             "list never equals a tuple), or what comes out of the joining is not kept.",
-            partial(_encoded, join=lambda pieces, pair: pieces),
+            _slip(("pieces[i : i + 2] == [left, right]", "False")),
         ),
         Misconception(
             "word_by_word",
             "Your answer has a list of its own for each word. Return one list with the pieces of all words.",
-            partial(_encoded, made=lambda cuts: [list(pieces) for pieces in cuts]),
+            _slip(("extend(pieces)", "append(pieces)")),
         ),
         Misconception(
             "last_word_only",
             "Your answer has the pieces of the last word only. Begin the list before the loop over the words, and add "
             "to it in each round.",
-            partial(_encoded, made=lambda cuts: [piece for pieces in cuts[-1:] for piece in pieces]),
+            _slip(("found.extend(pieces)", "found = pieces")),
         ),
         Misconception(
             "repeated_words_once",
             "Your answer has a repeated word only once. A text is its words in order, each as often as it stands "
             "there.",
-            partial(_encoded, words=lambda text: list(dict.fromkeys(text.split()))),
+            _slip(("text.split()", "dict.fromkeys(text.split())")),
         ),
         Misconception(
             "a_tuple",
             "Your answer is a tuple. Return a list.",
-            partial(_encoded, made=lambda cuts: tuple(piece for pieces in cuts for piece in pieces)),
+            _slip(("return found", "return tuple(found)")),
         ),
         Misconception(
             "marked_behind",
             "Your answer puts ▁ after each word. It belongs before the word.",
-            partial(_encoded, marked=lambda number, word: (*word, MARK)),
+            _slip((_MARKED, '[*word, "▁"]')),
         ),
         Misconception(
             "split_at_every_space",
             "Your answer treats each single space as a border, so several in a row leave empty words. text.split() "
             "without an argument skips them.",
-            partial(_encoded, words=lambda text: text.split(" ")),
+            _slip(("split()", "split(' ')")),
         ),
         Misconception(
             "lower_case",
             "Your answer writes everything in lower case. Don't: a capital is a character of its own.",
-            partial(_encoded, words=lambda text: text.lower().split()),
+            _slip(("text.split()", "text.lower().split()")),
         ),
     ),
     withheld=WITHHELD,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from itertools import pairwise
-from typing import Any
 
 from torch import Generator
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import CORE, Callback, Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import TOKENIZERS
 from course_lib.exercises.subwords.shared import (
@@ -82,45 +82,6 @@ def _learn_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield case("no words", {}, 2, _NOTHING_LEFT)
 
 
-def _next_id(ids: Mapping[str, int], piece: str, done: int) -> int:
-    return ids.get(piece, len(ids))
-
-
-def _learned_differently(
-    words: dict[Pieces, int],
-    ids: dict[str, int],
-    merges: int,
-    count: Callable[..., dict[Merge, int]],
-    choose: Callable[..., Merge],
-    join: Callable[..., Pieces],
-    *,
-    update: bool = True,
-    times: Callable[[int, bool], int] = lambda times, joined: times,
-    recount: bool = True,
-    stop: Callable[[Mapping[Merge, int], Iterable[Pieces]], bool] = lambda counts, words: False,
-    number: Callable[[dict[str, int], str, int], int] = _next_id,
-    rounds: int = 0,
-    listed: Callable[[Merge, Mapping[str, int]], bool] = lambda pair, ids: True,
-    own_choice: bool = False,
-    returned: Callable[[list[Merge]], list[Any]] = list,
-) -> list[Any]:
-    """`learn_merges` with one thing, or several, done differently."""
-    learned: list[Merge] = []
-    pairs = count(words)
-    for done in range(merges + rounds):
-        if not pairs or stop(pairs, words):
-            break
-        best = max(pairs, key=pairs.__getitem__) if own_choice else choose(pairs, ids)
-        if listed(best, ids):
-            learned.append(best)
-        ids = {**ids, "".join(best): number(ids, "".join(best), done)}
-        if update:
-            joined = {pieces: join(pieces, best) for pieces in words}
-            words = {new: often for old, new in joined.items() if (often := times(words[old], new != old))}
-        pairs = count(words) if recount else {pair: often for pair, often in pairs.items() if pair != best}
-    return returned(learned)
-
-
 _Words = dict[Pieces, int]
 
 
@@ -128,6 +89,25 @@ _Count = Callable[[_Words], dict[Merge, int]]
 
 
 _Choose = Callable[[dict[Merge, int], dict[str, int]], Merge]
+
+
+def _learn_in_rounds(
+    words: _Words, ids: dict[str, int], merges: int, count: _Count, choose: _Choose, join: JoinRule
+) -> list[Merge]:
+    learned: list[Merge] = []
+    for _ in range(merges):
+        counts = count(words)
+        if not counts:
+            break
+        pair = choose(counts, ids)
+        learned.append(pair)
+        piece = "".join(pair)
+        ids = {**ids, piece: ids.get(piece, len(ids))}
+        words = {join(pieces, pair): times for pieces, times in words.items()}
+    return learned
+
+
+_slip = partial(Edited, _learn_in_rounds)
 
 
 def _learn_by_recursion(
@@ -163,23 +143,7 @@ def _learn_with_own_steps(
     return learned
 
 
-def _learn_until_an_error(
-    words: _Words, ids: dict[str, int], merges: int, count: _Count, choose: _Choose, join: JoinRule
-) -> list[Merge]:
-    """Stops when every word is one piece, and builds the next words one by one."""
-    ids = ids.copy()
-    learned: list[Merge] = []
-    while len(learned) < merges and any(len(pieces) > 1 for pieces in words):
-        learned += [choose(count(words), ids)]
-        ids.setdefault("".join(learned[-1]), len(ids))
-        following: _Words = {}
-        for pieces in words:
-            following[join(pieces, learned[-1])] = words[pieces]
-        words = following
-    return learned
-
-
-CORRECT = (_learn_by_recursion, _learn_with_own_steps, _learn_until_an_error)
+CORRECT = (_learn_in_rounds, _learn_by_recursion, _learn_with_own_steps)
 
 
 EXERCISE = Exercise(
@@ -235,101 +199,106 @@ EXERCISE = Exercise(
             "counted_once",
             "Your answer counts the pairs once and takes the most frequent of them. After each joining there are "
             "different neighbours: count again in every round.",
-            partial(_learned_differently, update=False, recount=False),
+            _slip(
+                (
+                    "= count(words)",
+                    "= {each: n for each, n in counts.items() if each != pair} if learned else count(words)",
+                )
+            ),
         ),
         Misconception(
             "nothing_joined",
             "Your answer learns the same pair again and again, because what it counts never changes. In every round "
             "join the pair in all words, and count again in these.",
-            partial(_learned_differently, update=False),
+            _slip(("join(pieces, pair)", "pieces")),
         ),
         Misconception(
             "times_lost",
             "Your answer forgets, after the first joining, how often each word occurs. Keep the number: {join(pieces, "
             "pair): times for pieces, times in words.items()}.",
-            partial(_learned_differently, times=lambda times, joined: 1),
+            _slip((": times for", ": 1 for")),
         ),
         Misconception(
             "words_dropped",
             "Your answer goes on only with the words that have the pair. The others stay in the text as they are: "
             "keep them for the next round.",
-            partial(_learned_differently, times=lambda times, joined: times if joined else 0),
+            _slip(("words.items()", "words.items() if join(pieces, pair) != pieces")),
         ),
         Misconception(
             "rare_pairs_left_out",
             "Your answer stops at pairs that occur only once. Here they are joined as well, as long as more pairs are "
             "wanted.",
-            partial(_learned_differently, stop=lambda counts, words: max(counts.values()) < 2),
+            _slip(("not counts", "max(counts.values(), default=0) < 2")),
         ),
         Misconception(
             "stops_at_the_first_whole_word",
             "Your answer stops as soon as one word is a single piece. Go on as long as any word has two.",
-            partial(_learned_differently, stop=lambda counts, words: any(len(pieces) == 1 for pieces in words)),
+            _slip(("not counts", "not counts or any(len(pieces) == 1 for pieces in words)")),
         ),
         Misconception(
             "stops_at_one_pair",
             "Your answer stops when a single pair is left to choose from. That one is joined as well: stop when there "
             "is none.",
-            partial(_learned_differently, stop=lambda counts, words: len(counts) == 1),
+            _slip(("not counts", "len(counts) < 2")),
         ),
         Misconception(
             "joined_pieces_first",
             "Your answer gives a joined piece a smaller id than all the others, so it wins every tie. It is the "
             "youngest: give it the next id, which is the largest.",
-            partial(_learned_differently, number=lambda ids, piece, done: min(ids.values()) - 1),
+            _slip(("ids.get(piece, len(ids))", "min(ids.values()) - 1")),
         ),
         Misconception(
             "ids_from_zero",
             "Your answer numbers the joined pieces from 0, so that they win ties against characters. The ids go on "
             "where the given ones end: the next one is len(ids).",
-            partial(_learned_differently, number=lambda ids, piece, done: ids.get(piece, done)),
+            _slip(("len(ids)", "len(learned) - 1")),
         ),
         Misconception(
             "one_id_for_all_joined_pieces",
             "Your answer gives all joined pieces the same id. Each gets the next one: len(ids), counted afresh in "
             "every round.",
-            partial(_learned_differently, number=lambda ids, piece, done: ids.get(piece, len(ids) - done)),
+            _slip(("len(ids)", "len(ids) - len(learned) + 1")),
         ),
         Misconception(
             "known_piece_gets_a_new_id",
             "Your answer is right as long as each pair makes a new piece. A piece that already has an id keeps it: "
             "ids.setdefault(piece, len(ids)) leaves it alone.",
-            partial(_learned_differently, number=lambda ids, piece, done: len(ids)),
+            _slip(("ids.get(piece, len(ids))", "len(ids)")),
             alone=True,
         ),
         Misconception(
             "known_piece_not_listed",
             "Your answer is right as long as each pair makes a new piece. A pair whose piece already has an id is "
             "joined and listed like any other.",
-            partial(_learned_differently, listed=lambda pair, ids: "".join(pair) not in ids),
+            _slip(("learned.append(pair)", "learned += [pair] if ''.join(pair) not in ids else []")),
             alone=True,
         ),
         Misconception(
             "one_too_many",
             "Your answer learns one pair too many. Stop as soon as there are `merges` of them.",
-            partial(_learned_differently, rounds=1),
+            _slip(("range(merges)", "range(merges + 1)")),
         ),
         Misconception(
             "one_too_few",
             "Your answer learns one pair too few. Go on until there are `merges` of them.",
-            partial(_learned_differently, rounds=-1),
+            _slip(("range(merges)", "range(merges - 1)")),
         ),
         Misconception(
             "joined_pieces_returned",
             "Your answer lists the joined pieces. Return the pairs: from `aba` alone nobody can tell whether it was "
             "(a, ba) or (ab, a).",
-            partial(_learned_differently, returned=lambda learned: ["".join(pair) for pair in learned]),
+            _slip(("return learned", "return [''.join(pair) for pair in learned]")),
         ),
         Misconception(
             "last_first",
             "Your answer has the pairs in reverse order. The pair that was learned first comes first.",
-            partial(_learned_differently, returned=lambda learned: learned[::-1]),
+            _slip(("return learned", "return learned[::-1]")),
         ),
         Misconception(
             "choose_not_called",
             "Your answer picks a most frequent pair on its own. Where several are equally frequent it matters which: "
             "call choose(counts, ids), with the counts and the ids.",
-            partial(_learned_differently, own_choice=True),
+            _slip(("choose(counts, ids)", "max(counts, key=counts.get)")),
         ),
     ),
     withheld=WITHHELD,

@@ -8,17 +8,14 @@ from functools import partial
 
 from torch import Generator
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception, Pair
 from course_lib.exercises.common import integer
 from course_lib.exercises.subwords.shared import (
     LESSON,
     WITHHELD,
-    join_by_skipping,
-    join_by_while,
     join_in_a_list,
     random_source,
-    replaced_in_the_text,
-    walked,
 )
 from course_lib.text import subwords
 from course_lib.text.subwords import Merge, Pieces
@@ -48,9 +45,25 @@ def _merge_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case(f"{pair[0]} and {pair[1]}", (("a", "ba", *letters, "ab", "a", "b"), pair))
 
 
-def _once_used(pieces: Pieces, pair: Merge, i: int) -> int:
-    """How far to go on where a piece may be joined twice."""
-    return 1 if pieces[i + 1 : i + 3] == pair else 2
+def _join_by_while(pieces: Pieces, pair: Merge) -> Pieces:
+    out: list[str] = []
+    i = 0
+    while i < len(pieces):
+        both = pieces[i : i + 2]
+        if both == pair:
+            out.append("".join(both))
+            i += 2
+        else:
+            out.append(pieces[i])
+            i += 1
+    return tuple(out)
+
+
+_slip = partial(Edited, _join_by_while)
+
+
+def _replaced_in_the_text(pieces: Pieces, pair: Merge, number: int = -1) -> Pieces:
+    return tuple(" ".join(pieces).replace(" ".join(pair), "".join(pair), number).split(" "))
 
 
 def _join_by_regular_expression(pieces: Pieces, pair: Merge) -> Pieces:
@@ -59,7 +72,7 @@ def _join_by_regular_expression(pieces: Pieces, pair: Merge) -> Pieces:
     return tuple(re.sub(pattern, "".join(pair), " ".join(pieces)).split(" "))
 
 
-CORRECT = (join_by_while, join_in_a_list, _join_by_regular_expression, join_by_skipping)
+CORRECT = (_join_by_while, join_in_a_list, _join_by_regular_expression)
 
 
 EXERCISE = Exercise(
@@ -97,87 +110,93 @@ EXERCISE = Exercise(
             "first_one_only",
             "Your answer joins the pair only at its first place. Go on to the end of the word: every occurrence is "
             "joined.",
-            partial(walked, once=True),
+            _slip(("both == pair", "both == pair and i == len(out)")),
         ),
         Misconception(
             "used_twice",
             "Your answer uses a piece twice: it turns `a a a` into `aa aa`. A piece that has been joined is gone: go "
             "on two pieces further.",
-            partial(walked, on=_once_used),
+            _slip(("i += 2", "i += 1 if pieces[i + 1 : i + 3] == pair else 2")),
         ),
         Misconception(
             "right_piece_kept",
             "Your answer goes on by one piece after joining, so that the right one of the two comes once more, after "
             "the joined piece. Go on by two.",
-            partial(walked, on=lambda pieces, pair, i: 1),
+            _slip(("i += 2", "i += 1")),
         ),
         Misconception(
             "last_piece_lost",
             "Your answer loses the last piece of a word, unless it is joined: the walk ends one piece too early. Go on "
             "while i < len(pieces).",
-            partial(walked, end=1),
+            _slip(("i < len(pieces)", "i < len(pieces) - 1")),
         ),
         Misconception(
             "from_the_right",
             "Your answer joins from the right: it turns `a a a` into `a aa`. Begin at the left: `aa a`.",
-            partial(walked, backwards=True),
+            _slip(
+                ("i = 0", "pieces, pair = pieces[::-1], pair[::-1]\n    i = 0"),
+                ("join(both)", "join(both[::-1])"),
+                ("(out)", "(out[::-1])"),
+            ),
         ),
         Misconception(
             "either_way_round",
             "Your answer joins the two pieces the other way round as well. The left one must stand on the left.",
-            partial(walked, found=lambda both, pair: both in (pair, pair[::-1])),
+            _slip(("== pair", "in (pair, pair[::-1])")),
         ),
         Misconception(
             "both_of_the_pair",
             "Your answer joins any two neighbours that both belong to the pair, even `a a` for (a, b). The left one "
             "must be pair[0] and the right one pair[1].",
-            partial(walked, found=lambda both, pair: both[0] in pair and both[1] in pair),
+            _slip(("both == pair", "len(both) == 2 and both[0] in pair and both[1] in pair")),
         ),
         Misconception(
             "same_letters",
             "Your answer joins whatever is spelt the same: even `a bc` for the pair (ab, c). A pair is two whole "
             "pieces: compare each of them.",
-            partial(walked, found=lambda both, pair: "".join(both) == "".join(pair)),
+            _slip(("both == pair", "len(both) == 2 and ''.join(both) == ''.join(pair)")),
         ),
         Misconception(
             "nothing_joined",
             "Your answer returns the pieces as they came. Either the pair is never found (a list never equals a "
             "tuple), or what is joined is not kept.",
-            partial(walked, found=lambda both, pair: False),
+            _slip(("both == pair", "False")),
         ),
         Misconception(
             "text_replaced",
             "Your answer replaces in the text, and so finds the pair inside larger pieces: `xl a` holds the text `l "
             "a`, but no piece `l`. Compare whole pieces.",
-            replaced_in_the_text,
+            _replaced_in_the_text,
         ),
         Misconception(
             "end_of_the_left_piece",
             "Your answer looks only at the end of the left piece, and so finds (l, a) in `xl a`. Compare whole pieces.",
-            partial(walked, found=lambda both, pair: both[0].endswith(pair[0]) and both[1] == pair[1]),
+            _slip(("both == pair", "both[0].endswith(pair[0]) and both[1:] == pair[1:]")),
         ),
         Misconception(
             "beginning_of_the_right_piece",
             "Your answer looks only at the beginning of the right piece, and so finds (l, a) in `l ay`. Compare whole "
             "pieces.",
-            partial(walked, found=lambda both, pair: both[0] == pair[0] and both[1].startswith(pair[1])),
+            _slip(("both == pair", "both[:1] == pair[:1] and both[-1].startswith(pair[1])")),
         ),
         Misconception(
             "space_between",
             "Your answer keeps a space between the two halves of the joined piece. Join them with nothing between.",
-            partial(walked, put=lambda both: (" ".join(both),)),
+            _slip(('""', '" "')),
         ),
         Misconception(
             "a_list",
             "Your answer is a list. Return a tuple: pieces are keys of a dict, and lists cannot be.",
-            partial(walked, made=list),
+            _slip(("return tuple", "return list")),
         ),
         Misconception(
             "pair_kept_as_a_pair",
             "Your answer puts the pair itself into the word. Join its two pieces into one: pair[0] + pair[1].",
-            partial(walked, put=lambda both: (both,)),
+            _slip(('"".join(both)', "both")),
         ),
     ),
-    listed_pairs=(Pair("first_one_only", "text_replaced", lambda pieces, pair: replaced_in_the_text(pieces, pair, 1)),),
+    listed_pairs=(
+        Pair("first_one_only", "text_replaced", lambda pieces, pair: _replaced_in_the_text(pieces, pair, 1)),
+    ),
     withheld=WITHHELD,
 )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from functools import partial
-from typing import Any
 
 from torch import Generator
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import TOKENIZERS
 from course_lib.exercises.subwords.shared import LESSON, WITHHELD, random_source
@@ -44,61 +44,22 @@ def _wordpiece_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("few letters and an unknown one", ("abcaxb", pieces))
 
 
-def _as_a_whole(found: list[str], rest: str) -> tuple[list[str], int]:
-    """What comes out, and how many characters are passed over, where nothing fits: WordPiece gives up."""
-    return ["[UNK]"], len(rest)
-
-
-def _wordpiece_differently(
-    word: str,
-    pieces: list[str],
-    *,
-    choose: Callable[[list[int]], int] = max,
-    ends: Callable[[int, int], Iterable[int]] = lambda begin, size: range(begin + 1, size + 1),
-    known: Callable[[str, str, list[str]], bool] = lambda mark, text, pieces: mark + text in pieces,
-    mark: Callable[[int], str] = lambda begin: "##" if begin else "",
-    written: Callable[[str, str, list[str]], str] = lambda mark, text, pieces: mark + text,
-    taken: Callable[[str, str], int] = lambda mark, text: len(text),
-    stuck: Callable[[list[str], str], tuple[list[str], int]] = _as_a_whole,
-    returned: Callable[[list[str]], Any] = list,
-) -> Any:
-    """`longest_pieces` with one thing, or several, done differently."""
+def _cut_from_the_left(word: str, pieces: list[str]) -> list[str]:
     found: list[str] = []
     begin = 0
     while begin < len(word):
-        fitting = [end for end in ends(begin, len(word)) if known(mark(begin), word[begin:end], pieces)]
-        if fitting:
-            end = choose(fitting)
-            found.append(written(mark(begin), word[begin:end], pieces))
-            begin += taken(mark(begin), word[begin:end])
-        else:
-            found, passed = stuck(found, word[begin:])
-            begin += passed
-    return returned(found)
-
-
-def _first_in_the_list(word: str, pieces: list[str]) -> list[str]:
-    found: list[str] = []
-    while word:
-        mark = "##" if found else ""
-        texts = [piece.removeprefix(mark) for piece in pieces if piece.startswith("##") == bool(found)]
-        text = next((text for text in texts if text and word.startswith(text)), "")
-        if not text:
+        mark = "##" if begin else ""
+        fitting = [end for end in range(begin + 1, len(word) + 1) if mark + word[begin:end] in pieces]
+        if not fitting:
             return ["[UNK]"]
-        found.append(mark + text)
-        word = word.removeprefix(text)
+        end = max(fitting)
+        found.append(mark + word[begin:end])
+        begin = end
     return found
 
 
-def _going_back(word: str, pieces: list[str]) -> list[str]:
-    """The first of all the ways to cut a word, those with the longest first pieces first."""
-    cuts: list[list[str] | None] = [None for _ in word] + [[]]
-    for begin in range(len(word) - 1, -1, -1):
-        for end in range(begin + 1, len(word) + 1):
-            piece, behind = ("##" if begin else "") + word[begin:end], cuts[end]
-            if piece in pieces and behind is not None:
-                cuts[begin] = [piece, *behind]
-    return ["[UNK]"] if cuts[0] is None else cuts[0]
+_slip = partial(Edited, _cut_from_the_left)
+_STUCK = 'return ["[UNK]"]'
 
 
 def _from_the_end(word: str, pieces: list[str]) -> list[str]:
@@ -129,18 +90,6 @@ def _cut_by_recursion(word: str, pieces: list[str]) -> list[str]:
     return ["[UNK]"] if found is None else found
 
 
-def _cut_by_trying_long_pieces(word: str, pieces: list[str]) -> list[str]:
-    found: list[str] = []
-    while word:
-        marked = "##" + word if found else word
-        fitting = [piece for piece in pieces if marked.startswith(piece) and piece.startswith("##") == bool(found)]
-        if not fitting or len(max(fitting, key=len)) == 2 * bool(found):
-            return ["[UNK]"]
-        found.append(max(fitting, key=len))
-        word = marked[len(found[-1]) :]
-    return found
-
-
 def _cut_by_pattern(word: str, pieces: list[str]) -> list[str]:
     by_length = sorted(pieces, key=len, reverse=True)
     begin = "|".join(re.escape(piece) for piece in by_length if not piece.startswith("##")) or "(?!)"
@@ -156,7 +105,7 @@ def _cut_by_pattern(word: str, pieces: list[str]) -> list[str]:
     return found
 
 
-CORRECT = (_cut_by_recursion, _cut_by_trying_long_pieces, _cut_by_pattern)
+CORRECT = (_cut_from_the_left, _cut_by_recursion, _cut_by_pattern)
 
 
 EXERCISE = Exercise(
@@ -216,13 +165,13 @@ EXERCISE = Exercise(
             "shortest_first",
             "Your answer takes the shortest piece that fits. Take the longest: try from the whole rest of the word "
             "downwards.",
-            partial(_wordpiece_differently, choose=min),
+            _slip(("max(", "min(")),
         ),
         Misconception(
             "first_in_the_list",
             "Your answer takes the piece that comes first in the list. Take the longest one that fits, wherever it "
             "stands in the list.",
-            _first_in_the_list,
+            _slip(("max(fitting)", "min(fitting, key=lambda end: pieces.index(mark + word[begin:end]))"), paired=False),
         ),
         Misconception(
             "from_the_end",
@@ -233,81 +182,81 @@ EXERCISE = Exercise(
             "goes_back",
             "Your answer goes back and tries a shorter piece where the longest one leads nowhere. WordPiece never "
             "goes back: where nothing fits after the longest piece, the word is ['[UNK]'].",
-            _going_back,
+            Edited(
+                _cut_by_recursion,
+                (
+                    "return None if behind is None else [piece, *behind]",
+                    "if behind is not None:\n                    return [piece, *behind]",
+                ),
+            ),
         ),
         Misconception(
             "looked_up_without_mark",
             "Your answer looks up all pieces without ##, so it finds those that begin words. After the first piece "
             "only those with ## fit: look up '##' + text.",
-            partial(_wordpiece_differently, mark=lambda begin: ""),
+            _slip(('"##" if begin else ""', '""')),
         ),
         Misconception(
             "mark_put_afterwards",
             "Your answer looks up all pieces without ##, and puts it before them afterwards. After the first piece "
             "only those fit that have it in the vocabulary: look up '##' + text.",
-            partial(
-                _wordpiece_differently,
-                known=lambda mark, text, pieces: text in pieces,
-                written=lambda mark, text, pieces: mark + text,
-            ),
+            _slip(("if mark + word", "if word"), paired=False),
         ),
         Misconception(
             "marks_dropped",
             "Your answer leaves out the ## of the pieces. It is part of them: `##ing` and `ing` are two entries of the "
             "vocabulary.",
-            partial(_wordpiece_differently, written=lambda mark, text, pieces: text),
+            _slip(("(mark + word", "(word")),
         ),
         Misconception(
             "one_unknown_character",
             "Your answer puts [UNK] in place of a single character and goes on. WordPiece gives up on the whole word: "
             "['[UNK]'] and nothing else.",
-            partial(_wordpiece_differently, stuck=lambda found, rest: ([*found, "[UNK]"], 1)),
+            _slip((_STUCK, 'found.append("[UNK]")\n            begin += 1\n            continue')),
         ),
         Misconception(
             "unknown_for_each_character",
             "Your answer has an [UNK] for each character of a word that has no pieces. One stands for the whole word: "
             "['[UNK]'].",
-            lambda word, pieces: (
-                ["[UNK]"] * len(word) if (found := subwords.longest_pieces(word, pieces)) == ["[UNK]"] else found
-            ),
+            _slip((_STUCK, f"{_STUCK} * len(word)"), paired=False),
         ),
         Misconception(
             "beginning_kept",
             "Your answer keeps the pieces it found before it got stuck. WordPiece gives up on the whole word: "
             "['[UNK]'] and nothing else.",
-            partial(_wordpiece_differently, stuck=lambda found, rest: ([*found, "[UNK]"], len(rest))),
+            _slip((_STUCK, 'return [*found, "[UNK]"]')),
         ),
         Misconception(
             "stops_where_stuck",
             "Your answer returns what it has found so far where nothing fits, and the rest is gone. WordPiece gives up "
             "on the whole word: ['[UNK]'].",
-            partial(_wordpiece_differently, stuck=lambda found, rest: (found, len(rest))),
+            _slip((_STUCK, "return found")),
         ),
         Misconception(
             "unknown_as_a_string",
             "For a word that has no pieces your answer is the string [UNK]. Return a list with it: ['[UNK]'].",
-            partial(_wordpiece_differently, returned=lambda found: "[UNK]" if found == ["[UNK]"] else found),
+            _slip((_STUCK, 'return "[UNK]"')),
         ),
         Misconception(
             "other_unknown",
             "For a word that has no pieces your answer has <unk>, the token of earlier lessons. BERT's is [UNK].",
-            partial(_wordpiece_differently, stuck=lambda found, rest: (["<unk>"], len(rest))),
+            _slip((_STUCK, 'return ["<unk>"]')),
         ),
         Misconception(
             "single_characters_left_out",
             "Your answer never tries a piece of a single character. Go down to it: the smallest end is begin + 1.",
-            partial(_wordpiece_differently, ends=lambda begin, size: range(begin + 2, size + 1)),
+            _slip(("begin + 1", "begin + 2")),
         ),
         Misconception(
             "mark_counted",
             "Your answer goes on by the length of the piece with its ##, and so skips two characters. Go on by what "
             "was taken from the word.",
-            partial(_wordpiece_differently, taken=lambda mark, text: len(mark + text)),
+            _slip(("begin = end", "begin = end + len(mark)")),
         ),
         Misconception(
             "lower_case",
             "Your answer writes the word in lower case. Don't: a capital is a character of its own.",
-            lambda word, pieces: subwords.longest_pieces(word.lower(), pieces),
+            _slip(("begin = 0", "begin, word = 0, word.lower()"), paired=False),
         ),
     ),
     withheld=WITHHELD,

@@ -1,3 +1,19 @@
+# %% right | lengths as a table, numpy
+import numpy
+from itertools import chain
+
+
+def encode_pairs(firsts, seconds, cls_id, sep_id, padding_id):
+    texts = [[[cls_id, *a, sep_id], [] if b is None else [*b, sep_id]] for a, b in zip(firsts, seconds, strict=True)]
+    lengths = numpy.array([[len(part) for part in text] for text in texts])
+    place = numpy.arange(lengths.sum(axis=1).max())
+    mask = place < lengths.sum(axis=1, keepdims=True)
+    segments = (place >= lengths[:, :1]) & mask
+    ids = numpy.full(mask.shape, padding_id, dtype=numpy.int64)
+    ids[mask] = list(chain.from_iterable(chain.from_iterable(texts)))
+    return (torch.from_numpy(ids), torch.from_numpy(segments.astype(numpy.int64)), torch.from_numpy(mask))
+
+
 # %% right | beginner
 def encode_pairs(firsts, seconds, cls_id, sep_id, padding_id):
     ids = []
@@ -29,6 +45,8 @@ def encode_pairs(firsts, seconds, cls_id, sep_id, padding_id):
             s.append(0)
             m.append(False)
     return torch.tensor(ids), torch.tensor(segs), torch.tensor(msk)
+
+
 # %% wrong | a single text gets no [SEP] | no_sep_behind_one_text
 def encode_pairs(firsts, seconds, cls_id, sep_id, padding_id):
     rows, segs = [], []
@@ -43,6 +61,8 @@ def encode_pairs(firsts, seconds, cls_id, sep_id, padding_id):
     segments = nn.utils.rnn.pad_sequence(segs, batch_first=True)
     mask = torch.arange(ids.shape[1]) < torch.tensor([len(r) for r in rows])[:, None]
     return ids, segments, mask
+
+
 # %% wrong | padding goes on with the segment of the last token, so padding behind a pair has segment 1 | padding_in_the_last_segment
 def encode_pairs(firsts, seconds, cls_id, sep_id, padding_id):
     rows, segs = [], []
@@ -55,6 +75,8 @@ def encode_pairs(firsts, seconds, cls_id, sep_id, padding_id):
     segments = torch.tensor([s + [s[-1]] * (w - len(s)) for s in segs])
     mask = torch.arange(w) < torch.tensor([len(r) for r in rows])[:, None]
     return ids, segments, mask
+
+
 # %% wrong | mask with <= for < | mask_one_too_long
 def encode_pairs(firsts, seconds, cls_id, sep_id, padding_id):
     rows, segs = [], []
@@ -67,6 +89,8 @@ def encode_pairs(firsts, seconds, cls_id, sep_id, padding_id):
     segments = torch.tensor([s + [0] * (w - len(s)) for s in segs])
     mask = torch.arange(w) <= torch.tensor([len(r) for r in rows])[:, None]
     return ids, segments, mask
+
+
 # %% wrong | special ids hard-coded as in BERT's vocabulary | ids_of_bert
 def encode_pairs(firsts, seconds, cls_id, sep_id, padding_id):
     rows, segs = [], []
@@ -79,6 +103,8 @@ def encode_pairs(firsts, seconds, cls_id, sep_id, padding_id):
     segments = torch.tensor([s + [0] * (w - len(s)) for s in segs])
     mask = torch.arange(w) < torch.tensor([len(r) for r in rows])[:, None]
     return ids, segments, mask
+
+
 # %% wrong | segments are 1 behind the first text's words | all_behind_in_second_segment
 def encode_pairs(firsts, seconds, cls_id, sep_id, padding_id):
     rows = [[cls_id] + a + [sep_id] + ([] if b is None else b + [sep_id]) for a, b in zip(firsts, seconds)]
@@ -87,6 +113,8 @@ def encode_pairs(firsts, seconds, cls_id, sep_id, padding_id):
     segments = (place > torch.tensor([len(a) for a in firsts])[:, None]).long()
     mask = place < torch.tensor([len(r) for r in rows])[:, None]
     return ids, segments, mask
+
+
 # %% wrong | no [CLS] + mask inverted | cls_missing+mask_inverted
 def encode_pairs(firsts, seconds, cls_id, sep_id, padding_id):
     rows, segs = [], []
@@ -99,6 +127,8 @@ def encode_pairs(firsts, seconds, cls_id, sep_id, padding_id):
     segments = torch.tensor([s + [0] * (w - len(s)) for s in segs])
     mask = torch.tensor([[False] * len(r) + [True] * (w - len(r)) for r in rows])
     return ids, segments, mask
+
+
 # %% wrong | ids and segments both filled with the wrong number | padding_in_second_segment+ids_padded_with_zero
 def encode_pairs(firsts, seconds, cls_id, sep_id, padding_id):
     rows, segs = [], []
