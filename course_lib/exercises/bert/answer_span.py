@@ -98,8 +98,8 @@ EXERCISE = Exercise(
     name="best_spans",
     title="The best span",
     statement=(
-        "best_spans(logits [batch, 2, tokens], max_words=None) -> int [batch, 2]: the positions first <= last whose "
-        "scores logits[:, 0, first] + logits[:, 1, last] are largest together; with no more than max_words tokens, if "
+        "best_spans(logits [batch, 2, tokens], max_tokens=None) -> int [batch, 2]: the positions first <= last whose "
+        "scores logits[:, 0, first] + logits[:, 1, last] are largest together; with no more than max_tokens tokens, if "
         "that is given. The largest sum is finite, and there are no ties."
     ),
     points=4,
@@ -171,7 +171,9 @@ EXERCISE = Exercise(
             "end_first",
             "Your answer takes the best end, and the best beginning before it. An end that is a little worse may have "
             "a much better beginning: compare the sums of all pairs.",
-            lambda logits, max_tokens=None: logits.shape[2] - 1 - _first_then_last(logits.flip(1, 2), max_tokens).flip(1),
+            lambda logits, max_tokens=None: (
+                logits.shape[2] - 1 - _first_then_last(logits.flip(1, 2), max_tokens).flip(1)
+            ),
         ),
         Misconception(
             "search_from_zero",
@@ -242,27 +244,27 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "limit_ignored",
-            "Your answer does not look at max_words. Where it is given, leave out spans with more tokens.",
-            _slip(("max_words is not None", "False")),
+            "Your answer does not look at max_tokens. Where it is given, leave out spans with more tokens.",
+            _slip(("max_tokens is not None", "False")),
         ),
         Misconception(
             "one_word_too_many",
-            "Your answer allows one token more than max_words. From first to last there are last - first + 1 tokens.",
-            _slip(("max_words - 1", "max_words")),
+            "Your answer allows one token more than max_tokens. From first to last there are last - first + 1 tokens.",
+            _slip(("max_tokens - 1", "max_tokens")),
         ),
         Misconception(
             "first_words_only",
-            "Your answer looks only at the first max_words tokens of the text. The limit is the length of the span, "
+            "Your answer looks only at the first max_tokens tokens of the text. The limit is the length of the span, "
             "which may stand anywhere.",
-            _slip(("tokens = ", "logits = logits[:, :, :max_words]\n    tokens = "), paired=False),
+            _slip(("tokens = ", "logits = logits[:, :, :max_tokens]\n    tokens = "), paired=False),
         ),
         Misconception(
             "cut_off",
             "Your answer finds the best span of any length and then cuts off its end. Another one, which is short "
             "enough as it is, may have the larger sum: search only among those.",
             _slip(
-                ("max_words is not None", "False"),
-                (_TOLD, "best // tokens, (best % tokens).minimum(best // tokens + (max_words or tokens) - 1)"),
+                ("max_tokens is not None", "False"),
+                (_TOLD, "best // tokens, (best % tokens).minimum(best // tokens + (max_tokens or tokens) - 1)"),
                 paired=False,
             ),
         ),

@@ -94,7 +94,7 @@ EXERCISE = Exercise(
     reference=pretraining.pretraining_loss,
     cases=_loss_cases,
     correct=CORRECT,
-    steps=("word_loss", "pair_loss"),
+    steps=("token_loss", "pair_loss"),
     hints=(
         Hint(
             "idea",

@@ -159,7 +159,7 @@ EXERCISE = Exercise(
     reference=gpt.fine_tuning_loss,
     cases=and_turned_around(_fine_tuning_cases),
     correct=CORRECT,
-    steps=("class_loss", "word_loss"),
+    steps=("class_loss", "token_loss"),
     hints=(
         Hint(
             "idea",

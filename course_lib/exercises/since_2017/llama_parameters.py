@@ -72,8 +72,7 @@ CORRECT = (
     _by_parts,
     _by_layers,
     lambda vocabulary, d_model, layers, heads, groups, d_ff, tied: (
-        d_model
-        * (vocabulary * (2 - tied) + 1 + layers * (2 * d_model + 2 * d_model * groups // heads + 3 * d_ff + 2))
+        d_model * (vocabulary * (2 - tied) + 1 + layers * (2 * d_model + 2 * d_model * groups // heads + 3 * d_ff + 2))
     ),
 )
 
