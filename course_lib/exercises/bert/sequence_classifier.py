@@ -132,7 +132,7 @@ EXERCISE = Exercise(
             "mean_of_the_scores",
             "Your answer takes the mean over the tokens, only after the layers. Take one state, that of the first "
             "token, [CLS].",
-            _slip((_FIRST, "states"), ("return scores", "return scores.mean(dim=1)")),
+            _slip((_FIRST, "states"), ("return scores", "return scores.mean(dim=1)"), paired=False),
         ),
         Misconception(
             "last_word",
