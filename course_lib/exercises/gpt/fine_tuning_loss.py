@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import torch
 import torch.nn.functional as F
-from torch import Generator, Tensor, nn
+from torch import Generator, Tensor
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import and_turned_around, integer
 from course_lib.exercises.gpt.shared import (
     LESSON,
     SENTENCES,
     WITHHELD,
-    Questions,
     batched_kinds,
     other_questions,
     random_ids,
@@ -61,49 +61,17 @@ def _fine_tuning_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     )
 
 
-def _mean_loss(logits: Tensor, targets: Tensor) -> Tensor:
-    return F.cross_entropy(logits.flatten(0, -2), targets.flatten())
-
-
-def _of_probabilities(logits: Tensor, targets: Tensor) -> Tensor:
-    return _mean_loss(torch.softmax(logits, dim=-1), targets)
-
-
-def _without_log_softmax(logits: Tensor, targets: Tensor) -> Tensor:
-    return F.nll_loss(logits.flatten(0, -2), targets.flatten())
-
-
-def _tuned(
-    class_logits: Tensor,
-    labels: Tensor,
-    lm_logits: Tensor,
-    targets: Tensor,
-    weight: float,
-    *,
-    task: Callable[[Tensor, Tensor], Tensor] = _mean_loss,
-    lm: Callable[[Tensor, Tensor], Tensor] = _mean_loss,
-    learned: tuple[bool, bool] = (True, True),
-    add: Callable[[Tensor, Tensor, float], Tensor] = lambda task, lm, weight: task + weight * lm,
-) -> Tensor:
-    """The two losses computed, learned from or added up differently."""
-    losses = task(class_logits, labels), lm(lm_logits, targets)
-    one, other = (loss if keep else loss.detach() for loss, keep in zip(losses, learned, strict=True))
-    return add(one, other, weight)
-
-
-def _of_other_tokens(questions: Questions) -> Callable[..., Tensor]:
-    """With the loss of language modelling over some tokens only; such mistakes seldom come with another."""
-    return lambda class_logits, labels, lm_logits, targets, weight: _tuned(
-        class_logits, labels, *questions(lm_logits, targets), weight
-    )
-
-
-def _fine_tuning_by_modules(
+def _fine_tuning_in_two_parts(
     class_logits: Tensor, labels: Tensor, lm_logits: Tensor, targets: Tensor, weight: float
 ) -> Tensor:
-    criterion = nn.CrossEntropyLoss()
-    total: Tensor = criterion(class_logits, labels) + weight * criterion(lm_logits.transpose(1, 2), targets)
-    return total
+    task = F.cross_entropy(class_logits, labels)
+    lm = F.cross_entropy(lm_logits.flatten(0, 1), targets.flatten())
+    return task + weight * lm
+
+
+_slip = partial(Edited, _fine_tuning_in_two_parts)
+_LABELS, _TARGETS, _SUM = "(class_logits, labels)", "targets.flatten())", "task + weight * lm"
+_FLAT = "lm_logits.flatten(0, 1)"
 
 
 def _fine_tuning_by_loop(
@@ -127,19 +95,7 @@ def _fine_tuning_by_logsumexp(
     return loss(class_logits, labels) + weight * loss(lm_logits, targets)
 
 
-def _fine_tuning_in_double(
-    class_logits: Tensor, labels: Tensor, lm_logits: Tensor, targets: Tensor, weight: float
-) -> Tensor:
-    tokens = F.nll_loss(lm_logits.double().log_softmax(-1).flatten(0, 1), targets.flatten())
-    return torch.add(F.cross_entropy(class_logits.double(), labels), tokens, alpha=weight).to(class_logits.dtype)
-
-
-CORRECT = (
-    _fine_tuning_by_modules,
-    _fine_tuning_by_loop,
-    _fine_tuning_by_logsumexp,
-    _fine_tuning_in_double,
-)
+CORRECT = (_fine_tuning_in_two_parts, _fine_tuning_by_loop, _fine_tuning_by_logsumexp)
 
 
 EXERCISE = Exercise(
@@ -171,120 +127,115 @@ EXERCISE = Exercise(
         Misconception(
             "no_auxiliary_loss",
             "Your answer is the loss of the labels alone. GPT-1 adds weight times the loss of language modelling.",
-            partial(_tuned, add=lambda task, lm, weight: task),
+            _slip((_SUM, "task")),
         ),
         Misconception(
             "not_weighted",
             "Your answer adds the two losses as they are. Multiply the language-modelling loss by weight.",
-            partial(_tuned, add=lambda task, lm, weight: task + lm),
+            _slip((_SUM, "task + lm")),
         ),
         Misconception(
             "weight_on_the_labels",
             "Your answer multiplies the wrong loss by weight. The labels count in full; language modelling is "
             "weighted.",
-            partial(_tuned, add=lambda task, lm, weight: weight * task + lm),
+            _slip((_SUM, "weight * task + lm")),
         ),
         Misconception(
             "both_weighted",
             "Your answer multiplies the sum of both losses by weight. The labels count in full.",
-            partial(_tuned, add=lambda task, lm, weight: weight * (task + lm)),
+            _slip((_SUM, "weight * (task + lm)")),
         ),
         Misconception(
             "weight_of_the_paper",
             "Your answer weights language modelling by 0.5, as GPT-1 did, whatever `weight` is. Use `weight`.",
-            partial(_tuned, add=lambda task, lm, weight: task + 0.5 * lm),
+            _slip((_SUM, "task + 0.5 * lm")),
         ),
         Misconception(
             "weight_at_most_1",
             "Your answer cuts a weight above 1 down to 1. Use it as it comes.",
-            partial(_tuned, add=lambda task, lm, weight: task + min(weight, 1.0) * lm),
+            _slip((_SUM, "task + min(weight, 1.0) * lm")),
         ),
         Misconception(
             "weight_cut_to_an_integer",
             "Your answer cuts the weight down to a whole number, so that 0.5 becomes 0. Use it as it comes.",
-            partial(_tuned, add=lambda task, lm, weight: task + int(weight) * lm),
+            _slip((_SUM, "task + int(weight) * lm")),
         ),
         Misconception(
             "logits_as_log_probabilities",
             "Your answer gives NLLLoss (or exercise 2's loss) the logits as they are. It wants log-probabilities: take "
             "the log-softmax first, or F.cross_entropy, which does.",
-            partial(_tuned, lm=_without_log_softmax),
+            _slip(("lm = F.cross_entropy", "lm = F.nll_loss")),
         ),
         Misconception(
             "class_logits_as_log_probabilities",
             "Your answer gives NLLLoss the logits of the classes as they are. It wants log-probabilities: take the "
             "log-softmax first, or F.cross_entropy, which does.",
-            partial(_tuned, task=_without_log_softmax),
+            _slip(("task = F.cross_entropy", "task = F.nll_loss")),
         ),
         Misconception(
             "softmax_of_the_words",
             "Your answer takes a softmax of lm_logits and gives cross_entropy probabilities. It wants the logits: the "
             "softmax is inside it.",
-            partial(_tuned, lm=_of_probabilities),
+            _slip(("lm_logits.flatten", "lm_logits.softmax(dim=-1).flatten")),
         ),
         Misconception(
             "softmax_of_the_classes",
             "Your answer takes a softmax of class_logits and gives cross_entropy probabilities. It wants the logits: "
             "the softmax is inside it.",
-            partial(_tuned, task=_of_probabilities),
+            _slip((_LABELS, "(class_logits.softmax(dim=-1), labels)")),
         ),
         Misconception(
             "mixture",
             "Your answer mixes the two losses with weights 1 - weight and weight. In GPT-1's equation 5 the labels "
             "count in full: the weights need not sum to 1.",
-            partial(_tuned, add=lambda task, lm, weight: (1 - weight) * task + weight * lm),
+            _slip((_SUM, "(1 - weight) * task + weight * lm")),
         ),
         Misconception(
             "weighted_mean",
             "Your answer divides by 1 + weight, as a weighted mean would. GPT-1's loss is the sum: leave the division "
             "out.",
-            partial(_tuned, add=lambda task, lm, weight: (task + weight * lm) / (1 + weight)),
+            _slip((_SUM, f"({_SUM}) / (1 + weight)")),
         ),
         Misconception(
             "subtracted",
             "Your answer subtracts the auxiliary loss, so that training would make the language model worse. Add it.",
-            partial(_tuned, add=lambda task, lm, weight: task - weight * lm),
+            _slip((_SUM, "task - weight * lm")),
         ),
         Misconception(
             "words_summed",
             "Your answer sums the loss over the tokens. Take the mean over all tokens of the batch.",
-            partial(_tuned, lm=lambda logits, targets: _mean_loss(logits, targets) * targets.numel()),
+            _slip((_TARGETS, f"{_TARGETS} * targets.numel()")),
         ),
         Misconception(
             "words_summed_over_each_text",
             "Your answer sums the loss over the tokens of a text, and takes the mean over texts only. Take the mean "
             "over all tokens of the batch.",
-            partial(_tuned, lm=lambda logits, targets: _mean_loss(logits, targets) * targets.shape[-1]),
+            _slip((_TARGETS, f"{_TARGETS} * targets.shape[-1]")),
         ),
         Misconception(
             "labels_summed",
             "Your answer sums the loss of the labels over the batch. Take the mean.",
-            partial(_tuned, task=lambda logits, labels: _mean_loss(logits, labels) * len(labels)),
+            _slip((_LABELS, f"{_LABELS} * len(labels)")),
         ),
         Misconception(
             "reshaped_not_transposed",
             "Your answer reshapes lm_logits to [batch, vocabulary, tokens], which tears the rows of numbers apart. "
             "Flatten to [batch * tokens, vocabulary], or swap the dimensions with transpose(1, 2).",
-            partial(
-                _tuned,
-                lm=lambda logits, targets: F.cross_entropy(
-                    logits.reshape(len(targets), -1, targets.shape[-1]), targets
-                ),
-            ),
+            _slip((f"{_FLAT}, {_TARGETS}", "lm_logits.reshape(len(targets), -1, targets.shape[-1]), targets)")),
         ),
         # The targets or lm_logits in another order, the last tokens or the first text only, shifted again, no token 0.
-        *other_questions("lm_logits", "logits", _of_other_tokens, " in the loss of language modelling"),
+        *other_questions("lm_logits", "logits", partial(_slip, paired=False), " in the loss of language modelling"),
         Misconception(
             "language_model_detached",
             "No gradient reaches `lm_logits` (.detach(), .item(), no_grad). An auxiliary loss that nobody learns from "
             "is no help.",
-            partial(_tuned, learned=(True, False)),
+            _slip(("    return", "    lm = lm.detach()\n    return")),
         ),
         Misconception(
             "labels_not_learned",
             "No gradient reaches `class_logits` (.detach(), .item(), no_grad), so that the task itself is never "
             "learned. Stay within torch's functions all the way.",
-            partial(_tuned, learned=(False, True)),
+            _slip(("    return", "    task = task.detach()\n    return")),
         ),
     ),
     withheld=WITHHELD,

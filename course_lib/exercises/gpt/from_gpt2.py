@@ -8,6 +8,7 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import and_turned_around, integer
 from course_lib.exercises.gpt.shared import LESSON, WITHHELD
@@ -73,41 +74,27 @@ def _older(tensors: Tensors) -> Tensors:
     return tensors | more | {"lm_head.weight": tensors["wte.weight"].clone()}
 
 
-def _is_linear(name: str, tensor: Tensor) -> bool:
-    """Whether this is the matrix of a linear layer, by its name in GPT-2."""
-    return ".c_" in name and tensor.ndim == 2
+def _one_by_one(tensors: Tensors) -> Tensors:
+    found: Tensors = {}
+    for name, tensor in tensors.items():
+        own = name.removeprefix("transformer.")
+        if own == "lm_head.weight" or own.endswith((".attn.bias", ".attn.masked_bias")):
+            continue
+        turned = ".c_" in own and tensor.ndim == 2
+        for theirs, ours in NAMES_IN_GPT2.items():
+            own = own.replace(theirs, ours, 1)
+        found[own] = tensor.T if turned else tensor
+    return found
 
 
-def _has_a_place(name: str) -> bool:
-    return name != "lm_head.weight" and not name.endswith((".attn.bias", ".attn.masked_bias"))
+_slip = partial(Edited, _one_by_one)
+_IS_LINEAR, _IS_HEAD = '".c_" in own', 'own == "lm_head.weight"'
 
 
-def _renamed(name: str, names: dict[str, str] = NAMES_IN_GPT2) -> str:
-    for theirs, ours in names.items():
-        name = name.replace(theirs, ours, 1)
-    return name
-
-
-def _loaded(
-    tensors: Tensors,
-    *,
-    turned: Callable[[str, Tensor], bool] = _is_linear,
-    turn: Callable[[Tensor], Tensor] = lambda tensor: tensor.T,
-    rename: Callable[[str], str] = _renamed,
-    kept: Callable[[str], bool] = _has_a_place,
-    prefix: Callable[[str], str] = lambda name: name.removeprefix("transformer."),
-) -> Tensors:
-    """The state dict, with other matrices turned, other names, or more or less of it."""
-    plain = {prefix(name): tensor for name, tensor in tensors.items()}
-    return {
-        rename(name): turn(tensor) if turned(name, tensor) else tensor for name, tensor in plain.items() if kept(name)
-    }
-
-
-def _with_names(**others: str) -> Callable[[Tensors], Tensors]:
-    """The state dict under other names, of those parts whose names in GPT-2 are given."""
-    names = NAMES_IN_GPT2 | {theirs.replace("__", ".") + ".": ours for theirs, ours in others.items()}
-    return partial(_loaded, rename=partial(_renamed, names=names))
+def _called(**others: str) -> Edited:
+    """Some parts under other names."""
+    names = {f"{theirs.replace('__', '.')}.": f"{ours}." for theirs, ours in others.items()}
+    return _slip(("NAMES_IN_GPT2.items", f"(NAMES_IN_GPT2 | {names}).items"), paired=False)
 
 
 def _by_pieces(tensors: Tensors) -> Tensors:
@@ -145,13 +132,7 @@ def _by_asking(tensors: Tensors) -> Tensors:
     return found
 
 
-CORRECT = (
-    _loaded,
-    _by_pieces,
-    _by_asking,
-    partial(_loaded, turned=lambda name, tensor: tensor.ndim == 2 and name not in ("wte.weight", "wpe.weight")),
-    partial(_loaded, turn=lambda tensor: torch.einsum("io->oi", tensor)),
-)
+CORRECT = (_one_by_one, _by_pieces, _by_asking)
 
 
 EXERCISE = Exercise(
@@ -207,84 +188,84 @@ EXERCISE = Exercise(
             "bias_of_c_attn_left_out",
             "Your answer leaves out the bias of c_attn, whose name ends in attn.bias as well. The mask is "
             "h.0.attn.bias, with a point before attn.",
-            partial(_loaded, kept=lambda name: _has_a_place(name) and not name.endswith("attn.bias")),
+            _slip(('".attn.bias"', '"attn.bias"')),
         ),
         Misconception(
             "not_turned",
             "Your answer leaves the matrices of the linear layers as they lie in GPT-2, [in, out]. Torch's are [out, "
             "in]: transpose the weights of c_attn, c_proj and c_fc.",
-            partial(_loaded, turned=lambda name, tensor: False),
+            _slip((f"{_IS_LINEAR} and tensor.ndim == 2", "False")),
         ),
         Misconception(
             "square_not_turned",
             "Your answer does not transpose attn.c_proj.weight. It is square, so it fits either way, and only the "
             "results would be wrong: transpose it like the others.",
-            partial(_loaded, turned=lambda name, tensor: _is_linear(name, tensor) and "attn.c_proj" not in name),
+            _slip((_IS_LINEAR, f'{_IS_LINEAR} and "attn.c_proj" not in own')),
         ),
         Misconception(
             "only_attention_turned",
             "Your answer transposes the matrices of attention but not those of the feed-forward network. All linear "
             "layers of GPT-2 are [in, out].",
-            partial(_loaded, turned=lambda name, tensor: _is_linear(name, tensor) and "attn" in name),
+            _slip((_IS_LINEAR, f'{_IS_LINEAR} and "attn" in own')),
         ),
         Misconception(
             "tables_turned",
             "Your answer transposes the embedding and the positions, too. They are tables with a row for each token "
             "and each place, in GPT-2 as in torch: leave them as they are.",
-            partial(_loaded, turned=lambda name, tensor: tensor.ndim == 2),
+            _slip((f"{_IS_LINEAR} and ", "")),
         ),
         Misconception(
             "reshaped",
             "Your answer brings the matrices into shape with reshape or view, which tears their rows apart. Transpose "
             "them: tensor.T.",
-            partial(_loaded, turn=lambda tensor: tensor.reshape(tensor.shape[1], tensor.shape[0])),
+            _slip(("tensor.T", "tensor.reshape(tensor.shape[::-1])")),
         ),
         Misconception(
             "prefix_kept",
             "Your answer expects names without transformer. before them. Some copies have it: take it away where it "
             "is, name.removeprefix('transformer.').",
-            partial(_loaded, prefix=lambda name: name.replace("transformer.", "model.")),
+            _slip(('removeprefix("transformer.")', 'replace("transformer.", "model.")')),
         ),
         Misconception(
             "masks_kept",
             "Your answer keeps attn.bias and attn.masked_bias. They are not biases but the causal mask and what it "
             "writes; your model makes its own mask and has no place for them: leave them out.",
-            partial(_loaded, kept=lambda name: name != "lm_head.weight"),
+            _slip((' or own.endswith((".attn.bias", ".attn.masked_bias"))', "")),
         ),
         Misconception(
             "head_kept",
             "Your answer keeps lm_head.weight. The output is tied, so it is the embedding once more, and your model "
             "has no place for it: leave it out.",
-            partial(_loaded, kept=lambda name: _has_a_place(name) or name == "lm_head.weight"),
+            _slip((f"{_IS_HEAD} or ", "")),
         ),
         Misconception(
             "projections_swapped",
             "Your answer gives attention's last matrix to the feed-forward network and the other way round: both are "
             "called c_proj, one in attn and one in mlp.",
-            _with_names(attn__c_proj="feed_forward.W_2.", mlp__c_proj="self_attention.W_o."),
+            _called(attn__c_proj="feed_forward.W_2", mlp__c_proj="self_attention.W_o"),
         ),
         Misconception(
             "norms_swapped",
             "Your answer swaps the two norms of a block: ln_1 stands before attention, add_and_norm_1, and ln_2 before "
             "the feed-forward network, add_and_norm_2.",
-            _with_names(ln_1="add_and_norm_2.norm.", ln_2="add_and_norm_1.norm."),
+            _called(ln_1="add_and_norm_2.norm", ln_2="add_and_norm_1.norm"),
         ),
         Misconception(
             "feed_forward_swapped",
             "Your answer swaps the two layers of the feed-forward network: c_fc widens, W_1, and c_proj leads back, "
             "W_2.",
-            _with_names(mlp__c_fc="feed_forward.W_2.", mlp__c_proj="feed_forward.W_1."),
+            _called(mlp__c_fc="feed_forward.W_2", mlp__c_proj="feed_forward.W_1"),
         ),
         Misconception(
             "names_unchanged",
             "Your answer keeps GPT-2's names. Your model does not know them: give every tensor the name that it has in "
             "CausalLanguageModel, as in the table.",
-            partial(_loaded, rename=lambda name: name),
+            _slip(("own = own.replace(theirs, ours, 1)", "pass")),
         ),
         Misconception(
             "first_block_only",
             "Your answer has the first block only. Go through all of them: the number after h. says which.",
-            partial(_loaded, kept=lambda name: _has_a_place(name) and not name.startswith("h.") or "h.0." in name[:4]),
+            _slip((_IS_HEAD, f'{_IS_HEAD} or own.startswith("h.") and not own.startswith("h.0.")')),
         ),
     ),
     withheld=WITHHELD,

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 import torch
 from torch import Generator, Tensor
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import Misconception
 from course_lib.exercises.common import SMALLEST, Kind, sizes
 
@@ -33,55 +34,47 @@ def random_ids(generator: Generator, vocabulary: int, *shape: int) -> Tensor:
     return torch.randint(vocabulary, shape, generator=generator)
 
 
-def position_by_position(x: Tensor) -> Tensor:
-    """As `x`, with the first two dimensions flattened in the other order."""
-    return x.transpose(0, 1).reshape(x.shape)
-
-
-Questions = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
-
-
-def other_questions(
-    given: str, logits: str, answer: Callable[[Questions], Callable[..., Tensor]], where: str = ""
-) -> tuple[Misconception, ...]:
+def other_questions(given: str, logits: str, slip: Callable[..., Edited], where: str = "") -> tuple[Misconception, ...]:
     """Not all the questions of the batch, or other answers to them.
 
-    `given` is what is asked, log_probs or lm_logits, and `logits` the same in words.
+    `given` is what is asked, log_probs or lm_logits, and `logits` the same in words; `slip` edits an answer that
+    flattens it, `given.flatten(0, 1)`, and the targets, `targets.flatten()`.
     """
+    asked, wanted = f"{given}.flatten(0, 1)", "targets.flatten()"
     return (
         Misconception(
             "targets_in_another_order",
             f"Your answer flattens the targets in a different order from {given}: one goes text by text, the other "
             "position by position. Flatten both in the same way: targets.flatten().",
-            answer(lambda given, targets: (given, position_by_position(targets))),
+            slip((wanted, "targets.T.flatten()")),
         ),
         Misconception(
             f"{given.removeprefix('lm_')}_in_another_order",
             f"Your answer flattens {given} in a different order from the targets: one goes position by position, the "
             f"other text by text. Flatten both in the same way: {given}.flatten(0, 1).",
-            answer(lambda given, targets: (position_by_position(given), targets)),
+            slip((asked, f"{given}.transpose(0, 1).flatten(0, 1)")),
         ),
         Misconception(
             "only_the_last_word",
             f"Your answer counts only the last token of each text{where}. Every token is a question: take the mean "
             "over all of them.",
-            answer(lambda given, targets: (given[:, -1:], targets[:, -1:])),
+            slip((asked, f"{given}[:, -1]"), (wanted, "targets[:, -1]")),
         ),
         Misconception(
             "only_the_first_text",
             f"Your answer counts only the first text{where}. Take the mean over all tokens of the batch.",
-            answer(lambda given, targets: (given[:1], targets[:1])),
+            slip((asked, f"{given}[0]"), (wanted, "targets[0]")),
         ),
         Misconception(
             "shifted_again",
             "Your answer shifts once more. The targets are already shifted: the one at each position belongs to the "
             f"{logits} at the same position.",
-            answer(lambda given, targets: (given[:, :-1], targets[:, 1:])),
+            slip((asked, f"{given}[:, :-1].flatten(0, 1)"), (wanted, "targets[:, 1:].flatten()")),
         ),
         Misconception(
             "word_0_left_out",
             "Your answer skips the places whose target is token 0, as if it were padding. Here it is a token like any "
             "other.",
-            answer(lambda given, targets: (given[targets != 0], targets[targets != 0])),
+            slip((asked, f"{given}[targets != 0]"), (wanted, "targets[targets != 0]")),
         ),
     )

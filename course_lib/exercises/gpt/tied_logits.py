@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
-from course_lib.exercises.common import Kind, and_turned_around, as_it_is, kinds
+from course_lib.exercises.common import Kind, and_turned_around, kinds
 from course_lib.exercises.gpt.shared import LESSON, WITHHELD
 from course_lib.references import gpt
 
@@ -30,32 +30,20 @@ def _logits_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case(kind.name if kind.leading else "one state", (states, embedding), gradients=(0, 1))
 
 
-def _scores(
-    states: Tensor,
-    embedding: Tensor,
-    *,
-    of: Callable[[Tensor], Tensor] = as_it_is,
-    rows: Callable[[Tensor], Tensor] = as_it_is,
-    learned: tuple[bool, bool] = (True, True),
-    product: Callable[[Tensor, Tensor], Tensor] = lambda states, embedding: states @ embedding.T,
-    divided_by: Callable[[int], float] = lambda d_model: 1,
-    finish: Callable[[Tensor], Tensor] = as_it_is,
-) -> Tensor:
-    """Logits of other states, with other rows, without a gradient to either, or computed differently."""
-    states, embedding = (x if keep else x.detach() for x, keep in zip((states, embedding), learned, strict=True))
-    return finish(product(of(states), rows(embedding)) / divided_by(states.shape[-1]))
+def _by_product(states: Tensor, embedding: Tensor) -> Tensor:
+    logits = states @ embedding.T
+    return logits
 
 
-def _unit(x: Tensor) -> Tensor:
-    return F.normalize(x, dim=-1)
+_slip = partial(Edited, _by_product)
+_PRODUCT, _ROWS, _RETURN = "states @ embedding.T", "embedding.T", "return logits"
+_STATES_DETACHED, _ROWS_DETACHED = ("states @", "states.detach() @"), (_ROWS, "embedding.detach().T")
 
 
 CORRECT = (
+    _by_product,
     F.linear,
     lambda states, embedding: torch.einsum("...d,vd->...v", states, embedding),
-    lambda states, embedding: torch.tensordot(states, embedding, dims=([-1], [1])),
-    lambda states, embedding: (states.unsqueeze(-2) * embedding).sum(dim=-1),
-    lambda states, embedding: (states.double() @ embedding.double().T).to(states.dtype),
 )
 
 
@@ -86,92 +74,89 @@ EXERCISE = Exercise(
         Misconception(
             "softmax_taken",
             "Your answer is already the probabilities. Logits are the scores before the softmax: return W h.",
-            partial(_scores, finish=lambda logits: torch.softmax(logits, dim=-1)),
+            _slip((_RETURN, "return logits.softmax(dim=-1)")),
         ),
         Misconception(
             "log_softmax_taken",
             "Your answer is already the log-probabilities. Logits are the scores before the softmax: return W h.",
-            partial(_scores, finish=lambda logits: torch.log_softmax(logits, dim=-1)),
+            _slip((_RETURN, "return logits.log_softmax(dim=-1)")),
         ),
         Misconception(
             "softmax_over_the_first_dimension",
             "Your answer takes a softmax over the first dimension. Logits are the scores before any softmax: return "
             "W h.",
-            partial(_scores, finish=lambda logits: torch.softmax(logits, dim=0)),
+            _slip((_RETURN, "return logits.softmax(dim=0)")),
         ),
         Misconception(
             "scaled",
             "Your answer divides by √d_model, as attention does. The output layer does not: it is W h alone.",
-            partial(_scores, divided_by=math.sqrt),
+            _slip((_ROWS, "embedding.T / states.shape[-1] ** 0.5")),
         ),
         Misconception(
             "cosine",
             "Your answer is the cosine of the angle: it divides by both lengths. A longer embedding makes a token more "
             "probable everywhere, and the model uses that: take the dot product as it is.",
-            partial(_scores, of=_unit, rows=_unit),
+            _slip((_PRODUCT, "F.normalize(states, dim=-1) @ F.normalize(embedding, dim=-1).T")),
         ),
         Misconception(
             "embeddings_normalised",
             "Your answer brings the embeddings to length 1 first. A longer embedding makes a token more probable "
             "everywhere, and the model uses that: take the rows as they are.",
-            partial(_scores, rows=_unit),
+            _slip((_ROWS, "F.normalize(embedding, dim=-1).T")),
         ),
         Misconception(
             "distance",
             "Your answer scores tokens by how near their embedding is to the state (minus the distance). S0 takes the "
             "dot product.",
-            partial(_scores, product=lambda states, embedding: -(states.unsqueeze(-2) - embedding).norm(dim=-1)),
+            _slip((_PRODUCT, "-(states.unsqueeze(-2) - embedding).norm(dim=-1)")),
         ),
         Misconception(
             "view_for_transpose",
             "Your answer reshapes the embedding to [d_model, vocabulary], which tears its rows apart. Transpose it: "
             "embedding.T.",
-            partial(_scores, product=lambda states, embedding: states @ embedding.reshape(states.shape[-1], -1)),
+            _slip((_ROWS, "embedding.reshape(states.shape[-1], -1)")),
         ),
         Misconception(
             "words_as_rows",
             "Your answer is transposed, [..., vocabulary, tokens]. Each state has a row of scores: states @ "
             "embedding.T.",
-            partial(_scores, product=lambda states, embedding: embedding @ states.mT),
+            _slip((_PRODUCT, "embedding @ states.mT")),
         ),
         Misconception(
             "reshaped_back",
             "Your answer multiplies embedding @ states.mT and brings the result into shape by reshaping, so that the "
             "scores of different states are mixed. Swap the two dimensions, or multiply states @ embedding.T.",
-            partial(
-                _scores,
-                product=lambda states, embedding: (embedding @ states.mT).reshape(*states.shape[:-1], len(embedding)),
-            ),
+            _slip((_PRODUCT, "(embedding @ states.mT).reshape(*states.shape[:-1], len(embedding))")),
         ),
         Misconception(
             "most_probable_word",
             "Your answer is the id of the best token. Return the scores of all tokens; which of them to choose is "
             "another question.",
-            partial(_scores, finish=lambda logits: logits.argmax(dim=-1)),
+            _slip((_RETURN, "return logits.argmax(dim=-1)")),
         ),
         Misconception(
             "largest_subtracted",
             "Your answer subtracts the largest score of each row, as a softmax does for its own safety. Return the "
             "scores themselves, W h.",
-            partial(_scores, finish=lambda logits: logits - logits.amax(dim=-1, keepdim=True)),
+            _slip((_RETURN, "return logits - logits.amax(dim=-1, keepdim=True)")),
         ),
         Misconception(
             "embedding_detached",
             "No gradient reaches `embedding`: another tensor with its values is used (.detach(), .data, "
             "torch.tensor, nn.Parameter(...)). Tied means that both uses train the same matrix.",
-            partial(_scores, learned=(True, False)),
+            _slip(_ROWS_DETACHED),
         ),
         Misconception(
             "states_detached",
             "No gradient reaches `states` (.detach(), .data, numpy), so that nothing below the output layer could "
             "learn. Use them as they come.",
-            partial(_scores, learned=(False, True)),
+            _slip(_STATES_DETACHED),
         ),
         Misconception(
             "no_gradients",
             "No gradient reaches the states or the embedding: the computation leaves torch somewhere (.detach(), "
             "numpy, no_grad). The model could not learn.",
-            partial(_scores, learned=(False, False)),
+            _slip(_STATES_DETACHED, _ROWS_DETACHED),
         ),
     ),
     withheld=WITHHELD,

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
-from course_lib.exercises.common import as_it_is, integer
+from course_lib.exercises.common import integer
 from course_lib.exercises.gpt.shared import LESSON, SENTENCES, WITHHELD, random_ids
 from course_lib.references import gpt
 
@@ -28,36 +29,15 @@ def _window_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("one window of one token, and one token after it", (stream[:2], torch.tensor([0]), 1))
 
 
-Cut = Callable[[Tensor, Tensor, int], tuple[Tensor, Tensor]]
+def _by_places(stream: Tensor, starts: Tensor, context: int) -> tuple[Tensor, Tensor]:
+    """Where a mistake leads beyond the end, the stream begins anew."""
+    places = starts.unsqueeze(1) + torch.arange(context)
+    inputs, targets = (stream[at % len(stream)] for at in (places, places + 1))
+    return inputs, targets
 
 
-def _cut(read: int = 0, asked: int = 1, shorter: int = 0) -> Cut:
-    """Windows that begin `read` and `asked` tokens after each start, and lack `shorter` tokens."""
-
-    def cut(stream: Tensor, starts: Tensor, context: int) -> tuple[Tensor, Tensor]:
-        places = starts.unsqueeze(1) + torch.arange(context - shorter)
-        return stream[(places + read) % len(stream)], stream[(places + asked) % len(stream)]
-
-    return cut
-
-
-def _windows(
-    stream: Tensor,
-    starts: Tensor,
-    context: int,
-    *,
-    begins: Callable[[Tensor, int], Tensor] = lambda starts, context: starts,
-    cut: Cut = _cut(),  # noqa: B008  # makes a function, which keeps nothing
-    give: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]] = lambda inputs, targets: (inputs, targets),
-    turned: Callable[[Tensor], Tensor] = as_it_is,
-) -> tuple[Tensor, Tensor]:
-    """Windows that begin elsewhere, are cut differently, or are given back differently."""
-    inputs, targets = cut(stream, begins(starts, context), context)
-    return give(turned(inputs), turned(targets))
-
-
-def _one_longer(stream: Tensor, starts: Tensor, context: int) -> Tensor:
-    return stream[(starts.unsqueeze(1) + torch.arange(context + 1)) % len(stream)]
+_slip = partial(Edited, _by_places)
+_AT, _STARTS, _COUNT, _RETURN = "(places, places + 1)", "starts.unsqueeze", "(context)", "return inputs, targets"
 
 
 def _by_slices(stream: Tensor, starts: Tensor, context: int) -> tuple[Tensor, Tensor]:
@@ -70,21 +50,7 @@ def _by_unfolding(stream: Tensor, starts: Tensor, context: int) -> tuple[Tensor,
     return windows[:, :-1], windows[:, 1:]
 
 
-def _by_gathering(stream: Tensor, starts: Tensor, context: int) -> tuple[Tensor, Tensor]:
-    places = (starts[:, None] + torch.arange(context)).flatten()
-    rows = len(starts), context
-    return stream.index_select(0, places).view(rows), stream.take(places + 1).view(rows)
-
-
-CORRECT = (
-    _by_slices,
-    _by_unfolding,
-    _by_gathering,
-    lambda stream, starts, context: tuple(
-        torch.tensor([[stream.tolist()[start + i + k] for i in range(context)] for start in starts.tolist()])
-        for k in (0, 1)
-    ),
-)
+CORRECT = (_by_places, _by_slices, _by_unfolding)
 
 
 EXERCISE = Exercise(
@@ -116,93 +82,90 @@ EXERCISE = Exercise(
             "swapped",
             "Your answer has the two the wrong way round: the inputs are the targets. Return the tokens to read first, "
             "and the tokens to predict second.",
-            partial(_windows, give=lambda inputs, targets: (targets, inputs)),
+            _slip(("inputs, targets =", "targets, inputs =")),
         ),
         Misconception(
             "not_shifted",
             "Your inputs and targets are the same tokens, so the model would learn to repeat what it reads. The target "
             "at each position is the next token of the stream.",
-            partial(_windows, cut=_cut(0, 0)),
+            _slip((_AT, "(places, places)")),
         ),
         Misconception(
             "not_shifted_without_the_first",
             "Your inputs and targets are the same tokens, and both begin one token after the start. The inputs begin "
             "at the start itself.",
-            partial(_windows, cut=_cut(1, 1)),
+            _slip((_AT, "(places + 1, places + 1)")),
         ),
         Misconception(
             "the_word_before",
             "Your targets are the tokens before, not the tokens after. The target at each position is the next token "
             "of the stream.",
-            partial(_windows, cut=_cut(0, -1)),
+            _slip((_AT, "(places, places - 1)")),
         ),
         Misconception(
             "shifted_by_two",
             "Your targets are two tokens ahead of the inputs. The target of each token is the very next one.",
-            partial(_windows, cut=_cut(0, 2)),
+            _slip((_AT, "(places, places + 2)")),
         ),
         Misconception(
             "begun_late",
             "Your windows begin one token after their starts. A window's first input is the token at its start.",
-            partial(_windows, cut=_cut(1, 2)),
+            _slip((_AT, "(places + 1, places + 2)")),
         ),
         Misconception(
             "one_word_short",
             "Your windows have context - 1 tokens: you cut context tokens, and the shift took one of them. Cut "
             "context + 1.",
-            partial(_windows, cut=_cut(shorter=1)),
+            _slip((_COUNT, "(context - 1)")),
         ),
         Misconception(
             "one_word_long",
             "Your inputs and targets are both the whole window of context + 1 tokens. The inputs leave out its last "
             "token, and the targets its first.",
-            lambda stream, starts, context: (_one_longer(stream, starts, context),) * 2,
+            _slip((_COUNT, "(context + 1)"), (_AT, "(places, places)"), paired=False),
         ),
         Misconception(
             "rolled_round",
             "Your targets are the inputs, rolled round: after a window's last token the model should say its first. "
             "The target there is the token that follows in the stream.",
-            lambda stream, starts, context: (
-                (inputs := _cut()(stream, starts, context)[0]),
-                inputs.roll(-1, dims=-1),
-            ),
+            _slip((_RETURN, "return inputs, inputs.roll(-1, dims=-1)"), paired=False),
         ),
         Misconception(
             "starts_ignored",
             "Your windows follow each other from the beginning of the stream, wherever they should start.",
-            partial(_windows, begins=lambda starts, context: torch.arange(len(starts)) * context),
+            _slip((_STARTS, "(torch.arange(len(starts)) * context).unsqueeze")),
         ),
         Misconception(
             "starts_count_windows",
             "Your answer multiplies the starts by the context, as if they counted windows. They count tokens: a window "
             "may begin at any of them.",
-            partial(_windows, begins=lambda starts, context: starts * context),
+            _slip((_STARTS, "(starts * context).unsqueeze")),
         ),
         Misconception(
             "first_start_only",
             "All of your windows are the first one. Each start has its own.",
-            partial(_windows, begins=lambda starts, context: starts[:1].expand(len(starts))),
+            _slip((_STARTS, "starts[:1].expand(len(starts)).unsqueeze")),
         ),
         Misconception(
             "one_window",
             "Your answer has the first window only. There is one for each start: [batch, context].",
-            partial(_windows, begins=lambda starts, context: starts[:1]),
+            _slip((_STARTS, "starts[:1].unsqueeze")),
         ),
         Misconception(
             "transposed",
             "Your answer is [context, batch]: a window is a column of it. Windows are rows, [batch, context].",
-            partial(_windows, turned=torch.t),
+            _slip((_RETURN, "return inputs.T, targets.T")),
         ),
         Misconception(
             "one_line",
             "Your answer joins all windows into one line. Each is a row of its own, [batch, context].",
-            partial(_windows, turned=torch.flatten),
+            _slip((_RETURN, "return inputs.flatten(), targets.flatten()")),
         ),
         Misconception(
             "squeezed",
             "Your answer loses a dimension wherever there is one window or one token in it: squeeze() removes every "
             "dimension of size 1. Leave it out.",
-            partial(_windows, turned=torch.squeeze),
+            _slip((_RETURN, "return inputs.squeeze(), targets.squeeze()")),
         ),
     ),
     withheld=WITHHELD,

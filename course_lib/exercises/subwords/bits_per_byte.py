@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import torch
 from torch import Generator
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
-from course_lib.exercises.common import as_it_is, integer
+from course_lib.exercises.common import integer
 from course_lib.exercises.subwords.shared import LESSON, WITHHELD
 from course_lib.text import subwords
 
@@ -35,22 +36,19 @@ def _bits_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("Greek and a cat", (3.5 if not hidden else loss(), pieces, "η γάτα 🐈"), part=BEYOND_ASCII)
 
 
-def _bits(
-    mean_loss: float,
-    pieces: int,
-    text: str,
-    *,
-    total: Callable[[float, int], float] = lambda mean_loss, pieces: mean_loss * pieces,
-    unit: float = math.log(2),
-    length: Callable[[str], float] = lambda text: len(text.encode()),
-    finish: Callable[[float], float] = as_it_is,  # type: ignore[assignment]
-) -> float:
-    """The bits of each byte, with another sum, unit or length."""
-    return finish(total(mean_loss, pieces) / unit / length(text))
+def _bits_in_steps(mean_loss: float, pieces: int, text: str) -> float:
+    total = mean_loss * pieces
+    bits = total / math.log(2)
+    return bits / len(text.encode())
+
+
+_slip = partial(Edited, _bits_in_steps)
+_TOTAL, _LENGTH = "mean_loss * pieces", "len(text.encode())"
+_OF_A_PIECE, _UNDIVIDED = (_TOTAL, "mean_loss"), (_LENGTH, "1")
 
 
 CORRECT = (
-    lambda mean_loss, pieces, text: mean_loss * pieces / (math.log(2) * len(text.encode("utf-8"))),
+    _bits_in_steps,
     lambda mean_loss, pieces, text: math.log2(math.exp(mean_loss)) * pieces / len(bytes(text, "utf8")),
     lambda mean_loss, pieces, text: mean_loss * math.log2(math.e) / (len(text.encode()) / pieces),
 )
@@ -85,52 +83,52 @@ EXERCISE = Exercise(
         Misconception(
             "spaces_left_out",
             "Your answer counts the bytes of the words alone. Spaces and ends of lines are bytes of the text as well.",
-            partial(_bits, length=lambda text: len("".join(text.split()).encode())),
+            _slip((_LENGTH, "len(''.join(text.split()).encode())")),
         ),
         Misconception(
             "per_character",
             "Your answer divides by the number of characters. In UTF-8 an ä has two bytes and a 🐈 four: divide by "
             "len(text.encode()).",
-            partial(_bits, length=len),
+            _slip((_LENGTH, "len(text)")),
         ),
         Misconception(
             "in_nats",
             "Your answer is in nats. A bit is ln 2 nats: divide by math.log(2).",
-            partial(_bits, unit=1),
+            _slip((" / math.log(2)", "")),
         ),
         Misconception(
             "times_ln_2",
             "Your answer multiplies by ln 2. A nat is more than a bit: divide by math.log(2).",
-            partial(_bits, unit=1 / math.log(2)),
+            _slip(("/ math", "* math")),
         ),
         Misconception(
             "per_piece",
             "Your answer is the bits for each piece. Models with other pieces cannot be compared like that: multiply "
             "by the number of pieces, and divide by the bytes.",
-            partial(_bits, length=lambda text: 1, total=lambda mean_loss, pieces: mean_loss),
+            _slip(_OF_A_PIECE, _UNDIVIDED),
         ),
         Misconception(
             "pieces_forgotten",
             "Your answer divides the loss of a single piece by the bytes of the whole text. Multiply by the number of "
             "pieces first: that is the loss of the text.",
-            partial(_bits, total=lambda mean_loss, pieces: mean_loss),
+            _slip(_OF_A_PIECE),
         ),
         Misconception(
             "of_the_text",
             "Your answer is the bits for the whole text. Divide by its bytes.",
-            partial(_bits, length=lambda text: 1),
+            _slip(_UNDIVIDED),
             alone=True,
         ),
         Misconception(
             "divided_by_pieces",
             "Your answer divides by the number of pieces. The loss is a mean over pieces: multiply by their number to "
             "get that of the text.",
-            partial(_bits, total=lambda mean_loss, pieces: mean_loss / pieces),
+            _slip((_TOTAL, "mean_loss / pieces")),
         ),
         Misconception(
             "per_bit",
             "Your answer divides by the number of bits, eight for each byte. Divide by the bytes.",
-            partial(_bits, length=lambda text: 8 * len(text.encode())),
+            _slip((_LENGTH, f"(8 * {_LENGTH})")),
         ),
         Misconception(
             "bytes_per_bit",
@@ -140,7 +138,7 @@ EXERCISE = Exercise(
         Misconception(
             "per_word",
             "Your answer divides by the number of words. Divide by the bytes of the text.",
-            partial(_bits, length=lambda text: len(text.split())),
+            _slip((_LENGTH, "len(text.split())")),
         ),
     ),
     withheld=WITHHELD,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 from torch import Generator
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import integer
 from course_lib.exercises.subwords.shared import LESSON, RESEARCH, WITHHELD, ids_of, random_source
@@ -32,20 +33,13 @@ def _decode_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case(f"German words from the middle of one, {number}", (pieces[2:],))
 
 
-def _stripped(text: str) -> str:
-    return text.strip(" ")
+def _decode_at_once(pieces: list[str]) -> str:
+    text = "".join(pieces)
+    return text.replace("▁", " ").strip(" ")
 
 
-def _decoded(
-    pieces: list[str],
-    *,
-    between: str = "",
-    mark: str = " ",
-    ends: Callable[[str], str] = _stripped,
-    first: Callable[[str], str] = str,
-) -> str:
-    """`decode` with one thing, or several, done differently."""
-    return ends(first(between.join(pieces)).replace(MARK, mark))
+_slip = partial(Edited, _decode_at_once)
+_NOT_STRIPPED, _BETWEEN = ('.strip(" ")', ""), ('"".join', '" ".join')
 
 
 def _decode_by_loop(pieces: list[str]) -> str:
@@ -57,10 +51,9 @@ def _decode_by_loop(pieces: list[str]) -> str:
 
 
 CORRECT = (
+    _decode_at_once,
     _decode_by_loop,
-    lambda pieces: "".join(pieces).replace("▁", " ").strip(),
     lambda pieces: "".join(pieces).removeprefix("▁").replace("▁", " "),
-    lambda pieces: " ".join("".join(pieces).split("▁")).strip(),
 )
 
 
@@ -91,45 +84,45 @@ EXERCISE = Exercise(
             "spaces_between_pieces",
             "Your answer puts a space between all pieces. Spaces are where ▁ is: join the pieces with nothing between "
             "them, and replace ▁ by a space.",
-            partial(_decoded, between=" ", mark="", ends=str),
+            _slip(_BETWEEN, ('.replace("▁", " ").strip(" ")', '.replace("▁", "")')),
         ),
         Misconception(
             "spaces_between_pieces_and_words",
             "Your answer puts a space between all pieces, and one more where ▁ is. Join the pieces with nothing "
             "between them, and replace ▁ by a space.",
-            lambda pieces: _decoded(pieces, between=" "),
+            _slip(_BETWEEN, paired=False),
         ),
         Misconception(
             "marks_kept",
             "Your answer still has the ▁ in it. Replace each by a space.",
-            partial(_decoded, mark=MARK),
+            _slip(('.replace("▁", " ")', "")),
         ),
         Misconception(
             "no_spaces",
             "Your answer has no spaces: the ▁ are gone without a trace. Replace each by a space.",
-            partial(_decoded, mark=""),
+            _slip(('"▁", " "', '"▁", ""')),
         ),
         Misconception(
             "space_in_front",
             "Your answer begins with a space. The first word's ▁ stands for none: strip it.",
-            partial(_decoded, ends=str),
+            _slip(_NOT_STRIPPED),
         ),
         Misconception(
             "beginning_dropped",
             "Your answer drops what stands before the first ▁. A model may begin in the middle of a word: its letters "
             "stay.",
-            partial(_decoded, first=lambda text: MARK + text.partition(MARK)[2]),
+            _slip(('"".join(pieces)', '"▁" + "".join(pieces).partition("▁")[2]')),
         ),
         Misconception(
             "first_character_cut",
             "Your answer cuts off the first character, whatever it is. Where the pieces begin within a word, that is a "
             "letter: strip only a space.",
-            partial(_decoded, ends=lambda text: text[1:]),
+            _slip(('.strip(" ")', "[1:]")),
         ),
         Misconception(
             "list_of_words",
             "Your answer is a list of words. Return one string, with a space between them.",
-            lambda pieces: subwords.decode_pieces(pieces).split(" "),
+            _slip(('.strip(" ")', '.strip(" ").split(" ")'), paired=False),
         ),
     ),
     withheld=WITHHELD,

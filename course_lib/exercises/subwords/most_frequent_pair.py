@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
-from typing import Any
 
 from torch import Generator
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.subwords.shared import (
     FEW_LETTERS,
@@ -55,30 +55,17 @@ def _choice_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("German words", (pair_counts(words), ids_of(words)))
 
 
-_Tie = Callable[[int, int], tuple[int, ...]]
+def _choose_by_a_key(counts: dict[Merge, int], ids: dict[str, int]) -> Merge:
+    def key(pair: Merge) -> tuple[int, ...]:
+        left, right = ids[pair[0]], ids[pair[1]]
+        return -counts[pair], left, right
+
+    return min(counts, key=key)
 
 
-def _chosen_differently(
-    counts: Mapping[Merge, int],
-    ids: Mapping[str, int],
-    *,
-    frequent: Callable[[int], int] = lambda times: -times,
-    tie: _Tie = lambda left, right: (left, right),
-    numbers: Callable[[Mapping[str, int]], Mapping[str, int]] = dict,
-    largest: bool = False,
-    returned: Callable[[Merge, int], Any] = lambda pair, times: pair,
-) -> Any:
-    """`most_frequent_pair` with one thing, or several, done differently."""
-    number = numbers(ids)
-    pairs = list(counts)
-    pairs.sort(key=lambda pair: tie(number[pair[0]], number[pair[1]]), reverse=largest)
-    pairs.sort(key=lambda pair: frequent(counts[pair]))
-    return returned(pairs[0], counts[pairs[0]])
-
-
-def _in_the_order_of(key: Callable[[str, int], Any]) -> Callable[[Mapping[str, int]], Mapping[str, int]]:
-    """Numbers the pieces by something other than their ids."""
-    return lambda ids: {piece: i for i, piece in enumerate(sorted(ids, key=lambda piece: key(piece, ids[piece])))}
+_slip = partial(Edited, _choose_by_a_key)
+_TIE, _IDS, _COUNT, _CHOSEN = ", left, right", "ids[pair[0]], ids[pair[1]]", "-counts[pair]", "min(counts, key=key)"
+_NO_TIE = (_TIE, ",")
 
 
 def _choose_in_steps(counts: dict[Merge, int], ids: dict[str, int]) -> Merge:
@@ -89,9 +76,8 @@ def _choose_in_steps(counts: dict[Merge, int], ids: dict[str, int]) -> Merge:
 
 
 CORRECT = (
+    _choose_by_a_key,
     _choose_in_steps,
-    lambda counts, ids: sorted(counts, key=lambda pair: (-counts[pair], ids[pair[0]], ids[pair[1]]))[0],
-    lambda counts, ids: max(counts.items(), key=lambda item: (item[1], [-ids[piece] for piece in item[0]]))[0],
     lambda counts, ids: max(
         sorted(counts, key=lambda pair: (ids[pair[0]], ids[pair[1]])), key=lambda pair: counts[pair]
     ),
@@ -128,101 +114,99 @@ EXERCISE = Exercise(
             "first_of_several",
             "Of equally frequent pairs your answer takes the one that comes first in `counts`. That depends on the "
             "order of the text: take the one with the smallest ids, the left piece's first.",
-            partial(_chosen_differently, tie=lambda left, right: ()),
+            _slip(_NO_TIE),
         ),
         Misconception(
             "last_of_several",
             "Of equally frequent pairs your answer takes the one that comes last in `counts`. That depends on the "
             "order of the text: take the one with the smallest ids, the left piece's first.",
-            lambda counts, ids: max(reversed(list(counts)), key=lambda pair: counts[pair]),
+            _slip(_NO_TIE, ("min(counts", "min(reversed(counts)"), paired=False),
         ),
         Misconception(
             "alphabetical",
             "Of equally frequent pairs your answer takes the alphabetically first one. Compare ids, not letters: a "
             "joined piece is younger than every character and so has a larger id.",
-            partial(_chosen_differently, numbers=_in_the_order_of(lambda piece, number: piece)),
+            _slip((_IDS, "pair")),
         ),
         Misconception(
             "largest_ids",
             "Of equally frequent pairs your answer takes the one with the largest ids. Take the smallest ones.",
-            partial(_chosen_differently, largest=True),
+            _slip((_IDS, "-ids[pair[0]], -ids[pair[1]]")),
         ),
         Misconception(
             "right_piece_first",
             "Of equally frequent pairs your answer looks at the right piece's id first. Look at the left one's first, "
             "and at the right one's only where the left pieces are the same.",
-            partial(_chosen_differently, tie=lambda left, right: (right, left)),
+            _slip((_TIE, ", right, left")),
         ),
         Misconception(
             "smaller_of_the_two_first",
             "Of equally frequent pairs your answer looks at the smaller of a pair's two ids first, on whichever side "
             "it is. Look at the left piece's first, even where it is the larger one.",
-            partial(_chosen_differently, tie=lambda left, right: (min(left, right), max(left, right))),
+            _slip((_TIE, ", min(left, right), max(left, right)")),
         ),
         Misconception(
             "left_piece_ignored",
             "Of equally frequent pairs your answer compares only the right pieces' ids. The left piece's id decides; "
             "the right one's only where the left pieces are the same.",
-            partial(_chosen_differently, tie=lambda left, right: (right,)),
+            _slip((_TIE, ", right")),
         ),
         Misconception(
             "shortest_first",
             "Of equally frequent pairs your answer takes the one that makes the shortest piece. Length does not "
             "matter: compare the ids, the left piece's first.",
-            lambda counts, ids: min(
-                counts, key=lambda pair: (-counts[pair], len("".join(pair)), ids[pair[0]], ids[pair[1]])
-            ),
+            _slip((_TIE, ", len(''.join(pair)), left, right"), paired=False),
         ),
         Misconception(
             "ids_as_text",
             "Your answer compares ids as strings, where '10' comes before '9'. Compare them as the numbers that they "
             "are.",
-            partial(_chosen_differently, numbers=_in_the_order_of(lambda piece, number: str(number))),
+            _slip((_IDS, "str(ids[pair[0]]), str(ids[pair[1]])")),
         ),
         Misconception(
             "ids_added",
             "Of equally frequent pairs your answer takes the one with the smallest sum of ids. Compare the left "
             "pieces' ids first, then the right ones'.",
-            partial(_chosen_differently, tie=lambda left, right: (left + right,)),
+            _slip((_TIE, ", left + right")),
         ),
         Misconception(
             "right_piece_ignored",
             "Where several most frequent pairs have the same left piece, your answer takes the first one in `counts`. "
             "Then the smaller id of the right piece decides.",
-            partial(_chosen_differently, tie=lambda left, right: (left,)),
+            _slip((_TIE, ", left")),
         ),
         Misconception(
             "largest_right_piece",
             "Where several most frequent pairs have the same left piece, your answer takes the one whose right piece "
             "has the largest id. Take the smallest there as well.",
-            partial(_chosen_differently, tie=lambda left, right: (left, -right)),
+            _slip((_TIE, ", left, -right")),
         ),
         Misconception(
             "least_frequent",
             "Your answer is a least frequent pair. `min` takes the smallest key: put a minus before the count.",
-            partial(_chosen_differently, frequent=lambda times: times),
+            _slip((_COUNT, "counts[pair]")),
         ),
         Misconception(
             "counts_ignored",
             "Your answer is the pair with the smallest ids, however rare. The count comes first, ids only where "
             "several pairs are equally frequent.",
-            partial(_chosen_differently, frequent=lambda times: 0),
+            _slip((_COUNT, "0")),
         ),
         Misconception(
             "left_piece_before_the_count",
             "Your answer compares the left pieces' ids before it looks at the counts. The count comes first, ids only "
             "where several pairs are equally frequent.",
-            lambda counts, ids: min(counts, key=lambda pair: (ids[pair[0]], -counts[pair], ids[pair[1]])),
+            _slip((f"{_COUNT}{_TIE}", "left, -counts[pair], right"), paired=False),
         ),
         Misconception(
             "with_its_count",
             "Your answer returns the pair together with its count. Return the pair alone.",
-            partial(_chosen_differently, returned=lambda pair, times: (pair, times)),
+            _slip((_CHOSEN, f"{_CHOSEN}, counts[{_CHOSEN}]")),
         ),
         Misconception(
             "joined",
             "Your answer joins the pair into one string. Return the pair (left, right), a tuple: joining comes next.",
-            partial(_chosen_differently, returned=lambda pair, times: "".join(pair)),
+            _slip((_CHOSEN, f"''.join({_CHOSEN})")),
         ),
     ),
     withheld=WITHHELD,

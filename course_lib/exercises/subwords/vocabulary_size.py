@@ -7,6 +7,7 @@ from functools import partial
 
 from torch import Generator
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import integer, predicted
 from course_lib.exercises.subwords.shared import LESSON, WITHHELD
@@ -24,11 +25,11 @@ def _size_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case(f"other sizes, {number}", drawn)
 
 
-def _size(
-    characters: int, merges: int, special: int, *, kept: int = 1, new: int = 1, tokens: int = 1, off: int = 0
-) -> int:
-    """Multiples of the characters, the pairs and the special tokens, and one more or less."""
-    return kept * characters + new * merges + tokens * special + off
+def _size_added_up(characters: int, merges: int, special: int) -> int:
+    return characters + merges + special
+
+
+_slip = partial(Edited, _size_added_up)
 
 
 def _size_by_growing(characters: int, merges: int, special: int) -> int:
@@ -39,8 +40,8 @@ def _size_by_growing(characters: int, merges: int, special: int) -> int:
 
 
 CORRECT = (
+    _size_added_up,
     _size_by_growing,
-    lambda characters, merges, special: sum((characters, merges, special)),
     lambda characters, merges, special: len(range(-special, characters + merges)),
 )
 
@@ -72,62 +73,62 @@ EXERCISE = Exercise(
         Misconception(
             "one_special_at_least",
             "Where there is no special token your answer counts one: to Python 0 counts as False, in `special or 1`.",
-            lambda characters, merges, special: _size(characters, merges, special or 1),
+            _slip(("+ special", "+ (special or 1)"), paired=False),
         ),
         Misconception(
             "two_become_one",
             "You expect the vocabulary to shrink, because two pieces become one. That happens in the *words*. In the "
             "vocabulary both stay, because other words may need them: each pair adds a piece.",
-            partial(_size, new=-1),
+            _slip(("+ merges", "- merges")),
         ),
         Misconception(
             "replaced",
             "You expect the vocabulary to stay as large as it is, with new pieces in place of old ones. Old pieces "
             "stay, because other words may need them: each pair adds a piece.",
-            partial(_size, new=0),
+            _slip((" + merges", "")),
         ),
         Misconception(
             "special_forgotten",
             "Your answer leaves out the special tokens. They, too, are pieces with ids.",
-            partial(_size, tokens=0),
+            _slip((" + special", "")),
         ),
         Misconception(
             "special_taken_off",
             "Your answer subtracts the special tokens. They, too, are pieces with ids: add them.",
-            partial(_size, tokens=-1),
+            _slip(("+ special", "- special")),
         ),
         Misconception(
             "characters_forgotten",
             "Your answer leaves out the characters. They stay in the vocabulary, so that every word can be spelt.",
-            partial(_size, kept=0),
+            _slip(("characters + ", "")),
         ),
         Misconception(
             "two_for_each_pair",
             "You expect two pieces for each pair. Its two halves are already in the vocabulary: only the joined piece "
             "is new.",
-            partial(_size, new=2),
+            _slip(("+ merges", "+ 2 * merges")),
         ),
         Misconception(
             "one_too_few",
             "Your answer is one too small. Every round makes a piece, including the first and the last.",
-            partial(_size, off=-1),
+            _slip(("return ", "return -1 + ")),
         ),
         Misconception(
             "one_too_many",
             "Your answer is one too large. Each round adds one piece and nothing else: the mark is already among the "
             "characters.",
-            partial(_size, off=1),
+            _slip(("return ", "return 1 + ")),
             alone=True,
         ),
         Misconception(
             "one_special_token",
             "Your answer has one special token, whatever `special` is. GPT-2 has one, others have more: add `special`.",
-            lambda characters, merges, special: characters + merges + 1,
+            _slip(("+ special", "+ 1"), paired=False),
         ),
         Misconception(
             "multiplied",
             "Your answer multiplies. Each pair adds a single piece to the vocabulary: characters + merges + special.",
-            lambda characters, merges, special: characters * merges + special,
+            _slip(("characters +", "characters *"), paired=False),
         ),
     ),
     withheld=WITHHELD,
