@@ -28,8 +28,8 @@ from typing import Any, Literal
 
 from tokenizers import Regex, pre_tokenizers
 
-from course_lib.ground.refusals import require_at_least, require_one_of, require_texts, require_unicode
-from course_lib.text.special_tokens import Choice, Part, SpecialTokens
+from course_lib.ground.refusals import require_at_least, require_one_of, require_texts
+from course_lib.text.special_tokens import Choice, Part, SpecialTokens, without_special
 from course_lib.text.tokenization import before_end, check_ids
 
 GPT2_END = "<|endoftext|>"
@@ -259,18 +259,19 @@ class ByteLevelVocabulary:
     ) -> ByteLevelVocabulary:
         """Learn this many pairs from texts; fewer if every word is a single piece before.
 
+        Where a text spells a special token, it ends, and another begins: nothing is learned from the token.
+
         Raises:
             TypeError: one string in place of texts, or of special tokens.
             ValueError: the texts have no words, one is no Unicode, `merges` is negative, there is no such pattern or
                 rule for ties, or a special token is empty, repeated, or written as a piece is.
         """
         require_one_of(Pattern, pattern=pattern)
-        require_texts(texts)
         require_texts(special)
         require_at_least(0, merges=merges)
+        check_special(special, ())
         words: Counter[str] = Counter()
-        for text in texts:
-            require_unicode(text)
+        for text in without_special(texts, special):
             words.update(split_words(text, pattern))
         if not any(map(str.strip, words)):
             raise ValueError("there is nothing to learn pieces from: the texts have no words")

@@ -26,7 +26,7 @@ from course_lib.text.byte_pairs import (
     read_utf8,
     stream_words,
 )
-from course_lib.text.special_tokens import Choice, Part, SpecialTokens
+from course_lib.text.special_tokens import Choice, Part, SpecialTokens, without_special
 from course_lib.text.subwords import MARK
 from course_lib.text.tokenization import (
     END,
@@ -104,6 +104,7 @@ class SubwordVocabulary:
         """Byte-level byte-pair encoding, as GPT-2's, learned from texts: no text has anything unknown in it.
 
         The pieces and ids are those of `course_lib.text.byte_pairs`: the bytes, the joined pieces, the special tokens.
+        Here, too, nothing is learned from a special token that a text spells, nor across it.
 
         Args:
             texts: what to learn from.
@@ -120,13 +121,14 @@ class SubwordVocabulary:
         require_at_least(1, size=size)
         require_texts(special)
         require_one_of(Pattern, pattern=pattern)
+        check_special(special, ())
         tokenizer = _byte_tokenizer(models.BPE(), pattern)
         trainer = trainers.BpeTrainer(
             vocab_size=max(size - len(special), 0),
             initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
             show_progress=False,
         )
-        tokenizer.train_from_iterator(_with_words(texts), trainer)
+        tokenizer.train_from_iterator(_with_words(without_special(texts, special)), trainer)
         check_special(special, tokenizer.get_vocab())
         tokenizer.add_special_tokens(list(special))
         return cls(tokenizer)

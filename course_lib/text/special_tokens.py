@@ -22,6 +22,21 @@ Part = str | int
 """A part of a text: plain text, or the id of a special token."""
 
 
+def without_special(texts: Iterable[str], special: Collection[str]) -> Iterator[str]:
+    """What is left of texts without the special tokens that they spell: the parts before, between and after them.
+
+    A vocabulary is learned from these, as a special token is no text: nothing of it is joined, nor anything across it.
+
+    Raises:
+        TypeError: one string in place of texts.
+        ValueError: a text is no Unicode.
+    """
+    require_texts(texts)
+    tokens = SpecialTokens(dict.fromkeys(special, 0), frozenset())
+    for text in texts:
+        yield from (part for part in tokens.split(text) if isinstance(part, str))
+
+
 @dataclass(frozen=True)
 class SpecialTokens:
     """The special tokens to look for in texts; any others are plain text.

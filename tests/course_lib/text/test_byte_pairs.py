@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from hypothesis import given, settings
@@ -23,6 +24,7 @@ from course_lib.text.byte_pairs import (
     GPT2_END,
     ByteLevelVocabulary,
     PairCounts,
+    Pattern,
     join_ids,
     learn_byte_merges,
     read_piece,
@@ -211,9 +213,27 @@ class TestLearning:
             }  # type: ignore[arg-type, misc]
         assert list(ByteLevelVocabulary.learn(["a", *texts], merges, ties="largest").merges) == expected
 
+    @pytest.mark.parametrize("pattern", get_args(Pattern))
+    @pytest.mark.parametrize(
+        ("text", "parts"),
+        [
+            (f"{GPT2_END}the cat  {GPT2_END}{GPT2_END}\n\nthe cat", ["the cat  ", "\n\nthe cat"]),
+            ("cat<a>cat <a><b>s<b> <a <a cat<a><a>", ["cat", "cat ", "s<b> <a <a cat"]),
+            ("die猫猫 Katze die猫Katze", ["die", " Katze die", "Katze"]),
+        ],
+    )
+    def test_nothing_is_learned_from_special_tokens_nor_across_them(
+        self, text: str, parts: list[str], pattern: Pattern
+    ) -> None:
+        special = (GPT2_END, "<a>", "<a><b>", "猫")
+        learned = ByteLevelVocabulary.learn([text], 50, special, pattern=pattern)
+        assert learned == ByteLevelVocabulary.learn(parts, 50, special, pattern=pattern)
+        assert learned.merges != ByteLevelVocabulary.learn([text], 50, (), pattern=pattern).merges
+
     def test_there_must_be_words(self) -> None:
-        with pytest.raises(ValueError, match="the texts have no words"):
-            ByteLevelVocabulary.learn(["", " \n"], 5)
+        for texts in (["", " \n"], [GPT2_END * 2]):
+            with pytest.raises(ValueError, match="the texts have no words"):
+                ByteLevelVocabulary.learn(texts, 5)
         with pytest.raises(ValueError, match="ties must be one of smallest, largest, not 'first'"):
             ByteLevelVocabulary.learn(["a"], 5, ties="first")  # type: ignore[arg-type]
 
@@ -266,6 +286,8 @@ class TestVocabulary:
             ByteLevelVocabulary(((b"ab", b"c"),))
         with pytest.raises(ValueError, match="each special token once"):
             ByteLevelVocabulary((), ("<a>", "<a>"))
+        with pytest.raises(ValueError, match="none of them is empty"):
+            ByteLevelVocabulary.learn(["a"], 5, ("",))
         with pytest.raises(ValueError, match="'ab' cannot be a special token"):
             ByteLevelVocabulary(((b"a", b"b"),), ("ab",))
 

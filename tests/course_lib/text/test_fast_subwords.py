@@ -81,6 +81,7 @@ class TestBytePairs:
 
 
 BYTE_TEXTS = [*TEXTS, "猫が踊る。猫が踊る", "naïve cafés, naïve tables\r\n\r\n", *HARD[2:4]]
+BYTE_TEXTS += [f"<|user|>the cats  {GPT2_END}<|user|>\n the{GPT2_END}{GPT2_END}"]
 
 
 class TestByteLevelBytePairs:
@@ -137,8 +138,11 @@ class TestByteLevelBytePairs:
         assert len(SubwordVocabulary.train_byte_bpe(["the cat"], 1)) == 257
 
     def test_there_must_be_words(self) -> None:
-        with pytest.raises(ValueError, match="the texts have no words"):
-            SubwordVocabulary.train_byte_bpe([" ", ""], 300)
+        for texts in ([" ", ""], [GPT2_END]):
+            with pytest.raises(ValueError, match="the texts have no words"):
+                SubwordVocabulary.train_byte_bpe(texts, 300)
+        with pytest.raises(ValueError, match="none of them is empty"):
+            SubwordVocabulary.train_byte_bpe(["a"], 300, special=[""])
 
 
 class TestByteLevelAsGPT4:
