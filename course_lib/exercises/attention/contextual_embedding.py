@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import torch
-import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib import attention
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.attention.shared import LESSON, WITHHELD
-from course_lib.exercises.common import and_turned_around, as_it_is, integer, sizes, unbatched_kinds
+from course_lib.exercises.common import and_turned_around, integer, sizes, unbatched_kinds
 from course_lib.exercises.worked_examples import A
 
 
@@ -32,18 +31,15 @@ def _context_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("vectors of one component", (torch.randn(words, 1, generator=generator), integer(generator, 0, words)))
 
 
-def _context(
-    embeddings: Tensor,
-    position: int,
-    *,
-    shift: int = 0,
-    scores: Callable[[Tensor, int], Tensor] = lambda embeddings, position: embeddings @ embeddings[position],
-    divisor: Callable[[Tensor], float] = lambda embeddings: 1,
-    weigh: Callable[[Tensor], Tensor] = lambda scores: torch.softmax(scores, dim=0),
-    averaged: Callable[[Tensor], Tensor] = as_it_is,
-) -> Tensor:
-    """The contextual embedding, with the mistakes that are set."""
-    return weigh(scores(embeddings, position + shift) / divisor(embeddings)) @ averaged(embeddings)
+def _context(embeddings: Tensor, position: int) -> Tensor:
+    word = embeddings[position]
+    scores = embeddings @ word
+    weights = torch.softmax(scores, dim=0)
+    return weights @ embeddings
+
+
+_slip = partial(Edited, _context)
+_WEIGHTS = "torch.softmax(scores, dim=0)"
 
 
 def _context_word_by_word(embeddings: Tensor, position: int) -> Tensor:
@@ -53,13 +49,9 @@ def _context_word_by_word(embeddings: Tensor, position: int) -> Tensor:
 
 
 CORRECT = (
-    lambda embeddings, position: (torch.softmax(embeddings @ embeddings.T, dim=1) @ embeddings)[position],
-    lambda embeddings, position: (
-        ((embeddings * embeddings[position]).sum(1, keepdim=True).double().softmax(0) * embeddings.double())
-        .sum(0)
-        .to(embeddings.dtype)
-    ),
+    _context,
     _context_word_by_word,
+    lambda embeddings, position: (torch.softmax(embeddings @ embeddings.T, dim=1) @ embeddings)[position],
 )
 
 
@@ -122,73 +114,65 @@ EXERCISE = Exercise(
             "no_softmax",
             "Your answer weights the words by their dot products as they are. Pass them through a softmax first, so "
             "that the weights are positive and sum to 1.",
-            partial(_context, weigh=as_it_is),
+            _slip((_WEIGHTS, "scores")),
         ),
         Misconception(
             "divided_by_their_sum",
             "Your answer divides the dot products by their sum. They may be negative, so take exp of each of them "
             "first: that is the softmax.",
-            partial(_context, weigh=lambda scores: scores / scores.sum()),
+            _slip((_WEIGHTS, "scores / scores.sum()")),
         ),
         Misconception(
             "exp_not_normalised",
             "Your answer weights the words by exp of the dot products. Divide these by their sum, so that the "
             "weights sum to 1.",
-            partial(_context, weigh=torch.exp),
+            _slip((_WEIGHTS, "scores.exp()")),
         ),
         Misconception(
             "divided_by_number_of_words",
             "Your answer takes the mean of the weighted words (or divides by their number) where they should be "
             "summed. The weights already sum to 1: nothing is left to divide by.",
-            partial(_context, weigh=lambda scores: torch.softmax(scores, dim=0) / len(scores)),
+            _slip((_WEIGHTS, "torch.softmax(scores, dim=0) / len(scores)")),
         ),
         Misconception(
             "most_similar_word",
             "Your answer is the embedding of the most similar word alone. Every word contributes, as much as the "
             "softmax of the dot products gives it.",
-            partial(_context, weigh=lambda scores: F.one_hot(scores.argmax(), len(scores)).to(scores.dtype)),
+            _slip((_WEIGHTS, "(scores == scores.max()).to(scores.dtype)")),
         ),
         Misconception(
             "scaled_too_early",
             "Your answer divides the dot products by √d_model. That comes later in this lesson: here, take the "
             "softmax of the dot products themselves.",
-            partial(_context, divisor=lambda embeddings: math.sqrt(embeddings.shape[1])),
+            _slip(("    weights", "    scores = scores / embeddings.shape[1] ** 0.5\n    weights")),
         ),
         Misconception(
             "counted_from_one",
             "Your answer belongs to the word before the one asked for. Positions are counted from 0, so the word is "
             "embeddings[position].",
-            partial(_context, shift=-1),
+            _slip(("[position]", "[position - 1]")),
         ),
         Misconception(
             "itself_left_out",
             "Your answer leaves the word itself out of the average. It counts as well, with the softmax of its dot "
             "product with itself.",
-            partial(
-                _context,
-                scores=lambda embeddings, position: (embeddings @ embeddings[position]).index_fill(
-                    0, torch.tensor(position), -math.inf
-                ),
-            ),
+            _slip(("embeddings @ word", "(embeddings @ word).index_fill(0, torch.tensor(position), -torch.inf)")),
         ),
         Misconception(
             "cosine_similarity",
             "Your answer compares the words by cosine similarity, which ignores their lengths. Use the dot product.",
-            partial(
-                _context,
-                scores=lambda embeddings, position: F.cosine_similarity(embeddings, embeddings[position], dim=-1),
-            ),
+            _slip(("embeddings @ word", "torch.cosine_similarity(embeddings, word, dim=-1)")),
         ),
         Misconception(
             "unit_vectors_averaged",
             "Your answer averages vectors of length 1. Average the embeddings as they are.",
-            partial(_context, averaged=partial(F.normalize, dim=-1)),
+            _slip(("weights @ embeddings", "weights @ torch.nn.functional.normalize(embeddings, dim=-1)")),
         ),
         Misconception(
             "weights_returned",
             "Your answer gives the weights, [words]. One step is missing: the sum of the embeddings, each times its "
             "weight.",
-            partial(_context, averaged=lambda embeddings: torch.eye(len(embeddings), dtype=embeddings.dtype)),
+            _slip(("weights @ embeddings", "weights")),
         ),
         Misconception(
             "normalised_over_the_wrong_words",
@@ -200,7 +184,7 @@ EXERCISE = Exercise(
             "itself_added",
             "Your answer adds the word's own embedding to the average. It is already part of the average, with a "
             "weight of its own: add nothing.",
-            lambda embeddings, position: embeddings[position] + _context(embeddings, position),
+            _slip(("weights @ embeddings", "word + weights @ embeddings"), paired=False),
         ),
     ),
     withheld=WITHHELD,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import numpy
@@ -11,9 +10,10 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import attention
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.attention.shared import LESSON, WITHHELD
-from course_lib.exercises.common import as_it_is, integer, unbatched_kinds
+from course_lib.exercises.common import integer, unbatched_kinds
 from course_lib.exercises.worked_examples import A
 
 
@@ -30,27 +30,20 @@ def _variance_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("many samples of variance 1", (q, k))
 
 
-def _variance(
-    q: Tensor,
-    k: Tensor,
-    *,
-    dots: Callable[[Tensor, Tensor], Tensor] = lambda q, k: (q * k).sum(dim=-1),
-    correction: int = 1,
-    spread: Callable[[Tensor, int], Tensor] = lambda dots, correction: dots.var(correction=correction),
-    then: Callable[[Tensor], Tensor] = as_it_is,
-) -> Tensor:
-    """The variance, with the mistakes that are set."""
-    return then(spread(dots(q, k), correction))
+def _variance(q: Tensor, k: Tensor) -> Tensor:
+    dots = (q * k).sum(dim=-1)
+    squares = (dots - dots.mean()).square()
+    variance = squares.sum() / (dots.numel() - 1)
+    return variance
+
+
+_slip = partial(Edited, _variance)
+_DOTS = "(q * k).sum(dim=-1)"
+_SPREAD = "squares.sum() / (dots.numel() - 1)"
 
 
 def _variance_in_numpy(q: Tensor, k: Tensor) -> Tensor:
     return torch.tensor(numpy.var((q.numpy() * k.numpy()).sum(axis=1), ddof=1), dtype=q.dtype)
-
-
-def _variance_in_place(q: Tensor, k: Tensor) -> Tensor:
-    dots = q.clone().mul_(k).sum(dim=1)
-    dots -= dots.mean()
-    return torch.dot(dots, dots) / (len(dots) - 1)
 
 
 @torch.no_grad()
@@ -60,12 +53,7 @@ def _variance_in_double(q: Tensor, k: Tensor) -> Tensor:
     return ((mean_of_squares - square_of_mean) * len(dots) / (len(dots) - 1)).to(q.dtype)
 
 
-CORRECT = (
-    _variance_in_numpy,
-    _variance_in_place,
-    _variance_in_double,
-    lambda q, k: torch.diagonal(q @ k.T).std() ** 2,
-)
+CORRECT = (_variance, _variance_in_numpy, _variance_in_double)
 
 
 EXERCISE = Exercise(
@@ -110,34 +98,34 @@ EXERCISE = Exercise(
             "biased",
             "Your answer divides by the number of samples, which comes out too small on average. The unbiased "
             "variance divides by the number of samples - 1, as torch.var does by itself (numpy.var does not).",
-            partial(_variance, correction=0),
+            _slip((" - 1)", ")")),
         ),
         Misconception(
             "standard_deviation",
             "Your answer takes a root at the end, which makes a standard deviation. The variance is its square.",
-            partial(_variance, then=torch.sqrt),
+            _slip(("return variance", "return variance.sqrt()")),
         ),
         Misconception(
             "mean_not_subtracted",
             "Your answer squares the dot products as they are. Subtract their mean before squaring: that it is 0 in "
             "theory doesn't make it 0 in a sample.",
-            partial(_variance, spread=lambda dots, correction: dots.pow(2).mean()),
+            _slip((_SPREAD, "dots.square().mean()")),
         ),
         Misconception(
             "mean_not_subtracted_unbiased",
             "Your answer squares the dot products as they are. Subtract their mean before squaring: that it is 0 in "
             "theory doesn't make it 0 in a sample.",
-            lambda q, k: (q * k).sum(dim=-1).pow(2).sum() / (len(q) - 1),
+            _slip(("dots - dots.mean()", "dots"), paired=False),
         ),
         Misconception(
             "not_divided",
             "Your answer adds up the squared differences. Divide their sum by the number of samples - 1.",
-            lambda q, k: (q * k).sum(dim=-1).var(correction=0) * len(q),
+            _slip((" / (dots.numel() - 1)", ""), paired=False),
         ),
         Misconception(
             "products_not_summed",
             "Your answer takes single products of components. Sum them over d_head first: one dot product per sample.",
-            partial(_variance, dots=torch.mul),
+            _slip((_DOTS, "q * k")),
         ),
         Misconception(
             "variance_of_each_component",
@@ -154,29 +142,29 @@ EXERCISE = Exercise(
         Misconception(
             "every_pair",
             "Your answer takes every row of q with every row of k. Take row s with row s only: (q * k).sum(dim=-1).",
-            partial(_variance, dots=lambda q, k: q @ k.T),
+            _slip((_DOTS, "q @ k.T")),
         ),
         Misconception(
             "summed_over_samples",
             "Your answer sums over the samples where a dot product sums over the components: dim=-1, not dim=0.",
-            partial(_variance, dots=lambda q, k: (q * k).sum(dim=0)),
+            _slip((_DOTS, "(q * k).sum(dim=0)")),
         ),
         Misconception(
             "already_scaled",
             "Your answer divides the dot products by √d_head. Measure them unscaled: how fast they grow is what "
             "scaling is for.",
-            partial(_variance, dots=lambda q, k: (q * k).sum(dim=-1) / math.sqrt(q.shape[-1])),
+            _slip((_DOTS, "(q * k).sum(dim=-1) / q.shape[-1] ** 0.5")),
         ),
         Misconception(
             "mean_of_products",
             "Your answer takes the mean of the products where a dot product takes their sum, or divides by d_head: the "
             "variance comes out too small by d_head².",
-            partial(_variance, dots=lambda q, k: (q * k).mean(dim=-1)),
+            _slip((_DOTS, "(q * k).mean(dim=-1)")),
         ),
         Misconception(
             "queries_with_queries",
             "Your answer multiplies the queries with themselves. Take the dot product of row s of q with row s of k.",
-            partial(_variance, dots=lambda q, k: (q * q).sum(dim=-1)),
+            _slip((_DOTS, "(q * q).sum(dim=-1)")),
         ),
         Misconception(
             "variance_of_each_sample",
@@ -193,7 +181,7 @@ EXERCISE = Exercise(
         Misconception(
             "mean_of_the_dot_products",
             "Your answer is a mean. The question is how widely the dot products spread: their variance.",
-            partial(_variance, spread=lambda dots, correction: dots.mean()),
+            _slip((_SPREAD, "dots.mean()")),
         ),
     ),
     withheld=WITHHELD,

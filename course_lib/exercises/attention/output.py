@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import torch
-import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib import attention
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.attention.shared import LESSON, WITHHELD, all_alike
-from course_lib.exercises.common import and_turned_around, as_it_is, kinds
+from course_lib.exercises.common import and_turned_around, kinds
 from course_lib.exercises.worked_examples import A
 
 
@@ -28,21 +28,12 @@ def _output_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case(kind.name, (torch.softmax(kind.normal(n, n), dim=-1), kind.normal(n, n)))
 
 
-def _cut(numbers: Tensor) -> Tensor:
-    """Everything after the second decimal thrown away, as on slide S2."""
-    return torch.trunc(numbers * 100) / 100
+def _averaged(alpha: Tensor, v: Tensor) -> Tensor:
+    out = alpha @ v
+    return out
 
 
-def _averaged(
-    alpha: Tensor,
-    v: Tensor,
-    *,
-    weigh: Callable[[Tensor], Tensor] = as_it_is,
-    values: Callable[[Tensor], Tensor] = as_it_is,
-    then: Callable[[Tensor], Tensor] = as_it_is,
-) -> Tensor:
-    """The weighted values, with the mistakes that are set."""
-    return then(weigh(alpha) @ values(v))
+_slip = partial(Edited, _averaged)
 
 
 def _output_by_loop(alpha: Tensor, v: Tensor) -> Tensor:
@@ -56,9 +47,8 @@ def _output_by_loop(alpha: Tensor, v: Tensor) -> Tensor:
 
 
 CORRECT = (
+    _averaged,
     _output_by_loop,
-    lambda alpha, v: torch.einsum("...nm,...md->...nd", alpha, v),
-    lambda alpha, v: (alpha.double() @ v.double()).to(v.dtype),
     lambda alpha, v: (v.transpose(-2, -1) @ alpha.transpose(-2, -1)).transpose(-2, -1),
 )
 
@@ -91,29 +81,29 @@ EXERCISE = Exercise(
             "plain_mean",
             "Your answer is the plain mean of the values, the same for every query. Weight each value by the query's "
             "alpha.",
-            partial(_averaged, weigh=lambda alpha: torch.full_like(alpha, 1 / alpha.shape[-1])),
+            _slip(("alpha @", "torch.full_like(alpha, 1 / alpha.shape[-1]) @")),
         ),
         Misconception(
             "only_the_largest",
             "Your answer picks the one value with the largest weight. Every value contributes, as much as its weight.",
-            partial(_averaged, weigh=lambda alpha: F.one_hot(alpha.argmax(-1), alpha.shape[-1]).to(alpha.dtype)),
+            _slip(("alpha @", "(alpha == alpha.amax(dim=-1, keepdim=True)).to(alpha.dtype) @")),
         ),
         Misconception(
             "softmax_again",
             "Your answer takes the softmax of alpha once more, which flattens the weights. They already sum to 1.",
-            partial(_averaged, weigh=partial(torch.softmax, dim=-1)),
+            _slip(("alpha @", "torch.softmax(alpha, dim=-1) @")),
         ),
         Misconception(
             "divided_by_number_of_keys",
             "Your answer takes the mean over the keys (or divides by their number) where the weighted values should "
             "be summed. The weights already sum to 1: nothing is left to divide by.",
-            partial(_averaged, weigh=lambda alpha: alpha / alpha.shape[-1]),
+            _slip(("alpha @", "alpha / alpha.shape[-1] @")),
         ),
         Misconception(
             "summed_over_queries",
             "Your answer also sums over the queries, so only one row is left. Each query keeps a row of its own: "
             "[..., queries, d_value].",
-            partial(_averaged, then=lambda out: out.sum(dim=-2)),
+            _slip(("return out", "return out.sum(dim=-2)")),
         ),
         Misconception(
             "not_summed",
@@ -124,42 +114,42 @@ EXERCISE = Exercise(
         Misconception(
             "queries_as_columns",
             "Your answer is transposed, [..., d_value, queries]. A row belongs to a query: alpha v.",
-            partial(_averaged, then=lambda out: out.mT),
+            _slip(("return out", "return out.mT")),
         ),
         Misconception(
             "first_query_everywhere",
             "Every row of your answer is the first query's. The expanded matrix on slide S2 has the same slip: row i "
             "is made with row i of alpha.",
-            partial(_averaged, weigh=lambda alpha: alpha[..., :1, :].expand_as(alpha)),
+            _slip(("alpha @", "alpha[..., :1, :].expand_as(alpha) @")),
         ),
         Misconception(
             "weights_cut_to_two_decimals",
             "Your answer cuts alpha to two decimals before using it, as slide S2 prints it. Keep every digit: "
             "round when you print, never in between.",
-            partial(_averaged, weigh=_cut),
+            _slip(("alpha @", "torch.trunc(alpha * 100) / 100 @")),
         ),
         Misconception(
             "result_cut_to_two_decimals",
             "Your answer is cut to two decimals, as slide S2 prints it. Keep every digit: round when you print.",
-            partial(_averaged, then=_cut),
+            _slip(("return out", "return torch.trunc(out * 100) / 100")),
         ),
         Misconception(
             "columns_sum_to_1",
             "Your answer divides alpha by the sums of its columns first. Its rows already sum to 1, one row for each "
             "query: use them as they are.",
-            partial(_averaged, weigh=lambda alpha: alpha / alpha.sum(dim=-2, keepdim=True)),
+            _slip(("alpha @", "alpha / alpha.sum(dim=-2, keepdim=True) @")),
         ),
         Misconception(
             "alpha_transposed",
             "Your answer transposes alpha, which fits only where there are as many queries as keys. A row of alpha "
             "belongs to a query: alpha @ v.",
-            partial(_averaged, weigh=lambda alpha: alpha.mT),
+            _slip(("alpha @", "alpha.mT @")),
         ),
         Misconception(
             "values_transposed",
             "Your answer transposes v, which fits only where there are as many keys as components. Its rows belong to "
             "the keys, as alpha's columns do: alpha @ v.",
-            partial(_averaged, values=lambda v: v.mT),
+            _slip(("v\n", "v.mT\n")),
         ),
         Misconception(
             "values_first",

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
 from course_lib import attention
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
-from course_lib.exercises.attention.shared import LESSON, WITHHELD, root_of_d_head, wrong_divisors
-from course_lib.exercises.common import and_turned_around, as_it_is, kinds
+from course_lib.exercises.attention.shared import LESSON, WITHHELD, wrong_divisors
+from course_lib.exercises.common import and_turned_around, kinds
 from course_lib.exercises.worked_examples import A
 
 
@@ -24,16 +25,12 @@ def _scale_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case(kind.name, (3 * kind.normal(queries, keys), kind.d_head()), gradients=() if kind.leading else (0,))
 
 
-def _scaled(
-    scores: Tensor,
-    d_head: int,
-    *,
-    by: Callable[[Tensor, int], float] = root_of_d_head,
-    multiplied: bool = False,
-    then: Callable[[Tensor], Tensor] = as_it_is,
-) -> Tensor:
-    """The scaled scores, with the mistakes that are set."""
-    return then(scores * by(scores, d_head) if multiplied else scores / by(scores, d_head))
+def _scaled(scores: Tensor, d_head: int) -> Tensor:
+    scaled = scores / math.sqrt(d_head)
+    return scaled
+
+
+_slip = partial(Edited, _scaled)
 
 
 def _scale_as_a_module(scores: Tensor, d_head: int) -> Tensor:
@@ -43,13 +40,7 @@ def _scale_as_a_module(scores: Tensor, d_head: int) -> Tensor:
     return scaled.squeeze(-1)
 
 
-CORRECT = (
-    _scale_as_a_module,
-    lambda scores, d_head: scores * d_head**-0.5,
-    lambda scores, d_head: scores / torch.sqrt(torch.tensor(d_head)),
-    lambda scores, d_head: scores.clone().div_(d_head**0.5),
-    lambda scores, d_head: (scores.double() / math.sqrt(d_head)).to(scores.dtype),
-)
+CORRECT = (_scaled, _scale_as_a_module, lambda scores, d_head: scores / torch.sqrt(torch.tensor(d_head)))
 
 
 EXERCISE = Exercise(
@@ -86,7 +77,7 @@ EXERCISE = Exercise(
         Misconception(
             "multiplied",
             "Your answer multiplies, which makes large scores larger still. Divide: scores / math.sqrt(d_head).",
-            partial(_scaled, multiplied=True),
+            _slip(("scores / ", "scores * ")),
         ),
         Misconception(
             "not_scaled",
@@ -97,13 +88,13 @@ EXERCISE = Exercise(
             "root_rounded",
             "Your answer divides by √d_head rounded to an integer. Keep its fraction: math.sqrt(d_head) or "
             "d_head ** 0.5.",
-            partial(_scaled, by=lambda scores, d_head: round(math.sqrt(d_head))),
+            _slip(("math.sqrt(d_head)", "round(math.sqrt(d_head))")),
         ),
         Misconception(
             "softmax_too_early",
             "Your answer is passed through a softmax. That is the next step: here the scores are divided, nothing "
             "more.",
-            partial(_scaled, then=partial(torch.softmax, dim=-1)),
+            _slip(("return scaled", "return torch.softmax(scaled, dim=-1)")),
         ),
     ),
     withheld=WITHHELD,

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import torch
-import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib import attention
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
-from course_lib.exercises.attention.shared import (
-    LESSON,
-    WITHHELD,
-    all_alike,
-    turned_keys,
-    wrong_transposes,
-)
-from course_lib.exercises.common import and_turned_around, as_it_is, kinds
+from course_lib.exercises.attention.shared import LESSON, WITHHELD, all_alike, wrong_transposes
+from course_lib.exercises.common import and_turned_around, kinds
 from course_lib.exercises.worked_examples import A
 
 
@@ -35,21 +28,12 @@ def _scores_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case(kind.name, (kind.normal(n, n), kind.normal(n, n)))
 
 
-Two = tuple[Tensor, Tensor]
+def _scored(q: Tensor, k: Tensor) -> Tensor:
+    scores = q @ k.mT
+    return scores
 
 
-def _scored(
-    q: Tensor,
-    k: Tensor,
-    *,
-    of: Callable[[Tensor, Tensor], Two] = lambda q, k: (q, k),
-    turned: Callable[[Tensor], Tensor] = turned_keys,
-    divisor: Callable[[Tensor], float] = lambda q: 1,
-    then: Callable[[Tensor], Tensor] = as_it_is,
-) -> Tensor:
-    """The scores, with the mistakes that are set."""
-    asking, compared = of(q, k)
-    return then(asking @ turned(compared) / divisor(q))
+_slip = partial(Edited, _scored)
 
 
 def _scores_by_loop(q: Tensor, k: Tensor) -> Tensor:
@@ -57,19 +41,7 @@ def _scores_by_loop(q: Tensor, k: Tensor) -> Tensor:
     return torch.stack([torch.stack(row, dim=-1) for row in rows], dim=-2)
 
 
-def _scores_in_place(q: Tensor, k: Tensor) -> Tensor:
-    scores = torch.zeros(*q.shape[:-1], k.shape[-2], dtype=q.dtype)
-    for component in range(q.shape[-1]):
-        scores += q[..., :, component, None] * k[..., None, :, component]
-    return scores
-
-
-CORRECT = (
-    _scores_by_loop,
-    _scores_in_place,
-    lambda q, k: torch.einsum("...nd,...md->...nm", q, k),
-    lambda q, k: (q.double() @ k.double().transpose(-2, -1)).to(q.dtype),
-)
+CORRECT = (_scored, _scores_by_loop, lambda q, k: torch.einsum("...nd,...md->...nm", q, k))
 
 
 EXERCISE = Exercise(
@@ -106,36 +78,38 @@ EXERCISE = Exercise(
             "keys_as_rows",
             "Your answer is the transpose, [..., keys, queries], as slide S3 indexes it. In this course a row "
             "belongs to a query: q times k transposed, not k times q transposed.",
-            partial(_scored, of=lambda q, k: (k, q)),
+            _slip(("q @ k.mT", "k @ q.mT")),
         ),
         *wrong_transposes(_scored),
         Misconception(
             "not_transposed",
             "Your answer multiplies q by k as it is, which fits only where there are as many keys as components. "
             "Transpose its last two dimensions: q @ k.transpose(-2, -1).",
-            partial(_scored, turned=as_it_is),
+            _slip(("k.mT", "k")),
         ),
         Misconception(
             "first_dimensions_swapped",
             "Your answer swaps dimensions 0 and 1 of k, which are the last two only for a single sequence. Count them "
             "from the end: k.transpose(-2, -1).",
-            partial(_scored, turned=lambda k: k.transpose(0, 1)),
+            _slip(("k.mT", "k.transpose(0, 1)")),
         ),
         Misconception(
             "scaled_too_early",
             "Your answer is divided by √d_head. That is the next step: the scores are the dot products themselves.",
-            partial(_scored, divisor=lambda q: math.sqrt(q.shape[-1])),
+            _slip(("    return", "    scores = scores / q.shape[-1] ** 0.5\n    return")),
         ),
         Misconception(
             "softmax_too_early",
             "Your answer is passed through a softmax. That comes later: the scores are the dot products themselves.",
-            partial(_scored, then=partial(torch.softmax, dim=-1)),
+            _slip((" scores\n", " torch.softmax(scores, dim=-1)\n")),
         ),
         Misconception(
             "cosine_similarity",
             "Your answer is the cosine similarity: queries and keys are brought to length 1 first. The dot product "
             "keeps their lengths.",
-            partial(_scored, of=lambda q, k: (F.normalize(q, dim=-1), F.normalize(k, dim=-1))),
+            _slip(
+                ("    scores =", "    q, k = (rows / rows.norm(dim=-1, keepdim=True) for rows in (q, k))\n    scores =")
+            ),
         ),
         Misconception(
             "distance",
@@ -153,17 +127,17 @@ EXERCISE = Exercise(
             "absolute",
             "Your answer has lost the signs. A dot product is negative where two vectors point away from each other: "
             "take no absolute value.",
-            partial(_scored, then=torch.abs),
+            _slip((" scores\n", " scores.abs()\n")),
         ),
         Misconception(
             "queries_with_queries",
             "Your answer compares the queries with each other, [..., queries, queries]. Compare them with the keys.",
-            partial(_scored, of=lambda q, k: (q, q)),
+            _slip(("q @ k.mT", "q @ q.mT")),
         ),
         Misconception(
             "keys_with_keys",
             "Your answer compares the keys with each other, [..., keys, keys]. Compare the queries with them.",
-            partial(_scored, of=lambda q, k: (k, k)),
+            _slip(("q @ k.mT", "k @ k.mT")),
         ),
         Misconception(
             "one_key_for_each_query",
@@ -174,7 +148,7 @@ EXERCISE = Exercise(
         Misconception(
             "mean_of_products",
             "Your answer takes the mean of the products where a dot product takes their sum.",
-            partial(_scored, divisor=lambda q: q.shape[-1]),
+            _slip(("    return", "    scores = scores / q.shape[-1]\n    return")),
         ),
         Misconception(
             "across_the_batch",

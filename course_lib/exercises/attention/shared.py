@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from functools import partial
 
 from torch import Generator, Tensor
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import Misconception
 from course_lib.exercises.common import Kind, integer
 
@@ -17,74 +16,66 @@ LESSON = "01_attention"
 WITHHELD = ("course_lib.attention",)
 
 
-def turned_keys(k: Tensor) -> Tensor:
-    return k.mT
-
-
 def all_alike(generator: Generator) -> Kind:
     """A batch in which all sizes are the same: what raises elsewhere returns something here, and can be named."""
     return Kind("all sizes alike", generator, (integer(generator, 3, 8),))
 
 
-def root_of_d_head(scores: Tensor, d_head: int) -> float:
-    return math.sqrt(d_head)
-
-
-def wrong_divisors(answer: Callable[..., Tensor]) -> tuple[Misconception, ...]:
-    """Another number than √d_head; `answer` takes `by`, what to divide by, of the scores and d_head."""
+def wrong_divisors(right: Callable[..., Tensor]) -> tuple[Misconception, ...]:
+    """Another number than √d_head, in an answer that has `scores` and divides by math.sqrt(d_head)."""
     return (
         Misconception(
             "divided_by_number_of_keys",
             "Your answer divides the scores by the number of keys. So do the numbers printed on slide S2, which don't "
             "follow the formula beside them: divide by √d_head, the root of a query's number of components.",
-            partial(answer, by=lambda scores, d_head: scores.shape[-1]),
+            Edited(right, ("math.sqrt(d_head)", "scores.shape[-1]")),
         ),
         Misconception(
             "divided_by_d_head",
             "Your answer divides the scores by d_head, as the formula on slide S1 does. The paper's formula takes the "
             "root: divide by √d_head.",
-            partial(answer, by=lambda scores, d_head: d_head),
+            Edited(right, ("math.sqrt(d_head)", "d_head")),
         ),
         Misconception(
             "divided_by_twice_d_head",
             "Your answer divides the scores by 2 · d_head. If you wrote d_head ** 1/2: the power comes before the "
             "division. Divide by d_head ** 0.5, or by math.sqrt(d_head).",
-            partial(answer, by=lambda scores, d_head: 2 * d_head),
+            Edited(right, ("math.sqrt(d_head)", "(2 * d_head)")),
         ),
         Misconception(
             "root_of_number_of_keys",
             "Your answer divides the scores by the root of the number of keys. Divide by √d_head: the scores "
             "grow with the number of components of a query, not with the number of keys.",
-            partial(answer, by=lambda scores, d_head: math.sqrt(scores.shape[-1])),
+            Edited(right, ("math.sqrt(d_head)", "math.sqrt(scores.shape[-1])")),
         ),
         Misconception(
             "root_of_number_of_queries",
             "Your answer divides the scores by the root of the number of queries. Divide by √d_head, the root of a "
             "query's number of components.",
-            partial(answer, by=lambda scores, d_head: math.sqrt(scores.shape[-2])),
+            Edited(right, ("math.sqrt(d_head)", "math.sqrt(scores.shape[-2])")),
         ),
         Misconception(
             "root_cut_to_an_integer",
             "Your answer divides by √d_head cut down to an integer. Keep its fraction: math.sqrt(d_head) or "
             "d_head ** 0.5.",
-            partial(answer, by=lambda scores, d_head: math.isqrt(d_head)),
+            Edited(right, ("math.sqrt(d_head)", "math.isqrt(d_head)")),
         ),
     )
 
 
-def wrong_transposes(answer: Callable[..., Tensor]) -> tuple[Misconception, ...]:
-    """Other ways to turn the keys, of which `answer` takes one as `turned`."""
+def wrong_transposes(right: Callable[..., Tensor]) -> tuple[Misconception, ...]:
+    """Other ways to turn the keys than k.mT."""
     return (
         Misconception(
             "all_dimensions_reversed",
             "Your answer reverses all dimensions of k, as k.T does: that is right for one sequence, but wrong in a "
             "batch. Swap only the last two: k.transpose(-2, -1).",
-            partial(answer, turned=lambda k: k.permute(*reversed(range(k.ndim)))),
+            Edited(right, ("k.mT", "k.permute(*reversed(range(k.ndim)))")),
         ),
         Misconception(
             "reshaped_not_transposed",
             "Your answer turns k into [..., d_head, keys] with reshape or view, which tears the keys apart. Transpose "
             "its last two dimensions: k.transpose(-2, -1).",
-            partial(answer, turned=lambda k: k.reshape(k.mT.shape)),
+            Edited(right, ("k.mT", "k.reshape(k.mT.shape)")),
         ),
     )

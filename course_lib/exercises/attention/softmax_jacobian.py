@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
 from course_lib import attention
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import JACOBIAN
 from course_lib.exercises.attention.shared import LESSON, WITHHELD
-from course_lib.exercises.common import and_turned_around, as_it_is, integer, kinds, sizes
+from course_lib.exercises.common import and_turned_around, integer, kinds, sizes
 from course_lib.exercises.worked_examples import A
 
 
@@ -29,26 +30,16 @@ def _jacobian_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("one score far above the rest", (saturated,))
 
 
-def _outer(alpha: Tensor) -> Tensor:
-    return alpha.unsqueeze(-1) * alpha.unsqueeze(-2)
+def _jacobian(scores: Tensor) -> Tensor:
+    alpha = torch.softmax(scores, dim=-1)
+    own = alpha
+    product = alpha.unsqueeze(-1) * alpha.unsqueeze(-2)
+    jacobian = torch.diag_embed(own) - product
+    return jacobian
 
 
-def _jacobian(
-    scores: Tensor,
-    *,
-    weigh: Callable[[Tensor], Tensor] = lambda scores: torch.softmax(scores, dim=-1),
-    diagonal: Callable[[Tensor], Tensor] = as_it_is,
-    sign: int = -1,
-    product: Callable[[Tensor], Tensor] = _outer,
-    then: Callable[[Tensor], Tensor] = as_it_is,
-) -> Tensor:
-    """diag(alpha) - alpha alphaᵀ, with the mistakes that are set."""
-    alpha = weigh(scores)
-    return then(torch.diag_embed(diagonal(alpha)) + sign * product(alpha))
-
-
-def _diagonal(jacobian: Tensor) -> Tensor:
-    return jacobian.diagonal(dim1=-2, dim2=-1)
+_slip = partial(Edited, _jacobian)
+_ALPHA, _PRODUCT = "torch.softmax(scores, dim=-1)", "alpha.unsqueeze(-1) * alpha.unsqueeze(-2)"
 
 
 def _jacobian_by_loop(scores: Tensor) -> Tensor:
@@ -60,13 +51,6 @@ def _jacobian_by_loop(scores: Tensor) -> Tensor:
     return jacobian
 
 
-def _jacobian_in_place(scores: Tensor) -> Tensor:
-    alpha = torch.softmax(scores, dim=-1)
-    jacobian = -alpha.unsqueeze(-1) @ alpha.unsqueeze(-2)
-    jacobian.diagonal(dim1=-2, dim2=-1).add_(alpha)
-    return jacobian
-
-
 def _jacobian_by_autograd(scores: Tensor) -> Tensor:
     scores = scores.clone().requires_grad_()
     alpha = torch.softmax(scores, dim=-1)
@@ -74,18 +58,7 @@ def _jacobian_by_autograd(scores: Tensor) -> Tensor:
     return torch.stack(rows, dim=-2)
 
 
-@torch.no_grad()
-def _jacobian_in_double(scores: Tensor) -> Tensor:
-    alpha = torch.softmax(scores.double(), dim=-1)
-    return (torch.diag_embed(alpha) - alpha.unsqueeze(-1) * alpha.unsqueeze(-2)).to(scores.dtype)
-
-
-CORRECT = (
-    _jacobian_by_loop,
-    _jacobian_in_place,
-    _jacobian_by_autograd,
-    _jacobian_in_double,
-)
+CORRECT = (_jacobian, _jacobian_by_loop, _jacobian_by_autograd)
 
 
 EXERCISE = Exercise(
@@ -130,97 +103,97 @@ EXERCISE = Exercise(
             "only_the_diagonal",
             "Your answer is only the diagonal, [..., keys]. A score moves all the weights, so the derivative is a "
             "matrix: [..., keys, keys].",
-            partial(_jacobian, then=_diagonal),
+            _slip(("return jacobian", "return jacobian.diagonal(dim1=-2, dim2=-1)")),
         ),
         Misconception(
             "zero_off_the_diagonal",
             "Your answer is 0 off the diagonal, as for a sigmoid. The weights sum to 1, so raising one score lowers "
             "the other weights: -alpha_i alpha_j there.",
-            partial(_jacobian, then=lambda jacobian: torch.diag_embed(_diagonal(jacobian))),
+            _slip(("return jacobian", "return torch.diag_embed(jacobian.diagonal(dim1=-2, dim2=-1))")),
         ),
         Misconception(
             "diagonal_left_out",
             "Your answer lacks the first term, alpha_i on the diagonal: it is -alpha_i alpha_j everywhere.",
-            partial(_jacobian, diagonal=torch.zeros_like),
+            _slip(("own = alpha", "own = torch.zeros_like(alpha)")),
         ),
         Misconception(
             "second_term_left_out",
             "Your answer lacks the second term: it is alpha_i on the diagonal and 0 elsewhere. Subtract "
             "alpha_i alpha_j from every entry.",
-            partial(_jacobian, product=lambda alpha: 0 * _outer(alpha)),
+            _slip((" - product", "")),
             alone=True,  # without the first term as well, nothing is left: zeros, which are no answer at all
         ),
         Misconception(
             "wrong_sign",
             "Your answer has the opposite sign. Raising a score raises its own weight, so the diagonal is positive: "
             "alpha_i (δ_ij - alpha_j).",
-            partial(_jacobian, then=torch.neg),
+            _slip(("return jacobian", "return -jacobian")),
         ),
         Misconception(
             "plus_instead_of_minus",
             "Your answer adds alpha_i alpha_j. Subtract it: raising one score takes weight away from the others.",
-            partial(_jacobian, sign=1),
+            _slip(("- product", "+ product")),
         ),
         Misconception(
             "identity_not_weighted",
             "Your answer has 1 - alpha_i² on the diagonal: δ_ij - alpha_i alpha_j. The factor alpha_i multiplies δ_ij "
             "as well: alpha_i (δ_ij - alpha_j).",
-            partial(_jacobian, diagonal=torch.ones_like),
+            _slip(("own = alpha", "own = torch.ones_like(alpha)")),
         ),
         Misconception(
             "indices_swapped",
             "Your answer is alpha_j (δ_ij - alpha_j): the factor in front has the wrong index. It is the weight that "
             "is differentiated, alpha_i (δ_ij - alpha_j).",
-            partial(_jacobian, product=lambda alpha: alpha.pow(2).unsqueeze(-2)),
+            _slip((_PRODUCT, "alpha.square().unsqueeze(-2)")),
         ),
         Misconception(
             "own_weight_squared",
             "Your answer is alpha_i (δ_ij - alpha_i): both factors have the index of the row. The second one is the "
             "weight of the score with respect to which it is differentiated, alpha_j.",
-            partial(_jacobian, product=lambda alpha: alpha.pow(2).unsqueeze(-1)),
+            _slip((_PRODUCT, "alpha.square().unsqueeze(-1)")),
         ),
         Misconception(
             "inner_product",
             "Your answer subtracts the same number everywhere, the sum of the squared weights: a row times a column. "
             "A column times a row makes a matrix, alpha.unsqueeze(-1) * alpha.unsqueeze(-2).",
-            partial(_jacobian, product=lambda alpha: alpha.pow(2).sum(dim=-1)[..., None, None]),
+            _slip((_PRODUCT, "alpha.square().sum(dim=-1)[..., None, None]")),
         ),
         Misconception(
             "plus_off_the_diagonal",
             "Your answer is positive off the diagonal. Raising one score lowers the other weights: -alpha_i alpha_j.",
-            partial(_jacobian, then=torch.abs),
+            _slip(("return jacobian", "return jacobian.abs()")),
         ),
         Misconception(
             "weights_on_the_diagonal",
             "Your answer has alpha_i on the diagonal. The second term counts there as well: alpha_i (1 - alpha_i).",
-            lambda scores: _jacobian(scores, diagonal=lambda alpha: alpha + alpha.pow(2)),
+            _slip(("own = alpha", "own = alpha + alpha.square()"), paired=False),
         ),
         Misconception(
             "of_log_softmax",
             "Your answer is δ_ij - alpha_j, the derivative of the logarithm of the weights. For the weights "
             "themselves multiply row i by alpha_i.",
-            partial(_jacobian, diagonal=torch.ones_like, product=lambda alpha: alpha.unsqueeze(-2)),
+            _slip(("own = alpha", "own = torch.ones_like(alpha)"), (_PRODUCT, "alpha.unsqueeze(-2)")),
         ),
         Misconception(
             "scores_instead_of_weights",
             "Your answer puts the scores themselves into the formula. alpha is their softmax.",
-            partial(_jacobian, weigh=as_it_is),
+            _slip((_ALPHA, "scores")),
         ),
         Misconception(
             "softmax_over_the_first_dimension",
             "Your answer takes the softmax over the first dimension, which is the keys only where there are no "
             "leading ones. Use dim=-1.",
-            partial(_jacobian, weigh=partial(torch.softmax, dim=0)),
+            _slip((_ALPHA, "torch.softmax(scores, dim=0)")),
         ),
         Misconception(
             "softmax_over_everything",
             "Your answer takes one softmax over all rows together. Each row has weights of its own: dim=-1.",
-            partial(_jacobian, weigh=lambda scores: torch.softmax(scores.flatten(), dim=0).reshape(scores.shape)),
+            _slip((_ALPHA, "torch.softmax(scores.flatten(), dim=0).reshape(scores.shape)")),
         ),
         Misconception(
             "softmax_twice",
             "Your answer takes the softmax of the weights once more. The softmax of the scores is already alpha.",
-            partial(_jacobian, weigh=lambda scores: torch.softmax(torch.softmax(scores, dim=-1), dim=-1)),
+            _slip((_ALPHA, "torch.softmax(torch.softmax(scores, dim=-1), dim=-1)")),
         ),
     ),
     withheld=WITHHELD,

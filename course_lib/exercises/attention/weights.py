@@ -63,33 +63,10 @@ def _weights_by_loop(scaled: Tensor) -> Tensor:
     return torch.stack([row / sum(row) for row in exps]).reshape(scaled.shape)
 
 
-def _weights_in_double(scaled: Tensor) -> Tensor:
-    shifted = scaled.double() - scaled.double().amax(dim=-1, keepdim=True)
-    return (torch.exp(shifted) / torch.exp(shifted).sum(dim=-1, keepdim=True)).to(scaled.dtype)
-
-
-def _weights_by_vmap(scaled: Tensor) -> Tensor:
-    def one_row(row: Tensor) -> Tensor:
-        exps = torch.exp(row - row.max())
-        return exps / exps.sum()
-
-    return torch.func.vmap(one_row)(scaled.reshape(-1, scaled.shape[-1])).reshape(scaled.shape)
-
-
-def _weights_by_einsum(scaled: Tensor) -> Tensor:
-    exps = torch.exp(scaled - scaled.max(dim=-1, keepdim=True).values)
-    shares: Tensor = torch.einsum("...k,...->...k", exps, torch.einsum("...k->...", exps).reciprocal())
-    return shares
-
-
 CORRECT = (
     _weights_in_place,
     _weights_by_loop,
-    _weights_by_vmap,
-    _weights_by_einsum,
-    _weights_in_double,
     lambda scaled: torch.exp(scaled - torch.logsumexp(scaled, dim=-1, keepdim=True)),
-    lambda scaled: 1 / torch.exp(scaled.unsqueeze(-2) - scaled.unsqueeze(-1)).sum(dim=-1),
 )
 
 
@@ -156,12 +133,6 @@ EXERCISE = Exercise(
             "Your answer cuts off large scores before exp, so that different large scores get the same weight. "
             "Subtract each row's largest score instead: that changes no weight.",
             lambda scaled: _exp_shared(scaled.clamp(-80, 80)),
-        ),
-        Misconception(
-            "clamped_above",
-            "Your answer cuts off large scores before exp, so that different large scores get the same weight. "
-            "Subtract each row's largest score instead: that changes no weight, and also helps where all are low.",
-            lambda scaled: _exp_shared(scaled.clamp(max=80)),
         ),
         Misconception(
             "nan_to_zero",

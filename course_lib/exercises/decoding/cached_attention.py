@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
-import numpy
 import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import Kind, and_turned_around, kinds, sizes
 from course_lib.exercises.decoding.shared import LESSON, WITHHELD
@@ -39,67 +39,18 @@ def _cache_case(kind: Kind, tokens: int, d_model: int, d_head: int) -> Case:
 _Three = tuple[Tensor, Tensor, Tensor]
 
 
-def _behind(before: Tensor, new: Tensor) -> Tensor:
-    return torch.cat([before, new], dim=-2)
+def _one_step(x: Tensor, keys: Tensor, values: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor) -> _Three:
+    q, new_k, new_v = x @ W_q, x @ W_k, x @ W_v
+    k = torch.cat([keys, new_k], dim=-2)
+    v = torch.cat([values, new_v], dim=-2)
+    scaled = q @ k.mT / math.sqrt(k.shape[-1])
+    out = torch.softmax(scaled, dim=-1) @ v
+    return out, k, v
 
 
-def _all_of_it(_before: Tensor, _new: Tensor, joined: Tensor) -> Tensor:
-    return joined
-
-
-def _one_step(
-    x: Tensor,
-    keys: Tensor,
-    values: Tensor,
-    W_q: Tensor,
-    W_k: Tensor,
-    W_v: Tensor,
-    *,
-    projected: Callable[[Tensor, Tensor, Tensor, Tensor], _Three] = lambda x, W_q, W_k, W_v: (
-        x @ W_q,
-        x @ W_k,
-        x @ W_v,
-    ),
-    join: Callable[[Tensor, Tensor], Tensor] = _behind,
-    seen: Callable[[Tensor, Tensor, Tensor], Tensor] = _all_of_it,
-    scale: Callable[[Tensor, Tensor], float] = lambda x, keys: math.sqrt(keys.shape[-1]),
-    weights: Callable[[Tensor], Tensor] = lambda scaled: torch.softmax(scaled, dim=-1),
-    averaged: str = "values",
-    stored: Callable[[Tensor, Tensor, Tensor], Tensor] = _all_of_it,
-    returned: Callable[[Tensor, Tensor, Tensor], tuple[Tensor, ...]] = lambda out, keys, values: (out, keys, values),
-) -> tuple[Tensor, ...]:
-    """One step with a cache, and something done differently.
-
-    Args:
-        projected: query, key and value of the newest token.
-        join: puts its key, or value, to those before.
-        seen: of those before, the new one and both together, what is attended to.
-        scale: what the scores are divided by, from the token and the keys.
-        weights: alpha, from the scaled scores.
-        averaged: the "values" or the "keys".
-        stored: of those before, the new one and both together, what is returned.
-        returned: what is returned of the output and the cache.
-    """
-    q, k, v = projected(x, W_q, W_k, W_v)
-    all_k, all_v = join(keys, k), join(values, v)
-    seen_k, seen_v = seen(keys, k, all_k), seen(values, v, all_v)
-    alpha = weights(q @ seen_k.mT / scale(x, seen_k))
-    out = alpha @ (seen_v if averaged == "values" else seen_k)
-    return returned(out, stored(keys, k, all_k).clone(), stored(values, v, all_v).clone())
-
-
-def _query_of_every_token(
-    x: Tensor, keys: Tensor, values: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor
-) -> tuple[Tensor, Tensor, Tensor]:
-    q, k, v = _behind(keys, x @ W_q), _behind(keys, x @ W_k), _behind(values, x @ W_v)
-    return torch.softmax(q @ k.mT / math.sqrt(k.shape[-1]), dim=-1) @ v, k, v
-
-
-def _cached_by_hand(x: Tensor, keys: Tensor, values: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor) -> _Three:
-    k = torch.cat([keys, x @ W_k], dim=-2)
-    v = torch.cat([values, x @ W_v], dim=-2)
-    scaled = x @ W_q @ k.transpose(-2, -1) / math.sqrt(k.shape[-1])
-    return torch.softmax(scaled, dim=-1) @ v, k, v
+_slip = partial(Edited, _one_step)
+_RETURN = "return out, k, v"
+_ROOT = "math.sqrt(k.shape[-1])"
 
 
 def _cached_by_einsum(x: Tensor, keys: Tensor, values: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor) -> _Three:
@@ -118,21 +69,7 @@ def _cached_in_place(x: Tensor, keys: Tensor, values: Tensor, W_q: Tensor, W_k: 
     return F.scaled_dot_product_attention(x @ W_q, k, v), k, v
 
 
-def _cached_in_numpy(x: Tensor, keys: Tensor, values: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor) -> _Three:
-    new, before_k, before_v, to_q, to_k, to_v = (part.numpy() for part in (x, keys, values, W_q, W_k, W_v))
-    k = numpy.concatenate([before_k, new @ to_k], axis=-2)
-    v = numpy.concatenate([before_v, new @ to_v], axis=-2)
-    scaled = (new @ to_q) @ k.swapaxes(-2, -1) / numpy.sqrt(k.shape[-1]).astype(k.dtype)
-    powers = numpy.exp(scaled - scaled.max(axis=-1, keepdims=True))
-    return torch.from_numpy(powers / powers.sum(axis=-1, keepdims=True) @ v), torch.from_numpy(k), torch.from_numpy(v)
-
-
-CORRECT = (
-    _cached_by_hand,
-    _cached_by_einsum,
-    _cached_in_place,
-    _cached_in_numpy,
-)
+CORRECT = (_one_step, _cached_by_einsum, _cached_in_place)
 
 
 EXERCISE = Exercise(
@@ -178,105 +115,101 @@ EXERCISE = Exercise(
             "itself_not_seen",
             "The newest token attends only to those before it. Append its own key and value first: a token may attend "
             "to itself.",
-            partial(_one_step, seen=lambda before, new, joined: before),
+            _slip(("@ k.mT", "@ keys.mT"), ("@ v\n", "@ values\n")),
         ),
         Misconception(
             "only_the_first_seen",
             "The newest token attends to the first token alone, as under a causal mask (is_causal=True, tril), which "
             "takes a single query for the first. Leave out the mask: nothing in the cache lies in the future.",
-            partial(_one_step, seen=lambda before, new, joined: joined[..., :1, :]),
+            _slip(("@ k.mT", "@ k[..., :1, :].mT"), ("@ v\n", "@ v[..., :1, :]\n")),
         ),
         Misconception(
             "old_cache_returned",
             "The keys and values that you return are those that came in. Return them with the new ones appended, or "
             "the next step will know nothing of this token.",
-            partial(_one_step, stored=lambda before, new, joined: before),
+            _slip((_RETURN, "return out, keys.clone(), values.clone()")),
         ),
         Misconception(
             "new_ones_only_returned",
             "The keys and values that you return are the newest token's alone. Return all of them.",
-            partial(_one_step, stored=lambda before, new, joined: new),
+            _slip((_RETURN, "return out, new_k, new_v")),
         ),
         Misconception(
             "put_in_front",
             "The newest key and value stand in front of the others. They belong at the end: torch.cat([keys, new], "
             "dim=-2).",
-            partial(_one_step, join=lambda before, new: _behind(new, before)),
+            _slip(("[keys, new_k]", "[new_k, keys]"), ("[values, new_v]", "[new_v, values]")),
         ),
         Misconception(
             "oldest_dropped",
             "Your answer drops the oldest token to make room for the newest. The cache grows by one at each step: "
             "append, and keep all.",
-            partial(_one_step, join=lambda before, new: _behind(before[..., 1:, :], new)),
+            _slip(("[keys, new_k]", "[keys[..., 1:, :], new_k]"), ("[values, new_v]", "[values[..., 1:, :], new_v]")),
         ),
         Misconception(
             "values_first",
             "Your answer returns the values before the keys. The order is: output, keys, values.",
-            partial(_one_step, returned=lambda out, keys, values: (out, values, keys)),
+            _slip((_RETURN, "return out, v, k")),
         ),
-        Misconception(
-            "not_scaled",
-            "The scores are not divided by √d_head.",
-            partial(_one_step, scale=lambda x, keys: 1.0),
-        ),
+        Misconception("not_scaled", "The scores are not divided by √d_head.", _slip((" / math.sqrt(k.shape[-1])", ""))),
         Misconception(
             "scaled_by_d_model",
             "The scores are divided by √d_model. Divide by √d_head, the size of a query.",
-            partial(_one_step, scale=lambda x, keys: math.sqrt(x.shape[-1])),
+            _slip((_ROOT, "math.sqrt(x.shape[-1])")),
         ),
         Misconception(
             "scaled_by_the_words",
             "The scores are divided by the root of the number of tokens. Divide by √d_head, the size of a query: "
             "keys.shape[-1].",
-            partial(_one_step, scale=lambda x, keys: math.sqrt(keys.shape[-2])),
+            _slip((_ROOT, "math.sqrt(k.shape[-2])")),
         ),
         Misconception(
             "root_forgotten",
             "The scores are divided by d_head itself. Divide by its root.",
-            partial(_one_step, scale=lambda x, keys: keys.shape[-1]),
+            _slip((_ROOT, "k.shape[-1]")),
         ),
         Misconception(
             "half_of_d_head",
             "The scores are divided by d_head / 2, for ** binds more strongly than /. The root is d_head ** (1 / 2), "
             "or d_head ** 0.5.",
-            partial(_one_step, scale=lambda x, keys: keys.shape[-1] / 2),
+            _slip((_ROOT, "(k.shape[-1] / 2)")),
         ),
         Misconception(
             "queries_and_keys_swapped",
             "Your answer appends x W_q to the keys, and asks with x W_k. It is the other way round.",
-            partial(_one_step, projected=lambda x, W_q, W_k, W_v: (x @ W_k, x @ W_q, x @ W_v)),
+            _slip(("x @ W_q, x @ W_k", "x @ W_k, x @ W_q")),
         ),
         Misconception(
             "keys_for_values",
             "Your answer appends x W_k to the values. The new token's value is x W_v.",
-            partial(_one_step, projected=lambda x, W_q, W_k, W_v: (x @ W_q, x @ W_k, x @ W_k)),
+            _slip(("x @ W_v", "x @ W_k")),
         ),
         Misconception(
             "softmax_over_the_query",
             "Your answer takes the softmax over the queries. There is only one, so all weights are 1: take it over "
             "the keys, dim=-1.",
-            partial(_one_step, weights=lambda scaled: torch.softmax(scaled, dim=-2)),
+            _slip(("scaled, dim=-1", "scaled, dim=-2")),
         ),
         Misconception(
             "softmax_left_out",
             "Your answer averages with the scores themselves. Take their softmax over the keys first.",
-            partial(_one_step, weights=torch.clone),
+            _slip(("torch.softmax(scaled, dim=-1)", "scaled")),
         ),
         Misconception(
             "keys_averaged",
             "The output is a weighted average of the keys. Average the values.",
-            partial(_one_step, averaged="keys"),
+            _slip(("@ v\n", "@ k\n")),
         ),
         Misconception(
             "dimension_lost",
             "The output has lost the dimension of the newest token: it is [..., 1, d_head], as x is [..., 1, d_model].",
-            partial(_one_step, returned=lambda out, keys, values: (out.squeeze(-2), keys, values)),
+            _slip((_RETURN, "return out.squeeze(-2), k, v")),
         ),
         Misconception(
             "query_of_every_word",
             "Your answer uses the cached keys as queries, and has an output for every token. Only the newest token "
             "asks: its query is x W_q, and the outputs of the others were computed when they were the newest.",
-            _query_of_every_token,
+            _slip(("q @ k.mT", "torch.cat([keys, q], dim=-2) @ k.mT")),
         ),
     ),
     withheld=WITHHELD,

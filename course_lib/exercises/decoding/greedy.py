@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
-import numpy
 import torch
 from torch import Generator, Tensor
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.checking.recorded.stand_ins import NextWord
 from course_lib.exercises.common import integer
@@ -20,15 +19,11 @@ from course_lib.exercises.decoding.shared import (
     START,
     TREE,
     WITHHELD,
-    Ids,
     Lesson,
     Step,
-    as_they_are,
     draw_model,
-    given_ids,
     ids_written_into_the_code,
     step_callback,
-    without_end,
 )
 from course_lib.references import decoding
 
@@ -65,49 +60,16 @@ def _greedy_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("one token at most", (step_callback(endless), START, END, 1), part=LIMIT)
 
 
-def _most_probable(logits: Tensor, _tokens: list[int]) -> Tensor:
-    return logits.argmax()
-
-
-def _none_twice(logits: Tensor, tokens: list[int]) -> Tensor:
-    return logits.index_fill(0, torch.tensor(tokens[1:], dtype=torch.long), -math.inf).argmax()
-
-
-def _greedily(
-    step: decoding.Step,
-    start_id: int,
-    end_id: int,
-    max_length: int,
-    *,
-    ids: Ids = given_ids,
-    chooses: Callable[[Tensor, list[int]], Tensor] = _most_probable,
-    sees: Callable[[list[int]], list[int]] = list,
-    stops: bool = True,
-    longer: int = 0,
-    ends: Callable[[list[int], int], list[int]] = as_they_are,
-    keeps_start: bool = False,
-) -> Tensor:
-    """Greedy decoding with something done differently.
-
-    Args:
-        ids: of <s> and <e>.
-        chooses: the next token, from its logits and the tokens so far.
-        sees: what the model is shown of the tokens so far.
-        stops: whether a sentence ends at <e>.
-        longer: how many more tokens than allowed.
-        ends: what becomes of the sentence in the end.
-        keeps_start: whether <s> is returned.
-    """
-    start, end = ids(start_id, end_id)
+def _greedily(step: Step, start_id: int, end_id: int, max_length: int) -> Tensor:
+    start, end = start_id, end_id
     tokens = [start]
-    while len(tokens) <= max_length + longer and (tokens[-1] != end or not stops):
-        tokens.append(int(chooses(step(torch.tensor(sees(tokens))), tokens)))
-    return torch.tensor(ends(tokens, end)[0 if keeps_start else 1 :], dtype=torch.long)
+    while len(tokens) <= max_length and tokens[-1] != end:
+        logits = step(torch.tensor(tokens))
+        tokens.append(int(logits.argmax()))
+    return torch.tensor(tokens[1:], dtype=torch.long)
 
 
-def _asked_once(step: decoding.Step, start_id: int, end_id: int, max_length: int) -> Tensor:
-    order = step(torch.tensor([start_id])).argsort(descending=True).tolist()
-    return torch.tensor(order[: min(order.index(end_id) + 1, max_length)])
+_slip = partial(Edited, _greedily)
 
 
 def _greedy_by_cat(step: Step, start_id: int, end_id: int, max_length: int) -> Tensor:
@@ -120,27 +82,6 @@ def _greedy_by_cat(step: Step, start_id: int, end_id: int, max_length: int) -> T
     return tokens[1:]
 
 
-def _greedy_in_place(step: Step, start_id: int, end_id: int, max_length: int) -> Tensor:
-    tokens = torch.zeros(max_length + 1, dtype=torch.long)
-    tokens[0] = start_id
-    length = 1
-    while length <= max_length:
-        tokens[length] = torch.softmax(step(tokens[:length]), dim=0).argmax()
-        length += 1
-        if tokens[length - 1] == end_id:
-            break
-    return tokens[1:length]
-
-
-def _greedy_in_numpy(step: Step, start_id: int, end_id: int, max_length: int) -> Tensor:
-    tokens = [start_id]
-    for _ in range(max_length):
-        tokens.append(int(numpy.argmax(step(torch.tensor(tokens)).numpy())))
-        if tokens[-1] == end_id:
-            return torch.tensor(tokens[1:])
-    return torch.tensor(tokens[1:])
-
-
 def _greedy_with_lists(step: Step, start_id: int, end_id: int, max_length: int) -> Tensor:
     tokens: list[int] = []
     for _ in range(max_length):
@@ -151,12 +92,7 @@ def _greedy_with_lists(step: Step, start_id: int, end_id: int, max_length: int) 
     return torch.tensor(tokens)
 
 
-CORRECT = (
-    _greedy_by_cat,
-    _greedy_in_place,
-    _greedy_in_numpy,
-    _greedy_with_lists,
-)
+CORRECT = (_greedily, _greedy_by_cat, _greedy_with_lists)
 
 
 EXERCISE = Exercise(
@@ -165,8 +101,9 @@ EXERCISE = Exercise(
     name="greedy",
     title="Greedy decoding",
     statement=(
-        "greedy(step, start_id, end_id, max_length) -> int64 [new]: the most probable token at every step, until it is "
-        "<e> or there are max_length tokens; without <s>, with <e> where it was reached; max_length is at least 1."
+        "greedy(step, start_id, end_id, max_length) -> int64 [new]: the most probable token at every step, until "
+        "it is <e> or there are max_length tokens; without <s>, with <e> where it was reached; max_length is "
+        "at least 1."
     ),
     points=3,
     minutes=15,
@@ -202,66 +139,71 @@ EXERCISE = Exercise(
         Misconception(
             "start_included",
             "Your answer begins with <s>. The model did not write <s>, it was given: return the new tokens only.",
-            partial(_greedily, keeps_start=True),
+            _slip(("tokens[1:]", "tokens")),
         ),
         Misconception(
             "end_left_out",
             "Your answer leaves out <e>. It is a token like any other, and the model wrote it: append it, then stop.",
-            partial(_greedily, ends=without_end),
+            _slip(("    return", "    tokens = [each for each in tokens if each != end]\n    return")),
         ),
         Misconception(
             "end_put_behind",
-            "Your answer puts <e> after a sentence that max_length cuts off. The model did not write it: return the "
-            "tokens as they are.",
-            partial(_greedily, ends=lambda tokens, end: tokens if tokens[-1] == end else [*tokens, end]),
+            "Your answer puts <e> after a sentence that max_length cuts off. The model did not write it: return "
+            "the tokens as they are.",
+            _slip(("tokens[1:]", "tokens[1:] if tokens[-1] == end else [*tokens[1:], end]")),
             alone=True,
         ),
         Misconception(
             "end_put_last",
-            "Where max_length cuts a sentence off, your answer has <e> in place of the last token. The model did not "
-            "write it: return the tokens as they are.",
-            partial(_greedily, ends=lambda tokens, end: [*tokens[:-1], end]),
+            "Where max_length cuts a sentence off, your answer has <e> in place of the last token. The model did "
+            "not write it: return the tokens as they are.",
+            _slip(("tokens[1:]", "[*tokens[1:-1], end]")),
             alone=True,
         ),
         Misconception(
             "goes_on_behind_the_end",
             "Your answer goes on after <e>, up to the limit. Stop as soon as the token is end_id.",
-            partial(_greedily, stops=False),
+            _slip((" and tokens[-1] != end", "")),
         ),
         Misconception(
             "only_the_last_word",
             "Your answer shows the model only the last token at each step. Then it knows nothing about the others: "
             "give step all the tokens so far, <s> first.",
-            partial(_greedily, sees=lambda tokens: tokens[-1:]),
+            _slip(("tensor(tokens)", "tensor(tokens[-1:])")),
         ),
         Misconception(
             "asked_once",
             "Your answer asks the model once, after <s>, and writes its tokens from the most probable one down. Take "
             "only the best, append it, and ask again with all the tokens so far.",
-            _asked_once,
+            _slip(
+                ("step(torch.tensor(tokens))", "step(torch.tensor([start])).argsort(descending=True)"),
+                ("logits.argmax()", "logits[len(tokens) - 1]"),
+            ),
         ),
         Misconception(
             "one_word_short",
-            "Your answer stops one token too early where the model writes no <e>: <s> does not count. max_length is "
-            "how many new tokens there may be.",
-            partial(_greedily, longer=-1),
+            "Your answer stops one token too early where the model writes no <e>: <s> does not count. max_length "
+            "is how many new tokens there may be.",
+            _slip(("<= max_length", "< max_length")),
         ),
         Misconception(
             "one_word_more",
             "Your answer writes one token more than max_length allows where the model writes no <e>.",
-            partial(_greedily, longer=1),
+            _slip(("<= max_length", "<= max_length + 1")),
         ),
         Misconception(
             "none_twice",
             "Your answer never writes a token twice. Sentences do repeat tokens: take the most probable one, whatever "
             "has been written.",
-            partial(_greedily, chooses=_none_twice),
+            _slip(
+                ("logits.argmax", "logits.index_fill(0, torch.tensor(tokens[1:], dtype=torch.long), -torch.inf).argmax")
+            ),
         ),
         Misconception(
             "exp_overflows",
             "Your answer compares exp of the logits, which is infinite for large ones, so that different tokens look "
             "alike. Compare the logits themselves: their order is the same.",
-            partial(_greedily, chooses=lambda logits, tokens: logits.exp().argmax()),
+            _slip(("logits.argmax", "logits.exp().argmax")),
         ),
         *ids_written_into_the_code(_greedily),
     ),

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
-from course_lib.exercises.common import and_turned_around, as_it_is, integer, kinds
+from course_lib.exercises.common import and_turned_around, integer, kinds
 from course_lib.exercises.decoding.shared import LESSON, WITHHELD
 from course_lib.references import decoding
 
@@ -34,29 +35,15 @@ def _length_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("alpha above 1", (scores, lengths, integer(generator, 13, 18) / 10))
 
 
-def _five_more_by_six(length: Tensor) -> Tensor:
-    return (5 + length) / 6
+def _penalised(log_probability: Tensor, length: Tensor, alpha: float) -> Tensor:
+    tokens = length.to(log_probability.dtype)
+    base = (5 + tokens) / 6
+    penalty = base**alpha
+    return log_probability / penalty
 
 
-def _penalised(
-    log_probability: Tensor,
-    length: Tensor,
-    alpha: float,
-    *,
-    tokens: Callable[[Tensor], Tensor] = as_it_is,
-    base: Callable[[Tensor], Tensor] = _five_more_by_six,
-    raised: Callable[[Tensor, float], Tensor] = torch.pow,
-    scored: Callable[[Tensor, Tensor], Tensor] = torch.div,
-) -> Tensor:
-    """The penalised score with something done differently.
-
-    Args:
-        tokens: how many there are.
-        base: from the tokens, what is raised to a power.
-        raised: the penalty, from its base and alpha.
-        scored: the score, from log-probability and penalty.
-    """
-    return scored(log_probability, raised(base(tokens(length.to(log_probability.dtype))), alpha))
+_slip = partial(Edited, _penalised)
+_WORDS = "length.to(log_probability.dtype)"
 
 
 def _length_by_loop(log_probability: Tensor, length: Tensor, alpha: float) -> Tensor:
@@ -66,16 +53,10 @@ def _length_by_loop(log_probability: Tensor, length: Tensor, alpha: float) -> Te
 
 
 CORRECT = (
+    _penalised,
     _length_by_loop,
-    lambda log_probability, length, alpha: log_probability / ((5 + length.to(log_probability)) / 6) ** alpha,
-    lambda log_probability, length, alpha: (
-        log_probability.double() / torch.pow((length.double() + 5) / 6, alpha)
-    ).type_as(log_probability),
     lambda log_probability, length, alpha: (
         -torch.exp(torch.log(-log_probability) - alpha * torch.log((5 + length.to(log_probability.dtype)) / 6))
-    ),
-    lambda log_probability, length, alpha: torch.as_tensor(
-        (log_probability.numpy() / ((5 + length.numpy()) / 6) ** alpha).astype(log_probability.numpy().dtype)
     ),
 )
 
@@ -112,126 +93,121 @@ EXERCISE = Exercise(
             "Your formula is right, but in torch, whole numbers divided by one another give single precision, and so "
             "your penalty has it too. Bring the lengths to the log-probabilities' dtype first: "
             "length.to(log_probability.dtype).",
-            lambda log_probability, length, alpha: log_probability / ((5 + length) / 6) ** alpha,
+            _slip((_WORDS, "length")),
             alone=True,
         ),
         Misconception(
             "multiplied",
             "Your answer multiplies by the penalty, which makes long sentences even worse. Divide by it: the scores "
             "are negative, and come nearer to 0.",
-            partial(_penalised, scored=torch.mul),
+            _slip(("/ penalty", "* penalty")),
         ),
         Misconception(
             "divided_by_the_length",
             "Your answer divides by length^alpha, which is another way of normalising. Here the divisor is "
             "((5 + length) / 6)^alpha, which is milder for short sentences.",
-            partial(_penalised, base=as_it_is),
+            _slip(("(5 + tokens) / 6", "tokens")),
         ),
         Misconception(
             "mean_of_the_words",
             "Your answer is the mean log-probability of a token. Divide by ((5 + length) / 6)^alpha instead.",
-            lambda log_probability, length, alpha: log_probability / length,
+            _slip(("/ penalty", "/ tokens")),
         ),
         Misconception(
             "alpha_left_out",
             "Your answer divides by (5 + length) / 6 whatever alpha is. Raise that to the power alpha.",
-            partial(_penalised, raised=lambda base, alpha: base),
+            _slip(("base**alpha", "base")),
             alone=True,
         ),
         Misconception(
             "alpha_of_the_paper",
             "Your answer raises to the power 0.6 whatever alpha is. Use the argument.",
-            partial(_penalised, raised=lambda base, alpha: base**0.6),
+            _slip(("base**alpha", "base**0.6")),
         ),
         Misconception(
             "alpha_of_the_paper_for_0",
             "Where alpha is 0 your answer takes 0.6: to Python 0 counts as False in `alpha or 0.6`. With alpha = 0 "
             "nothing is penalised.",
-            partial(_penalised, raised=lambda base, alpha: base ** (alpha or 0.6)),
+            _slip(("base**alpha", "base ** (alpha or 0.6)")),
         ),
         Misconception(
             "alpha_as_a_factor",
             "Your answer multiplies by alpha in the divisor. alpha is its exponent.",
-            partial(_penalised, raised=lambda base, alpha: base * alpha),
+            _slip(("base**alpha", "base * alpha")),
         ),
         Misconception(
             "six_not_raised",
             "Your answer raises only 5 + length to the power alpha. The exponent belongs to the whole fraction, "
             "including the 6.",
-            partial(_penalised, raised=lambda base, alpha: (6 * base) ** alpha / 6),
+            _slip(("base**alpha", "(6 * base) ** alpha / 6")),
         ),
         Misconception(
             "only_six_raised",
             "Your answer raises only the 6 to the power alpha, because ** binds more strongly than /. Put the whole "
             "fraction in parentheses: ((5 + length) / 6) ** alpha.",
-            partial(_penalised, raised=lambda base, alpha: 6 * base / 6**alpha),
+            _slip(("base**alpha", "6 * base / 6**alpha")),
         ),
         Misconception(
             "divided_twice",
             "Your answer divides by 5 + length, and then by 6^alpha as well. Put the whole divisor in parentheses: "
             "((5 + length) / 6) ** alpha.",
-            partial(_penalised, raised=lambda base, alpha: 6 * base * 6**alpha),
+            _slip(("base**alpha", "6 * base * 6**alpha")),
         ),
         Misconception(
             "score_raised",
             "Your answer raises the whole quotient to the power alpha, the log-probability included, and a negative "
             "number has no such power. Raise the divisor alone, then divide.",
-            lambda log_probability, length, alpha: (log_probability / ((5 + length) / 6)) ** alpha,
+            _slip(("log_probability / penalty", "(log_probability / base) ** alpha")),
         ),
         Misconception(
             "whole_division",
             "Your answer divides 5 + length by 6 without remainder (//), so that sentences of different lengths share "
             "a penalty. Use /.",
-            partial(_penalised, base=lambda tokens: (5 + tokens) // 6),
+            _slip(("/ 6", "// 6")),
         ),
         Misconception(
             "only_the_length_divided",
             "Your answer divides only the length by 6, because / binds more strongly than +. Put the sum in "
             "parentheses: (5 + length) / 6.",
-            partial(_penalised, base=lambda tokens: 5 + tokens / 6),
-        ),
-        Misconception(
-            "divided_by_five",
-            "Your answer divides 5 + length by 5. Divide it by 6.",
-            partial(_penalised, base=lambda tokens: (5 + tokens) / 5),
+            _slip(("(5 + tokens) / 6", "5 + tokens / 6")),
         ),
         Misconception(
             "five_left_out",
             "Your answer leaves out the 5: the divisor is ((5 + length) / 6)^alpha.",
-            partial(_penalised, base=lambda tokens: tokens / 6),
+            _slip(("(5 + tokens)", "tokens")),
         ),
         Misconception(
             "end_not_counted",
             "Your answer counts one token fewer than `length`, which is right as it comes: <e> is a token like any "
             "other.",
-            partial(_penalised, tokens=lambda length: length - 1),
+            _slip((_WORDS, f"{_WORDS} - 1")),
         ),
         Misconception(
             "end_counted_twice",
             "Your answer counts one token more than `length`, in which <e> is included already.",
-            partial(_penalised, tokens=lambda length: length + 1),
+            _slip((_WORDS, f"{_WORDS} + 1")),
         ),
         Misconception(
             "longest_for_all",
             "Your answer uses the length of the longest sentence for all of them. Each is divided by a penalty of its "
             "own.",
-            partial(_penalised, tokens=torch.max),
+            _slip((_WORDS, f"{_WORDS}.max()")),
         ),
         Misconception(
             "number_of_sentences",
             "Your answer mistakes the number of sentences for their length. `length` says how long each one is.",
-            partial(_penalised, tokens=lambda length: length.new_tensor(length.numel())),
+            _slip((_WORDS, "length.numel()")),
         ),
         Misconception(
             "subtracted",
             "Your answer subtracts the penalty. The log-probability is divided by it.",
-            partial(_penalised, scored=torch.sub),
+            _slip(("/ penalty", "- penalty")),
         ),
         Misconception(
             "divided_inside_the_logarithm",
             "Your answer divides the probability, and takes the logarithm afterwards. The log-probability itself is "
             "divided.",
-            partial(_penalised, scored=lambda log_probability, penalty: log_probability - penalty.log()),
+            _slip(("/ penalty", "- penalty.log()")),
         ),
     ),
     withheld=WITHHELD,

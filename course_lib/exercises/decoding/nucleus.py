@@ -2,35 +2,25 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
-import numpy
 import torch
 from torch import Generator, Tensor
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import alike, and_turned_around, integer
 from course_lib.exercises.decoding.shared import (
     BEHIND,
     BEHIND_DIE_KATZE,
-    DIVISIONS,
+    DIVISION,
     LESSON,
     WITHHELD,
-    KeepRule,
     distributions,
-    is_largest,
-    leave_sorted,
-    restricted_by,
+    divided_wrongly,
 )
 from course_lib.references import decoding
-
-
-def _gathered(restricted: Tensor, probabilities: Tensor, _stay: Tensor) -> Tensor:
-    ordered, places = restricted.sort(dim=-1, descending=True).values, probabilities.argsort(dim=-1, descending=True)
-    return ordered.gather(-1, places)
-
 
 EDGE = "p reached exactly, or not quite"
 """The part of `nucleus` where the mass may be exactly p, or miss 1 by rounding."""
@@ -63,67 +53,19 @@ def _clear_of(probabilities: Tensor, generator: Generator) -> float:
             return p
 
 
-def _nucleus_of(
-    probabilities: Tensor,
-    p: float,
-    *,
-    descending: bool = True,
-    crossing: bool = True,
-    reached: bool = True,
-    dim: int = -1,
-) -> Tensor:
-    """True at the tokens of the nucleus.
-
-    Args:
-        descending: from the most probable token on.
-        crossing: whether the token that crosses p belongs to them.
-        reached: whether p is enough, or must be exceeded.
-        dim: of the tokens.
-    """
-    ordered, places = probabilities.sort(dim=dim, descending=descending)
-    mass = ordered.cumsum(dim=dim)
-    mass = mass - ordered if crossing else mass
-    return torch.zeros_like(mass, dtype=torch.bool).scatter(dim, places, mass < p if reached else mass <= p)
+def _nucleus_by_masses(probabilities: Tensor, p: float) -> Tensor:
+    ordered, places = probabilities.sort(dim=-1, descending=True)
+    before = ordered.cumsum(dim=-1) - ordered
+    stay = torch.zeros_like(before, dtype=torch.bool).scatter(-1, places, before < p)
+    kept = probabilities * stay
+    restricted = kept / kept.sum(dim=-1, keepdim=True)
+    return restricted
 
 
-def _count(probabilities: Tensor, p: float) -> Tensor:
-    return _nucleus_of(probabilities, p).sum(dim=-1, keepdim=True)
-
-
-def _so_many(probabilities: Tensor, count: Tensor | float) -> Tensor:
-    return probabilities.argsort(dim=-1, descending=True).argsort(dim=-1) < count
-
-
-def _and_the_best(keep: KeepRule) -> KeepRule:
-    return lambda probabilities, p: keep(probabilities, p) | is_largest(probabilities)
-
-
-def _first_so_many(probabilities: Tensor, p: float) -> Tensor:
-    return torch.arange(probabilities.shape[-1]) < _count(probabilities, p)
-
-
-def _to_the_first_true(probabilities: Tensor, p: float) -> Tensor:
-    """Up to the token that argmax finds to cross p; where none does, that is the first."""
-    ordered = probabilities.sort(dim=-1, descending=True).values
-    return _so_many(probabilities, (ordered.cumsum(dim=-1) >= p).int().argmax(dim=-1, keepdim=True) + 1)
-
-
-def _share(rounded: Callable[[float], int]) -> KeepRule:
-    """A share p of all tokens, the most probable ones."""
-    return lambda probabilities, p: _so_many(probabilities, max(1, rounded(p * probabilities.shape[-1])))
-
-
-def _nucleated(
-    probabilities: Tensor, p: float, *, keep: KeepRule = _nucleus_of, **rest: Callable[..., Tensor]
-) -> Tensor:
-    """The nucleus with something done differently."""
-    return restricted_by(probabilities, p, keep=keep, **rest)
-
-
-def _nucleus_by_scatter(probabilities: Tensor, p: float) -> Tensor:
-    values, places = probabilities.sort(dim=-1, descending=True)
-    values = values.masked_fill(values.cumsum(-1) - values >= p, 0.0)
-    return torch.zeros_like(probabilities).scatter(-1, places, values / values.sum(-1, keepdim=True))
+_slip = partial(Edited, _nucleus_by_masses)
+_STAYS = "before < p"
+_RETURN = "return restricted"
+_IS_BEST = "ordered == ordered[..., :1]"
 
 
 def _nucleus_by_loop(probabilities: Tensor, p: float) -> Tensor:
@@ -146,22 +88,7 @@ def _nucleus_by_counting(probabilities: Tensor, p: float) -> Tensor:
     return kept / kept.sum(-1, keepdim=True)
 
 
-def _nucleus_in_numpy(probabilities: Tensor, p: float) -> Tensor:
-    rows = probabilities.numpy()
-    order = numpy.argsort(-rows, axis=-1)
-    ordered = numpy.take_along_axis(rows, order, axis=-1)
-    ordered = numpy.where(ordered.cumsum(axis=-1) - ordered < p, ordered, 0)
-    kept = numpy.zeros_like(rows)
-    numpy.put_along_axis(kept, order, ordered / ordered.sum(axis=-1, keepdims=True), axis=-1)
-    return torch.from_numpy(kept)
-
-
-CORRECT = (
-    _nucleus_by_scatter,
-    _nucleus_by_loop,
-    _nucleus_by_counting,
-    _nucleus_in_numpy,
-)
+CORRECT = (_nucleus_by_masses, _nucleus_by_loop, _nucleus_by_counting)
 
 
 EXERCISE = Exercise(
@@ -222,102 +149,111 @@ EXERCISE = Exercise(
         *alike(
             "Your answer leaves out the token with which the sum reaches p. It belongs to the nucleus: look at the "
             "sum of the tokens *before* each.",
-            stops_below_p=partial(_nucleated, keep=partial(_nucleus_of, crossing=False)),
-            stops_below_p_but_keeps_one=partial(_nucleated, keep=_and_the_best(partial(_nucleus_of, crossing=False))),
+            stops_below_p=_slip((" - ordered", "")),
+            stops_below_p_but_keeps_one=_slip((" - ordered", ""), (_STAYS, f"({_STAYS}) | ({_IS_BEST})")),
         ),
         Misconception(
             "one_too_many",
             "Your answer keeps one token more than the nucleus: the sum has reached p before it.",
-            partial(_nucleated, keep=lambda probabilities, p: _so_many(probabilities, _count(probabilities, p) + 1)),
+            _slip((_STAYS, "torch.cat([before[..., :1] < p, before[..., :-1] < p], dim=-1)")),
         ),
         Misconception(
             "one_too_many_at_p",
             "Where tokens sum to exactly p, your answer keeps one more. These are enough, because the sum need only be "
             "at least p: a token stays if the sum before it is < p, not <=.",
-            partial(_nucleated, keep=partial(_nucleus_of, reached=False)),
+            _slip((_STAYS, "before <= p")),
         ),
         Misconception(
             "none_reaches_1",
             "With p = 1 your answer keeps only the best token. All tokens stay, even if their sum, by rounding, is "
             "less than 1. (Where no sum reaches p, argmax of nothing but False is 0.)",
-            partial(_nucleated, keep=_to_the_first_true),
+            _slip(
+                (
+                    _STAYS,
+                    "torch.arange(ordered.shape[-1]) <= (ordered.cumsum(-1) >= p).int().argmax(dim=-1, keepdim=True)",
+                )
+            ),
         ),
         Misconception(
             "not_sorted",
             "Your answer adds the probabilities up in the order of the vocabulary. Begin with the most probable token: "
             "sort first.",
-            partial(_nucleated, keep=lambda probabilities, p: probabilities.cumsum(dim=-1) - probabilities < p),
+            _slip(
+                (
+                    "probabilities.sort(dim=-1, descending=True)",
+                    "probabilities, torch.arange(probabilities.shape[-1]).expand_as(probabilities)",
+                )
+            ),
         ),
         Misconception(
             "least_probable_first",
             "Your answer begins with the least probable tokens. Sort in descending order.",
-            partial(_nucleated, keep=partial(_nucleus_of, descending=False)),
+            _slip(("descending=True", "descending=False")),
         ),
         Misconception(
             "sorted_order",
             "Your answer is sorted: token 0 gets the probability of the most probable token, whichever that was. Put "
             "each back where its token stands: scatter, or argsort once more.",
-            partial(_nucleated, laid_out=leave_sorted),
+            _slip((_RETURN, "return restricted.sort(dim=-1, descending=True).values")),
         ),
         Misconception(
             "gathered",
             "Your answer does not put the numbers back in their places: gather (or indexing with the places) applies "
             "the order of sorting once more. scatter undoes it.",
-            partial(_nucleated, laid_out=_gathered),
+            _slip((_RETURN, "return restricted.sort(dim=-1, descending=True).values.gather(-1, places)")),
         ),
         Misconception(
             "first_in_the_vocabulary",
             "Your answer keeps the right number of tokens, but the first ones of the vocabulary: what you know in "
             "sorted order must go back to the order of the vocabulary, by scatter, before it meets the probabilities.",
-            partial(_nucleated, keep=_first_so_many),
+            _slip(("torch.zeros_like(before, dtype=torch.bool).scatter(-1, places, before < p)", "before < p")),
         ),
         Misconception(
             "threshold",
             "Your answer keeps the tokens that have a probability of p by themselves. Add the probabilities up, from "
             "the most probable on, until the sum is p.",
-            partial(_nucleated, keep=lambda probabilities, p: probabilities >= p),
+            _slip((_STAYS, "ordered >= p")),
         ),
         Misconception(
             "threshold_of_the_rest",
             "Your answer keeps the tokens that have a probability of 1 - p by themselves. Add the probabilities up, "
             "from the most probable on, until the sum is p.",
-            partial(_nucleated, keep=_and_the_best(lambda probabilities, p: probabilities >= 1 - p)),
+            _slip((_STAYS, f"(ordered >= 1 - p) | ({_IS_BEST})")),
         ),
         Misconception(
             "share_of_the_best",
             "Your answer keeps the tokens that are at least p times as probable as the best one, which is another "
             "method (min-p). Add the probabilities up, from the most probable on, until the sum is p.",
-            partial(
-                _nucleated,
-                keep=lambda probabilities, p: probabilities >= p * probabilities.amax(dim=-1, keepdim=True),
-            ),
+            _slip((_STAYS, "ordered >= p * ordered[..., :1]")),
         ),
-        *alike(
+        Misconception(
+            "share_of_the_vocabulary",
             "Your answer keeps a share p of all tokens, however probable they are. It is their mass that counts: add "
             "the probabilities up until the sum is p.",
-            share_of_the_vocabulary=partial(_nucleated, keep=_share(round)),
-            share_rounded_up=partial(_nucleated, keep=_share(math.ceil)),
+            _slip((_STAYS, "ordered >= ordered[..., max(1, round(p * ordered.shape[-1])) - 1, None]")),
         ),
-        *(Misconception(name, told, partial(_nucleated, divided=divided)) for name, told, divided in DIVISIONS),
+        *divided_wrongly(_nucleus_by_masses),
         Misconception(
             "divided_by_p",
             "Your answer divides by p. The tokens that stay may have more than that: divide by their sum.",
-            lambda probabilities, p: probabilities * _nucleus_of(probabilities, p) / p,
+            _slip((DIVISION, "kept / p")),
         ),
         Misconception(
             "one_number_for_all_rows",
             "Your answer keeps the same number of tokens in every row: as many as the nucleus of the first row has. "
             "Each row has its own number.",
-            partial(
-                _nucleated,
-                keep=lambda probabilities, p: _so_many(probabilities, int(_count(probabilities, p).flatten()[0])),
-            ),
+            _slip((_STAYS, "(before.reshape(-1, before.shape[-1])[0] < p).expand_as(before)")),
         ),
         Misconception(
             "along_the_first_dimension",
             "Your answer sorts and sums along the first dimension, which is the batch where there is one. The "
             "vocabulary is the last: dim=-1 everywhere.",
-            partial(_nucleated, keep=partial(_nucleus_of, dim=0), divided=DIVISIONS[-1][2]),
+            _slip(
+                ("sort(dim=-1", "sort(dim=0"),
+                ("cumsum(dim=-1", "cumsum(dim=0"),
+                ("scatter(-1", "scatter(0"),
+                ("kept.sum(dim=-1", "kept.sum(dim=0"),
+            ),
             alone=True,
         ),
     ),

@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator
 from functools import partial
 
-import numpy
 import torch
 from torch import Generator
 
@@ -63,17 +62,7 @@ def _found_by_products(beams: int) -> Prediction:
     return ends[best][0], [beginnings[beginning] for beginning in kept]
 
 
-def _found_in_numpy(beams: int) -> Prediction:
-    products = numpy.array([0.54, 0.54, 0.54, 0.06, 0.4, 0.4]) * numpy.array([0.5, 0.4, 0.1, 1.0, 0.6, 0.4])
-    return "BEA"[beams - 1], list(numpy.sort(products)[::-1][:beams])
-
-
-CORRECT = (
-    _found_by_match,
-    _found_by_products,
-    _found_in_numpy,
-    lambda beams: ("BEA"[beams - 1], [0.27, 0.24, 0.216][:beams]),
-)
+CORRECT = (_found_by_match, _found_by_products, lambda beams: ("BEA"[beams - 1], [0.27, 0.24, 0.216][:beams]))
 
 
 EXERCISE = Exercise(

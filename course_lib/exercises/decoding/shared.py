@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import Callback, Misconception
 from course_lib.checking.recorded.stand_ins import NextWord, written_ids
 from course_lib.exercises.common import integer, kinds
@@ -39,6 +38,9 @@ BEHIND_DIE_KATZE = torch.tensor([0.3, 0.24, 0.16, 0.1, 0.07, 0.05, 0.04, 0.02, 0
 BEHIND = "worked example: the ten tokens of the lesson"
 
 
+Step = Callable[[Tensor], Tensor]
+
+
 @dataclass(frozen=True)
 class Lesson:
     """The tree of the lesson."""
@@ -48,7 +50,7 @@ class Lesson:
         return decoding.tree_step(decoding.TANZTE, decoding.TANZTE_WORDS)(torch.tensor(ids))
 
 
-def step_callback(model: Callable[[Tensor], Tensor]) -> Callback:
+def step_callback(model: Step) -> Callback:
     return Callback("step", model)
 
 
@@ -68,47 +70,28 @@ def draw_model(
             return model
 
 
-Ids = Callable[[int, int], tuple[int, int]]
-"""The ids of <s> and <e> that an answer works with, from those that it is given."""
-
-
-def given_ids(start_id: int, end_id: int) -> tuple[int, int]:
-    return start_id, end_id
-
-
-def ids_written_into_the_code(searching: Callable[..., Tensor]) -> tuple[Misconception, ...]:
-    """The ids of <s>, of <e>, and of both, in an answer that has the setting `ids`."""
+def ids_written_into_the_code(right: Callable[..., Tensor]) -> tuple[Misconception, ...]:
+    """The ids of <s>, of <e>, and of both, in an answer that begins with `start, end = start_id, end_id`."""
     use = "another vocabulary numbers its tokens differently."
+    start, end = ("start, end = start_id", f"start, end = {START}"), (", end_id\n", f", {END}\n")
     return (
         Misconception(
             "start_written_into_the_code",
             f"Your answer begins with 1 (START_ID), whatever it is given. Use start_id: {use}",
-            partial(searching, ids=lambda start_id, end_id: (START, end_id)),
+            Edited(right, start),
         ),
         Misconception(
             "end_written_into_the_code",
             f"Your answer uses 2 (END_ID) for <e>, whatever it is given. Use end_id: {use}",
-            partial(searching, ids=own_end),
+            Edited(right, end),
         ),
         Misconception(
             "ids_written_into_the_code",
             "Your answer uses 1 for <s> and 2 for <e> (START_ID and END_ID), whatever it is given. Use start_id and "
             f"end_id: {use}",
-            partial(searching, ids=lambda start_id, end_id: (START, END)),
+            Edited(right, start, end),
         ),
     )
-
-
-def own_end(start_id: int, _end_id: int) -> tuple[int, int]:
-    return start_id, END
-
-
-def as_they_are(tokens: list[int], _end: int) -> list[int]:
-    return tokens
-
-
-def without_end(tokens: list[int], end: int) -> list[int]:
-    return tokens[:-1] if tokens[-1] == end else tokens
 
 
 def distributions(generator: Generator, tokens: int) -> Iterator[tuple[str, Tensor]]:
@@ -118,96 +101,60 @@ def distributions(generator: Generator, tokens: int) -> Iterator[tuple[str, Tens
         yield kind.name, torch.softmax(1.5 * kind.normal(*several, 1 if kind.ones else tokens + place), dim=-1)
 
 
-KeepRule = Callable[[Tensor, float], Tensor]
-"""From probabilities and k, or p, to True at the tokens that stay."""
+DIVISION = "kept / kept.sum(dim=-1, keepdim=True)"
 
 
-def over_the_sum(kept: Tensor, _stay: Tensor) -> Tensor:
-    return kept / kept.sum(dim=-1, keepdim=True)
+def divided_wrongly(right: Callable[..., Tensor]) -> tuple[Misconception, ...]:
+    """What may go wrong where the tokens that stay, `kept` of them where `stay` is True, get their probabilities."""
 
+    def dividing(change: str) -> Edited:
+        return Edited(right, (DIVISION, change))
 
-def in_place(restricted: Tensor, _probabilities: Tensor, _stay: Tensor) -> Tensor:
-    return restricted
-
-
-def leave_sorted(restricted: Tensor, _probabilities: Tensor, _stay: Tensor) -> Tensor:
-    return restricted.sort(dim=-1, descending=True).values
-
-
-def restricted_by(
-    probabilities: Tensor,
-    limit: float,
-    *,
-    keep: KeepRule,
-    divided: Callable[[Tensor, Tensor], Tensor] = over_the_sum,
-    laid_out: Callable[[Tensor, Tensor, Tensor], Tensor] = in_place,
-) -> Tensor:
-    """What is left of a distribution.
-
-    Args:
-        keep: which tokens stay.
-        divided: their probabilities, from those that they had.
-        laid_out: where these are put.
-    """
-    stay = keep(probabilities, limit)
-    return laid_out(divided(probabilities * stay, stay), probabilities, stay)
-
-
-DIVISIONS: tuple[tuple[str, str, Callable[[Tensor, Tensor], Tensor]], ...] = (
-    (
-        "not_normalised",
-        "The probabilities in your answer no longer sum to 1. Divide the ones that stay by their sum.",
-        lambda kept, stay: kept,
-    ),
-    (
-        "softmax_of_zeros",
-        "Your answer sets the others to 0 and takes the softmax, but exp(0) is 1: the dropped tokens come back. "
-        "Divide the kept probabilities by their sum.",
-        lambda kept, stay: torch.softmax(kept, dim=-1),
-    ),
-    (
-        "softmax_of_probabilities",
-        "Your answer takes a softmax of the probabilities that stay, which makes them nearly equal. Divide them by "
-        "their sum: that keeps their proportions.",
-        lambda kept, stay: torch.softmax(kept.masked_fill(~stay, -math.inf), dim=-1),
-    ),
-    (
-        "all_equal",
-        "Your answer gives the same probability to all tokens that stay. They should keep their proportions: divide by "
-        "their sum.",
-        lambda kept, stay: stay / stay.sum(dim=-1, keepdim=True).to(kept.dtype),
-    ),
-    (
-        "rest_in_equal_shares",
-        "Your answer shares out what the dropped tokens had equally among those that stay. They should keep their "
-        "proportions: divide by their sum.",
-        lambda kept, stay: (
-            kept + stay * (1 - kept.sum(dim=-1, keepdim=True)) / stay.sum(dim=-1, keepdim=True).to(kept.dtype)
+    return (
+        Misconception(
+            "not_normalised",
+            "The probabilities in your answer no longer sum to 1. Divide the ones that stay by their sum.",
+            dividing("kept"),
         ),
-    ),
-    (
-        "rest_to_the_best",
-        "Your answer gives what the dropped tokens had to the best one. All that stay should keep their proportions: "
-        "divide by their sum.",
-        lambda kept, stay: kept + is_largest(kept) * (1 - kept.sum(dim=-1, keepdim=True)),
-    ),
-    (
-        "one_sum_for_all_rows",
-        "Your answer divides by the sum of all rows together. Each row has its own: .sum(dim=-1, keepdim=True).",
-        lambda kept, stay: kept / kept.sum(),
-    ),
-    (
-        "sum_over_the_first_dimension",
-        "Your answer sums over the first dimension, which is the batch where there is one. The tokens of a row are "
-        "the last: .sum(dim=-1, keepdim=True).",
-        lambda kept, stay: kept / kept.sum(dim=0, keepdim=True),
-    ),
-)
-"""What may go wrong where the tokens that stay get their probabilities: id, message, what is done."""
-
-
-def is_largest(values: Tensor) -> Tensor:
-    return values == values.amax(dim=-1, keepdim=True)
-
-
-Step = Callable[[Tensor], Tensor]
+        Misconception(
+            "softmax_of_zeros",
+            "Your answer sets the others to 0 and takes the softmax, but exp(0) is 1: the dropped tokens come back. "
+            "Divide the kept probabilities by their sum.",
+            dividing("torch.softmax(kept, dim=-1)"),
+        ),
+        Misconception(
+            "softmax_of_probabilities",
+            "Your answer takes a softmax of the probabilities that stay, which makes them nearly equal. Divide them by "
+            "their sum: that keeps their proportions.",
+            dividing("torch.softmax(kept.masked_fill(~stay, -torch.inf), dim=-1)"),
+        ),
+        Misconception(
+            "all_equal",
+            "Your answer gives the same probability to all tokens that stay. They should keep their proportions: "
+            "divide by their sum.",
+            dividing("stay / stay.sum(dim=-1, keepdim=True).to(kept.dtype)"),
+        ),
+        Misconception(
+            "rest_in_equal_shares",
+            "Your answer shares out what the dropped tokens had equally among those that stay. They should keep their "
+            "proportions: divide by their sum.",
+            dividing("kept + stay * (1 - kept.sum(dim=-1, keepdim=True)) / stay.sum(dim=-1, keepdim=True)"),
+        ),
+        Misconception(
+            "rest_to_the_best",
+            "Your answer gives what the dropped tokens had to the best one. All that stay should keep their "
+            "proportions: divide by their sum.",
+            dividing("kept + (kept == kept.amax(dim=-1, keepdim=True)) * (1 - kept.sum(dim=-1, keepdim=True))"),
+        ),
+        Misconception(
+            "one_sum_for_all_rows",
+            "Your answer divides by the sum of all rows together. Each row has its own: .sum(dim=-1, keepdim=True).",
+            dividing("kept / kept.sum()"),
+        ),
+        Misconception(
+            "sum_over_the_first_dimension",
+            "Your answer sums over the first dimension, which is the batch where there is one. The tokens of a row are "
+            "the last: .sum(dim=-1, keepdim=True).",
+            dividing("kept / kept.sum(dim=0, keepdim=True)"),
+        ),
+    )

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
-import numpy
 import torch
-import torch.nn.functional as F
 from torch import Generator, Tensor
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import and_turned_around, kinds, sizes
 from course_lib.exercises.decoding.shared import BEHIND, BEHIND_DIE_KATZE, LESSON, WITHHELD
@@ -37,50 +35,15 @@ def _temperature_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("a temperature near 0, and logits that differ by little", (0.02 * order, 0.015), part=NEAR_0)
 
 
-def _softmax(divided: Tensor, dim: int) -> Tensor:
-    return torch.softmax(divided, dim=dim)
-
-
-def _tempered(
-    logits: Tensor,
-    temperature: float,
-    *,
-    divided: Callable[[Tensor, float], Tensor] = torch.div,
-    normalised: Callable[[Tensor, int], Tensor] = _softmax,
-    dim: int = -1,
-) -> Tensor:
-    """Probabilities at a temperature, with something done differently.
-
-    Args:
-        divided: the logits, by the temperature.
-        normalised: what is made of that, along a dimension.
-        dim: this dimension.
-    """
-    return normalised(divided(logits, temperature), dim)
-
-
-def _exp_of_all(divided: Tensor, dim: int) -> Tensor:
-    powers = torch.exp(divided)
-    return powers / powers.sum(dim=dim, keepdim=True)
-
-
-def _less_the_largest_of_all(divided: Tensor, dim: int) -> Tensor:
-    return _exp_of_all(divided - divided.max(), dim)
-
-
-def _on_the_best(logits: Tensor) -> Tensor:
-    return (logits == logits.amax(dim=-1, keepdim=True)).to(logits.dtype)
-
-
-def _normalised_powers(logits: Tensor, temperature: float) -> Tensor:
-    powers = torch.softmax(logits, dim=-1) ** (1 / temperature)
-    return powers / powers.sum(dim=-1, keepdim=True)
-
-
 def _temperature_by_hand(logits: Tensor, temperature: float) -> Tensor:
     divided = logits / temperature
-    powers = torch.exp(divided - divided.amax(dim=-1, keepdim=True))
+    less = divided - divided.amax(dim=-1, keepdim=True)
+    powers = torch.exp(less)
     return powers / powers.sum(dim=-1, keepdim=True)
+
+
+_slip = partial(Edited, _temperature_by_hand)
+_LARGEST = "divided.amax(dim=-1, keepdim=True)"
 
 
 def _temperature_by_loop(logits: Tensor, temperature: float) -> Tensor:
@@ -88,24 +51,10 @@ def _temperature_by_loop(logits: Tensor, temperature: float) -> Tensor:
     return torch.stack(rows).reshape(logits.shape)
 
 
-def _temperature_in_numpy(logits: Tensor, temperature: float) -> Tensor:
-    divided = logits.double().numpy() / temperature
-    powers = numpy.exp(divided - divided.max(axis=-1, keepdims=True))
-    return torch.from_numpy(powers / powers.sum(axis=-1, keepdims=True)).to(logits.dtype)
-
-
 CORRECT = (
     _temperature_by_hand,
     _temperature_by_loop,
-    _temperature_in_numpy,
-    lambda logits, temperature: F.softmax(logits * (1 / temperature), dim=-1),
-    lambda logits, temperature: torch.log_softmax(logits / temperature, dim=-1).exp(),
-    lambda logits, temperature: torch.exp(logits / temperature - (logits / temperature).logsumexp(-1, keepdim=True)),
     lambda logits, temperature: torch.softmax(torch.log_softmax(logits, dim=-1) / temperature, dim=-1),
-    lambda logits, temperature: torch.distributions.Categorical(logits=logits / temperature).probs,
-    lambda logits, temperature: F.normalize(
-        (logits.softmax(-1) / logits.softmax(-1).amax(-1, keepdim=True)) ** (1 / temperature), p=1.0, dim=-1
-    ),
 )
 
 
@@ -138,49 +87,47 @@ EXERCISE = Exercise(
             "never_below_a_tenth",
             "Your answer is right down to a temperature of 0.1, and takes 0.1 for all below. There is no least one: "
             "torch.softmax takes any quotient.",
-            lambda logits, temperature: _tempered(logits, max(temperature, 0.1)),
+            _slip(("/ temperature", "/ max(temperature, 0.1)")),
             alone=True,
         ),
         Misconception(
             "exp_overflows",
             "Your answer is right where exp does not overflow. Near temperature 0 the quotients are large: subtract "
             "the largest logit first, or use torch.softmax, which does.",
-            partial(_tempered, normalised=_exp_of_all),
+            _slip((" - divided.amax(dim=-1, keepdim=True)", "")),
             alone=True,
         ),
         Misconception(
             "one_largest_for_all",
             "Your answer subtracts one number, the largest of all rows, everywhere. Near temperature 0 every exp of a "
             "row that lies far below it becomes 0, and 0 / 0 is NaN: subtract each row's own largest.",
-            partial(_tempered, normalised=_less_the_largest_of_all),
+            _slip((_LARGEST, "divided.max()")),
             alone=True,
         ),
         Misconception(
             "powers_vanish",
             "Your answer is right where the powers of the probabilities are not too small for a float. Near "
             "temperature 0 all of them may be rounded to 0, and 0 / 0 is NaN: take softmax(logits / temperature).",
-            _normalised_powers,
+            _slip(("torch.exp(less)", "torch.softmax(logits, dim=-1) ** (1 / temperature)")),
         ),
         Misconception(
             "all_on_the_best_near_0",
             "At a low temperature your answer gives all the probability to the best token. Where others are nearly as "
             "good they keep some: use the formula at every temperature.",
-            lambda logits, temperature: (
-                _on_the_best(logits) if temperature < 0.1 else torch.softmax(logits / temperature, dim=-1)
-            ),
+            _slip(("torch.exp(less)", "torch.exp(less) if temperature >= 0.1 else (less == 0).to(less.dtype)")),
         ),
         Misconception(
             "multiplied",
             "Your answer flattens where it should sharpen, and the other way round: in effect, it multiplies the "
             "logits by the temperature. Divide them.",
-            partial(_tempered, divided=torch.mul),
+            _slip(("/ temperature", "* temperature")),
         ),
         Misconception(
             "ignored",
             "Your answer is the softmax of the logits, and the temperature has no effect. (Subtracting a constant "
             "from all logits changes nothing; nor does dividing all probabilities before they are normalised.) Divide "
             "the logits by it.",
-            partial(_tempered, divided=lambda logits, temperature: logits),
+            _slip((" / temperature", "")),
         ),
         Misconception(
             "probabilities_divided",
@@ -197,7 +144,7 @@ EXERCISE = Exercise(
         Misconception(
             "softmax_twice",
             "Your answer takes the softmax of probabilities. Divide the logits themselves by the temperature.",
-            partial(_tempered, divided=lambda logits, temperature: torch.softmax(logits, dim=-1) / temperature),
+            _slip(("logits / ", "torch.softmax(logits, dim=-1) / ")),
             alone=True,
         ),
         Misconception(
@@ -209,35 +156,35 @@ EXERCISE = Exercise(
         Misconception(
             "logarithms",
             "Your answer gives the logarithms of the probabilities. Use softmax instead of log_softmax.",
-            partial(_tempered, normalised=lambda divided, dim: torch.log_softmax(divided, dim=dim)),
+            _slip(("powers / powers.sum(dim=-1, keepdim=True)", "less - powers.sum(dim=-1, keepdim=True).log()")),
         ),
         Misconception(
             "first_dimension",
             "Your answer takes the softmax over the first dimension, which is the batch where there is one. The "
             "vocabulary is the last: dim=-1.",
-            partial(_tempered, dim=0),
+            _slip(("amax(dim=-1", "amax(dim=0"), ("sum(dim=-1", "sum(dim=0")),
         ),
         Misconception(
             "everything_normalised_together",
             "Your answer takes one softmax of all rows together, so that everything sums to 1. Each row does so by "
             "itself: dim=-1.",
-            partial(_tempered, normalised=lambda divided, dim: divided.flatten().softmax(0).view(divided.shape)),
+            _slip((_LARGEST, "divided.max()"), (".sum(dim=-1, keepdim=True)", ".sum()")),
         ),
         Misconception(
             "root_of_the_temperature",
             "Your answer divides the logits by the root of the temperature. Divide them by the temperature itself.",
-            partial(_tempered, divided=lambda logits, temperature: logits / math.sqrt(temperature)),
+            _slip(("/ temperature", "/ temperature**0.5")),
         ),
         Misconception(
             "sign_turned",
             "Your answer prefers the tokens with the smallest logits: it has one minus too many (softmin has one "
             "inside).",
-            partial(_tempered, divided=lambda logits, temperature: -logits / temperature),
+            _slip(("logits / ", "-logits / ")),
         ),
         Misconception(
             "whole_division",
             "Your answer divides without remainder (//), so that different logits become the same. Use /.",
-            partial(_tempered, divided=torch.floor_divide),
+            _slip(("/ temperature", "// temperature")),
         ),
     ),
     withheld=WITHHELD,

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import partial
 
 import numpy
 import torch
 from torch import Generator, Tensor
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import ADAM
 from course_lib.exercises.common import and_turned_around, integer, kinds
@@ -34,78 +33,22 @@ def _adam_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("very small gradients", (torch.ones(5), small, torch.zeros(5), torch.zeros(5), 1, 0.5))
 
 
-@dataclass(frozen=True)
-class _Step:
-    """What there is at the end of a step: the values before and after it, and what both means are divided by."""
-
-    weight: Tensor
-    old: tuple[Tensor, Tensor]
-    new: tuple[Tensor, Tensor]
-    by: tuple[float, float]
-    down: Tensor
-
-
-def _adam(
-    weight: Tensor,
-    gradient: Tensor,
-    mean: Tensor,
-    square: Tensor,
-    step: int,
-    rate: float,
-    *,
-    betas: tuple[float, float] = BETAS,
-    shares: Callable[[float], tuple[float, float]] = lambda beta: (beta, 1 - beta),
-    squared: Callable[[Tensor, Tensor], Tensor] = lambda gradient, mean: gradient.square(),
-    by: Callable[[float, float, int], tuple[float, float]] = lambda b1, b2, step: (1 - b1**step, 1 - b2**step),
-    along: Callable[[Tensor, Tensor], Tensor] = lambda mean, gradient: mean,
-    denominator: Callable[[Tensor], Tensor] = lambda square: square.sqrt() + EPSILON,
-    scale: Callable[[float], float] = lambda rate: -rate,
-    returned: Callable[[_Step], tuple[Tensor, Tensor, Tensor]] = lambda s: (s.weight + s.down, *s.new),
-) -> tuple[Tensor, Tensor, Tensor]:
-    """One step with changes.
-
-    Args:
-        betas: of both means, and of their corrections.
-        shares: how much of an old mean is kept, and how much of what is new is added.
-        squared: what `square` is the mean of.
-        by: what the means are divided by in the correction.
-        along: what the step goes along, from the corrected mean and the gradient.
-        denominator: of the corrected square.
-        scale: what the step is multiplied by.
-        returned: what comes back.
-    """
-    kept, added = shares(betas[0])
-    new_mean = kept * mean + added * gradient
-    kept, added = shares(betas[1])
-    new_square = kept * square + added * squared(gradient, new_mean)
-    divided = by(*betas, step)
-    down = scale(rate) * along(new_mean / divided[0], gradient) / denominator(new_square / divided[1])
-    return returned(_Step(weight, (mean, square), (new_mean, new_square), divided, down))
-
-
-def _epsilon_before_the_correction(
-    weight: Tensor, gradient: Tensor, mean: Tensor, square: Tensor, step: int, rate: float
-) -> tuple[Tensor, Tensor, Tensor]:
-    _, mean, square = _adam(weight, gradient, mean, square, step, rate)
-    size = rate * math.sqrt(1 - BETAS[1] ** step) / (1 - BETAS[0] ** step)
-    return weight - size * mean / (square.sqrt() + EPSILON), mean, square
-
-
-def _old_means_used(
-    weight: Tensor, gradient: Tensor, mean: Tensor, square: Tensor, step: int, rate: float
-) -> tuple[Tensor, Tensor, Tensor]:
-    down = mean / (1 - BETAS[0] ** step) / ((square / (1 - BETAS[1] ** step)).sqrt() + EPSILON)
-    return weight - rate * down, *_adam(weight, gradient, mean, square, step, rate)[1:]
-
-
 State = tuple[Tensor, Tensor, Tensor]
 
 
-def _adam_by_lerp(weight: Tensor, gradient: Tensor, mean: Tensor, square: Tensor, step: int, rate: float) -> State:
-    mean = mean.lerp(gradient, 0.1)
-    square = square.lerp(gradient**2, 0.02)
-    size = rate * math.sqrt(1 - 0.98**step) / (1 - 0.9**step)
-    return weight - size * mean / (square.sqrt() + 1e-9 * math.sqrt(1 - 0.98**step)), mean, square
+def _adam(weight: Tensor, gradient: Tensor, mean: Tensor, square: Tensor, step: int, rate: float) -> State:
+    b1, b2 = BETAS
+    new_mean = b1 * mean + (1 - b1) * gradient
+    new_square = b2 * square + (1 - b2) * gradient**2
+    by_mean, by_square = 1 - b1**step, 1 - b2**step
+    root = (new_square / by_square).sqrt()
+    down = rate * (new_mean / by_mean) / (root + EPSILON)
+    return weight - down, new_mean, new_square
+
+
+_slip = partial(Edited, _adam)
+_BY = "1 - b1**step, 1 - b2**step"
+_STATE = "new_mean, new_square"
 
 
 def _adam_in_place(weight: Tensor, gradient: Tensor, mean: Tensor, square: Tensor, step: int, rate: float) -> State:
@@ -126,19 +69,7 @@ def _adam_in_numpy(weight: Tensor, gradient: Tensor, mean: Tensor, square: Tenso
     return new, first, second
 
 
-def _adam_by_power(weight: Tensor, gradient: Tensor, mean: Tensor, square: Tensor, step: int, rate: float) -> State:
-    mean = mean + (1 - 0.9) * (gradient - mean)
-    square = square + (1 - 0.98) * (gradient.pow(2) - square)
-    inverse = (torch.pow(square / (1 - 0.98**step), 0.5) + 1e-9).reciprocal()
-    return weight - rate * (mean / (1 - 0.9**step)) * inverse, mean, square
-
-
-CORRECT = (
-    _adam_by_lerp,
-    _adam_in_place,
-    _adam_in_numpy,
-    _adam_by_power,
-)
+CORRECT = (_adam, _adam_in_place, _adam_in_numpy)
 
 
 EXERCISE = Exercise(
@@ -188,173 +119,159 @@ EXERCISE = Exercise(
             "not_corrected",
             "Your answer leaves out the correction: in the first steps mean and square are still close to the zeros "
             "they began with. Divide them by 1 - β^step before they are used.",
-            partial(_adam, by=lambda b1, b2, step: (1.0, 1.0)),
+            _slip((_BY, "1, 1")),
         ),
         Misconception(
             "corrected_by_the_step_before",
             "Your answer corrects with step + 1, as if steps counted from 0. They count from 1: use 1 - β^step.",
-            partial(_adam, by=lambda b1, b2, step: (1 - b1 ** (step + 1), 1 - b2 ** (step + 1))),
+            _slip((_BY, "1 - b1 ** (step + 1), 1 - b2 ** (step + 1)")),
         ),
         Misconception(
             "corrected_by_one_step_less",
             "Your answer corrects with step - 1, which divides by 0 in the first step. Steps count from 1: use 1 - "
             "β^step.",
-            lambda *inputs: _adam(*inputs, by=lambda b1, b2, step: (1 - b1 ** (step - 1), 1 - b2 ** (step - 1))),
+            _slip((_BY, "1 - b1 ** (step - 1), 1 - b2 ** (step - 1)")),
         ),
         Misconception(
             "corrected_as_in_the_first_step",
             "Your answer always corrects as in the first step, by 1 - β. The exponent is missing: 1 - β ** step.",
-            partial(_adam, by=lambda b1, b2, step: (1 - b1, 1 - b2)),
+            _slip((_BY, "1 - b1, 1 - b2")),
         ),
         Misconception(
             "correction_multiplied",
             "Your answer multiplies by 1 - β^step. The correction divides by it: it should make the means of the "
             "first steps larger.",
-            partial(_adam, by=lambda b1, b2, step: (1 / (1 - b1**step), 1 / (1 - b2**step))),
+            _slip((_BY, "1 / (1 - b1**step), 1 / (1 - b2**step)")),
         ),
         Misconception(
             "corrected_values_kept",
             "You return the corrected mean and square. They are for use in this step alone: the next one goes on from "
             "the uncorrected ones.",
-            partial(_adam, returned=lambda s: (s.weight + s.down, s.new[0] / s.by[0], s.new[1] / s.by[1])),
+            _slip((_STATE, "new_mean / by_mean, new_square / by_square")),
         ),
         Misconception(
             "corrected_square_kept",
             "You return the corrected square. It is for use in this step alone: the next one goes on from the "
             "uncorrected one.",
-            partial(_adam, returned=lambda s: (s.weight + s.down, s.new[0], s.new[1] / s.by[1])),
+            _slip((_STATE, "new_mean, new_square / by_square")),
         ),
         Misconception(
             "torchs_settings",
             "Your answer uses 0.999 for the squares, torch's default. The transformer paper uses 0.98.",
-            partial(_adam, betas=(0.9, 0.999)),
+            _slip(("BETAS", "0.9, 0.999")),
         ),
         Misconception(
             "torchs_settings_and_epsilon",
             "Your answer uses torch's defaults, 0.999 for the squares and 1e-8. The transformer paper uses 0.98 and "
             "1e-9.",
-            lambda *inputs: _adam(*inputs, betas=(0.9, 0.999), denominator=lambda square: square.sqrt() + 1e-8),
+            _slip(("BETAS", "0.9, 0.999"), ("EPSILON", "1e-8")),
         ),
         Misconception(
             "torchs_epsilon",
             "Your answer adds 1e-8, torch's default, which matters where gradients are small. The transformer paper "
             "uses 1e-9.",
-            lambda *inputs: _adam(*inputs, denominator=lambda square: square.sqrt() + 1e-8),
+            _slip(("EPSILON", "1e-8")),
         ),
         Misconception(
             "betas_swapped",
             "Your answer has the two settings swapped: 0.9 belongs to the mean and 0.98 to the squares.",
-            partial(_adam, betas=(0.98, 0.9)),
+            _slip(("b1, b2 = BETAS", "b2, b1 = BETAS")),
         ),
         Misconception(
             "shares_swapped",
             "Your answer keeps too little of the running means and takes most from this gradient: β is the share of "
             "the old mean that stays, and 1 - β that of the new.",
-            partial(_adam, shares=lambda beta: (1 - beta, beta)),
+            _slip(
+                ("b1 * mean + (1 - b1)", "(1 - b1) * mean + b1"), ("b2 * square + (1 - b2)", "(1 - b2) * square + b2")
+            ),
         ),
         Misconception(
             "added_in_full",
             "Your answer adds the whole gradient to the running mean (and its whole square). Only a share of it is "
             "new: (1 - β) times it.",
-            partial(_adam, shares=lambda beta: (beta, 1.0)),
+            _slip(("(1 - b1) * ", ""), ("(1 - b2) * ", "")),
         ),
         Misconception(
             "mean_alone_corrected",
             "Your answer corrects the mean but not the square. Divide the square by 1 - 0.98^step before its root is "
             "taken.",
-            partial(_adam, by=lambda b1, b2, step: (1 - b1**step, 1.0)),
+            _slip((_BY, "1 - b1**step, 1")),
         ),
         Misconception(
             "square_alone_corrected",
             "Your answer corrects the square but not the mean. Divide the mean by 1 - 0.9^step as well.",
-            partial(_adam, by=lambda b1, b2, step: (1.0, 1 - b2**step)),
+            _slip((_BY, "1, 1 - b2**step")),
         ),
         Misconception(
             "corrected_by_one_beta",
             "Your answer corrects both by 1 - 0.9^step. The square has a beta of its own: divide it by 1 - 0.98^step.",
-            lambda *inputs: _adam(*inputs, by=lambda b1, b2, step: (1 - b1**step, 1 - b1**step)),
-        ),
-        Misconception(
-            "beta_times_the_step",
-            "Your answer corrects by 1 - β · step. It is a power: 1 - β ** step.",
-            lambda *inputs: _adam(*inputs, by=lambda b1, b2, step: (1 - b1 * step, 1 - b2 * step)),
+            _slip((_BY, "1 - b1**step, 1 - b1**step")),
         ),
         Misconception(
             "no_root",
             "Your answer divides by the mean square itself. Divide by its root, so that a step has the size of the "
             "rate whatever the size of the gradients.",
-            partial(_adam, denominator=lambda square: square + EPSILON),
+            _slip((".sqrt()", "")),
         ),
         Misconception(
             "epsilon_in_the_root",
             "Your answer adds 1e-9 within the root, which matters where gradients are small. Add it to the root: "
             "√square + 1e-9.",
-            partial(_adam, denominator=lambda square: (square + EPSILON).sqrt()),
+            _slip((".sqrt()", ""), ("(root + EPSILON)", "(root + EPSILON).sqrt()")),
         ),
         Misconception(
             "no_epsilon",
             "Your answer leaves out 1e-9, or adds it where it makes no difference. It is added to the root, before "
             "the division by it, and matters where gradients are small: (√square + 1e-9).",
-            partial(_adam, denominator=torch.sqrt),
+            _slip((" + EPSILON", "")),
         ),
         Misconception(
             "epsilon_before_the_correction",
             "Your answer adds 1e-9 to the root of the uncorrected square, which matters where gradients are small. "
             "Correct the square first, take its root, and only then add.",
-            _epsilon_before_the_correction,
+            _slip(
+                ("(new_square / by_square)", "new_square"), ("(root + EPSILON)", "(root + EPSILON) * by_square**0.5")
+            ),
         ),
         Misconception(
             "returned_in_another_order",
             "Your answer returns square before mean. The order is weight, mean, square.",
-            partial(_adam, returned=lambda s: (s.weight + s.down, *s.new[::-1])),
+            _slip((_STATE, "new_square, new_mean")),
         ),
         Misconception(
             "update_returned",
             "Your answer returns the step instead of the new weight. Apply it to the old one: weight - rate · ...",
-            partial(_adam, returned=lambda s: (s.down, *s.new)),
+            _slip(("weight - down", "-down")),
         ),
         Misconception(
             "uphill",
             "Your answer goes uphill: it adds the step. Subtract it, because the gradient points to where the loss "
             "grows.",
-            partial(_adam, scale=lambda rate: rate),
+            _slip(("weight - down", "weight + down")),
         ),
         Misconception(
-            "rate_left_out",
-            "Your answer does not use `rate`. The step is multiplied by it.",
-            partial(_adam, scale=lambda rate: -1.0),
+            "rate_left_out", "Your answer does not use `rate`. The step is multiplied by it.", _slip(("rate * ", ""))
         ),
         Misconception(
             "not_squared",
             "Your answer averages the gradient twice, but never its square. `square` is the running mean of gradient².",
-            partial(_adam, squared=lambda gradient, mean: gradient),
-        ),
-        Misconception(
-            "absolute_value",
-            "Your answer averages the gradient's absolute value instead of its square. `square` is the running mean "
-            "of gradient².",
-            partial(_adam, squared=lambda gradient, mean: gradient.abs()),
-        ),
-        Misconception(
-            "mean_squared",
-            "Your answer averages the squares of the running mean. `square` is the running mean of gradient².",
-            partial(_adam, squared=lambda gradient, mean: mean.square()),
+            _slip(("gradient**2", "gradient")),
         ),
         Misconception(
             "gradient_as_the_step",
             "Your answer steps along this gradient alone. Step along the running mean of the gradients, corrected.",
-            partial(_adam, along=lambda mean, gradient: gradient),
+            _slip(("(new_mean / by_mean)", "gradient")),
         ),
         Misconception(
             "one_root_for_all",
             "Your answer divides all entries by one number, the root of the squares' mean. Each entry has a square of "
             "its own.",
-            partial(_adam, denominator=lambda square: square.mean().sqrt() + EPSILON),
+            _slip((".sqrt()", ".mean().sqrt()")),
         ),
         Misconception(
             "old_means_used",
             "Your answer returns the new mean and square, but steps by the old ones. Step by the new ones.",
-            _old_means_used,
+            _slip(("(new_square / by_square)", "(square / by_square)"), ("(new_mean / by_mean)", "(mean / by_mean)")),
         ),
     ),
     withheld=WITHHELD,

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
 from course_lib.blocks import FeedForward
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
-from course_lib.exercises.common import ALMOST_EVERYTHING, Kind, alike, and_turned_around, as_it_is, integer
-from course_lib.exercises.encoder_decoder.shared import LESSON, WITHHELD, Change, random_weights
+from course_lib.exercises.common import ALMOST_EVERYTHING, Kind, alike, and_turned_around, integer
+from course_lib.exercises.encoder_decoder.shared import LESSON, WITHHELD, random_weights
 from course_lib.exercises.worked_examples import A, B
 from course_lib.masking import causal_mask, padding_mask
 from course_lib.multihead import MultiHeadAttention
@@ -22,8 +22,8 @@ from course_lib.references import encoder_decoder
 from course_lib.references.encoder_decoder import AddAndNorm
 
 
-class _Layers(nn.Module):
-    """What the constructor in the lesson makes."""
+class _Block(nn.Module):
+    """The block step by step."""
 
     def __init__(self, d_model: int, heads: int, d_ff: int, dropout: float = 0.0) -> None:
         super().__init__()
@@ -33,6 +33,37 @@ class _Layers(nn.Module):
         self.add_and_norm_2 = AddAndNorm(d_model, dropout)
         self.feed_forward = FeedForward(d_model, d_ff)
         self.add_and_norm_3 = AddAndNorm(d_model, dropout)
+
+    def forward(self, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
+        attended = self.self_attention(x, None, mask).out
+        a = self.join(self.add_and_norm_1, x, attended)
+        crossed = self.cross_attention(a, memory, memory_mask).out
+        c = self.join(self.add_and_norm_2, a, crossed)
+        fed = self.feed_forward(c)
+        return self.join(self.add_and_norm_3, c, fed)
+
+    def join(self, layer: AddAndNorm, went_in: Tensor, came_out: Tensor) -> Tensor:
+        joined: Tensor = layer(went_in, came_out)
+        return joined
+
+
+_slip = partial(Edited, _Block)
+
+_slip_alone = partial(Edited, _Block, paired=False)
+"""One that is not tried together with others."""
+
+_JOIN = "layer(went_in, came_out)"
+_SELF, _CROSS = "self.self_attention(x, None, mask).out", "self.cross_attention(a, memory, memory_mask).out"
+_CROSS_FIRST = (
+    (_SELF, "self.cross_attention(x, memory, memory_mask).out"),
+    (_CROSS, "self.self_attention(a, None, mask).out"),
+)
+_FEED_SECOND = (
+    (_CROSS, "self.feed_forward(a)"),
+    ("self.feed_forward(c)", "self.cross_attention(c, memory, memory_mask).out"),
+)
+_NO_CROSS = ("self.join(self.add_and_norm_2, a, crossed)", "a")
+_NEITHER_MASK = (("None, mask", "None, None"), ("memory_mask).out", "None).out"))
 
 
 def _block_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -93,7 +124,7 @@ def _block_case(name: str, generator: Generator, inputs: Inputs, heads: int, d_f
         name,
         inputs,
         construct=construct,
-        weights=random_weights(_Layers(**construct), generator),
+        weights=random_weights(_Block(**construct), generator),
         gradients=() if training else (0, 1),
         weight_gradients=not training,
         training=training,
@@ -114,7 +145,7 @@ def _adding_zeros(
 
     Where a sublayer reads anything else, or drops anything on the way, its output is not 0.
     """
-    block = _Layers(**construct).eval()
+    block = _Block(**construct).eval()
     block.load_state_dict(weights)
     block.self_attention.W_o.bias.sub_(block.self_attention(token).out[0, 0])
     token = block.add_and_norm_1.norm(token)
@@ -124,152 +155,17 @@ def _adding_zeros(
     return block.state_dict()
 
 
-Join = Callable[[AddAndNorm, Tensor, Tensor], Tensor]
-"""What a block does with what went into a sublayer and what came out of it."""
-
-
-def _right(layer: AddAndNorm, x: Tensor, y: Tensor) -> Tensor:
-    return layer(x, y)  # type: ignore[no-any-return]
-
-
-def _swapped(layer: AddAndNorm, x: Tensor, y: Tensor) -> Tensor:
-    return layer(y, x)  # type: ignore[no-any-return]
-
-
-def _not_added(layer: AddAndNorm, x: Tensor, y: Tensor) -> Tensor:
-    return layer.norm(y)  # type: ignore[no-any-return]
-
-
-def _not_normed(layer: AddAndNorm, x: Tensor, y: Tensor) -> Tensor:
-    return x + y
-
-
-def _added_twice(layer: AddAndNorm, x: Tensor, y: Tensor) -> Tensor:
-    return layer(x, x + y)  # type: ignore[no-any-return]
-
-
-def _alone(layer: AddAndNorm, x: Tensor, y: Tensor) -> Tensor:
-    return y
-
-
-Attend = Callable[[_Layers, Tensor, Tensor, Tensor, Tensor], Tensor]
-"""attend(block, x, memory, mask, memory_mask): what the cross-attention gives."""
-
-
-def _block(
-    b: _Layers,
-    x: Tensor,
-    memory: Tensor,
-    mask: Tensor,
-    memory_mask: Tensor,
-    *,
-    masks: tuple[Change, Change] = (as_it_is, as_it_is),
-    exchanged: bool = False,
-    steps: str = "s1 c2 f3",
-    attend: Attend = lambda b, x, memory, mask, memory_mask: b.cross_attention(x, memory, memory_mask).out,
-    joins: Mapping[str, Join] = {},
-    normed_first: bool = False,
-    asks: int = -1,
-    added: Mapping[str, int] = {},
-) -> Tensor:
-    """The forward with changes.
-
-    Args:
-        masks: what is done to both masks.
-        exchanged: each is used for the other.
-        steps: self-attention, cross-attention and feed-forward network, each with the number of its add & norm.
-        attend: the cross-attention.
-        joins: how what came out of a sublayer is joined to what went in, where it is not right.
-        normed_first: pre-norm.
-        asks: which state asks in the cross-attention: 0 is x, 1 what the first add & norm returned, and so on.
-        added: which one the residual connection of a sublayer adds.
-    """
-    mask, memory_mask = masks[0](mask), masks[1](memory_mask)
-    if exchanged:
-        mask, memory_mask = memory_mask, mask
-    states = [x]
-    for kind, number in map(tuple, steps.split()):
-        layer = getattr(b, f"add_and_norm_{number}")
-        read = states[asks if kind == "c" else -1]
-        read = layer.norm(read) if normed_first else read
-        if kind == "s":
-            out = b.self_attention(read, None, mask).out
-        else:
-            out = attend(b, read, memory, mask, memory_mask) if kind == "c" else b.feed_forward(read)
-        join = _not_normed if normed_first else joins.get(kind, _right)
-        states.append(join(layer, states[added.get(kind, -1)], out))
-    return states[-1]
-
-
-class _Changed(_Layers):
-    """The block with changes, see `_block`."""
-
-    def __init__(self, d_model: int, heads: int, d_ff: int, dropout: float = 0.0, **changes: Any) -> None:
-        super().__init__(d_model, heads, d_ff, dropout)
-        self.changes = changes
-
-    def forward(self, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
-        return _block(self, x, memory, mask, memory_mask, **self.changes)
-
-
-def _by_itself(**changes: Any) -> Callable[..., nn.Module]:
-    """The block with changes that are not combined with others."""
-    return lambda **construct: _Changed(**construct, **changes)
-
-
-def _joined_by(first: Join, *others: Join) -> Callable[..., nn.Module]:
-    """A block that is right except for how the sublayers' outputs are joined to what went in: one way, or three."""
-    return _by_itself(joins=dict(zip("scf", (first, *others) if others else (first,) * 3, strict=True)))
-
-
-def _arguments_swapped(number: int, sublayer: str) -> Misconception:
+def _arguments_swapped(number: int, sublayer: str, right: str, swapped: str) -> Misconception:
     return Misconception(
         f"arguments_of_add_and_norm_{number}_swapped",
         f"Your answer is right in evaluation, but hands add_and_norm_{number} its two vectors in the wrong order, so "
         f"that training drops what went into the {sublayer}. What came out of it is the second one.",
-        _joined_by(*(_swapped if number == place else _right for place in (1, 2, 3))),
+        _slip_alone((right, swapped)),
         alone=True,
     )
 
 
-class _AttentionWeightsDropped(_Changed):
-    def __init__(self, d_model: int, heads: int, d_ff: int, dropout: float = 0.0) -> None:
-        super().__init__(d_model, heads, d_ff, dropout)
-        self.self_attention = MultiHeadAttention(d_model, heads, dropout)
-        self.cross_attention = MultiHeadAttention(d_model, heads, dropout)
-
-
-def _not_looking_ahead(b: _Layers, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
-    up_to_here = torch.ones(x.shape[1], memory.shape[1]).tril().bool()
-    out: Tensor = b.cross_attention(x, memory, memory_mask & up_to_here).out
-    return out
-
-
-class _BlockStraight(_Layers):
-    def forward(self, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
-        attended = self.self_attention(x, mask=mask).out
-        x = self.add_and_norm_1(x, attended)
-        crossed = self.cross_attention(x, memory, mask=memory_mask).out
-        x = self.add_and_norm_2(x, crossed)
-        out: Tensor = self.add_and_norm_3(x, self.feed_forward(x))
-        return out
-
-
-class _BlockByHand(_Layers):
-    """Dropouts, sums and norms written out, by torch's functions."""
-
-    def _join(self, layer: AddAndNorm, x: Tensor, y: Tensor) -> Tensor:
-        total = x + F.dropout(y, layer.dropout.p, self.training)
-        norm = layer.norm
-        return F.layer_norm(total, x.shape[-1:], norm.weight, norm.bias, norm.eps)
-
-    def forward(self, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
-        x = self._join(self.add_and_norm_1, x, self.self_attention(x, x, mask).out)
-        x = self._join(self.add_and_norm_2, x, self.cross_attention(x, memory, memory_mask).out)
-        return self._join(self.add_and_norm_3, x, self.feed_forward(x))
-
-
-class _BlockDroppingByLots(_Layers):
+class _BlockDroppingByLots(_Block):
     """Dropout by its formula, with a norm that is called by itself; the last sublayer's draw comes first."""
 
     def forward(self, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
@@ -287,7 +183,7 @@ class _BlockDroppingByLots(_Layers):
         return join(x, self.feed_forward(x))
 
 
-class _BlockSentenceBySentence(_Layers):
+class _BlockSentenceBySentence(_Block):
     def forward(self, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
         batch, target, source = x.shape[0], x.shape[1], memory.shape[1]
         own, other = mask.expand(batch, target, target), memory_mask.expand(batch, target, source)
@@ -300,12 +196,7 @@ class _BlockSentenceBySentence(_Layers):
         return torch.cat(rows)
 
 
-CORRECT = (
-    _BlockStraight,
-    _BlockByHand,
-    _BlockDroppingByLots,
-    _BlockSentenceBySentence,
-)
+CORRECT = (_Block, _BlockDroppingByLots, _BlockSentenceBySentence)
 
 
 EXERCISE = Exercise(
@@ -369,219 +260,218 @@ EXERCISE = Exercise(
             "future_seen",
             "Your answer leaves out `mask` in the self-attention, so that each token sees those after it, including "
             "its own answer. Pass it on.",
-            partial(_Changed, masks=(torch.ones_like, as_it_is)),
+            _slip(_NEITHER_MASK[0]),
         ),
         Misconception(
             "padding_seen",
             "Your answer leaves out `memory_mask` in the cross-attention, so that the source's padding gets weight. "
             "Pass it on.",
-            partial(_Changed, masks=(as_it_is, torch.ones_like)),
-        ),
-        Misconception(
-            "both_masks_left_out",
-            "Your answer uses neither mask: tokens see the future, and the source's padding. Pass `mask` to the "
-            "self-attention and `memory_mask` to the cross-attention.",
-            partial(_Changed, masks=(torch.ones_like, torch.ones_like)),
+            _slip(_NEITHER_MASK[1]),
         ),
         Misconception(
             "masks_inverted",
             "Your answer inverts both masks, as torch's own modules want them. In this course True means `may "
             "attend`: leave out the ~.",
-            partial(_Changed, masks=(torch.logical_not, torch.logical_not)),
+            _slip(("None, mask", "None, ~mask"), ("memory_mask).out", "~memory_mask).out")),
         ),
         Misconception(
             "own_causal_mask",
             "Your answer makes a causal mask of its own for the self-attention, by causal_mask or is_causal=True, "
             "say. Use `mask` as it comes: it may forbid other things as well.",
-            _by_itself(masks=(lambda mask: causal_mask(mask.shape[-1]), as_it_is)),
+            _slip_alone(("None, mask", "None, causal_mask(mask.shape[-1])")),
         ),
         Misconception(
             "masks_exchanged",
             "Your answer gives `memory_mask` to the self-attention and `mask` to the cross-attention. It is the other "
             "way round: `mask` is for the target's tokens, `memory_mask` for the source's.",
-            _by_itself(exchanged=True),
+            _slip_alone(("None, mask", "None, memory_mask"), ("memory, memory_mask", "memory, mask")),
         ),
         Misconception(
             "cross_attention_causal",
             "Your answer's cross-attention is causal: place t may look only at the first t + 1 tokens of the source. "
             "All of the source is there from the beginning: `memory_mask` alone says where a token may look.",
-            _by_itself(attend=_not_looking_ahead),
+            _slip_alone(
+                ("memory, memory_mask", "memory, memory_mask & causal_mask(64)[: x.shape[1], : memory.shape[1]]")
+            ),
         ),
         *alike(
             "Your answer looks first at the source and then at its own words. It is the other way round: "
             "self-attention begins each decoder block.",
-            cross_attention_first=partial(_Changed, steps="c2 s1 f3"),
-            cross_attention_first_by_number=partial(_Changed, steps="c1 s2 f3"),
+            cross_attention_first=_slip(*_CROSS_FIRST, ("norm_1, x", "norm_2, x"), ("norm_2, a", "norm_1, a")),
+            cross_attention_first_by_number=_slip(*_CROSS_FIRST),
         ),
         *alike(
             "Your answer has the feed-forward network between the two attentions. It comes last: self-attention, "
             "cross-attention, feed-forward network.",
-            feed_forward_second=_by_itself(steps="s1 f2 c3"),
-            feed_forward_second_with_its_norm=_by_itself(steps="s1 f3 c2"),
+            feed_forward_second=_slip_alone(*_FEED_SECOND),
+            feed_forward_second_with_its_norm=_slip_alone(
+                *_FEED_SECOND, ("norm_2, a", "norm_3, a"), ("norm_3, c", "norm_2, c")
+            ),
         ),
         *alike(
             "Your answer never looks at the memory: it is an encoder block. Between the self-attention and the "
             "feed-forward network stands the cross-attention, with the second add & norm.",
-            no_cross_attention=_by_itself(steps="s1 f3"),
-            no_cross_attention_by_number=_by_itself(steps="s1 f2"),
+            no_cross_attention=_slip_alone(_NO_CROSS),
+            no_cross_attention_by_number=_slip_alone(_NO_CROSS, ("norm_3, c", "norm_2, c")),
         ),
         *alike(
             "Your answer calls the cross-attention without the memory, so that the tokens attend to each other. Keys "
             "and values come from the source: cross_attention(x, memory, memory_mask).",
-            cross_attention_to_itself=_by_itself(
-                attend=lambda b, x, memory, mask, memory_mask: b.cross_attention(x, None, mask).out
-            ),
-            cross_attention_to_itself_by_memory_mask=_by_itself(
-                attend=lambda b, x, memory, mask, memory_mask: b.cross_attention(x, None, memory_mask).out
-            ),
+            cross_attention_to_itself=_slip_alone(("a, memory, memory_mask", "a, None, mask")),
+            cross_attention_to_itself_by_memory_mask=_slip_alone(("a, memory, memory_mask", "a, None, memory_mask")),
         ),
         Misconception(
             "memory_asks",
             "Your answer has the cross-attention the wrong way round: the memory asks, and the target's tokens are "
             "looked at. What asks comes first: cross_attention(x, memory, memory_mask).",
-            _by_itself(attend=lambda b, x, memory, mask, memory_mask: b.cross_attention(memory, x, memory_mask).out),
+            _slip_alone(("a, memory, memory_mask", "memory, a, memory_mask")),
         ),
         Misconception(
             "no_feed_forward",
             "Your answer ends after the cross-attention. The feed-forward network and its add & norm are missing.",
-            _by_itself(steps="s1 c2"),
+            _slip_alone(("self.join(self.add_and_norm_3, c, fed)", "c")),
         ),
         Misconception(
             "no_residuals",
             "Your answer has the norms but not the residual connections: what goes into a sublayer must be added to "
             "what comes out of it, before the norm.",
-            _joined_by(_not_added),
+            _slip_alone((_JOIN, "layer.norm(came_out)")),
         ),
         Misconception(
             "no_norms",
             "Your answer adds, but never normalises. Use add_and_norm_1 to 3, which do both.",
-            _joined_by(_not_normed),
+            _slip_alone((_JOIN, "went_in + came_out")),
         ),
         Misconception(
             "pre_norm",
             "Your answer normalises what goes into each sublayer (pre-norm, as GPT-2 does). Here the norm comes after "
             "the sum, as in the paper: norm(x + sublayer(x)).",
-            partial(_Changed, normed_first=True),
+            _slip(
+                (_JOIN, "went_in + came_out"),
+                ("self_attention(x", "self_attention(self.add_and_norm_1.norm(x)"),
+                ("cross_attention(a", "cross_attention(self.add_and_norm_2.norm(a)"),
+                ("feed_forward(c", "feed_forward(self.add_and_norm_3.norm(c)"),
+            ),
         ),
         Misconception(
             "one_norm_for_all",
             "Your answer uses add_and_norm_1 three times. Each sublayer has its own, with weights of its own.",
-            partial(_Changed, steps="s1 c1 f1"),
+            _slip(("norm_2,", "norm_1,"), ("norm_3,", "norm_1,")),
         ),
         Misconception(
             "second_norm_twice",
             "Your answer uses add_and_norm_2 twice, but never add_and_norm_3. The third is the feed-forward network's.",
-            partial(_Changed, steps="s1 c2 f2"),
+            _slip(("norm_3,", "norm_2,")),
         ),
         Misconception(
             "norms_swapped",
             "Your answer uses add_and_norm_3 after the cross-attention and add_and_norm_2 at the end. They are "
             "numbered in the order of the sublayers.",
-            partial(_Changed, steps="s1 c3 f2"),
+            _slip(("norm_2,", "norm_3,"), ("norm_3,", "norm_2,")),
         ),
         Misconception(
             "added_twice",
             "Your answer adds what went into each sublayer twice: add_and_norm already does so. Pass it only what "
             "came out of the sublayer.",
-            _joined_by(_added_twice),
-        ),
-        Misconception(
-            "added_twice_to_the_self_attention",
-            "Your answer adds x to what came out of the self-attention, and add_and_norm_1 adds it once more. Pass it "
-            "only what came out of the sublayer.",
-            _joined_by(_added_twice, _right, _right),
+            _slip_alone((_JOIN, "layer(went_in, went_in + came_out)")),
         ),
         Misconception(
             "cross_attention_not_added",
             "Your answer goes on with only what came out of the cross-attention. Its add & norm is missing.",
-            _joined_by(_right, _alone, _right),
+            _slip_alone(("self.join(self.add_and_norm_2, a, crossed)", "crossed")),
         ),
         Misconception(
             "cross_attention_not_added_but_normed",
             "After the cross-attention your answer normalises only what came out of it. The residual connection is "
             "missing: what went in is added before the norm, and add_and_norm_2 does both.",
-            _joined_by(_right, _not_added, _right),
+            _slip_alone(("self.join(self.add_and_norm_2, a, crossed)", "self.add_and_norm_2.norm(crossed)")),
         ),
         Misconception(
             "asks_with_the_input",
             "Your answer makes the cross-attention's queries from the block's input. Make them from what the "
             "self-attention and its add & norm gave.",
-            partial(_Changed, asks=0),
+            _slip(("attention(a", "attention(x")),
         ),
         Misconception(
             "input_added_to_the_second",
             "After the cross-attention your answer adds the block's own input. Add what the first add & norm returned.",
-            partial(_Changed, added={"c": 0}),
+            _slip(("a, crossed", "x, crossed")),
         ),
         Misconception(
             "first_added_to_the_third",
             "After the feed-forward network your answer adds what the first add & norm returned. Add what went into "
             "that sublayer: what the second add & norm returned.",
-            partial(_Changed, added={"f": 1}),
+            _slip(("c, fed", "a, fed")),
         ),
         Misconception(
             "one_attention_for_both",
             "Your answer uses self_attention's projections for the cross-attention too. It has a layer of its own, "
             "cross_attention.",
-            partial(
-                _Changed, attend=lambda b, x, memory, mask, memory_mask: b.self_attention(x, memory, memory_mask).out
-            ),
+            _slip(("crossed = self.cross", "crossed = self.self")),
         ),
         Misconception(
             "memory_detached",
             "In your answer no gradient reaches the memory (.detach() or no_grad), so that the encoder could never "
             "learn. Leave that out.",
-            partial(
-                _Changed,
-                attend=lambda b, x, memory, mask, memory_mask: b.cross_attention(x, memory.detach(), memory_mask).out,
-            ),
+            _slip((" memory,", " memory.detach(),")),
         ),
         Misconception(
             "last_add_and_norm_missing",
             "Your answer returns what the feed-forward network gives. add_and_norm_3 is missing: it adds what went "
             "into the network, and normalises.",
-            _joined_by(_right, _right, _alone),
+            _slip_alone(("self.join(self.add_and_norm_3, c, fed)", "fed")),
         ),
         Misconception(
             "add_and_norm_never_used",
             "Your answer has the three sublayers, but no add & norm. After each of them comes its own: "
             "add_and_norm_1 to 3, which take what went in and what came out.",
-            _joined_by(_alone),
+            _slip_alone((_JOIN, "came_out")),
         ),
         Misconception(
             "dropout_left_out",
             "Your answer is right in evaluation, but drops nothing in training. Use add_and_norm_1 to 3 as they are: "
             "they drop what came out of the sublayer, add and normalise.",
-            _joined_by(lambda layer, x, y: layer.norm(x + y)),
+            _slip_alone((_JOIN, "layer.norm(went_in + came_out)")),
             alone=True,
         ),
         Misconception(
             "arguments_swapped",
             "Your answer is right in evaluation, but hands each add_and_norm its two vectors in the wrong order, so "
             "that training drops what went into the sublayers. First what went in, then what came out.",
-            _joined_by(_swapped),
+            _slip_alone((_JOIN, "layer(came_out, went_in)")),
             alone=True,
         ),
-        *map(_arguments_swapped, (1, 2, 3), ("self-attention", "cross-attention", "feed-forward network")),
+        _arguments_swapped(1, "self-attention", "x, attended", "attended, x"),
+        _arguments_swapped(2, "cross-attention", "a, crossed", "crossed, a"),
+        _arguments_swapped(3, "feed-forward network", "c, fed", "fed, c"),
         Misconception(
             "sum_dropped",
             "Your answer is right in evaluation, but in training it drops the sum, so that what went into the "
             "sublayer is dropped as well. Dropout is only for what came out.",
-            _joined_by(lambda layer, x, y: layer.norm(layer.dropout(x + y))),
+            _slip_alone((_JOIN, "layer.norm(layer.dropout(went_in + came_out))")),
             alone=True,
         ),
         Misconception(
             "attention_weights_dropped",
             "Your answer is right in evaluation, but in training it also drops weights of both attentions. Leave the "
             "constructor as it is: dropout is only for what came out of a sublayer.",
-            _AttentionWeightsDropped,
+            _slip_alone(
+                (
+                    "self_attention = MultiHeadAttention(d_model, heads",
+                    "self_attention = MultiHeadAttention(d_model, heads, dropout",
+                ),
+                (
+                    "cross_attention = MultiHeadAttention(d_model, heads",
+                    "cross_attention = MultiHeadAttention(d_model, heads, dropout",
+                ),
+            ),
             alone=True,
         ),
         Misconception(
             "dropped_in_evaluation",
             "Your answer drops in evaluation as well. F.dropout has to be told when it is training "
             "(training=self.training); add_and_norm_1 to 3 know.",
-            _joined_by(lambda layer, x, y: layer.norm(x + F.dropout(y, layer.dropout.p))),
+            _slip_alone((_JOIN, "layer.norm(went_in + nn.functional.dropout(came_out, layer.dropout.p))")),
         ),
     ),
     withheld=WITHHELD,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -11,8 +11,9 @@ from torch import Generator, Tensor, nn
 
 from course_lib import blocks
 from course_lib.blocks import BlockConfig
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import Callback, Case, Exercise, Hint, Misconception, Pair, Value
-from course_lib.exercises.common import as_it_is, integer
+from course_lib.exercises.common import integer
 from course_lib.exercises.encoder_decoder.shared import GERMAN, LESSON, WITHHELD, random_weights
 from course_lib.masking import causal_mask, padding_mask
 from course_lib.references import encoder_decoder
@@ -99,90 +100,36 @@ def _forward_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("one token, and <s> alone", (alone, torch.tensor([[START_ID]]), *_parts(generator, 2, 1, (12, 13))))
 
 
-Blocks = Sequence[Callable[..., Tensor]]
-Embed = Callable[[Tensor], Tensor]
-Seen = Callable[[Tensor, int], Tensor]
-"""What becomes of the source's mask where this many queries use it."""
-
-
-def _tokens(tokens: Tensor, queries: int) -> Tensor:
-    return tokens
-
-
-def _everything(tokens: Tensor, queries: int) -> Tensor:
-    return torch.ones_like(tokens)
-
-
-def _padding(tokens: Tensor, queries: int) -> Tensor:
-    return ~tokens
-
-
-def _up_to_here(tokens: Tensor, queries: int) -> Tensor:
-    return tokens & torch.ones(queries, tokens.shape[-1]).tril().bool()
-
-
-def _joined(
-    source: Tensor,
-    target: Tensor,
-    embed_source: Embed,
-    encoder: Blocks,
-    embed_target: Embed,
-    decoder: Blocks,
-    output: Callable[[Tensor], Tensor],
-    *,
-    mask: Callable[[Tensor], Tensor] = as_it_is,
-    seen: tuple[Seen, Seen] = (_tokens, _tokens),
-    exchanged: bool = False,
-    hidden: int = PADDING_ID,
-    blocks: tuple[slice, slice] = (slice(None), slice(None)),
-    chained: tuple[bool, bool] = (True, True),
-    level: bool = False,
-    embed_both: bool = False,
-    end: Callable[[Tensor], Tensor] = as_it_is,
-) -> Tensor:
-    """As the reference, with changes.
-
-    Args:
-        mask: of the causal mask.
-        seen: of the source's mask, for the encoder and for the decoder.
-        exchanged: the decoder's two masks.
-        hidden: ids up to this one are treated as padding.
-        blocks: which blocks of each stack are used.
-        chained: whether each block of a stack reads the one before, or all the embedded tokens.
-        level: each decoder block reads the encoder block of the same height.
-        embed_both: whether embed_source is used for the target as well.
-        end: what is made of the scores.
-    """
-    tokens = (source > hidden).unsqueeze(1)
-    memories = [embed_source(source)]
-    for block in encoder[blocks[0]]:
-        memories.append(block(memories[-1 if chained[0] else 0], seen[0](tokens, source.shape[1])))
-    states = [(embed_source if embed_both else embed_target)(target)]
-    masks = mask(causal_mask(target.shape[1])), seen[1](tokens, target.shape[1])
-    for number, block in enumerate(decoder[blocks[1]], 1):
-        memory = memories[number if level else -1]
-        own, other = masks[::-1] if exchanged else masks
-        states.append(block(states[-1 if chained[1] else 0], memory, own, other))
-    return end(output(states[-1]))
-
-
-def _all_seen(*inputs: Any, **changes: Any) -> Tensor:
-    return _joined(*inputs, seen=(_everything, _everything), **changes)
-
-
-def _joined_with_full_masks(source: Tensor, target: Tensor, *parts: Any) -> Tensor:
+def _joined(source: Tensor, target: Tensor, *parts: Any) -> Tensor:
     embed_source, encoder, embed_target, decoder, output = parts
-    tokens = source.ne(0)
+    memory_mask = tokens = (source != PADDING_ID).unsqueeze(1)
     memory = embed_source(source)
-    for block in encoder:
-        memory = block(memory, tokens[:, None, :].expand(-1, source.shape[1], -1))
-    length = target.shape[1]
-    causal = (torch.arange(length)[:, None] >= torch.arange(length)).expand(len(target), -1, -1)
+    for read in encoder:
+        memory = read(memory, tokens)
+    mask = causal_mask(target.shape[1])
     x = embed_target(target)
-    for block in decoder:
-        x = block(x, memory, causal, tokens[:, None, :].expand(-1, length, -1))
+    for write in decoder:
+        x = write(x, memory, mask, memory_mask)
     logits: Tensor = output(x)
     return logits
+
+
+_slip = partial(Edited, _joined)
+
+_slip_alone = partial(Edited, _joined, paired=False)
+"""One that is not tried together with others."""
+
+_CAUSAL = "causal_mask(target.shape[1])"
+
+
+_ALL_SEEN = (" tokens)\n", " torch.ones_like(tokens))\n"), ("mask, memory_mask", "mask, torch.ones_like(tokens)")
+
+
+_LEVEL_BY_LEVEL = (
+    ("memory = embed_source(source)", "memories, memory = [], embed_source(source)"),
+    ("in encoder:", "in encoder:\n        memories.append(memory)"),
+    ("for write in decoder", "for write, memory in zip(decoder, [*memories[1:], memory])"),
+)
 
 
 def _joined_sentence_by_sentence(source: Tensor, target: Tensor, *parts: Any) -> Tensor:
@@ -217,27 +164,7 @@ def _joined_token_by_token(source: Tensor, target: Tensor, *parts: Any) -> Tenso
     return torch.stack(rows, dim=1)
 
 
-def _joined_with_target_padding(source: Tensor, target: Tensor, *parts: Any) -> Tensor:
-    """The target's padding forbidden as well, though being causal hides it."""
-    embed_source, encoder, embed_target, decoder, output = parts
-    memory_mask = torch.where(source == 0, False, True)[:, None]
-    x = embed_source(source)
-    for i in range(len(encoder)):
-        x = encoder[i](x, memory_mask)
-    y = embed_target(target)
-    own = torch.ones(target.shape[1], target.shape[1], dtype=torch.bool).tril() & (target != 0)[:, None]
-    for i in range(len(decoder)):
-        y = decoder[i](y, x, own, memory_mask)
-    logits: Tensor = output(y)
-    return logits
-
-
-CORRECT = (
-    _joined_with_full_masks,
-    _joined_sentence_by_sentence,
-    _joined_token_by_token,
-    _joined_with_target_padding,
-)
+CORRECT = (_joined, _joined_sentence_by_sentence, _joined_token_by_token)
 
 
 EXERCISE = Exercise(
@@ -285,14 +212,7 @@ EXERCISE = Exercise(
             "The causal mask for as many tokens as the target has.\n"
             "Embed the target and send it through the decoder's blocks, each with the memory and both masks.\n"
             "The output layer gives the scores.",
-            answers=(
-                "level_by_level",
-                "not_chained",
-                "encoder_not_chained",
-                "decoder_not_chained",
-                "first_blocks_only",
-                "softmaxed",
-            ),
+            answers=("level_by_level", "encoder_not_chained", "decoder_not_chained", "first_blocks_only", "softmaxed"),
         ),
     ),
     misconceptions=(
@@ -300,167 +220,150 @@ EXERCISE = Exercise(
             "future_seen",
             "Your answer lets the decoder's tokens see those after them: its mask does not forbid it. It must be "
             "causal: the lower triangle.",
-            partial(_joined, mask=torch.ones_like),
+            _slip((_CAUSAL, "torch.ones_like(causal_mask(target.shape[1]))")),
         ),
         Misconception(
             "itself_forbidden",
             "Your answer forbids each target token to see itself, and the first to see anything. The diagonal of the "
             "causal mask is allowed.",
-            partial(_joined, mask=lambda mask: mask.tril(diagonal=-1)),
+            _slip((_CAUSAL, "causal_mask(target.shape[1]).tril(-1)")),
         ),
         Misconception(
             "keys_as_rows",
             "Your answer lets the decoder's tokens see the future but not the past: its mask is the upper triangle. "
             "Rows are queries: the lower triangle is allowed.",
-            partial(_joined, mask=lambda mask: mask.T),
+            _slip((_CAUSAL, "causal_mask(target.shape[1]).T")),
         ),
         Misconception(
             "causal_mask_inverted",
             "Your causal mask is True where attention is forbidden, as torch's own modules have it (torch.triu). In "
             "this course True means `may attend`: torch.tril, or causal_mask.",
-            lambda *inputs: _joined(*inputs, mask=torch.logical_not),
+            _slip_alone((_CAUSAL, "~causal_mask(target.shape[1])")),
         ),
         Misconception(
             "padding_seen",
             "Your answer lets every token attend to the source's padding. Its mask is True only where source != "
             "PADDING_ID.",
-            _all_seen,
+            _slip_alone(*_ALL_SEEN),
         ),
         Misconception(
             "padding_seen_by_the_encoder",
             "Your answer lets the source's tokens attend to its padding: the encoder's blocks need the source's mask, "
             "just as the cross-attention does.",
-            partial(_joined, seen=(_everything, _tokens)),
+            _slip(_ALL_SEEN[0]),
         ),
         Misconception(
             "padding_seen_by_the_decoder",
             "Your answer lets the target's tokens attend to the source's padding: the cross-attention needs the "
             "source's mask, just as the encoder's blocks do.",
-            partial(_joined, seen=(_tokens, _everything)),
+            _slip(_ALL_SEEN[1]),
         ),
         Misconception(
             "causal_encoder",
             "Your answer lets each source token see only those up to itself: the encoder's mask is causal. The source "
             "is there from the beginning, so that only its padding is forbidden.",
-            partial(_joined, seen=(_up_to_here, _tokens)),
+            _slip((" tokens)\n", " tokens & causal_mask(source.shape[1]))\n")),
         ),
         Misconception(
             "causal_cross_attention",
             "Your answer's cross-attention is causal: place t sees the first t + 1 tokens of the source only. The "
             "source is there from the beginning, so that only its padding is forbidden.",
-            partial(_joined, seen=(_tokens, _up_to_here)),
+            _slip(("mask, memory_mask", "mask, tokens & torch.ones(target.shape[1], source.shape[1]).tril().bool()")),
         ),
         Misconception(
             "only_padding_seen",
             "Your answer attends to the source's padding and to no token of it. The mask is True at tokens: source != "
             "PADDING_ID, not ==.",
-            partial(_joined, seen=(_padding, _padding)),
+            _slip(("!=", "==")),
         ),
         Misconception(
             "padded_queries_in_the_encoder",
             "In the encoder your mask forbids padding to look, but not to be looked at. Keys are the last dimension "
             "of a mask: unsqueeze(1), which makes it [batch, 1, source].",
-            partial(_joined, seen=(lambda tokens, queries: tokens.mT, _tokens)),
+            _slip((" tokens)\n", " tokens.mT)\n")),
         ),
         Misconception(
             "unknown_words_hidden",
             "Your answer hides other ids than the padding's, such as 3, the unknown token. Only padding is hidden: the "
             "mask is source != PADDING_ID.",
-            partial(_joined, hidden=UNKNOWN_ID),
+            _slip(("!= PADDING_ID", "> UNKNOWN_ID")),
         ),
         Misconception(
             "masks_inverted",
             "Your answer's masks are True where attention is forbidden, as torch's own modules have it. In this course "
             "True means `may attend`: leave out the ~.",
-            lambda *inputs: _joined(*inputs, mask=torch.logical_not, seen=(_padding, _padding)),
+            _slip_alone((_CAUSAL, "~causal_mask(target.shape[1])"), ("!=", "==")),
         ),
         Misconception(
             "masks_exchanged",
             "Your answer hands the decoder's blocks their two masks in the wrong order. First comes the target's, then "
             "the source's: block(x, memory, mask, memory_mask).",
-            lambda *inputs: _joined(*inputs, exchanged=True),
+            _slip_alone(("mask, memory_mask", "memory_mask, mask")),
         ),
         Misconception(
             "encoder_left_out",
             "Your answer hands the embedded source to the decoder: the encoder's blocks are not used, or what they "
             "return is dropped. Keep it: x = block(x, mask).",
-            partial(_joined, blocks=(slice(0), slice(None))),
+            _slip(("in encoder", "in encoder[:0]")),
         ),
         Misconception(
             "level_by_level",
             "Your answer gives each decoder block the encoder block of the same height. All of them get the output of "
             "the last: run the whole encoder first.",
-            partial(_joined, level=True),
-        ),
-        Misconception(
-            "not_chained",
-            "Your answer gives every block the embedded tokens, so that only the last block of each stack counts. Each "
-            "reads what the block before it returned.",
-            partial(_joined, chained=(False, False)),
+            _slip(*_LEVEL_BY_LEVEL),
         ),
         Misconception(
             "encoder_not_chained",
             "Your answer gives each of the encoder's blocks the embedded tokens, so that only its last block counts. "
             "Each reads what the block before it returned.",
-            partial(_joined, chained=(False, True)),
+            _slip(("read(memory", "read(embed_source(source)")),
         ),
         Misconception(
             "decoder_not_chained",
             "Your answer gives each of the decoder's blocks the embedded tokens, so that only its last block counts. "
             "Each reads what the block before it returned.",
-            partial(_joined, chained=(True, False)),
+            _slip(("write(x", "write(embed_target(target)")),
         ),
         Misconception(
             "first_blocks_only",
             "Your answer uses only the first block of each stack, or returns from within the loop. Go through all of "
             "them.",
-            lambda *inputs: _joined(*inputs, blocks=(slice(1), slice(1))),
+            _slip_alone(("in encoder", "in encoder[:1]"), ("in decoder", "in decoder[:1]")),
         ),
         Misconception(
             "first_encoder_block_only",
             "Only the first of the encoder's blocks counts in your answer. Go through all of them, and hand the "
             "decoder what the last one returned.",
-            partial(_joined, blocks=(slice(1), slice(None))),
+            _slip(("in encoder", "in encoder[:1]")),
         ),
         Misconception(
             "first_decoder_block_only",
             "Only the first of the decoder's blocks counts in your answer: does it return from within the loop? Go "
             "through all of them.",
-            lambda *inputs: _joined(*inputs, blocks=(slice(None), slice(1))),
-        ),
-        Misconception(
-            "last_encoder_block_left_out",
-            "Your answer leaves out the last of the encoder's blocks, or what it returned. Go through all of them, and "
-            "hand the decoder what the last one returned.",
-            lambda *inputs: _joined(*inputs, blocks=(slice(-1), slice(None))),
-        ),
-        Misconception(
-            "decoder_reversed",
-            "Your answer runs the decoder's blocks from the last to the first. Call them in the order of the list.",
-            lambda *inputs: _joined(*inputs, blocks=(slice(None), slice(None, None, -1))),
+            _slip_alone(("in decoder", "in decoder[:1]")),
         ),
         Misconception(
             "embed_source_for_both",
             "Your answer embeds the target with embed_source as well. Each language has its own: embed_target(target).",
-            partial(_joined, embed_both=True),
+            _slip(("embed_target(target)", "embed_source(target)")),
         ),
         Misconception(
             "output_left_out",
             "Your answer is the last block's vectors. The output layer should turn them into scores: output(x).",
-            lambda *inputs: _joined(*(*inputs[:-1], as_it_is)),
+            _slip_alone(("output(x)", "x")),
         ),
         Misconception(
             "softmaxed",
             "Your answer takes the softmax at the end. Return the scores as the output layer gives them: the loss "
             "takes their logarithm and softmax in one.",
-            partial(_joined, end=lambda scores: scores.softmax(dim=-1)),
+            _slip(("output(x)", "output(x).softmax(dim=-1)")),
         ),
         Misconception(
             "log_softmaxed",
             "Your answer takes log_softmax at the end. Return the scores as the output layer gives them.",
-            partial(_joined, end=lambda scores: scores.log_softmax(dim=-1)),
+            _slip(("output(x)", "output(x).log_softmax(dim=-1)")),
         ),
     ),
-    listed_pairs=(Pair("padding_seen", "level_by_level", partial(_all_seen, level=True)),),
+    listed_pairs=(Pair("padding_seen", "level_by_level", _slip(*_ALL_SEEN, *_LEVEL_BY_LEVEL)),),
     withheld=WITHHELD,
 )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
 
 import torch
 from torch import Generator, Tensor
 
 from course_lib import blocks
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import CORE, Callback, Case, Exercise, Hint, Misconception
 from course_lib.checking.recorded.stand_ins import Tanh
 from course_lib.exercises.common import Kind, and_turned_around, kinds
@@ -19,9 +19,7 @@ from course_lib.exercises.heads_and_blocks.shared import (
     ORDERS,
     WITHHELD,
     Function,
-    in_add_and_norm,
     misplaced_dropouts,
-    nothing_kept,
 )
 from course_lib.exercises.worked_examples import B
 
@@ -55,40 +53,32 @@ def _add_and_norm_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         )
 
 
-def _added_and_normed(
-    x: Tensor,
-    sublayer: Function,
-    norm: Function,
-    dropout: Function,
-    norm_first: bool,
-    *,
-    post: str = "sum",
-    **changes: Any,
-) -> Tensor:
-    """Add & norm with mistakes that already show in post-norm."""
-    return in_add_and_norm(x, sublayer, norm, dropout, "read" if norm_first else post, **changes)
-
-
-def _pre_normed(
-    x: Tensor,
-    sublayer: Function,
-    norm: Function,
-    dropout: Function,
-    norm_first: bool,
-    *,
-    pre: str = "read",
-    **changes: Any,
-) -> Tensor:
-    """Add & norm with mistakes in pre-norm only: they pair with each other, because post-norm's part comes first."""
+def _joined(x: Tensor, sublayer: Function, norm: Function, dropout: Function, norm_first: bool) -> Tensor:
     if norm_first:
-        return in_add_and_norm(x, sublayer, norm, dropout, pre, **changes)
-    return blocks.add_and_norm(x, sublayer, norm, dropout, norm_first)
+        read = norm(x)
+        added = sublayer(read)
+        dropped = dropout(added)
+        total = x + dropped
+        return total
+    out = sublayer(x)
+    more = dropout(out)
+    summed = x + more
+    return norm(summed)
 
 
-def _joined_by_cases(x: Tensor, sublayer: Function, norm: Function, dropout: Function, norm_first: bool) -> Tensor:
-    if norm_first:
-        return x + dropout(sublayer(norm(x)))
-    return norm(x + dropout(sublayer(x)))
+_slip = partial(Edited, _joined)
+"""One that shows in post-norm."""
+
+_slip_beyond = partial(Edited, _joined, beside="pre-norm")
+"""One that shows in pre-norm only: next to one that shows in post-norm it is not looked at, as that comes first."""
+
+
+_UNDROPPED = (("dropout(added)", "added"), ("dropout(out)", "out"))
+_MISPLACED = {
+    "sum": _slip(*_UNDROPPED, ("return total", "return dropout(total)"), ("norm(summed)", "norm(dropout(summed))")),
+    "end": _slip(*_UNDROPPED, ("return total", "return dropout(total)"), ("norm(summed)", "dropout(norm(summed))")),
+    "read": _slip(*_UNDROPPED, ("sublayer(read)", "sublayer(dropout(read))"), ("sublayer(x)", "sublayer(dropout(x))")),
+}
 
 
 def _joined_step_by_step(x: Tensor, sublayer: Function, norm: Function, dropout: Function, norm_first: bool) -> Tensor:
@@ -101,12 +91,6 @@ def _joined_step_by_step(x: Tensor, sublayer: Function, norm: Function, dropout:
     return y
 
 
-def _joined_in_place(x: Tensor, sublayer: Function, norm: Function, dropout: Function, norm_first: bool) -> Tensor:
-    out = x.clone()
-    out += dropout(sublayer(norm(x) if norm_first else x))
-    return out if norm_first else norm(out)
-
-
 def _joined_by_stages(x: Tensor, sublayer: Function, norm: Function, dropout: Function, norm_first: bool) -> Tensor:
     def nothing(y: Tensor) -> Tensor:
         return y
@@ -115,12 +99,7 @@ def _joined_by_stages(x: Tensor, sublayer: Function, norm: Function, dropout: Fu
     return after(torch.stack([x, dropout(sublayer(before(x)))]).sum(dim=0))
 
 
-CORRECT = (
-    _joined_by_cases,
-    _joined_step_by_step,
-    _joined_in_place,
-    _joined_by_stages,
-)
+CORRECT = (_joined, _joined_step_by_step, _joined_by_stages)
 
 
 EXERCISE = Exercise(
@@ -165,83 +144,83 @@ EXERCISE = Exercise(
             "always_post_norm",
             "Post-norm is right, but your answer does the same where norm_first is True. There the norm stands before "
             "the sublayer, and the sum is not normalised: x + dropout(sublayer(norm(x))).",
-            partial(_pre_normed, pre="sum"),
+            _slip_beyond(("= norm(x)", "= x"), ("return total", "return norm(total)")),
             alone=True,
         ),
         Misconception(
             "residual_normalised_too",
             "In pre-norm your answer adds the normalised x. Only the sublayer reads that; what is added is x itself, "
             "so that a path without any norm leads through all the blocks.",
-            partial(_pre_normed, pre="read kept"),
+            _slip_beyond(("x + dropped", "read + dropped")),
         ),
         Misconception(
             "only_the_residual_normalised",
             "In pre-norm your answer normalises the x that is added, and the sublayer reads x as it is. It is the "
             "other way round: x + dropout(sublayer(norm(x))).",
-            partial(_pre_normed, pre="kept"),
+            _slip_beyond(("= norm(x)", "= x"), ("x + dropped", "norm(x) + dropped")),
         ),
         Misconception(
             "pre_norm_of_the_output",
             "In pre-norm your answer normalises what the sublayer adds. The norm stands before the sublayer: "
             "x + dropout(sublayer(norm(x))).",
-            partial(_pre_normed, pre="output"),
+            _slip_beyond(("= norm(x)", "= x"), ("sublayer(read)", "norm(sublayer(read))")),
         ),
         Misconception(
             "pre_norm_normalised_twice",
             "In pre-norm your answer normalises the sum as well. There the norm stands before the sublayer only.",
-            partial(_pre_normed, pre="read sum"),
+            _slip_beyond(("return total", "return norm(total)")),
         ),
         Misconception(
             "pre_norm_residual_left_out",
             "In pre-norm your answer lacks the residual connection: x is not added to what the sublayer makes of it.",
-            partial(_pre_normed, add=nothing_kept),
+            _slip_beyond(("x + dropped", "dropped")),
         ),
         Misconception(
             "pre_norm_dropout_left_out",
             "In pre-norm your answer does not call dropout. It is for what the sublayer adds, in both orders: "
             "x + dropout(sublayer(norm(x))).",
-            partial(_pre_normed, drops=""),
+            _slip_beyond(_UNDROPPED[0]),
         ),
         Misconception(
             "pre_norm_although_not_first",
             "Where norm_first is False your answer puts the norm before the sublayer, which is pre-norm. It should be "
             "post-norm there: norm(x + dropout(sublayer(x))). Is norm_first not used, or are the two branches swapped?",
-            partial(_added_and_normed, post="read"),
+            _slip(("sublayer(x)", "sublayer(norm(x))"), ("norm(summed)", "summed")),
         ),
         Misconception(
             "residual_left_out",
             "Your answer lacks the residual connection: x is not added to what the sublayer makes of it.",
-            partial(_added_and_normed, add=nothing_kept),
+            _slip(("x + dropped", "dropped"), ("x + more", "more")),
         ),
         Misconception(
             "sum_not_normalised",
             "Your answer normalises only what the sublayer adds. In post-norm the sum is normalised: "
             "norm(x + dropout(sublayer(x))).",
-            partial(_added_and_normed, post="added"),
+            _slip(("x + more", "x + norm(more)"), ("norm(summed)", "summed")),
         ),
         Misconception(
             "post_norm_reads_the_norm",
             "In post-norm your answer normalises what the sublayer reads as well. There only the sum is normalised: "
             "norm(x + dropout(sublayer(x))).",
-            partial(_added_and_normed, post="read sum"),
+            _slip(("sublayer(x)", "sublayer(norm(x))")),
         ),
         Misconception(
             "dropout_left_out",
             "Your answer does not call dropout. It is for what the sublayer adds: dropout(sublayer(...)).",
-            partial(_added_and_normed, drops=""),
+            _slip(*_UNDROPPED),
         ),
-        *misplaced_dropouts(lambda place: partial(_added_and_normed, drops=place)),
+        *misplaced_dropouts(_MISPLACED.__getitem__),
         Misconception(
             "input_dropped_as_well",
             "Your answer calls dropout on what the sublayer reads as well as on what it adds. It is only for what the "
             "sublayer adds: dropout(sublayer(...)).",
-            partial(_added_and_normed, drops="read added"),
+            _slip(("sublayer(read)", "sublayer(dropout(read))"), ("sublayer(x)", "sublayer(dropout(x))")),
         ),
         Misconception(
             "residual_dropped",
             "Your answer calls dropout on the x that is added, not on what the sublayer adds. It is the other way "
             "round: x + dropout(sublayer(...)).",
-            partial(_added_and_normed, drops="kept"),
+            _slip(*_UNDROPPED, ("x + dropped", "dropout(x) + dropped"), ("x + more", "dropout(x) + more")),
         ),
     ),
     withheld=WITHHELD,

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import torch
 from torch import Generator, nn
 
 from course_lib import blocks
-from course_lib.checking.exercise import Case, Exercise, Hint, Misconception, Pair
+from course_lib.checking.edits import Edited
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import alike, integer, sizes
 from course_lib.exercises.heads_and_blocks.shared import LESSON, WITHHELD
 
@@ -27,25 +28,18 @@ def _count_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case(f"other sizes {number + 1}", (heads * d_head, heads, d_ff))
 
 
-Count = Callable[[int, int, int], int]
+def _counted(d_model: int, heads: int, d_ff: int) -> dict[str, int]:
+    d, f = d_model, d_ff
+    matrix, bias = d * d, d
+    attention = 0
+    projections = 4 * (matrix + bias)
+    feed_forward = 2 * d * f + f + d
+    norms = 4 * d
+    return {"attention": attention, "projections": projections, "feed_forward": feed_forward, "layer_norms": norms}
 
 
-def _counted(d_model: int, heads: int, d_ff: int, **changed: Count) -> dict[str, int]:
-    """The right counts, except for some."""
-    right = blocks.block_parameters(d_model, heads, d_ff)
-    return right | {name: count(d_model, heads, d_ff) for name, count in changed.items()}
-
-
-def _four_matrices(d: int, h: int, f: int) -> int:
-    return 4 * d * d
-
-
-def _two_matrices(d: int, h: int, f: int) -> int:
-    return 2 * d * f
-
-
-def _for_each_head(d: int, h: int, f: int) -> int:
-    return 4 * h * (d * d + d)
+_slip = partial(Edited, _counted)
+_PROJECTIONS, _FEED_FORWARD = "4 * (matrix + bias)", "2 * d * f + f + d"
 
 
 def _counted_on_a_module(d_model: int, heads: int, d_ff: int) -> dict[str, int]:
@@ -74,30 +68,7 @@ def _counted_head_by_head(d_model: int, heads: int, d_ff: int) -> dict[str, int]
     }
 
 
-def _counted_by_a_function(d_model: int, heads: int, d_ff: int) -> dict[str, int]:
-    def linear(inputs: int, outputs: int) -> int:
-        return inputs * outputs + outputs
-
-    return {
-        "attention": 0,
-        "projections": 4 * linear(d_model, d_model),
-        "feed_forward": linear(d_model, d_ff) + linear(d_ff, d_model),
-        "layer_norms": 2 * (d_model + d_model),
-    }
-
-
-CORRECT = (
-    _counted_on_a_module,
-    _counted_head_by_head,
-    _counted_by_a_function,
-    lambda d_model, heads, d_ff: dict(
-        zip(
-            ("attention", "projections", "feed_forward", "layer_norms"),
-            (0, 4 * d_model * (d_model + 1), d_ff * (2 * d_model + 1) + d_model, 4 * d_model),
-            strict=True,
-        )
-    ),
-)
+CORRECT = (_counted, _counted_on_a_module, _counted_head_by_head)
 
 
 EXERCISE = Exercise(
@@ -145,116 +116,116 @@ EXERCISE = Exercise(
             "one_projection_for_each_head",
             "Your answer gives every head projections of d_model × d_model. The heads divide them: a head's piece is "
             "d_model × d_head, and all heads together are d_model × d_model again, however many there are.",
-            partial(_counted, projections=_for_each_head),
+            _slip(("projections =", "projections = heads *")),
         ),
         Misconception(
             "three_projections",
             "Your answer counts three projections, W_q, W_k and W_v. There is a fourth, W_o, which mixes the heads.",
-            partial(_counted, projections=lambda d, h, f: 3 * (d * d + d)),
+            _slip(("4 * (", "3 * (")),
         ),
         *alike(
             "Your answer counts projections of a single head, d_model × d_head. There are `heads` of them, and "
             "together they are d_model × d_model.",
-            projections_of_one_head=partial(_counted, projections=lambda d, h, f: 4 * (d * (d // h) + d // h)),
-            one_head_and_w_o=partial(_counted, projections=lambda d, h, f: 3 * (d * (d // h) + d // h) + d * d + d),
+            projections_of_one_head=_slip(("= d * d, d", "= d * (d // heads), d // heads")),
+            one_head_and_w_o=_slip((_PROJECTIONS, "3 * (d + 1) * (d // heads) + matrix + bias")),
         ),
         Misconception(
             "no_biases",
             "Your answer leaves out the biases of the linear layers. Each has one number for each of its outputs.",
-            partial(_counted, projections=_four_matrices, feed_forward=_two_matrices),
+            _slip(("matrix + bias)", "matrix)"), (_FEED_FORWARD, "2 * d * f")),
         ),
         *alike(
             "Your answer leaves out biases of the projections. Each of the four has one, of d_model numbers.",
-            no_biases_in_the_projections=partial(_counted, projections=_four_matrices),
-            no_bias_in_w_o=partial(_counted, projections=lambda d, h, f: 4 * d * d + 3 * d),
-            a_bias_in_w_o_alone=partial(_counted, projections=lambda d, h, f: 4 * d * d + d),
+            no_biases_in_the_projections=_slip(("matrix + bias)", "matrix)")),
+            no_bias_in_w_o=_slip((_PROJECTIONS, "4 * matrix + 3 * bias")),
+            a_bias_in_w_o_alone=_slip((_PROJECTIONS, "4 * matrix + bias")),
         ),
         Misconception(
             "attention_has_some",
             "Your answer gives attention itself as many parameters as the projections. softmax(q kᵀ / √d_head) v has "
             "nothing to learn: attention has 0, the projections have them all.",
-            partial(_counted, attention=lambda d, h, f: 4 * (d * d + d)),
+            _slip(("attention = 0", "attention = 4 * (d * d + d)")),
         ),
         Misconception(
             "projections_as_attention",
             "Your answer counts the projections as attention's own. softmax(q kᵀ / √d_head) v has nothing to learn: "
             "what is learned makes q, k and v and mixes the heads, and belongs to the projections.",
-            partial(_counted, attention=lambda d, h, f: 4 * (d * d + d), projections=lambda d, h, f: 0),
+            _slip(("attention = 0", "attention = 4 * (d * d + d)"), (_PROJECTIONS, "0")),
         ),
         Misconception(
             "only_w_o_as_projection",
             "Your answer counts W_q, W_k and W_v as attention's own, and only W_o as a projection. softmax(q kᵀ / "
             "√d_head) v has nothing to learn: all four are projections.",
-            partial(_counted, attention=lambda d, h, f: 3 * (d * d + d), projections=lambda d, h, f: d * d + d),
+            _slip(("attention = 0", "attention = 3 * (d * d + d)"), (_PROJECTIONS, "matrix + bias")),
         ),
         *alike(
             "Your answer gives attention itself a parameter, one for its scale or one for each head. √d_head follows "
             "from the sizes, and nothing in attention is learned: it has 0.",
-            one_for_each_head=partial(_counted, attention=lambda d, h, f: h),
-            one_for_the_scale=partial(_counted, attention=lambda d, h, f: 1),
+            one_for_each_head=_slip(("attention = 0", "attention = heads")),
+            one_for_the_scale=_slip(("attention = 0", "attention = 1")),
         ),
         Misconception(
             "four_times_d_model",
             "Your answer uses 4 d_model as the hidden width. That is usual, but the width is handed to you: use "
             "d_ff, which may be anything.",
-            partial(_counted, feed_forward=lambda d, h, f: d * 4 * d + 4 * d + 4 * d * d + d),
+            _slip(("= d_model, d_ff", "= d_model, 4 * d_model")),
         ),
         Misconception(
             "one_layer_of_feed_forward",
             "Your answer counts only the first layer of the feed-forward network. The second leads back from d_ff "
             "to d_model, with d_model biases.",
-            partial(_counted, feed_forward=lambda d, h, f: d * f + f),
+            _slip((_FEED_FORWARD, "d * f + f")),
         ),
         *alike(
             "Your answer gives both layers of the feed-forward network equally many biases. A layer has one bias for "
             "each output: d_ff in the first, d_model in the second.",
-            equal_biases=partial(_counted, feed_forward=lambda d, h, f: 2 * d * f + 2 * f),
-            equal_biases_of_d_model=partial(_counted, feed_forward=lambda d, h, f: 2 * d * f + 2 * d),
+            equal_biases=_slip(("+ f + d", "+ 2 * f")),
+            equal_biases_of_d_model=_slip(("+ f + d", "+ 2 * d")),
         ),
         Misconception(
             "no_biases_in_the_feed_forward_network",
             "Your answer leaves out the biases of the feed-forward network. A layer has one for each output: d_ff "
             "in the first, d_model in the second.",
-            lambda d, h, f: _counted(d, h, f, feed_forward=_two_matrices),  # along with other biases it is `no_biases`
+            _slip((_FEED_FORWARD, "2 * d * f"), paired=False),  # along with other biases it is `no_biases`
         ),
         Misconception(
             "first_bias_left_out",
             "Your answer leaves out the d_ff biases of the feed-forward network's first layer.",
-            partial(_counted, feed_forward=lambda d, h, f: 2 * d * f + d),
+            _slip(("+ f + d", "+ d")),
         ),
         Misconception(
             "second_bias_left_out",
             "Your answer leaves out the d_model biases of the feed-forward network's second layer.",
-            partial(_counted, feed_forward=lambda d, h, f: 2 * d * f + f),
+            _slip(("+ f + d", "+ f")),
         ),
         Misconception(
             "one_layer_norm",
             "Your answer counts 2 d_model for the layer norms. A block has two of them, one for each sublayer, and "
             "each has a gamma and a beta of d_model numbers.",
-            partial(_counted, layer_norms=lambda d, h, f: 2 * d),
+            _slip(("norms = 4 * d", "norms = 2 * d")),
         ),
         Misconception(
             "two_numbers_a_norm",
             "Your answer gives a layer norm two numbers. Gamma and beta have d_model each, one for each number of a "
             "token.",
-            partial(_counted, layer_norms=lambda d, h, f: 4),
+            _slip(("norms = 4 * d", "norms = 4")),
         ),
         Misconception(
             "norms_have_none",
             "Your answer says that layer norms learn nothing. Mean and variance are computed, but gamma and beta are "
             "learned.",
-            partial(_counted, layer_norms=lambda d, h, f: 0),
+            _slip(("norms = 4 * d", "norms = 0")),
         ),
         Misconception(
             "three_layer_norms",
             "Your answer counts three layer norms. A block has two, one for each sublayer.",
-            partial(_counted, layer_norms=lambda d, h, f: 6 * d),
+            _slip(("norms = 4 * d", "norms = 6 * d")),
         ),
         Misconception(
             "second_norm_as_wide_as_the_hidden_layer",
             "Your answer gives the second layer norm d_ff numbers for gamma and beta each. What it normalises has "
             "d_model numbers again.",
-            partial(_counted, layer_norms=lambda d, h, f: 2 * d + 2 * f),
+            _slip(("norms = 4 * d", "norms = 2 * d + 2 * f")),
         ),
         Misconception(
             "total",
@@ -271,34 +242,7 @@ EXERCISE = Exercise(
             "three_projections_for_each_head",
             "Your answer gives every head a W_q, W_k and W_v of d_model × d_model. The heads divide these: a head's "
             "piece is d_model × d_head, and all heads together are d_model × d_model again, however many there are.",
-            partial(_counted, projections=lambda d, h, f: 3 * h * (d * d + d) + d * d + d),
-        ),
-    ),
-    listed_pairs=(
-        Pair(
-            "three_projections",
-            "no_biases_in_the_projections",
-            partial(_counted, projections=lambda d, h, f: 3 * d * d),
-        ),
-        Pair(
-            "three_projections",
-            "no_biases",
-            partial(_counted, projections=lambda d, h, f: 3 * d * d, feed_forward=_two_matrices),
-        ),
-        Pair(
-            "one_projection_for_each_head",
-            "three_projections",
-            partial(_counted, projections=lambda d, h, f: 3 * h * (d * d + d)),
-        ),
-        Pair(
-            "one_projection_for_each_head",
-            "no_biases_in_the_projections",
-            partial(_counted, projections=lambda d, h, f: 4 * h * d * d),
-        ),
-        Pair(
-            "one_projection_for_each_head",
-            "no_biases",
-            partial(_counted, projections=lambda d, h, f: 4 * h * d * d, feed_forward=_two_matrices),
+            _slip((_PROJECTIONS, "(3 * heads + 1) * (matrix + bias)")),
         ),
     ),
     withheld=WITHHELD,

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
 from course_lib import blocks
-from course_lib.checking.exercise import Case, Exercise, Hint, Misconception, Pair
+from course_lib.checking.edits import Edited
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import DROPOUT
 from course_lib.exercises.common import and_turned_around, integer, kinds
 from course_lib.exercises.heads_and_blocks.shared import LESSON, WITHHELD
@@ -39,29 +40,15 @@ def _dropout_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("a single number", (torch.tensor(3.0), torch.tensor(True), 0.25, True))
 
 
-Factor = Callable[[float, Tensor], Tensor | float]
-"""By what the numbers are multiplied, from the share to drop and `kept`."""
+def _dropped(x: Tensor, kept: Tensor, share: float, training: bool) -> Tensor:
+    factor = 1 / (1 - share)
+    if not training:
+        return x.clone()
+    return (x * factor).masked_fill(~kept, 0.0)
 
 
-_MAKE_UP: Factor = lambda share, kept: 1 / (1 - share)  # noqa: E731
-_ALONE: Factor = lambda share, kept: 1.0  # noqa: E731
-_SHRINK: Factor = lambda share, kept: 1 - share  # noqa: E731
-
-
-def _dropped(
-    x: Tensor,
-    kept: Tensor,
-    share: float,
-    training: bool,
-    *,
-    factors: tuple[Factor, Factor] = (_MAKE_UP, _ALONE),
-    stays: Callable[[Tensor], Tensor] = torch.clone,
-    phase: Callable[[bool], bool] = bool,
-) -> Tensor:
-    """Dropout with other factors in training and in evaluation, with another draw, or in another phase."""
-    training = phase(training)
-    y = x * factors[0 if training else 1](share, kept)
-    return y.masked_fill(~stays(kept), 0.0) if training else y
+_slip = partial(Edited, _dropped)
+_FACTOR = "1 / (1 - share)"
 
 
 def _dropout_by_loop(x: Tensor, kept: Tensor, share: float, training: bool) -> Tensor:
@@ -79,12 +66,7 @@ def _dropout_in_place(x: Tensor, kept: Tensor, share: float, training: bool) -> 
     return out
 
 
-CORRECT = (
-    _dropout_by_loop,
-    _dropout_in_place,
-    lambda x, kept, share, training: x * (kept / (1 - share)) if training else x,
-    lambda x, kept, share, training: torch.zeros_like(x).masked_scatter(kept, x[kept] / (1 - share)) if training else x,
-)
+CORRECT = (_dropped, _dropout_by_loop, _dropout_in_place)
 
 
 EXERCISE = Exercise(
@@ -115,72 +97,65 @@ EXERCISE = Exercise(
             "not_rescaled",
             "Your answer drops, but does not rescale: in training everything is too small on average, by a factor of "
             "1 - share. Divide what is kept by 1 - share.",
-            partial(_dropped, factors=(_ALONE, _ALONE)),
+            _slip((_FACTOR, "1")),
+        ),
+        Misconception(
+            "multiplied_by_what_is_kept",
+            "Your answer multiplies by 1 - share, which makes the numbers smaller still. Divide by it: what is kept "
+            "must make up for what is gone.",
+            _slip((_FACTOR, "1 - share")),
         ),
         Misconception(
             "rescaled_in_evaluation",
             "Your answer multiplies by 1 - share in evaluation instead of dividing by it in training. That is the "
             "form in the first paper, and just as right; but here, as in torch, evaluation leaves x alone.",
-            partial(_dropped, factors=(_ALONE, _SHRINK)),
+            _slip((_FACTOR, "1"), ("x.clone()", "x * (1 - share)")),
             alone=True,
         ),
         Misconception(
             "rescaled_twice",
             "Your answer divides by 1 - share in training, as it should, and multiplies by it in evaluation as well. "
             "Evaluation leaves x alone.",
-            partial(_dropped, factors=(_MAKE_UP, _SHRINK)),
+            _slip(("x.clone()", "x * (1 - share)")),
         ),
         Misconception(
             "divided_in_evaluation",
             "Your answer divides by 1 - share in evaluation as well. Nothing is dropped there, so there is nothing to "
             "make up for: return x as it is.",
-            partial(_dropped, factors=(_MAKE_UP, _MAKE_UP)),
+            _slip(("x.clone()", "x / (1 - share)")),
         ),
         Misconception(
             "divided_by_the_share",
             "Your answer divides by share, the part that is dropped. Divide by the part that is kept: 1 - share.",
-            partial(_dropped, factors=(lambda share, kept: 1 / share, _ALONE)),
-        ),
-        Misconception(
-            "multiplied_by_what_is_kept",
-            "Your answer multiplies by 1 - share, which makes the numbers smaller still. Divide by it: what is kept "
-            "must make up for what is gone.",
-            partial(_dropped, factors=(_SHRINK, _ALONE)),
+            _slip((_FACTOR, "1 / share")),
         ),
         Misconception(
             "divided_by_the_count",
             "Your answer divides by the share that happens to be kept this time. Divide by 1 - share, which does not "
             "depend on the draw.",
-            partial(_dropped, factors=(lambda share, kept: 1 / kept.double().mean().item(), _ALONE)),
+            _slip((_FACTOR, "1 / kept.double().mean().item()")),
         ),
         Misconception(
             "kept_and_dropped_exchanged",
             "Your answer sets to 0 what should be kept. `kept` is True where a number stays.",
-            partial(_dropped, stays=torch.logical_not),
+            _slip(("~kept", "kept")),
         ),
         Misconception(
             "in_evaluation_too",
             "Your answer does in evaluation what it does in training. Where `training` is False, return x as it is.",
-            partial(_dropped, phase=lambda training: True),
+            _slip(("if not training", "if False")),
         ),
         Misconception(
             "dropped_in_evaluation",
             "Your answer sets numbers to 0 in evaluation as well; only its rescaling looks at `training`. Where that "
             "is False, return x as it is.",
-            lambda x, kept, share, training: x * kept / (1 - share) if training else x * kept,
+            _slip(("x.clone()", "x * kept")),
             alone=True,
         ),
         Misconception(
             "only_in_evaluation",
             "Your answer drops in evaluation and leaves x alone in training. It is the other way round.",
-            partial(_dropped, phase=lambda training: not training),
-        ),
-    ),
-    listed_pairs=(
-        Pair(
-            "multiplied_by_what_is_kept",
-            "divided_in_evaluation",
-            partial(_dropped, factors=(_SHRINK, _MAKE_UP)),
+            _slip(("not training", "training")),
         ),
     ),
     withheld=WITHHELD,

@@ -15,9 +15,7 @@ from torch import Generator, Tensor, nn
 from course_lib import blocks
 from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
-from course_lib.checking.ready_made import (
-    ENCODER_LAYERS,
-)
+from course_lib.checking.ready_made import ENCODER_LAYERS
 from course_lib.exercises.common import ALMOST_EVERYTHING, Kind, and_turned_around, integer
 from course_lib.exercises.heads_and_blocks.shared import (
     FOUR_NUMBERS_A_WORD,
@@ -197,11 +195,7 @@ class _BlockByHand(blocks.PlainEncoderBlock):
         return fed if first else normal(fed, self.norm_2)
 
 
-CORRECT = (
-    _BlockLineByLine,
-    _BlockSentenceBySentence,
-    _BlockByHand,
-)
+CORRECT = (_BlockLineByLine, _BlockSentenceBySentence, _BlockByHand)
 
 
 EXERCISE = Exercise(
@@ -269,12 +263,6 @@ EXERCISE = Exercise(
             _slip_beyond(("x + added", "read + added"), ("half + more", "second + more")),
         ),
         Misconception(
-            "second_residual_normalised_too",
-            "In pre-norm, around the feed-forward network, your answer overwrites x with the normalised x, and adds "
-            "to that. Only the network reads norm_2(x); add its output to x as it was.",
-            _slip_beyond(("half + more", "second + more")),
-        ),
-        Misconception(
             "second_norm_left_out",
             "In pre-norm your answer's feed-forward network reads x as it is. It should also read a normalised x: "
             "norm_2(x).",
@@ -296,12 +284,6 @@ EXERCISE = Exercise(
             "In pre-norm only the queries of your answer are normalised. The sublayer reads norm_1(x), and queries, "
             "keys and values are all made from what it reads.",
             _slip_beyond(("(read, read, read,", "(read, x, x,")),
-        ),
-        Misconception(
-            "values_not_normed",
-            "In pre-norm your answer makes the values from x itself. The sublayer reads norm_1(x), and queries, keys "
-            "and values are all made from what it reads.",
-            _slip_beyond(("(read, read, read,", "(read, read, x,")),
         ),
         Misconception(
             "dropout_left_out",
@@ -350,10 +332,7 @@ EXERCISE = Exercise(
             "norms_dropped",
             "In training your answer drops what comes out of the norms. Dropout is for what a sublayer adds: "
             "x + self.dropout(...).",
-            _slip_beyond(
-                *_UNDROPPED,
-                *((old, f"self.dropout({old})") for old, _ in _NORMS_EXCHANGED),
-            ),
+            _slip_beyond(*_UNDROPPED, *((old, f"self.dropout({old})") for old, _ in _NORMS_EXCHANGED)),
         ),
         Misconception(
             "dropped_in_evaluation",
@@ -388,8 +367,7 @@ EXERCISE = Exercise(
             "In post-norm your answer normalises only what the sublayers add. There the sums are normalised: "
             "norm(x + dropout(sublayer(x))).",
             _slip(
-                ("self.norm_1(summed)", "x + self.norm_1(added)"),
-                ("self.norm_2(total)", "half + self.norm_2(more)"),
+                ("self.norm_1(summed)", "x + self.norm_1(added)"), ("self.norm_2(total)", "half + self.norm_2(more)")
             ),
         ),
         Misconception(
@@ -481,12 +459,6 @@ EXERCISE = Exercise(
             "one_norm_for_both",
             "Your answer uses norm_1 for both sublayers. The feed-forward network has a norm of its own, norm_2.",
             _slip(*_NORMS_EXCHANGED[2:]),
-        ),
-        Misconception(
-            "one_norm_for_both_in_pre_norm",
-            "In pre-norm your answer uses norm_1 for both sublayers. The feed-forward network has a norm of its own, "
-            "norm_2.",
-            _slip(_NORMS_EXCHANGED[2], paired=False),
         ),
         Misconception(
             "sublayers_exchanged",

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import torch
-import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib import blocks
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import NORMALISATION
-from course_lib.exercises.common import and_turned_around, epsilon_after, kinds, root_as_in_std, sizes
+from course_lib.exercises.common import and_turned_around, kinds, sizes
 from course_lib.exercises.heads_and_blocks.shared import FOUR_NUMBERS_A_WORD, LESSON, WITHHELD, gradients_cut
 from course_lib.exercises.worked_examples import B
 
@@ -53,30 +53,18 @@ def _layer_norm_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case(name, (x, gamma, beta, epsilon), gradients=gradients, part="epsilon")
 
 
-Spread = Callable[[Tensor, float], Tensor]
-"""By what the differences from the mean are divided, from the variance and epsilon."""
+def _normed(x: Tensor, gamma: Tensor, beta: Tensor, epsilon: float) -> Tensor:
+    dim = -1
+    mean = x.mean(dim, keepdim=True)
+    squares = (x - x.mean(dim, keepdim=True)).square()
+    variance = squares.mean(dim, keepdim=True)
+    spread = (variance + epsilon).sqrt()
+    centred = x - mean
+    return gamma * centred / spread + beta
 
 
-def _deviation(variance: Tensor, epsilon: float) -> Tensor:
-    return (variance + epsilon).sqrt()
-
-
-def _normed(
-    x: Tensor,
-    gamma: Tensor,
-    beta: Tensor,
-    epsilon: float,
-    *,
-    over: Callable[[Tensor], int | tuple[int, ...]] = lambda x: -1,
-    correction: int = 0,
-    centred: Callable[[Tensor, Tensor], Tensor] = torch.sub,
-    spread: Spread = _deviation,
-    learned: Callable[[Tensor, Tensor, Tensor], Tensor] = lambda y, gamma, beta: gamma * y + beta,
-) -> Tensor:
-    """Layer norm with other steps than the right ones; `centred` gets x and its mean."""
-    dim = over(x)
-    mean, variance = x.mean(dim, keepdim=True), x.var(dim, correction=correction, keepdim=True)
-    return learned(centred(x, mean) / spread(variance, epsilon), gamma, beta)
+_slip = partial(Edited, _normed)
+_ADDED, _LEARNED = "(variance + epsilon)", "gamma * centred / spread + beta"
 
 
 def _norm_by_loop(x: Tensor, gamma: Tensor, beta: Tensor, epsilon: float) -> Tensor:
@@ -88,24 +76,13 @@ def _norm_by_loop(x: Tensor, gamma: Tensor, beta: Tensor, epsilon: float) -> Ten
     return torch.stack(rows).reshape(x.shape)
 
 
-def _norm_in_place(x: Tensor, gamma: Tensor, beta: Tensor, epsilon: float) -> Tensor:
-    out = x.clone()
-    out -= x.mean(dim=-1, keepdim=True)
-    out *= torch.rsqrt(x.var(dim=-1, unbiased=False, keepdim=True) + epsilon)
-    return out * gamma + beta
-
-
 def _norm_by_squares(x: Tensor, gamma: Tensor, beta: Tensor, epsilon: float) -> Tensor:
     mean = x.double().mean(-1, keepdim=True)
     variance = x.double().square().mean(-1, keepdim=True) - mean**2
     return (gamma * (x - mean) / (variance + epsilon).sqrt() + beta).to(x.dtype)
 
 
-CORRECT = (
-    _norm_by_loop,
-    _norm_in_place,
-    _norm_by_squares,
-)
+CORRECT = (_normed, _norm_by_loop, _norm_by_squares)
 
 
 EXERCISE = Exercise(
@@ -153,7 +130,7 @@ EXERCISE = Exercise(
             "epsilon_left_out",
             "Your answer is right as long as a token's numbers differ well, but epsilon is not used: where they are "
             "all equal it divides 0 by 0. Add epsilon to the variance, under the root.",
-            partial(_normed, spread=lambda variance, epsilon: variance.sqrt()),
+            _slip((_ADDED, "variance")),
             alone=True,
         ),
         *(
@@ -161,93 +138,93 @@ EXERCISE = Exercise(
                 name,
                 "Your answer adds epsilon to the standard deviation. It belongs under the root, to the variance: "
                 "√(variance + epsilon).",
-                partial(_normed, spread=partial(epsilon_after, root)),
+                _slip(("(variance + epsilon).sqrt()", f"{root} + epsilon")),
                 alone=True,
             )
-            for name, root in (("epsilon_outside_the_root", torch.sqrt), ("epsilon_added_to_std", root_as_in_std))
+            for name, root in (
+                ("epsilon_outside_the_root", "variance.sqrt()"),
+                ("epsilon_added_to_std", "x.std(dim, correction=0, keepdim=True)"),
+            )
         ),
         Misconception(
             "epsilon_fixed",
             "Your answer adds a fixed 1e-5 to the variance, torch's default. Use the epsilon that is handed to you.",
-            partial(_normed, spread=lambda variance, epsilon: (variance + 1e-5).sqrt()),
+            _slip((_ADDED, "(variance + 1e-5)")),
             alone=True,
         ),
         Misconception(
             "divided_by_one_less",
             "Your answer divides the variance by d_model - 1, which is torch's default in var and std. Layer norm "
             "divides by d_model: correction=0 (or unbiased=False).",
-            partial(_normed, correction=1),
+            _slip(("squares.mean(dim, keepdim=True)", "squares.sum(dim, keepdim=True) / (x.shape[dim] - 1)")),
         ),
         Misconception(
             "not_divided_by_d_model",
             "Your answer divides by the root of the sum of the squared differences. The variance is their mean: divide "
             "the sum by d_model.",
-            lambda x, gamma, beta, epsilon: gamma * F.normalize(x - x.mean(-1, keepdim=True), dim=-1) + beta,
+            _slip(("centred / spread", "centred / centred.norm(dim=-1, keepdim=True).clamp_min(1e-12)")),
         ),
         Misconception(
             "over_the_words",
             "Your answer takes mean and variance over the tokens (dim=-2). Each token is standardised by itself: over "
             "its own numbers, dim=-1.",
-            partial(_normed, over=lambda x: -2),
+            _slip(("dim = -1", "dim = -2")),
         ),
         Misconception(
             "over_everything",
             "Your answer takes one mean and one variance of all the numbers. Each token has its own: dim=-1, "
             "keepdim=True.",
-            partial(_normed, over=lambda x: tuple(range(x.ndim))),
+            _slip(("dim = -1", "dim = tuple(range(x.ndim))")),
         ),
         Misconception(
             "over_the_sentence",
             "Your answer takes one mean and one variance for each sentence, over its tokens and their numbers. Each "
             "token has its own: dim=-1.",
-            partial(_normed, over=lambda x: (-2, -1)),
+            _slip(("dim = -1", "dim = (-2, -1)")),
         ),
         Misconception(
             "root_left_out",
             "Your answer divides by the variance. Divide by its root, the standard deviation.",
-            partial(_normed, spread=lambda variance, epsilon: variance + epsilon),
+            _slip((".sqrt()", "")),
         ),
         Misconception(
             "not_divided",
             "Your answer only subtracts the mean. Divide by the standard deviation as well, √(variance + epsilon).",
-            partial(_normed, spread=lambda variance, epsilon: torch.ones_like(variance)),
+            _slip((" / spread", "")),
         ),
         Misconception(
             "not_centred",
             "Your answer does not subtract the mean: x is only divided by the standard deviation. Subtract each "
             "token's mean first.",
-            partial(_normed, centred=lambda x, mean: x),
+            _slip(("x - mean", "x")),
         ),
         Misconception(
             "root_mean_square",
             "Your answer divides by the root of the mean square without subtracting the mean: that is RMSNorm (Zhang "
             "and Sennrich, 2019). Layer norm subtracts the mean first.",
-            lambda x, gamma, beta, epsilon: gamma * x / (x.square().mean(-1, keepdim=True) + epsilon).sqrt() + beta,
+            _slip(("x - mean", "x"), ("(x - x.mean(dim, keepdim=True)).square()", "x.square()")),
         ),
         Misconception(
             "gamma_and_beta_left_out",
             "Your answer standardises, and stops there. Multiply by gamma and add beta.",
-            partial(_normed, learned=lambda y, gamma, beta: y),
+            _slip((" + beta", ""), ("gamma * ", "")),
         ),
         Misconception(
             "gamma_and_beta_exchanged",
             "Your answer multiplies by beta and adds gamma. It is the other way round: gamma stretches, beta moves.",
-            partial(_normed, learned=lambda y, gamma, beta: beta * y + gamma),
+            _slip((_LEARNED, "beta * centred / spread + gamma")),
         ),
         Misconception(
             "moved_before_stretched",
             "Your answer adds beta first and multiplies the sum by gamma. Multiply by gamma, then add beta.",
-            partial(_normed, learned=lambda y, gamma, beta: gamma * (y + beta)),
+            _slip((_LEARNED, "gamma * (centred / spread + beta)")),
         ),
-        gradients_cut(lambda *args: blocks.layer_norm(*args).detach(), "x, gamma or beta"),
+        gradients_cut(_slip((_LEARNED, f"({_LEARNED}).detach()")), "x, gamma or beta"),
         Misconception(
             "statistics_detached",
             "The values are right, but mean and variance pass no gradient on to x: they leave torch on the way "
             "(.detach(), .data, .item(), no_grad). Both depend on x, and its gradient also goes through them.",
-            lambda x, gamma, beta, epsilon: (
-                gamma * (x - x.mean(-1, keepdim=True).detach()) / _deviation(x.var(-1, False, True), epsilon).detach()
-                + beta
-            ),
+            _slip(("x - mean", "x - mean.detach()"), ("/ spread", "/ spread.detach()")),
             alone=True,
         ),
         Misconception(
@@ -255,38 +232,33 @@ EXERCISE = Exercise(
             "The values are right, but where a token's numbers are all equal the gradient of your answer is NaN: it "
             "takes the root of the variance alone on the way, and that has no gradient at 0. Take one root, of "
             "variance + epsilon.",
-            partial(_normed, spread=lambda variance, epsilon: (variance.sqrt().square() + epsilon).sqrt()),
+            _slip((_ADDED, "(variance.sqrt().square() + epsilon)")),
             alone=True,
         ),
+        Misconception("beta_left_out", "Your answer does not add beta at the end.", _slip((" + beta", ""))),
         Misconception(
-            "beta_left_out",
-            "Your answer does not add beta at the end.",
-            partial(_normed, learned=lambda y, gamma, beta: gamma * y),
-        ),
-        Misconception(
-            "gamma_left_out",
-            "Your answer adds beta, but does not multiply by gamma first.",
-            partial(_normed, learned=lambda y, gamma, beta: y + beta),
+            "gamma_left_out", "Your answer adds beta, but does not multiply by gamma first.", _slip(("gamma * ", ""))
         ),
         Misconception(
             "mean_without_keepdim",
             "Your answer subtracts a mean from each column, not from each row: without keepdim=True the means, "
             "[tokens], are laid along d_model. Keep the dimension.",
-            lambda x, gamma, beta, epsilon: (
-                gamma * (x - x.mean(-1)) / torch.sqrt(x.var(-1, correction=0) + epsilon) + beta
+            _slip(
+                ("mean = x.mean(dim, keepdim=True)", "mean = x.mean(dim)"),
+                ("squares.mean(dim, keepdim=True)", "squares.mean(dim)"),
             ),
         ),
         Misconception(
             "over_the_first_dimension",
             "Your answer takes mean and variance over dim=0, the tokens or the sentences. Each token has its own, over "
             "its d_model numbers: dim=-1.",
-            partial(_normed, over=lambda x: 0),
+            _slip(("dim = -1", "dim = 0")),
         ),
         Misconception(
             "over_the_second_dimension",
             "Your answer takes mean and variance over dim=1, which is d_model only for a single sequence. Take the "
             "last dimension, dim=-1.",
-            partial(_normed, over=lambda x: 1),
+            _slip(("dim = -1", "dim = 1")),
         ),
     ),
     withheld=WITHHELD,

@@ -16,12 +16,7 @@ from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import READY_MADE_HEADS
 from course_lib.exercises.common import LITTLE_LEFT, SMALLEST, Kind, alike, and_turned_around, integer, sizes
-from course_lib.exercises.heads_and_blocks.shared import (
-    FOUR_NUMBERS_A_WORD,
-    LESSON,
-    WITHHELD,
-    gradients_cut,
-)
+from course_lib.exercises.heads_and_blocks.shared import FOUR_NUMBERS_A_WORD, LESSON, WITHHELD, gradients_cut
 from course_lib.exercises.worked_examples import B
 
 
@@ -162,7 +157,6 @@ EXERCISE = Exercise(
                 "masks_meet_heads",
                 "joined_without_transpose",
                 "split_without_transpose",
-                "split_and_joined_without_transpose",
                 "heads_behind_the_words",
                 "masks_of_other_sentences",
             ),
@@ -233,11 +227,7 @@ EXERCISE = Exercise(
                 ("attention_weights(scaled)", "attention_weights(scaled) * (1 if mask is None else room)"),
             ),
         ),
-        Misconception(
-            "filled_with_ten",
-            LITTLE_LEFT,
-            _slip_beyond(("-math.inf", "-10.0")),
-        ),
+        Misconception("filled_with_ten", LITTLE_LEFT, _slip_beyond(("-math.inf", "-10.0"))),
         Misconception(
             "masks_meet_heads",
             "Your answer uses the mask [batch, queries, keys] as it is with scores [batch, heads, queries, keys]: "
@@ -289,12 +279,6 @@ EXERCISE = Exercise(
             "Your answer joins the heads by reshaping [batch, heads, tokens, d_head] at once, which mixes the tokens. "
             "Bring the tokens to the front again first: transpose(1, 2).",
             _slip(_JOINED_AT_ONCE),
-        ),
-        Misconception(
-            "split_and_joined_without_transpose",
-            "Your answer reshapes to [batch, heads, tokens, d_head] at once, and back. A head then gets whole words "
-            "instead of a piece of every token: swap tokens and heads with transpose(1, 2), both times.",
-            _slip(_SPLIT_AT_ONCE, _JOINED_AT_ONCE),
         ),
         Misconception(
             "heads_behind_the_words",

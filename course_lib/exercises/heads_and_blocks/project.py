@@ -9,9 +9,10 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import multihead
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import Kind, and_turned_around, kinds
-from course_lib.exercises.heads_and_blocks.shared import LESSON, WITHHELD, projected_by
+from course_lib.exercises.heads_and_blocks.shared import LESSON, WITHHELD
 from course_lib.exercises.worked_examples import A
 
 
@@ -34,6 +35,16 @@ def _project_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
 ThreeTensors = tuple[Tensor, Tensor, Tensor]
 
 
+def _projected(x: Tensor, memory: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor) -> ThreeTensors:
+    q = x @ W_q
+    k = memory @ W_k
+    v = memory @ W_v
+    return q, k, v
+
+
+_slip = partial(Edited, _projected)
+
+
 def _project_by_einsum(x: Tensor, memory: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor) -> ThreeTensors:
     q = torch.einsum("...wd,de->...we", x, W_q)
     k, v = (torch.einsum("...wd,de->...we", memory, W) for W in (W_k, W_v))
@@ -46,17 +57,7 @@ def _project_keys_and_values_at_once(x: Tensor, memory: Tensor, W_q: Tensor, W_k
     return torch.matmul(x, W_q), k, v
 
 
-def _project_in_double(x: Tensor, memory: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor) -> ThreeTensors:
-    q, k, v = ((y.double() @ W.double()).to(y.dtype) for y, W in ((x, W_q), (memory, W_k), (memory, W_v)))
-    return q, k, v
-
-
-CORRECT = (
-    _project_by_einsum,
-    _project_keys_and_values_at_once,
-    _project_in_double,
-    lambda x, memory, W_q, W_k, W_v: (x @ W_q, *(memory @ torch.cat([W_k, W_v], 1)).tensor_split([W_k.shape[1]], -1)),
-)
+CORRECT = (_projected, _project_by_einsum, _project_keys_and_values_at_once)
 
 
 EXERCISE = Exercise(
@@ -94,72 +95,67 @@ EXERCISE = Exercise(
             "transposed",
             "Your answer multiplies by the transposed matrices, x Wᵀ, as nn.Linear does with its own weight. Here it "
             "is x W: x @ W_q.",
-            partial(projected_by, matrices=lambda *matrices: tuple(W.mT for W in matrices)),
+            _slip(("W_q\n", "W_q.mT\n"), ("W_k\n", "W_k.mT\n"), ("W_v\n", "W_v.mT\n")),
         ),
         Misconception(
             "x_and_memory_exchanged",
             "Your answer makes the queries from memory, and the keys and values from x. It is x that asks: queries "
             "from x, keys and values from memory.",
-            partial(projected_by, sources=lambda x, memory: (memory, x, x)),
+            _slip(("q = x", "q = memory"), ("k = memory", "k = x"), ("v = memory", "v = x")),
         ),
         Misconception(
             "memory_ignored",
             "Your answer makes all three from x. In cross-attention the keys and the values come from memory.",
-            partial(projected_by, sources=lambda x, memory: (x, x, x)),
-        ),
-        Misconception(
-            "queries_from_memory_too",
-            "Your answer makes all three from memory. The queries come from x.",
-            partial(projected_by, sources=lambda x, memory: (memory, memory, memory)),
+            _slip(("k = memory", "k = x"), ("v = memory", "v = x")),
         ),
         Misconception(
             "values_from_x",
             "Your answer takes the values from x, as slide S1 does in its translation. What is looked at is what is "
             "brought home: keys and values both come from memory.",
-            partial(projected_by, sources=lambda x, memory: (x, memory, x)),
+            _slip(("v = memory", "v = x")),
         ),
         Misconception(
             "keys_from_x",
             "Your answer takes the keys from x. Only the queries come from x; keys and values both come from memory.",
-            partial(projected_by, sources=lambda x, memory: (x, x, memory)),
+            _slip(("k = memory", "k = x")),
         ),
         Misconception(
             "keys_as_values",
             "Your answer uses W_k for the values as well. They come from the same tokens as the keys, but have a "
             "matrix of their own: memory @ W_v.",
-            partial(projected_by, matrices=lambda W_q, W_k, W_v: (W_q, W_k, W_k)),
+            _slip(("@ W_v", "@ W_k")),
         ),
         Misconception(
             "values_not_projected",
             "Your answer leaves the values as the tokens they are made from. They are projected as well: memory @ W_v.",
-            partial(projected_by, matrices=lambda W_q, W_k, W_v: (W_q, W_k, torch.eye(len(W_v), dtype=W_v.dtype))),
+            _slip((" @ W_v", "")),
         ),
         Misconception(
             "values_of_the_keys",
             "Your answer makes the values from the keys, k @ W_v, which fits only where d_key is d_model. They are "
             "made from the tokens themselves: memory @ W_v.",
-            lambda x, memory, W_q, W_k, W_v: (x @ W_q, memory @ W_k, memory @ W_k @ W_v),
+            _slip(("memory @ W_v", "k @ W_v")),
         ),
         Misconception(
             "W_q_and_W_k_exchanged",
             "Your answer uses W_k for the queries and W_q for the keys. Each has its own.",
-            partial(projected_by, matrices=lambda W_q, W_k, W_v: (W_k, W_q, W_v)),
+            _slip(("@ W_q", "@ W_k"), ("@ W_k", "@ W_q")),
         ),
         Misconception(
             "w_q_for_the_keys",
             "Your answer uses W_q for the keys as well. They have a matrix of their own: memory @ W_k.",
-            partial(projected_by, matrices=lambda W_q, W_k, W_v: (W_q, W_q, W_v)),
+            _slip(("@ W_k", "@ W_q")),
         ),
         Misconception(
             "other_order",
             "Your answer has the keys before the queries: k, q, v. Return them as q, k, v.",
-            partial(projected_by, order=lambda q, k, v: (k, q, v)),
+            _slip(("q, k, v", "k, q, v")),
         ),
         Misconception(
             "values_before_keys",
             "Your answer has what W_v makes in the middle, and what W_k makes at the end. Return q, k, v: the keys, "
             "made with W_k, come second.",
-            partial(projected_by, order=lambda q, k, v: (q, v, k)),
+            _slip(("q, k, v", "q, v, k")),
         ),
     ),
     withheld=WITHHELD,

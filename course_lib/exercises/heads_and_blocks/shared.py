@@ -52,59 +52,11 @@ Cut = Callable[[Tensor, int], Tensor]
 """Cuts [batch, tokens, d_model] into [batch, tokens, heads, d_head]."""
 
 
-def cut_heads(x: Tensor, heads: int) -> Tensor:
-    return x.reshape(*x.shape[:-1], heads, -1)
-
-
-def cut_in_turn(x: Tensor, heads: int) -> Tensor:
-    return cut_into_heads_long(x, heads).mT
-
-
-def cut_into_heads_long(x: Tensor, heads: int) -> Tensor:
-    return x.reshape(*x.shape[:-1], -1, heads)
-
-
-def cut_in_the_order_of_memory(x: Tensor, heads: int) -> Tensor:
-    return x.reshape(len(x), heads, x.shape[1], -1).transpose(1, 2)
-
-
-def split_by(x: Tensor, heads: int, *, cut: Cut = cut_heads, order: tuple[int, ...] = (0, 2, 1, 3)) -> Tensor:
-    """The splitting with another cut, or the dimensions in another order."""
-    return cut(x, heads).permute(order)
-
-
 Function = Callable[[Tensor], Tensor]
 
 
 ORDERS = ((False, "post-norm"), (True, "pre-norm"))
 """`norm_first`, and what it is called. The core is post-norm, and comes first: a hint says to write it first."""
-
-
-def in_add_and_norm(
-    x: Tensor,
-    sublayer: Function,
-    norm: Function,
-    dropout: Function,
-    norms: str,
-    drops: str = "added",
-    add: Callable[[Tensor, Tensor], Tensor] = torch.add,
-    read: Tensor | None = None,
-    kept: Tensor | None = None,
-) -> Tensor:
-    """A sublayer whose norms and dropouts stand anywhere.
-
-    Places are what the sublayer has "read", what it has "added", what is "kept" next to it, and their "sum". A norm
-    before the dropout stands at the "output", and a dropout after the norm at the "end".
-    """
-
-    def at(place: str, y: Tensor, where: str, function: Function) -> Tensor:
-        return function(y) if place in where.split() else y
-
-    y = at("read", at("read", x if read is None else read, norms, norm), drops, dropout)
-    y = at("added", at("output", sublayer(y), norms, norm), drops, dropout)
-    y = at("added", y, norms, norm)
-    kept = at("kept", at("kept", x if kept is None else kept, norms, norm), drops, dropout)
-    return at("end", at("sum", at("sum", add(kept, y), drops, dropout), norms, norm), drops, dropout)
 
 
 def misplaced_dropouts(dropping: Callable[[str], Callable[..., Tensor | nn.Module]]) -> tuple[Misconception, ...]:
@@ -140,15 +92,8 @@ def gradients_cut(answer: Callable[..., Tensor | nn.Module], learned: str) -> Mi
     )
 
 
-def nothing_kept(x: Tensor, y: Tensor) -> Tensor:
-    return y
-
-
 def drawn_weights(
-    module: type[nn.Module],
-    generator: Generator,
-    dtype: torch.dtype = torch.float32,
-    **construct: int | float | bool,
+    module: type[nn.Module], generator: Generator, dtype: torch.dtype = torch.float32, **construct: int | float | bool
 ) -> dict[str, Tensor]:
     """A random state dict for a module built so; small enough for its activations to be of size 1."""
     with torch.device("meta"):

@@ -9,19 +9,11 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import multihead
-from course_lib.checking.exercise import Case, Exercise, Hint, Misconception, Pair
+from course_lib.checking.edits import Edited
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import SMALLEST, Kind, alike, and_turned_around, sizes
-from course_lib.exercises.heads_and_blocks.shared import (
-    FOUR_NUMBERS_A_WORD,
-    LESSON,
-    WITHHELD,
-    cut_in_the_order_of_memory,
-    cut_in_turn,
-    cut_into_heads_long,
-    split_by,
-)
+from course_lib.exercises.heads_and_blocks.shared import FOUR_NUMBERS_A_WORD, LESSON, WITHHELD
 from course_lib.exercises.worked_examples import B
-from course_lib.multihead import split_heads
 
 
 def _split_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -42,12 +34,14 @@ def _split_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("as many heads as numbers", (Kind("", generator, (batch,)).normal(tokens, d_model), d_model))
 
 
-def _split_in_place(x: Tensor, heads: int) -> Tensor:
-    batch, tokens, d_model = x.shape
-    out = torch.empty(batch, heads, tokens, d_model // heads, dtype=x.dtype)
-    for head, piece in enumerate(x.split(d_model // heads, dim=-1)):
-        out[:, head] = piece
-    return out
+def _split(x: Tensor, heads: int) -> Tensor:
+    pieces = (heads, -1)
+    cut: Tensor = x.unflatten(-1, pieces)
+    return cut.transpose(1, 2)
+
+
+_slip = partial(Edited, _split)
+_TURNED = "cut.transpose(1, 2)"
 
 
 def _split_by_loop(x: Tensor, heads: int) -> Tensor:
@@ -60,16 +54,7 @@ def _split_by_unfolding(x: Tensor, heads: int) -> Tensor:
     return x.unfold(2, d_head, d_head).permute(0, 2, 1, 3)
 
 
-CORRECT = (
-    _split_by_loop,
-    _split_in_place,
-    _split_by_unfolding,
-    lambda x, heads: torch.stack(x.chunk(heads, dim=-1), dim=1),
-    lambda x, heads: x.unflatten(-1, (heads, -1)).transpose(1, 2),
-    lambda x, heads: x.reshape(x.shape[0], x.shape[1], heads, -1).permute(0, 2, 1, 3).contiguous(),
-    lambda x, heads: torch.einsum("bwhd->bhwd", x.view(*x.shape[:2], heads, x.shape[2] // heads)),
-    lambda x, heads: torch.func.vmap(lambda sentence: sentence.unflatten(1, (heads, -1)).movedim(1, 0))(x),
-)
+CORRECT = (_split, _split_by_loop, _split_by_unfolding)
 
 
 EXERCISE = Exercise(
@@ -111,41 +96,41 @@ EXERCISE = Exercise(
             "Your answer asks for the final shape at once, which cuts the numbers in the order of memory: a head "
             "then gets whole words instead of a piece of every token. Split the last dimension first, then swap tokens "
             "and heads with transpose(1, 2).",
-            viewed_not_transposed=lambda x, heads: x.view(len(x), heads, x.shape[1], -1),
-            reshaped_not_transposed=partial(split_by, cut=cut_in_the_order_of_memory),
+            viewed_not_transposed=_slip((_TURNED, "x.view(len(x), pieces[0], x.shape[1], pieces[1])")),
+            reshaped_not_transposed=_slip((_TURNED, "x.reshape(len(x), pieces[0], x.shape[1], pieces[1])")),
         ),
         Misconception(
             "words_before_heads",
             "Your answer is [batch, tokens, heads, d_head]. The heads stand before the tokens: transpose(1, 2).",
-            partial(split_by, order=(0, 1, 2, 3)),
+            _slip((_TURNED, "cut")),
         ),
         Misconception(
             "interleaved",
             "Your answer deals the numbers out in turn, so that head 0 gets numbers 0, heads, 2 heads, ... of a token. "
             "Head 0 gets the first d_head numbers: the dimension of the heads comes before that of d_head.",
-            partial(split_by, cut=cut_in_turn),
+            _slip(("x.unflatten(-1, pieces)", "x.unflatten(-1, pieces[::-1]).mT")),
         ),
         Misconception(
             "d_head_and_heads_exchanged",
             "Your answer has d_head heads, each with `heads` numbers. `heads` is how many pieces there are, not how "
             "long one is.",
-            partial(split_by, cut=cut_into_heads_long),
+            _slip(("(heads, -1)", "(-1, heads)")),
         ),
         Misconception(
             "numbers_before_words",
             "Each head's matrix is transposed: [batch, heads, d_head, tokens]. Tokens come before numbers.",
-            partial(split_by, order=(0, 2, 3, 1)),
+            _slip((_TURNED, "cut.permute(0, 2, 3, 1)")),
         ),
         Misconception(
             "heads_before_the_batch",
             "Your answer is [heads, batch, tokens, d_head]. The batch comes first.",
-            partial(split_by, order=(2, 0, 1, 3)),
+            _slip((_TURNED, "cut.permute(2, 0, 1, 3)")),
         ),
         Misconception(
             "heads_folded_into_the_batch",
             "The pieces are right, but your answer is [batch · heads, tokens, d_head]. Keep the heads as a dimension "
             "of their own, after the batch.",
-            lambda x, heads: split_heads(x, heads).flatten(0, 1),
+            _slip((_TURNED, "cut.transpose(1, 2).flatten(0, 1)")),
             alone=True,
         ),
         Misconception(
@@ -164,18 +149,6 @@ EXERCISE = Exercise(
             "Your answer gives every head the whole vector of every token. The heads divide it: head i gets the i-th "
             "d_model // heads numbers.",
             lambda x, heads: x.unsqueeze(1).expand(-1, heads, -1, -1),
-        ),
-    ),
-    listed_pairs=(
-        Pair(
-            "viewed_not_transposed",
-            "d_head_and_heads_exchanged",
-            lambda x, heads: x.view(len(x), -1, x.shape[1], heads),
-        ),
-        Pair(
-            "reshaped_not_transposed",
-            "d_head_and_heads_exchanged",
-            lambda x, heads: x.reshape(len(x), -1, x.shape[1], heads),
         ),
     ),
     withheld=WITHHELD,

@@ -3,32 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import torch
 from torch import Generator, Tensor, nn
 
 from course_lib import masking
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import FUSED_ATTENTION
 from course_lib.exercises.common import SMALLEST, Kind, and_turned_around, integer, pooling
 from course_lib.exercises.masking.shared import (
     LARGE,
     LESSON,
+    MASKED,
+    SOFTMAX,
     WITHHELD,
-    Step,
-    as_is,
-    divided_by_sum,
-    fill_forbidden,
-    fill_with_lowest,
     inverted_and_repaired,
-    only_with,
-    over_keys,
     random_padding,
-    root_of_last,
     small_fills,
-    step_over,
     wrong_divisors,
     wrong_masks,
 )
@@ -87,41 +81,25 @@ def _pooling_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
 
 
 class _Pooling(nn.Module):
-    """Attention pooling step by step, with a setting for each step where one can slip."""
-
-    def __init__(
-        self,
-        d_model: int,
-        *,
-        scores: Callable[[Tensor, Tensor], Tensor] = torch.matmul,
-        scaled: Step = lambda scores, x: scores / root_of_last(x),
-        masked: Step = fill_with_lowest,
-        softmax: Step = over_keys,
-        after: Step = as_is,
-        averaged: Step = lambda alpha, x: (alpha.unsqueeze(-1) * x).sum(dim=1),
-    ) -> None:
+    def __init__(self, d_model: int) -> None:
         super().__init__()
         self.query = nn.Parameter(torch.zeros(d_model))
-        self.scores, self.scaled, self.masked = scores, scaled, masked
-        self.softmax, self.after, self.averaged = softmax, after, averaged
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        scaled = self.scaled(self.scores(x, self.query), x)
-        alpha = self.softmax(self.masked(scaled, mask), mask)
-        return self.averaged(self.after(alpha, mask), x)
+        scores = x @ self.query
+        scaled = scores / math.sqrt(x.shape[-1])
+        masked = scaled.masked_fill(~mask, torch.finfo(scaled.dtype).min)
+        alpha = torch.softmax(masked, dim=-1)
+        return (alpha.unsqueeze(-1) * x).sum(dim=1)
 
 
-class _WithoutWordsOfZeros(_Pooling):
-    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        return super().forward(x, mask & (x != 0).any(dim=-1))
+_slip = partial(Edited, _Pooling)
 
+_slip_alone = partial(Edited, _Pooling, paired=False)
+"""One that is not tried together with others."""
 
-def _largest_components(alpha: Tensor, x: Tensor) -> Tensor:
-    return x.masked_fill((alpha == 0).unsqueeze(-1), -math.inf).amax(dim=1)
-
-
-def _mean_of_weighted(alpha: Tensor, x: Tensor) -> Tensor:
-    return (alpha.unsqueeze(-1) * x).mean(dim=1)
+_AVERAGED = "(alpha.unsqueeze(-1) * x).sum(dim=1)"
+_TIMES_MASK = (SOFTMAX, f"{SOFTMAX} * mask")
 
 
 @pooling
@@ -133,21 +111,6 @@ def _pooling_by_loop(x: Tensor, mask: Tensor, query: Tensor) -> Tensor:
         exps = torch.exp(scaled - scaled.max())
         rows.append((exps.unsqueeze(-1) * tokens).sum(dim=0) / exps.sum())
     return torch.stack(rows)
-
-
-@pooling
-def _pooling_in_double(x: Tensor, mask: Tensor, query: Tensor) -> Tensor:
-    scaled = (x.double() * query.double()).sum(dim=-1) * x.shape[-1] ** -0.5
-    alpha = torch.softmax(scaled.masked_fill(~mask, -math.inf), dim=-1)
-    return (alpha.unsqueeze(-1) * x.double()).sum(dim=1).to(x.dtype)
-
-
-@pooling
-def _pooling_in_place(x: Tensor, mask: Tensor, query: Tensor) -> Tensor:
-    scaled = torch.matmul(x, query)
-    scaled.div_(x.size(-1) ** 0.5)[~mask] = -1e9
-    weighted = torch.softmax(scaled, dim=1).unsqueeze(-1) * x
-    return torch.cumsum(weighted, dim=1).select(1, -1)
 
 
 class _PoolingWithHelpers(nn.Module):
@@ -167,12 +130,7 @@ class _PoolingWithHelpers(nn.Module):
         return alpha.unsqueeze(1).matmul(x)[:, 0]
 
 
-CORRECT = (
-    _pooling_by_loop,
-    _pooling_in_double,
-    _pooling_in_place,
-    _PoolingWithHelpers,
-)
+CORRECT = (_Pooling, _pooling_by_loop, _PoolingWithHelpers)
 
 
 EXERCISE = Exercise(
@@ -236,7 +194,7 @@ EXERCISE = Exercise(
             "padding_counted",
             "Your answer gives weight to padding, as if there were no mask. Fill the scores with -inf where it is "
             "False, and use what masked_fill returns: without an underscore it leaves the old tensor as it is.",
-            partial(_Pooling, masked=as_is, after=as_is),
+            _slip((MASKED, "scaled")),
         ),
         *wrong_masks(_Pooling),
         *small_fills(_Pooling),
@@ -245,148 +203,141 @@ EXERCISE = Exercise(
             "mean_pooling",
             "Your answer is the plain mean of the tokens; the query plays no part. Weight the tokens by the softmax of "
             "their scaled dot products with the query.",
-            only_with(_Pooling, softmax=lambda masked, mask: divided_by_sum(mask.to(masked.dtype), mask)),
+            _slip_alone((SOFTMAX, "mask.to(x.dtype) / mask.sum(dim=-1, keepdim=True)")),
         ),
         Misconception(
             "mean_pooling_with_padding",
             "Your answer is the plain mean over all positions, padding included, as on slide S3. Weight the tokens by "
             "the softmax of their scaled dot products with the query, with padding masked out.",
-            only_with(_Pooling, averaged=lambda alpha, x: x.mean(dim=1)),
+            _slip_alone((_AVERAGED, "x.mean(dim=1)")),
         ),
         Misconception(
             "not_scaled",
             "Your answer takes the softmax of the unscaled dot products. Divide them by √d_model first.",
-            partial(_Pooling, scaled=as_is),
+            _slip((" / math.sqrt(x.shape[-1])", "")),
         ),
         *wrong_divisors(_Pooling),
         Misconception(
             "words_of_zeros_left_out",
             "Your answer gives no weight to a token whose vector is all zeros. A token is where the mask is True, "
             "whatever its numbers are: its score is 0, and it takes its share.",
-            _WithoutWordsOfZeros,
+            _slip_alone(("        scores =", "        mask = mask & (x != 0).any(dim=-1)\n        scores =")),
         ),
         Misconception(
             "scores_times_mask",
             "Your answer sets the scores of padding to 0 (multiplying by the mask does that), but exp(0) is 1, so "
             "padding still gets weight. Fill them with -inf before the softmax.",
-            partial(_Pooling, masked=torch.mul, after=as_is),
+            _slip((MASKED, "scaled * mask")),
         ),
         Misconception(
             "scores_times_mask_then_zeroed",
             "Your answer sets the scores (or the vectors) of padding to 0, but exp(0) is 1, so padding takes a share "
             "of the weights, which is lost. Fill the scores with -inf before the softmax.",
-            only_with(_Pooling, masked=torch.mul, after=torch.mul),
+            _slip_alone((MASKED, "scaled * mask"), _TIMES_MASK),
         ),
         Misconception(
             "masked_after_softmax",
             "Your answer masks after the softmax, so that the weights of a padded sequence no longer sum to 1. Mask "
             "the scores, before the softmax.",
-            partial(_Pooling, masked=as_is, after=torch.mul),
+            _slip((MASKED, "scaled"), _TIMES_MASK),
         ),
         Misconception(
             "exp_not_divided",
             "Your answer weights the tokens by exponentials that were never divided by their sum. Divide them by it, "
             "or let torch.softmax do both.",
-            only_with(_Pooling, softmax=lambda masked, mask: masked.exp()),
+            _slip_alone((SOFTMAX, "masked.exp()")),
         ),
         Misconception(
             "softmax_over_the_batch",
             "Your answer takes the softmax over the batch (dim=0), which mixes different sequences. Take it over the "
             "tokens, dim=-1 of the scores [batch, tokens].",
-            partial(_Pooling, softmax=step_over(0)),
+            _slip((SOFTMAX, "torch.softmax(masked, dim=0)")),
         ),
         Misconception(
             "best_word_alone",
             "Your answer returns the one token with the highest score. Take the average of all tokens, weighted by the "
             "softmax of their scores.",
-            only_with(
-                _Pooling, softmax=lambda masked, mask: (masked == masked.amax(dim=1, keepdim=True)).to(masked.dtype)
-            ),
+            _slip_alone((SOFTMAX, "(masked == masked.amax(dim=1, keepdim=True)).to(masked.dtype)")),
         ),
         Misconception(
             "largest_components",
             "Your answer is the maximum over the tokens, component by component. Take their average, weighted by the "
             "softmax of their scores.",
-            only_with(_Pooling, averaged=_largest_components),
+            _slip_alone((_AVERAGED, "x.masked_fill((alpha == 0).unsqueeze(-1), -torch.inf).amax(dim=1)")),
         ),
         Misconception(
             "weighted_mean",
             "Your answer takes the mean of the weighted tokens (or divides by their number). The weights already sum "
             "to 1: add up the weighted tokens.",
-            partial(_Pooling, averaged=_mean_of_weighted),
+            _slip(("sum(dim=1)", "mean(dim=1)")),
         ),
         Misconception(
             "weighted_mean_of_words",
             "Your answer divides the sum of the weighted tokens by the number of tokens. The weights already sum to 1: "
             "leave it at the sum.",
-            only_with(_Pooling, after=lambda alpha, mask: alpha / mask.sum(dim=1, keepdim=True)),
+            _slip_alone((SOFTMAX, f"{SOFTMAX} / mask.sum(dim=1, keepdim=True)")),
         ),
         Misconception(
             "dimension_kept",
             "Your answer is [batch, 1, d_model]: the dimension of the single query is still there. Remove it with "
             "squeeze(1).",
-            partial(_Pooling, averaged=lambda alpha, x: alpha.unsqueeze(1) @ x),
+            _slip((_AVERAGED, "alpha.unsqueeze(1) @ x")),
         ),
         Misconception(
             "squeezed",
             "Your answer loses the batch dimension in a batch of one: squeeze() without a number removes every "
             "dimension of size 1. Say which one: squeeze(1).",
-            partial(_Pooling, averaged=lambda alpha, x: (alpha.unsqueeze(1) @ x).squeeze()),
+            _slip((_AVERAGED, "(alpha.unsqueeze(1) @ x).squeeze()")),
         ),
         Misconception(
             "weights_returned",
             "Your answer gives the weights. Average the tokens with them: the sum of alpha times x over the tokens.",
-            only_with(_Pooling, averaged=as_is),
+            _slip_alone((_AVERAGED, "alpha")),
         ),
         Misconception(
             "first_words_counted",
             "Your answer takes as many tokens from the front as the mask allows. The mask says which ones: padding may "
             "stand before the tokens or between them.",
-            only_with(
-                _Pooling,
-                masked=lambda scaled, mask: fill_with_lowest(
-                    scaled, masking.padding_mask(mask.sum(dim=1), mask.shape[1])
-                ),
-            ),
+            _slip_alone(("~mask", "torch.arange(mask.shape[1]) >= mask.sum(dim=1, keepdim=True)")),
         ),
         Misconception(
             "first_mask_for_all",
             "Your answer uses the first sequence's mask for the whole batch. Each sequence has a row of its own.",
-            only_with(_Pooling, masked=lambda scaled, mask: fill_with_lowest(scaled, mask[:1])),
+            _slip_alone(("~mask", "~mask[:1]")),
         ),
         Misconception(
             "query_normalised",
             "Your answer brings the query to length 1 first. Use it as it is: the only scale is √d_model.",
-            only_with(_Pooling, scores=lambda x, query: x @ (query / query.norm())),
+            _slip_alone(("self.query\n", "(self.query / self.query.norm())\n")),
         ),
         Misconception(
             "query_detached",
             "No gradient reaches `query`: somewhere your answer uses query.data, query.detach() or "
             "torch.tensor(query). Use the parameter itself, or it can never be learned.",
-            partial(_Pooling, scores=lambda x, query: x @ query.detach()),
+            _slip(("self.query\n", "self.query.detach()\n")),
         ),
         Misconception(
             "x_detached_in_scores",
             "In your answer the scores are computed from a detached x (.detach(), .data), so that a part of its "
             "gradient is missing. Use x itself.",
-            only_with(_Pooling, scores=lambda x, query: x.detach() @ query),
+            _slip_alone(("x @", "x.detach() @")),
         ),
         Misconception(
             "x_detached_in_average",
             "In your answer the gradient reaches x through the weights only: what is averaged is detached from the "
             "graph (.detach(), .data). Use x itself.",
-            only_with(_Pooling, averaged=lambda alpha, x: (alpha.unsqueeze(-1) * x.detach()).sum(dim=1)),
+            _slip_alone(("* x)", "* x.detach())")),
         ),
         Misconception(
             "weights_detached",
             "In your answer the gradient stops at the weights: they are detached from the graph (.detach(), .data, "
             ".item(), numpy or no_grad), so that `query` can never be learned.",
-            partial(_Pooling, after=lambda alpha, mask: alpha.detach()),
+            _slip((SOFTMAX, f"{SOFTMAX}.detach()")),
         ),
         Misconception(
             "softmax_left_out",
             "Your answer weights the tokens by the scores themselves. Take the softmax of the scores first.",
-            only_with(_Pooling, masked=lambda scaled, mask: fill_forbidden(scaled, mask, 0.0), softmax=as_is),
+            _slip_alone((MASKED, "scaled.masked_fill(~mask, 0.0)"), (SOFTMAX, "masked")),
         ),
     ),
     withheld=WITHHELD,

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
-import numpy
 import torch
-from torch import Generator, Tensor, nn
+from torch import Generator, Tensor
 
 from course_lib import masking
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception, Pair
 from course_lib.exercises.common import integer, sizes
 from course_lib.exercises.masking.shared import LESSON, WITHHELD, wrong_dtypes
@@ -27,28 +27,20 @@ def _causal_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case(f"length {length}", (length,))
 
 
-def _triangle(length: int, *, part: Callable[[Tensor], Tensor] = torch.tril, dtype: torch.dtype = torch.bool) -> Tensor:
-    """A part of a square of Trues, as numbers of some dtype."""
-    return part(torch.ones(length, length, dtype=torch.bool)).to(dtype)
+def _triangle(length: int) -> Tensor:
+    ones = torch.ones(length, length, dtype=torch.bool)
+    mask = ones.tril()
+    return mask
 
 
-def _past_or_first(ones: Tensor) -> Tensor:
-    past = ones.tril(diagonal=-1)
-    past[0, 0] = True
-    return past
+_slip = partial(Edited, _triangle)
 
 
 def _causal_by_loop(length: int) -> Tensor:
     return torch.tensor([[key <= query for key in range(length)] for query in range(length)])
 
 
-CORRECT = (
-    _causal_by_loop,
-    lambda length: torch.arange(length).unsqueeze(1) >= torch.arange(length),
-    lambda length: torch.from_numpy(numpy.tri(length, dtype=bool)),
-    lambda length: ~torch.triu(torch.ones(length, length), diagonal=1).bool(),
-    lambda length: nn.Transformer.generate_square_subsequent_mask(length) == 0,
-)
+CORRECT = (_triangle, _causal_by_loop, lambda length: torch.arange(length).unsqueeze(1) >= torch.arange(length))
 
 
 EXERCISE = Exercise(
@@ -79,25 +71,25 @@ EXERCISE = Exercise(
             "itself_forbidden",
             "Your mask forbids each token to attend to itself, and the first token to attend to anything. The diagonal "
             "is allowed: query i attends to keys 0 to i.",
-            partial(_triangle, part=partial(torch.tril, diagonal=-1)),
+            _slip(("ones.tril()", "ones.tril(-1)")),
         ),
         Misconception(
             "one_word_ahead",
             "Your mask also allows the next token, which is the very one it has to predict. Query i attends to keys 0 "
             "to i only.",
-            partial(_triangle, part=partial(torch.tril, diagonal=1)),
+            _slip(("ones.tril()", "ones.tril(1)")),
         ),
         Misconception(
             "keys_as_rows",
             "Your mask is the transpose, upper-triangular: it allows the future and forbids the past. Slide S3 "
             "indexes [key, query]; here rows are queries, so the allowed part is the lower triangle.",
-            partial(_triangle, part=torch.triu),
+            _slip(("ones.tril()", "ones.triu()")),
         ),
         Misconception(
             "inverted",
             "Your mask is True where attention is forbidden, as in nn.MultiheadAttention. In this course True means "
             "`may attend`: invert it with ~.",
-            partial(_triangle, part=partial(torch.triu, diagonal=1)),
+            _slip(("ones.tril()", "ones.triu(1)")),
         ),
         *wrong_dtypes(_triangle),
         Misconception(
@@ -110,24 +102,24 @@ EXERCISE = Exercise(
             "first_word_sees_itself",
             "Your mask forbids each token except the first to attend to itself. The whole diagonal is allowed: query i "
             "attends to keys 0 to i.",
-            partial(_triangle, part=_past_or_first),
+            _slip(("ones.tril()", "ones.tril(-1)"), ("return mask", "mask[0, 0] = True\n    return mask")),
         ),
         Misconception(
             "two_words",
             "Your mask allows each token to attend to itself and the one before it. Everything that came before is "
             "allowed: the whole lower triangle.",
-            partial(_triangle, part=lambda ones: ones.tril().triu(diagonal=-1)),
+            _slip(("ones.tril()", "ones.tril().triu(-1)")),
         ),
         Misconception(
             "only_itself",
             "Your mask allows each token to attend to itself only. What came before it is allowed as well: the whole "
             "lower triangle.",
-            partial(_triangle, part=lambda ones: ones.tril().triu()),
+            _slip(("ones.tril()", "ones.tril().triu()")),
         ),
     ),
     listed_pairs=(
-        Pair("keys_as_rows", "one_word_ahead", partial(_triangle, part=partial(torch.triu, diagonal=-1))),
-        Pair("inverted", "one_word_ahead", partial(_triangle, part=partial(torch.triu, diagonal=2))),
+        Pair("keys_as_rows", "one_word_ahead", _slip(("ones.tril()", "ones.triu(-1)"))),
+        Pair("inverted", "one_word_ahead", _slip(("ones.tril()", "ones.triu(2)"))),
     ),
     withheld=WITHHELD,
     memorisable="Its whole input is one small number: a table needs the masks of all lengths from 8 to 199.",

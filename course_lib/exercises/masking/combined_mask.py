@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
 from course_lib import masking
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import SMALLEST, sizes
-from course_lib.exercises.masking.shared import LESSON, WITHHELD, batch_sizes, only_with, random_padding, wrong_dtypes
+from course_lib.exercises.masking.shared import LESSON, WITHHELD, batch_sizes, random_padding, wrong_dtypes
 from course_lib.exercises.worked_examples import B
 
 
@@ -36,36 +36,24 @@ def _combined_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("a batch of one", (masking.causal_mask(length), random_padding(generator, 2, length)[:1]))
 
 
-def _both(
-    causal: Tensor,
-    padding: Tensor,
-    *,
-    future: Callable[[Tensor], Tensor] = lambda causal: causal,
-    keys: Callable[[Tensor], Tensor] = lambda padding: padding.unsqueeze(-2),
-    together: Callable[[Tensor, Tensor], Tensor] = operator.and_,
-    returned: Callable[[Tensor], Tensor] = lambda mask: mask,
-    dtype: torch.dtype = torch.bool,
-) -> Tensor:
-    """Both masks at once, with a setting for each place where one can slip."""
-    return returned(together(future(causal), keys(padding))).to(dtype)
+def _both(causal: Tensor, padding: Tensor) -> Tensor:
+    keys = padding.unsqueeze(-2)
+    mask = causal & keys
+    return mask
+
+
+_slip = partial(Edited, _both)
+_TOGETHER = "causal & keys"
 
 
 def _combined_by_loop(causal: Tensor, padding: Tensor) -> Tensor:
     return torch.stack([torch.stack([row & tokens for row in causal]) for tokens in padding])
 
 
-def _combined_in_place(causal: Tensor, padding: Tensor) -> Tensor:
-    both = causal.repeat(len(padding), 1, 1)
-    both.masked_fill_(~padding[:, None, :], False)
-    return both
-
-
 CORRECT = (
+    _both,
     _combined_by_loop,
-    _combined_in_place,
-    lambda causal, padding: ~(~causal | ~padding.unsqueeze(1)),
     lambda causal, padding: torch.einsum("qk,bk->bqk", causal.float(), padding.float()).bool(),
-    lambda causal, padding: torch.minimum(causal.int(), padding.int().unsqueeze(1)) == 1,
 )
 
 
@@ -109,77 +97,77 @@ EXERCISE = Exercise(
         Misconception(
             "either_is_enough",
             "Your mask allows a key that satisfies either rule. It must satisfy both: & rather than |.",
-            partial(_both, together=operator.or_),
+            _slip((_TOGETHER, "causal | keys")),
         ),
         Misconception(
             "padding_of_the_queries",
             "Your mask applies the padding to the queries (rows). It says which keys may be attended to, so it "
             "belongs to the columns: padding.unsqueeze(-2), or padding[:, None, :].",
-            partial(_both, keys=lambda padding: padding.unsqueeze(-1)),
+            _slip(("unsqueeze(-2)", "unsqueeze(-1)")),
         ),
         Misconception(
             "padding_of_both",
             "Your mask applies the padding to the queries as well as to the keys, which leaves the rows of padding "
             "without any key. Forbid only the keys: what a padding query returns is never used.",
-            partial(_both, keys=lambda padding: padding.unsqueeze(-2) & padding.unsqueeze(-1)),
+            _slip(("unsqueeze(-2)", "unsqueeze(-2) & padding.unsqueeze(-1)")),
         ),
         Misconception(
             "only_causal",
             "Your mask follows only the causal rule, and still allows padding. Forbid that too.",
-            partial(_both, together=lambda causal, keys: causal.expand(len(keys), *causal.shape)),
+            _slip((_TOGETHER, "causal.expand(len(keys), *causal.shape)")),
         ),
         Misconception(
             "only_padding",
             "Your mask forbids only padding, and still allows the future. Apply the causal rule too.",
-            partial(_both, together=lambda causal, keys: keys.expand(-1, len(causal), -1)),
+            _slip((_TOGETHER, "keys.expand(-1, len(causal), -1)")),
         ),
         Misconception(
             "padding_allowed",
             "Your mask allows the padding and forbids the tokens. `padding` is True at the tokens, just as every mask "
             "in this course is True where a query may attend: leave out the ~.",
-            partial(_both, keys=lambda padding: ~padding.unsqueeze(-2)),
+            _slip(("= padding", "= ~padding")),
         ),
         Misconception(
             "batch_in_the_middle",
             "Your mask is [queries, batch, keys]. The batch comes first: put the new dimension into padding, not into "
             "causal.",
-            partial(_both, returned=lambda mask: mask.transpose(0, 1)),
+            _slip(("return mask", "return mask.transpose(0, 1)")),
         ),
         Misconception(
             "first_sequence_for_all",
             "Your mask uses the first sequence's padding for the whole batch. Each sequence has a row of its own.",
-            partial(_both, keys=lambda padding: padding[:1].expand_as(padding).unsqueeze(-2)),
+            _slip(("padding.unsqueeze", "padding[:1].expand_as(padding).unsqueeze")),
         ),
         Misconception(
             "inverted",
             "Your mask is True where attention is forbidden. In this course True means `may attend`, in both masks "
             "that come in and in the one that goes out.",
-            partial(_both, together=lambda causal, keys: ~(causal & keys)),
+            _slip((_TOGETHER, "~(causal & keys)")),
         ),
         *wrong_dtypes(_both),
         Misconception(
             "exactly_one",
             "Your mask allows a key that satisfies one of the two rules but not the other (^). It must satisfy both: "
             "&.",
-            partial(_both, together=operator.xor),
+            _slip((_TOGETHER, "causal ^ keys")),
         ),
         Misconception(
             "causal_turned",
             "Your mask uses the causal one transposed, [key, query] as on slide S3: it allows the future. Its rows "
             "are already queries: use it as it comes.",
-            partial(_both, future=lambda causal: causal.mT),
+            _slip(("causal &", "causal.mT &")),
         ),
         Misconception(
             "both_inverted",
             "Your answer inverts both masks before it combines them. True means `may attend` in each of them: combine "
             "them as they are.",
-            only_with(_both, future=torch.logical_not, keys=lambda padding: ~padding.unsqueeze(-2)),
+            _slip((_TOGETHER, "~causal & ~keys"), paired=False),
         ),
         Misconception(
             "heads_as_well",
             "Your mask has a dimension of size 1 for heads, [batch, 1, queries, keys]. Here it is [batch, queries, "
             "keys].",
-            partial(_both, returned=lambda mask: mask.unsqueeze(1)),
+            _slip(("return mask", "return mask.unsqueeze(1)")),
         ),
     ),
     withheld=WITHHELD,

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from functools import partial
 
 import torch
-import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib import masking
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import MASKED_SOFTMAX
 from course_lib.exercises.common import Kind, and_turned_around, integer, sizes
@@ -21,24 +20,14 @@ from course_lib.exercises.masking.shared import (
     KEYS_AS_ROWS,
     LARGE,
     LESSON,
+    MASKED,
     NOTHING,
+    SOFTMAX,
     WITHHELD,
     WRONG_WAY_ROUND,
-    Step,
-    as_is,
-    divided_by_sum,
-    fill_forbidden,
-    fill_with_lowest,
-    inverted,
-    only_with,
-    over_keys,
-    over_the_matrix,
-    own_causal,
     scores_and_masks,
     shared_masks,
     small_fills,
-    sum_never_zero,
-    turned,
     wrong_dimensions,
     wrong_masks,
 )
@@ -66,31 +55,22 @@ def _masked_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case(name, (scaled, mask), gradients=(0,), part=NOTHING)
 
 
-def _weights(
-    scaled: Tensor,
-    mask: Tensor,
-    *,
-    scores: Step = as_is,
-    rows: Step = as_is,
-    masked: Step = fill_with_lowest,
-    softmax: Step = over_keys,
-    after: Step = torch.mul,
-) -> Tensor:
-    """Masked weights as the lesson's hint has them, with a setting for each step where one can slip."""
-    used = rows(mask, scaled)
-    return after(softmax(masked(scores(scaled, mask), used), used), used)
+def _weights(scaled: Tensor, mask: Tensor) -> Tensor:
+    masked = scaled.masked_fill(~mask, torch.finfo(scaled.dtype).min)
+    alpha = torch.softmax(masked, dim=-1)
+    return alpha * mask
 
 
-def _rows_of_any(alpha: Tensor, mask: Tensor) -> Tensor:
-    return alpha * mask.any(-1, keepdim=True)
+_slip = partial(Edited, _weights)
 
+_slip_alone = partial(Edited, _weights, paired=False)
+"""One that is not tried together with others."""
 
-def _not_low_enough(scaled: Tensor, mask: Tensor) -> Tensor:
-    return fill_forbidden(scaled, mask, -1e3)
-
-
-def _minus_infinity_added(scaled: Tensor, mask: Tensor) -> Tensor:
-    return scaled + mask.to(scaled.dtype).log()
+_UNCHANGED, _BEFORE = (MASKED, "scaled"), "    masked = "
+_NOTHING_AFTER, _TIMES_ANY = ("return alpha * mask", "return alpha"), ("* mask", "* mask.any(-1, keepdim=True)")
+_NOT_SO_LOW = (MASKED, "scaled.masked_fill(~mask, -1e3)")
+_KEPT, _DIVIDED = "kept = alpha * mask\n    total = kept.sum(dim=-1, keepdim=True)\n", "    return kept / total"
+_SAFELY_DIVIDED = ("return alpha * mask", f"{_KEPT}{_DIVIDED}.masked_fill(total == 0, 1)")
 
 
 _EVEN_IN_A_ROW = (
@@ -111,39 +91,13 @@ def _masked_by_loop(scaled: Tensor, mask: Tensor) -> Tensor:
     return torch.stack(alpha).reshape(scaled.shape)
 
 
-def _masked_in_place(scaled: Tensor, mask: Tensor) -> Tensor:
-    masked = scaled.clone()
-    forbidden = ~mask.expand(scaled.shape)
-    masked[forbidden] = torch.finfo(scaled.dtype).min
-    return F.softmax(masked, dim=-1).masked_fill(forbidden, 0)
-
-
-def _masked_by_where(scaled: Tensor, mask: Tensor) -> Tensor:
-    alpha = torch.softmax(torch.where(mask, scaled, -1e9), dim=-1)
-    return torch.where(mask.any(dim=-1, keepdim=True), alpha, 0.0)
-
-
 def _masked_by_exp(scaled: Tensor, mask: Tensor) -> Tensor:
     largest = scaled.masked_fill(~mask, torch.finfo(scaled.dtype).min).amax(dim=-1, keepdim=True)
     exps = torch.exp((scaled - largest).clamp(max=0.0)) * mask
     return exps / (exps.sum(dim=-1, keepdim=True) + ~mask.any(dim=-1, keepdim=True))
 
 
-def _masked_by_logarithms(scaled: Tensor, mask: Tensor) -> Tensor:
-    masked = scaled.masked_fill(mask.logical_not(), -1e9)
-    return (masked - masked.logsumexp(dim=-1, keepdim=True)).exp() * mask
-
-
-CORRECT = (
-    _masked_by_loop,
-    _masked_by_where,
-    _masked_by_exp,
-    _masked_in_place,
-    _masked_by_logarithms,
-    lambda scaled, mask: torch.softmax(scaled.masked_fill(~mask, -math.inf), dim=-1).nan_to_num(nan=0.0),
-    lambda scaled, mask: torch.softmax(scaled + (~mask).float() * -1e9, dim=-1) * mask,
-    lambda scaled, mask: (scaled.masked_fill(~mask, -1e4)).softmax(-1).masked_fill(~mask, 0.0),
-)
+CORRECT = (_weights, _masked_by_loop, _masked_by_exp)
 
 
 EXERCISE = Exercise(
@@ -206,109 +160,91 @@ EXERCISE = Exercise(
             "nan_where_nothing_is_allowed",
             "A row without any allowed key ends in NaN in your answer, which then spreads through the whole model: set "
             "such rows to 0.",
-            partial(_weights, masked=fill_forbidden, after=as_is),
+            _slip((MASKED, "scaled.masked_fill(~mask, -torch.inf)"), _NOTHING_AFTER),
         ),
-        Misconception(
-            "uniform_where_nothing_is_allowed",
-            _EVEN_IN_A_ROW,
-            partial(_weights, masked=fill_with_lowest, after=as_is),
-        ),
+        Misconception("uniform_where_nothing_is_allowed", _EVEN_IN_A_ROW, _slip(_NOTHING_AFTER)),
         Misconception(
             "uniform_by_addition_where_nothing_is_allowed",
             _EVEN_IN_A_ROW,
-            only_with(_weights, masked=lambda scaled, mask: scaled - 1e9 * ~mask, after=as_is),
+            _slip_alone((MASKED, "scaled - 1e9 * ~mask"), _NOTHING_AFTER),
         ),
         Misconception(
             "nan_repaired_afterwards",
             "The weights are right, but in a row without any allowed key their gradient is NaN: there was a NaN on the "
             "way, and repairing it afterwards does not mend the gradient. Fill with torch.finfo(scaled.dtype).min "
             "(masked_fill, nothing added), and multiply the weights by the mask.",
-            only_with(_weights, masked=_minus_infinity_added, after=lambda alpha, mask: alpha.nan_to_num(nan=0.0)),
+            _slip_alone(
+                (MASKED, "scaled + mask.to(scaled.dtype).log()"), ("alpha * mask", "alpha.nan_to_num(nan=0.0)")
+            ),
             alone=True,
         ),
-        Misconception(
-            "filled_not_low_enough",
-            _NOT_LOW_ENOUGH,
-            only_with(_weights, masked=_not_low_enough, after=as_is),
-        ),
-        *small_fills(_weights, after=as_is),
-        *small_fills(_weights, "_times_mask", after=torch.mul),
-        *small_fills(_weights, "_times_any", after=_rows_of_any),
-        Misconception(
-            "filled_not_low_enough_times_mask",
-            _NOT_LOW_ENOUGH,
-            only_with(_weights, masked=_not_low_enough, after=torch.mul),
-        ),
-        Misconception(
-            "filled_not_low_enough_times_any",
-            _NOT_LOW_ENOUGH,
-            only_with(_weights, masked=_not_low_enough, after=_rows_of_any),
-        ),
+        Misconception("filled_not_low_enough", _NOT_LOW_ENOUGH, _slip_alone(_NOT_SO_LOW, _NOTHING_AFTER)),
+        *small_fills(_weights, "", _NOTHING_AFTER),
+        *small_fills(_weights, "_times_mask"),
+        *small_fills(_weights, "_times_any", _TIMES_ANY),
+        Misconception("filled_not_low_enough_times_mask", _NOT_LOW_ENOUGH, _slip_alone(_NOT_SO_LOW)),
+        Misconception("filled_not_low_enough_times_any", _NOT_LOW_ENOUGH, _slip_alone(_NOT_SO_LOW, _TIMES_ANY)),
         Misconception(
             "scores_times_mask",
             "Your answer sets forbidden scores to 0 (multiplying by the mask does that), but exp(0) is 1, so "
             "forbidden keys still get weight. Fill them with -inf before the softmax.",
-            partial(_weights, masked=torch.mul, after=as_is),
+            _slip((MASKED, "scaled * mask"), _NOTHING_AFTER),
         ),
         Misconception(
             "scores_times_mask_then_zeroed",
             "Your answer sets forbidden scores to 0, but exp(0) is 1, so they take a share of their row; making their "
             "weights 0 afterwards does not give it back. Fill them with -inf before the softmax.",
-            partial(_weights, masked=torch.mul, after=torch.mul),
+            _slip((MASKED, "scaled * mask")),
         ),
         Misconception(
             "masked_after_softmax",
             "Your answer masks after the softmax, so the rows no longer sum to 1: the forbidden keys have already "
             "taken their share. Mask the scores, before the softmax.",
-            partial(_weights, masked=as_is, after=torch.mul),
+            _slip(_UNCHANGED),
         ),
-        Misconception(
-            "forbidden_score_far_above",
-            FORBIDDEN_FAR_ABOVE,
-            only_with(_weights, masked=as_is, after=lambda alpha, mask: sum_never_zero(alpha * mask, mask)),
-        ),
+        Misconception("forbidden_score_far_above", FORBIDDEN_FAR_ABOVE, _slip_alone(_UNCHANGED, _SAFELY_DIVIDED)),
         Misconception(
             "forbidden_score_far_above_nan",
             f"{FORBIDDEN_FAR_ABOVE} A row whose weights are all 0 then ends in 0 / 0, NaN.",
-            only_with(_weights, masked=as_is, after=lambda alpha, mask: divided_by_sum(alpha * mask, mask)),
+            _slip_alone(_UNCHANGED, ("return alpha * mask", f"{_KEPT}{_DIVIDED}")),
         ),
         Misconception(
             "forbidden_score_far_above_repaired",
             f"{FORBIDDEN_FAR_ABOVE} Turning the NaN of 0 / 0 into 0 hides it, and passes no gradient on.",
-            only_with(
-                _weights, masked=as_is, after=lambda alpha, mask: torch.nan_to_num(divided_by_sum(alpha * mask, mask))
-            ),
+            _slip_alone(_UNCHANGED, ("return alpha * mask", f"{_KEPT}    return (kept / total).nan_to_num()")),
         ),
         Misconception(
-            "exp_overflows_sum_never_zero", BARE_EXP, lambda scaled, mask: sum_never_zero(scaled.exp() * mask, mask)
+            "exp_overflows_sum_never_zero",
+            BARE_EXP,
+            _slip_alone(_UNCHANGED, (SOFTMAX, "masked.exp()"), _SAFELY_DIVIDED),
         ),
         Misconception(
             "mask_ignored",
             "Your answer is the softmax of all the scores, as if nothing were masked. If you do fill the scores, use "
             "what comes back: masked_fill, without an underscore, returns a new tensor and leaves the old one as it "
             "is.",
-            partial(_weights, masked=as_is, after=as_is),
+            _slip(_UNCHANGED, _NOTHING_AFTER),
         ),
-        *wrong_masks(partial(_weights, after=as_is)),
-        Misconception("inverted_throughout", WRONG_WAY_ROUND, only_with(_weights, rows=inverted)),
-        Misconception("keys_as_rows", KEYS_AS_ROWS, partial(_weights, rows=turned)),
+        *wrong_masks(_weights, _NOTHING_AFTER),
+        Misconception("inverted_throughout", WRONG_WAY_ROUND, _slip_alone((_BEFORE, f"    mask = ~mask\n{_BEFORE}"))),
+        Misconception("keys_as_rows", KEYS_AS_ROWS, _slip((_BEFORE, f"    mask = mask.mT\n{_BEFORE}"))),
         Misconception(
             "always_causal",
             "Your answer uses a causal mask, whatever mask it is given. Use the argument: it may allow anything.",
-            only_with(_weights, rows=own_causal),
+            _slip_alone((_BEFORE, f"    mask = torch.ones(scaled.shape[-2:], dtype=torch.bool).tril()\n{_BEFORE}")),
         ),
         *wrong_dimensions(_weights),
         Misconception(
             "softmax_over_the_matrix",
             "Your answer takes one softmax over a whole matrix. Each query has its own: softmax along the keys, "
             "dim=-1, so that each row sums to 1.",
-            only_with(_weights, softmax=over_the_matrix),
+            _slip_alone((SOFTMAX, "torch.softmax(masked.flatten(-2), dim=-1).reshape(masked.shape)")),
         ),
         Misconception(
             "scaled_again",
             "Your answer divides the scores by the root of their last size. They are already scaled, and that size is "
             "the number of keys: use them as they are.",
-            only_with(_weights, scores=lambda scaled, mask: scaled / math.sqrt(scaled.shape[-1])),
+            _slip_alone((_BEFORE, f"    scaled = scaled / scaled.shape[-1] ** 0.5\n{_BEFORE}")),
         ),
     ),
     withheld=WITHHELD,

@@ -10,6 +10,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import masking
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.checking.ready_made import SOFTMAX
 from course_lib.exercises.common import Kind, and_turned_around, integer
@@ -19,16 +20,8 @@ from course_lib.exercises.masking.shared import (
     LARGE,
     LESSON,
     WITHHELD,
-    Step,
-    as_is,
-    divided_by_sum,
-    exp_times_mask,
-    fill_forbidden,
-    only_with,
     scores_and_masks,
     shared_masks,
-    sum_never_zero,
-    turned,
 )
 
 
@@ -52,42 +45,35 @@ def _multiplicative_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("an allowed score far above the rest of its row", (wide, mask), part=LARGE)
 
 
-def _largest_allowed(scaled: Tensor, mask: Tensor) -> Tensor:
-    return fill_forbidden(scaled, mask).amax(dim=-1, keepdim=True)
+def _by_exp(scaled: Tensor, mask: Tensor) -> Tensor:
+    filled = scaled.masked_fill(~mask, -math.inf)
+    shifted = filled - filled.amax(dim=-1, keepdim=True)
+    kept = torch.exp(shifted) * mask
+    return kept / kept.sum(dim=-1, keepdim=True)
 
 
-def _by_exp(
-    scaled: Tensor,
-    mask: Tensor,
-    *,
-    rows: Step = as_is,
-    shifted: Step = lambda scaled, mask: fill_forbidden(scaled - _largest_allowed(scaled, mask), mask),
-    divided: Step = divided_by_sum,
-    keeps: Step = torch.mul,
-) -> Tensor:
-    """Weights by slide S3's formula, with a setting for each step where one can slip."""
-    used = rows(mask, scaled)
-    return divided(keeps(torch.exp(shifted(scaled, used)), used), used)
+_slip = partial(Edited, _by_exp)
+
+_slip_alone = partial(Edited, _by_exp, paired=False)
+"""One that is not tried together with others."""
+
+_SHIFTED, _WEIGHTS = "filled - filled.amax(dim=-1, keepdim=True)", "kept / kept.sum(dim=-1, keepdim=True)"
+_NOT_SHIFTED = (_SHIFTED, "scaled")
+_BELOW_MAXIMUM_WITH_ZEROS = "(scaled - (scaled * mask).amax(dim=-1, keepdim=True))"
 
 
-def _with_any_maximum(name: str, message: str, divided: Step) -> tuple[Misconception, ...]:
+_SAFELY_DIVIDED = (
+    f"return {_WEIGHTS}",
+    "total = kept.sum(dim=-1, keepdim=True)\n    return kept / total.masked_fill(total == 0, 1)",
+)
+
+
+def _with_any_maximum(name: str, message: str, divided: str) -> tuple[Misconception, ...]:
     """Divided in a wrong way, with nothing subtracted before exp and with the right number."""
     return (
-        Misconception(name, message, partial(_by_exp, shifted=as_is, divided=divided)),
-        Misconception(f"safe_{name}", message, only_with(_by_exp, divided=divided)),
+        Misconception(name, message, _slip(_NOT_SHIFTED, (_WEIGHTS, divided))),
+        Misconception(f"safe_{name}", message, _slip_alone((_WEIGHTS, divided))),
     )
-
-
-def _sum_of_all(powers: Tensor, mask: Tensor) -> Tensor:
-    return powers * mask / powers.sum(dim=-1, keepdim=True)
-
-
-def _from_row_maximum(scaled: Tensor, mask: Tensor) -> Tensor:
-    return scaled - scaled.amax(dim=-1, keepdim=True)
-
-
-def _from_maximum_with_zeros(scaled: Tensor, mask: Tensor) -> Tensor:
-    return scaled - (scaled * mask).amax(dim=-1, keepdim=True)
 
 
 _ONE_MAXIMUM = (
@@ -118,12 +104,6 @@ def _multiplicative_by_loop(scaled: Tensor, mask: Tensor) -> Tensor:
     return alpha.reshape(scaled.shape)
 
 
-def _multiplicative_in_double(scaled: Tensor, mask: Tensor) -> Tensor:
-    filled = scaled.double().masked_fill(~mask, -math.inf)
-    kept = torch.exp(filled - filled.amax(dim=-1, keepdim=True))
-    return (kept / kept.sum(dim=-1, keepdim=True)).to(scaled.dtype)
-
-
 @torch.no_grad()
 def _multiplicative_in_place(scaled: Tensor, mask: Tensor) -> Tensor:
     alpha = scaled.clone()
@@ -132,14 +112,7 @@ def _multiplicative_in_place(scaled: Tensor, mask: Tensor) -> Tensor:
     return alpha.div_(alpha.sum(dim=-1, keepdim=True))
 
 
-CORRECT = (
-    _multiplicative_by_loop,
-    _multiplicative_in_double,
-    _multiplicative_in_place,
-    lambda scaled, mask: torch.exp(
-        torch.where(mask, scaled, -1e9) - scaled.masked_fill(~mask, -math.inf).logsumexp(dim=-1, keepdim=True)
-    ),
-)
+CORRECT = (_by_exp, _multiplicative_by_loop, _multiplicative_in_place)
 
 
 EXERCISE = Exercise(
@@ -190,38 +163,28 @@ EXERCISE = Exercise(
             "Your answer takes exp of the scores as they are: exp of a large score is infinite, and of a very low one "
             "0; where scores lie in the hundreds, the row ends in NaN. Subtract each row's largest allowed score "
             "before exp: the weights stay the same.",
-            partial(_by_exp, shifted=as_is),
+            _slip(_NOT_SHIFTED),
         ),
         Misconception(
             "overflow_repaired",
             "Your answer turns NaN into numbers afterwards, but where exp has become infinite, or 0 in a whole row, "
             "the weights are lost. Subtract each row's largest allowed score before exp.",
-            lambda scaled, mask: exp_times_mask(scaled, mask).nan_to_num(),
+            _slip_alone(_NOT_SHIFTED, (_WEIGHTS, f"({_WEIGHTS}).nan_to_num()")),
         ),
         Misconception(
             "forbidden_score_far_above",
             "Your answer is right unless a forbidden score is far above its row's allowed ones: then exp leaves only "
             "0 or infinity, and the row becomes NaN. Fill forbidden scores with -inf, subtract the row's largest from "
             "the filled scores, and take exp of those.",
-            lambda scaled, mask: exp_times_mask(_from_row_maximum(scaled, mask), mask),
+            _slip_alone((_SHIFTED, "scaled - scaled.amax(dim=-1, keepdim=True)")),
         ),
-        Misconception(
-            "one_maximum_for_all_rows",
-            _ONE_MAXIMUM,
-            lambda scaled, mask: exp_times_mask(scaled - scaled.max(), mask),
-        ),
-        Misconception(
-            "one_allowed_maximum_for_all_rows",
-            _ONE_MAXIMUM,
-            partial(
-                _by_exp, shifted=lambda scaled, mask: fill_forbidden(scaled, mask) - fill_forbidden(scaled, mask).max()
-            ),
-        ),
+        Misconception("one_maximum_for_all_rows", _ONE_MAXIMUM, _slip_alone((_SHIFTED, "scaled - scaled.max()"))),
+        Misconception("one_allowed_maximum_for_all_rows", _ONE_MAXIMUM, _slip((_SHIFTED, "filled - filled.max()"))),
         Misconception(
             "maximum_over_queries",
             "Your answer subtracts the largest score of each column (dim=-2), a different number from each key of a "
             "row: that changes the weights. Subtract one number from a whole row: amax(dim=-1, keepdim=True).",
-            partial(_by_exp, shifted=lambda scaled, mask: scaled - scaled.amax(dim=-2, keepdim=True)),
+            _slip((_SHIFTED, "scaled - scaled.amax(dim=-2, keepdim=True)")),
         ),
         Misconception(
             "scores_times_mask",
@@ -233,55 +196,52 @@ EXERCISE = Exercise(
             "normalised_before_masking",
             "Your answer divides by the sum over all keys, including the forbidden ones: the rows no longer sum to 1. "
             "Multiply by the mask first, then divide by the sum of what is left.",
-            partial(_by_exp, shifted=_from_row_maximum, keeps=as_is, divided=_sum_of_all),
+            _slip(
+                (_SHIFTED, "scaled - scaled.amax(dim=-1, keepdim=True)"),
+                (" * mask", ""),
+                (_WEIGHTS, "kept * mask / kept.sum(dim=-1, keepdim=True)"),
+            ),
         ),
         *_with_any_maximum(
             "sum_without_keepdim",
             "Your answer divides each column by the sum of a row: without keepdim the sums of the rows are laid beside "
             "the columns. Keep the dimension in the sum: sum(dim=-1, keepdim=True).",
-            lambda kept, mask: kept / kept.sum(dim=-1),
+            "kept / kept.sum(dim=-1)",
         ),
         *_with_any_maximum(
-            "not_normalised", "Your answer gives exponentials times the mask. Divide each row by its sum.", as_is
+            "not_normalised", "Your answer gives exponentials times the mask. Divide each row by its sum.", "kept"
         ),
         *_with_any_maximum(
             "normalised_over_queries",
             "Your answer divides by the sums of the columns (dim=-2). Divide each row by its own sum over the keys, "
             "dim=-1: slide S3 sums over its first index because that is the key there.",
-            lambda kept, mask: kept / kept.sum(dim=-2, keepdim=True),
+            "kept / kept.sum(dim=-2, keepdim=True)",
         ),
         Misconception(
             "divided_by_number_of_keys",
             "Your answer divides by the number of allowed keys. Divide each row by the sum of its exponentials, so "
             "that its weights sum to 1.",
-            partial(_by_exp, divided=lambda kept, mask: kept / mask.sum(dim=-1, keepdim=True)),
+            _slip((_WEIGHTS, "kept / mask.sum(dim=-1, keepdim=True)")),
         ),
-        Misconception("inverted", _FORBIDDEN_MULTIPLIED, lambda scaled, mask: exp_times_mask(scaled, ~mask)),
+        Misconception("inverted", _FORBIDDEN_MULTIPLIED, _slip_alone(_NOT_SHIFTED, ("* mask", "* ~mask"))),
         Misconception(
             "inverted_sum_never_zero",
             _FORBIDDEN_MULTIPLIED,
-            lambda scaled, mask: sum_never_zero(scaled.exp() * ~mask, mask),
+            _slip_alone(_NOT_SHIFTED, ("* mask", "* ~mask"), _SAFELY_DIVIDED),
         ),
-        Misconception("keys_as_rows", KEYS_AS_ROWS, partial(_by_exp, rows=turned)),
+        Misconception("keys_as_rows", KEYS_AS_ROWS, _slip(("    filled", "    mask = mask.mT\n    filled"))),
         Misconception(
             "powers_of_two",
             "Your answer takes powers of 2. The softmax takes those of e: torch.exp.",
-            partial(
-                _by_exp,
-                shifted=lambda scaled, mask: (
-                    fill_forbidden(scaled - _largest_allowed(scaled, mask), mask) * math.log(2)
-                ),
-            ),
+            _slip(("torch.exp(", "torch.exp2(")),
         ),
         Misconception(
-            "maximum_of_scores_times_mask",
-            _MAXIMUM_WITH_ZEROS,
-            lambda scaled, mask: exp_times_mask(_from_maximum_with_zeros(scaled, mask), mask),
+            "maximum_of_scores_times_mask", _MAXIMUM_WITH_ZEROS, _slip_alone((_SHIFTED, _BELOW_MAXIMUM_WITH_ZEROS))
         ),
         Misconception(
             "maximum_of_scores_times_mask_clamped",
             _MAXIMUM_WITH_ZEROS,
-            lambda scaled, mask: exp_times_mask(_from_maximum_with_zeros(scaled, mask).clamp(max=0.0), mask),
+            _slip_alone((_SHIFTED, f"{_BELOW_MAXIMUM_WITH_ZEROS}.clamp(max=0)")),
         ),
     ),
     withheld=WITHHELD,

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
-import numpy
 import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib import masking
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import integer
 from course_lib.exercises.masking.shared import LESSON, WITHHELD, batch_sizes, wrong_dtypes
@@ -36,33 +36,19 @@ def _padding_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("a single sequence of one token", (torch.tensor([1]), 1))
 
 
-def _wide(lengths: Tensor, max_length: int) -> int:
-    return max_length
+def _compared(lengths: Tensor, max_length: int) -> Tensor:
+    positions = torch.arange(max_length)
+    column = lengths.unsqueeze(-1)
+    mask = positions < column
+    return mask
 
 
-def _columns_of(
-    lengths: Tensor,
-    max_length: int,
-    *,
-    width: Callable[[Tensor, int], int] = _wide,
-    tokens: Callable[[Tensor, Tensor, int], Tensor] = lambda position, lengths, wide: position < lengths,
-    returned: Callable[[Tensor], Tensor] = lambda mask: mask,
-    dtype: torch.dtype = torch.bool,
-) -> Tensor:
-    """The padding mask by comparing positions with lengths, with a setting for each place where one can slip."""
-    wide = width(lengths, max_length)
-    return returned(tokens(torch.arange(wide), lengths.unsqueeze(-1), wide)).to(dtype)
+_slip = partial(Edited, _compared)
+_WORDS = "positions < column"
 
 
 def _padding_by_loop(lengths: Tensor, max_length: int) -> Tensor:
     return torch.tensor([[position < length for position in range(max_length)] for length in lengths.tolist()])
-
-
-def _padding_in_place(lengths: Tensor, max_length: int) -> Tensor:
-    mask = torch.zeros(len(lengths), max_length, dtype=torch.bool)
-    for row, length in zip(mask, lengths, strict=True):
-        row[:length] = True
-    return mask
 
 
 def _padding_by_padding(lengths: Tensor, max_length: int) -> Tensor:
@@ -70,16 +56,7 @@ def _padding_by_padding(lengths: Tensor, max_length: int) -> Tensor:
     return torch.stack(tokens) > 0
 
 
-CORRECT = (
-    _padding_by_loop,
-    _padding_in_place,
-    _padding_by_padding,
-    lambda lengths, max_length: torch.arange(max_length).expand(len(lengths), -1) < lengths[:, None],
-    lambda lengths, max_length: torch.from_numpy(numpy.arange(max_length)[None, :] < lengths.numpy()[:, None]),
-    lambda lengths, max_length: torch.ones(max_length + 1, max_length).tril(diagonal=-1).bool()[lengths],
-    lambda lengths, max_length: torch.ones(len(lengths), max_length).cumsum(dim=1) <= lengths.view(-1, 1),
-    lambda lengths, max_length: torch.func.vmap(lambda length: torch.arange(max_length) < length)(lengths),
-)
+CORRECT = (_compared, _padding_by_loop, _padding_by_padding)
 
 
 EXERCISE = Exercise(
@@ -122,65 +99,63 @@ EXERCISE = Exercise(
             "inverted",
             "Your mask is True at the padding, as in nn.MultiheadAttention's key_padding_mask. In this course True "
             "means `may attend`: True at the tokens.",
-            partial(_columns_of, tokens=lambda position, lengths, wide: position >= lengths),
+            _slip((_WORDS, "positions >= column")),
         ),
         Misconception(
             "one_too_many",
             "Your mask allows one position too many in each row. Positions are counted from 0, so the tokens of a row "
             "are those below its length: < rather than <=.",
-            partial(_columns_of, tokens=lambda position, lengths, wide: position <= lengths),
+            _slip((_WORDS, "positions <= column")),
         ),
         Misconception(
             "one_too_few",
             "Your mask forbids the last token of each row. The tokens are at positions 0 to length - 1, inclusive.",
-            partial(_columns_of, tokens=lambda position, lengths, wide: position < lengths - 1),
+            _slip((_WORDS, "positions < column - 1")),
         ),
         Misconception(
             "padding_in_front",
             "Your mask puts the padding in front of the tokens. Here the tokens come first and the padding follows.",
-            partial(_columns_of, tokens=lambda position, lengths, wide: position >= wide - lengths),
+            _slip((_WORDS, "positions >= max_length - column")),
         ),
         Misconception(
             "batch_as_columns",
             "Your mask is transposed, [max_length, batch]. One row for each sequence: [batch, max_length].",
-            partial(_columns_of, returned=lambda mask: mask.mT),
+            _slip(("return mask", "return mask.mT")),
         ),
         Misconception(
             "lengths_beside_the_positions",
             "Your answer compares position 0 with the first length, position 1 with the second, and so on. Every "
             "position meets every length: make the lengths a column, lengths.unsqueeze(-1).",
-            lambda lengths, max_length: torch.arange(max_length) < lengths,
+            _slip(("lengths.unsqueeze(-1)", "lengths")),
         ),
         Misconception(
             "as_wide_as_the_longest",
             "Your mask is only as wide as the longest sequence of the batch. It has max_length columns, even where "
             "no sequence is that long.",
-            partial(_columns_of, width=lambda lengths, max_length: int(lengths.max())),
+            _slip(("arange(max_length)", "arange(int(lengths.max()))")),
         ),
-        *wrong_dtypes(_columns_of),
+        *wrong_dtypes(_compared),
         Misconception(
             "inverted_and_one_off",
             "Your mask is True after the tokens, and misses the first place there: position > length. True belongs to "
             "the tokens, where the position is below the length: <.",
-            partial(_columns_of, tokens=lambda position, lengths, wide: position > lengths),
+            _slip((_WORDS, "positions > column")),
         ),
         Misconception(
             "last_word_alone",
             "Your mask is True only at the last token of each row. All tokens count: every position below the length.",
-            partial(_columns_of, tokens=lambda position, lengths, wide: position == lengths - 1),
+            _slip((_WORDS, "positions == column - 1")),
         ),
         Misconception(
             "full_rows_emptied",
             "Your mask is right except for sequences of max_length tokens, whose rows are empty. Does a slice end at "
             "-0, or a length go through % max_length? Compare each position with the length.",
-            partial(_columns_of, tokens=lambda position, lengths, wide: position < lengths % wide),
+            _slip((_WORDS, "positions < column % max_length")),
         ),
         Misconception(
             "longest_for_all",
             "Your mask uses the longest sequence's length in every row. Each row has a length of its own.",
-            partial(
-                _columns_of, tokens=lambda position, lengths, wide: (position < lengths.max()).expand(len(lengths), -1)
-            ),
+            _slip((_WORDS, "(positions < lengths.max()).expand(len(lengths), -1)")),
         ),
     ),
     withheld=WITHHELD,

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any
 
 import torch
 from torch import Generator, Tensor
 
 from course_lib import masking
+from course_lib.checking.edits import Edit, Edited
 from course_lib.checking.exercise import Case, Misconception
 from course_lib.exercises.common import LITTLE_LEFT, Kind, integer, kinds, sizes
 from course_lib.exercises.worked_examples import B
@@ -23,15 +22,6 @@ WITHHELD = ("course_lib.attention", "course_lib.masking")
 
 BROADCAST, LARGE, NOTHING = "one mask for a batch", "large scores", "fully masked rows"
 """Parts of their own: what an answer that is right everywhere else may fail."""
-
-
-Step = Callable[[Tensor, Tensor], Tensor]
-"""A step of a computation: what it works on, and the mask (or for a mask the scores)."""
-
-
-def only_with(function: Callable[..., Any], **settings: Any) -> Callable[..., Any]:
-    """A function with these settings, for a mistake that is not tried together with others (no `partial`)."""
-    return lambda *args, **kwargs: function(*args, **kwargs, **settings)
 
 
 def batch_sizes(generator: Generator, hidden: bool) -> list[int]:
@@ -60,46 +50,6 @@ def shared_masks(generator: Generator) -> Iterator[Case]:
     yield Case(kind.name, (kind.normal(queries, keys), row), part=BROADCAST)
 
 
-def fill_forbidden(scaled: Tensor, mask: Tensor, value: float = -math.inf) -> Tensor:
-    """Scores with `value` wherever `mask` is False."""
-    return scaled.masked_fill(~mask, value)
-
-
-def fill_with_lowest(scaled: Tensor, mask: Tensor) -> Tensor:
-    return fill_forbidden(scaled, mask, torch.finfo(scaled.dtype).min)
-
-
-def as_is(value: Tensor, other: Tensor) -> Tensor:
-    return value
-
-
-def inverted(mask: Tensor, scaled: Tensor) -> Tensor:
-    return ~mask
-
-
-def turned(mask: Tensor, scaled: Tensor) -> Tensor:
-    return mask.mT
-
-
-def own_causal(mask: Tensor, scaled: Tensor) -> Tensor:
-    return torch.ones(scaled.shape[-2:], dtype=torch.bool).tril()
-
-
-def step_over(dim: int) -> Step:
-    return lambda masked, mask: torch.softmax(masked, dim=dim)
-
-
-over_keys = step_over(-1)
-
-
-def over_the_matrix(masked: Tensor, mask: Tensor) -> Tensor:
-    return torch.softmax(masked.flatten(-2), dim=-1).reshape(masked.shape)
-
-
-def divided_by_sum(kept: Tensor, mask: Tensor) -> Tensor:
-    return kept / kept.sum(dim=-1, keepdim=True)
-
-
 WRONG_WAY_ROUND = (
     "Your answer uses the mask the wrong way round: it masks where attention is allowed. True means `may attend`: fill "
     "where the mask is False, ~mask."
@@ -110,20 +60,6 @@ KEYS_AS_ROWS = (
     "Your answer uses the mask transposed, as slide S3 indexes it, [key, query]. Here its rows are queries, like "
     "those of the scores: use it as it comes."
 )
-
-
-def inverted_fill(value: float = -math.inf) -> Step:
-    return lambda scaled, mask: fill_forbidden(scaled, ~mask, value)
-
-
-def exp_times_mask(shifted: Tensor, mask: Tensor) -> Tensor:
-    """exp(shifted) times the mask, divided by each row's sum."""
-    return divided_by_sum(torch.exp(shifted) * mask, mask)
-
-
-def sum_never_zero(kept: Tensor, mask: Tensor) -> Tensor:
-    total = kept.sum(dim=-1, keepdim=True)
-    return kept / total.masked_fill(total == 0, 1.0)
 
 
 FORBIDDEN_FAR_ABOVE = (
@@ -138,10 +74,6 @@ BARE_EXP = (
 )
 
 
-def root_of_last(x: Tensor) -> float:
-    return math.sqrt(x.shape[-1])
-
-
 def random_padding(generator: Generator, batch: int, length: int) -> Tensor:
     """A padding mask whose first row has some padding, and whose second has none."""
     lengths = torch.randint(1, length, (batch,), generator=generator)
@@ -149,87 +81,94 @@ def random_padding(generator: Generator, batch: int, length: int) -> Tensor:
     return masking.padding_mask(lengths, length)
 
 
-def wrong_masks(answer: Callable[..., Any]) -> tuple[Misconception, ...]:
-    """The mask the wrong way round, with a bare exp, or times -inf; `answer` takes the steps `masked` and `softmax`."""
+MASKED, SOFTMAX = "scaled.masked_fill(~mask, torch.finfo(scaled.dtype).min)", "torch.softmax(masked, dim=-1)"
+"""Two steps of the right answers that mistakes are edits of, each on a line of its own."""
+
+INVERTED = (MASKED, "scaled.masked_fill(mask, -torch.inf)")
+
+
+def wrong_masks(right: Callable[..., Any], *edits: Edit) -> tuple[Misconception, ...]:
+    """The mask the wrong way round, with a bare exp, or times -inf."""
+    powers = "masked.exp() * mask"
+    divided = (SOFTMAX, f"{powers} / ({powers}).sum(dim=-1, keepdim=True)")
+    large = (MASKED, "scaled.masked_fill(mask, -1e9)")
     return (
-        Misconception("inverted", WRONG_WAY_ROUND, partial(answer, masked=inverted_fill())),
-        Misconception("inverted_with_a_large_number", WRONG_WAY_ROUND, partial(answer, masked=inverted_fill(-1e9))),
-        Misconception("exp_overflows", BARE_EXP, only_with(answer, masked=as_is, softmax=exp_times_mask)),
+        Misconception("inverted", WRONG_WAY_ROUND, Edited(right, INVERTED, *edits)),
+        Misconception("inverted_with_a_large_number", WRONG_WAY_ROUND, Edited(right, large, *edits)),
+        Misconception("exp_overflows", BARE_EXP, Edited(right, (MASKED, "scaled"), divided, *edits, paired=False)),
         Misconception(
             "zero_times_infinity",
             "Your answer is NaN everywhere. Does it multiply a mask by -inf? 0 times infinity is NaN, so even what is "
             "allowed becomes NaN. Fill instead: scaled.masked_fill(~mask, -math.inf).",
-            only_with(answer, masked=lambda scaled, mask: scaled + ~mask * -math.inf),
+            Edited(right, (MASKED, "scaled + ~mask * -torch.inf"), *edits, paired=False),
         ),
     )
 
 
-def small_fills(answer: Callable[..., Any], suffix: str = "", **settings: Any) -> tuple[Misconception, ...]:
-    """Forbidden scores of -10 or -20, which leave a little weight; `answer` takes the step `masked`."""
+def small_fills(right: Callable[..., Any], suffix: str = "", *edits: Edit) -> tuple[Misconception, ...]:
+    """Forbidden scores of -10 or -20, which leave a little weight."""
     return tuple(
-        Misconception(f"filled_with_{name}{suffix}", LITTLE_LEFT, only_with(answer, masked=filled, **settings))
+        Misconception(f"filled_with_{name}{suffix}", LITTLE_LEFT, Edited(right, filled, *edits, paired=False))
         for name, value in (("ten", -10.0), ("twenty", -20.0))
-        for filled in [partial(fill_forbidden, value=value)]
+        for filled in [(MASKED, f"scaled.masked_fill(~mask, {value})")]
     )
 
 
-def inverted_and_repaired(answer: Callable[..., Any]) -> Misconception:
-    """The mask the wrong way round, with a 0 where no key is left; `answer` takes the steps `masked` and `after`."""
-    repaired: Step = lambda alpha, mask: torch.nan_to_num(alpha)  # noqa: E731
-    return Misconception(
-        "inverted_and_repaired", WRONG_WAY_ROUND, only_with(answer, masked=inverted_fill(), after=repaired)
-    )
+def inverted_and_repaired(right: Callable[..., Any]) -> Misconception:
+    """The mask the wrong way round, with a 0 where no key is left."""
+    repaired = Edited(right, INVERTED, (SOFTMAX, f"{SOFTMAX}.nan_to_num()"), paired=False)
+    return Misconception("inverted_and_repaired", WRONG_WAY_ROUND, repaired)
 
 
-def wrong_dimensions(answer: Callable[..., Any]) -> tuple[Misconception, ...]:
-    """The softmax over the queries, or over dim=1; `answer` takes the step `softmax`."""
+def wrong_dimensions(right: Callable[..., Any], *, paired: bool = True) -> tuple[Misconception, ...]:
+    """The softmax over the queries, or over dim=1."""
     return (
         Misconception(
             "softmax_over_queries",
             "Your answer takes the softmax over the queries (dim=-2). Take it over the keys, dim=-1, so that each row "
             "sums to 1.",
-            partial(answer, softmax=step_over(-2)),
+            Edited(right, (SOFTMAX, "torch.softmax(masked, dim=-2)"), paired=paired),
         ),
         Misconception(
             "softmax_over_the_second_dimension",
             "Your answer takes the softmax over dim=1, which is the keys only for a single sequence. Take the last "
             "dimension, dim=-1.",
-            partial(answer, softmax=step_over(1)),
+            Edited(right, (SOFTMAX, "torch.softmax(masked, dim=1)"), paired=paired),
         ),
     )
 
 
-def wrong_divisors(answer: Callable[..., Any]) -> tuple[Misconception, ...]:
-    """Scores divided by d_model, or by the root of the number of tokens; `answer` takes the step `scaled`."""
+def wrong_divisors(right: Callable[..., Any]) -> tuple[Misconception, ...]:
+    """Scores divided by d_model, or by the root of the number of tokens."""
     return (
         Misconception(
             "divided_by_d_model",
             "All in all, your answer divides the scores by d_model, like the formula on slide S1. The paper's formula "
             "takes the root: divide by √d_model.",
-            partial(answer, scaled=lambda scores, x: scores / x.shape[-1]),
+            Edited(right, ("math.sqrt(x.shape[-1])", "x.shape[-1]")),
         ),
         Misconception(
             "root_of_number_of_words",
             "Your answer divides the scores by the root of the number of tokens. Divide by √d_model, the root of "
             "x.shape[-1].",
-            partial(answer, scaled=lambda scores, x: scores / math.sqrt(x.shape[-2])),
+            Edited(right, ("x.shape[-1]", "x.shape[-2]")),
         ),
     )
 
 
-def wrong_dtypes(answer: Callable[..., Any]) -> tuple[Misconception, ...]:
-    """A mask of numbers; `answer` takes its `dtype`."""
+def wrong_dtypes(right: Callable[..., Any]) -> tuple[Misconception, ...]:
+    """A mask of numbers, in an answer that ends in `return mask`."""
     return (
         Misconception(
             "zeros_and_ones",
             "The entries of your mask are the numbers 0.0 and 1.0. A mask is boolean: make it with dtype=torch.bool, "
             "a comparison or &, or end with .bool().",
-            partial(answer, dtype=torch.float32),
+            Edited(right, ("return mask", "return mask.float()")),
         ),
         Misconception(
             "integers",
             "The entries of your mask are the integers 0 and 1. A mask is boolean: make it with dtype=torch.bool, "
             "a comparison or &, or end with .bool().",
-            partial(answer, dtype=torch.long),
+            Edited(right, ("return mask", "return mask.long()")),
         ),
     )

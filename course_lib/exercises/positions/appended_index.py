@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import torch
@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib import positions
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import and_turned_around, integer, kinds
 from course_lib.exercises.positions.shared import LESSON, WITHHELD
@@ -26,33 +27,15 @@ def _appended_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case(f"a long text of {tokens} tokens", (torch.randn(tokens, 1, generator=generator),))
 
 
-def _numbered(
-    x: Tensor,
-    *,
-    number: Callable[[Tensor], Tensor] = lambda x: _place(x),
-    joined: Callable[[Tensor, Tensor], Tensor] = lambda x, column: _beside(x, column),
-    returned: Callable[[Tensor], Tensor] = lambda joined: joined,
-) -> Tensor:
-    """Each token with a number, joined to it in some way."""
-    return returned(joined(x, number(x)))
+def _numbered(x: Tensor) -> Tensor:
+    places = torch.arange(x.shape[-2])
+    column = places.to(x.dtype).unsqueeze(-1).expand(*x.shape[:-1], 1)
+    joined = torch.cat([x, column], dim=-1)
+    return joined
 
 
-def _beside(x: Tensor, column: Tensor) -> Tensor:
-    """x with one more number for each token, from [tokens] numbers."""
-    return torch.cat([x, column.to(x.dtype).unsqueeze(-1).expand(*x.shape[:-1], 1)], dim=-1)
-
-
-def _place(x: Tensor) -> Tensor:
-    """0, 1, 2, ... for the tokens of x."""
-    return torch.arange(x.shape[-2])
-
-
-def _appended_in_place(x: Tensor) -> Tensor:
-    longer = torch.zeros(*x.shape[:-1], x.shape[-1] + 1, dtype=x.dtype)
-    longer[..., :-1] = x
-    for place in range(x.shape[-2]):
-        longer[..., place, -1] = place
-    return longer
+_slip = partial(Edited, _numbered)
+_PLACES = "torch.arange(x.shape[-2])"
 
 
 def _appended_by_loop(x: Tensor) -> Tensor:
@@ -61,7 +44,7 @@ def _appended_by_loop(x: Tensor) -> Tensor:
 
 
 CORRECT = (
-    _appended_in_place,
+    _numbered,
     _appended_by_loop,
     lambda x: torch.cat([x, torch.ones_like(x[..., :1]).cumsum(dim=-2) - 1], dim=-1),
 )
@@ -100,31 +83,31 @@ EXERCISE = Exercise(
         Misconception(
             "counted_from_one",
             "Your answer counts the tokens from 1. In this course positions are counted from 0.",
-            partial(_numbered, number=lambda x: _place(x) + 1),
+            _slip((_PLACES, "torch.arange(x.shape[-2]) + 1")),
         ),
         Misconception(
             "in_front",
             "Your answer puts the position in front of each vector. Append it at the end: torch.cat([x, index], "
             "dim=-1).",
-            partial(_numbered, joined=lambda x, column: _beside(x, column).roll(1, dims=-1)),
+            _slip(("[x, column]", "[column, x]")),
         ),
         Misconception(
             "added",
             "Your answer adds the position to every component of the vector. Append it as one more component: the "
             "result is [..., tokens, d_model + 1].",
-            partial(_numbered, joined=lambda x, column: (x + column.unsqueeze(-1)).to(x.dtype)),
+            _slip(("torch.cat([x, column], dim=-1)", "x + column")),
         ),
         Misconception(
             "shrunk_to_one",
             "Your answer divides the positions, so that the last is 1. Then a step means something different in "
             "sentences of different lengths; use the position itself: 0, 1, 2, ...",
-            partial(_numbered, number=lambda x: _place(x).to(x.dtype) / max(1, x.shape[-2] - 1)),
+            _slip(("places.to(x.dtype)", "(places.to(x.dtype) / max(1, x.shape[-2] - 1))")),
         ),
         Misconception(
             "divided_by_length",
             "Your answer divides the positions by the number of tokens. Then a step means something different in "
             "sentences of different lengths; use the position itself: 0, 1, 2, ...",
-            partial(_numbered, number=lambda x: _place(x).to(x.dtype) / x.shape[-2]),
+            _slip(("places.to(x.dtype)", "(places.to(x.dtype) / x.shape[-2])")),
         ),
         Misconception(
             "sentences_counted",
@@ -138,30 +121,30 @@ EXERCISE = Exercise(
             "length_appended",
             "Your answer appends the same number to every token, the length of the sentence. Append each token's own "
             "position: 0, 1, 2, ...",
-            partial(_numbered, number=lambda x: torch.full((x.shape[-2],), x.shape[-2])),
+            _slip((_PLACES, "torch.full((x.shape[-2],), x.shape[-2])")),
         ),
         Misconception(
             "backwards",
             "Your answer counts from the end of the sentence. The first token is at position 0.",
-            partial(_numbered, number=lambda x: _place(x).flip(0)),
+            _slip((_PLACES, "torch.arange(x.shape[-2]).flip(0)")),
         ),
         Misconception(
             "always_single",
             "Your answer is float32 whatever comes in. Give the positions the dtype of x: "
             "torch.arange(tokens, dtype=x.dtype).",
-            partial(_numbered, returned=torch.Tensor.float),
+            _slip(("return joined", "return joined.float()")),
         ),
         Misconception(
             "small_integers",
             "Your positions are integers of 8 bits (int8 or uint8), which start over, or turn negative, in a long "
             "text. Use the dtype of x, or torch.arange's own.",
-            lambda x: _beside(x, _place(x).to(torch.int8)),
+            _slip((_PLACES, "torch.arange(x.shape[-2]).to(torch.int8)"), paired=False),
         ),
         Misconception(
             "last_component_overwritten",
             "Your answer writes the position over the last component of each vector. Append it as one more component: "
             "the result is [..., tokens, d_model + 1].",
-            lambda x: _beside(x[..., :-1], _place(x)),
+            _slip(("[x, column]", "[x[..., :-1], column]"), paired=False),
         ),
         Misconception(
             "counted_through_the_batch",

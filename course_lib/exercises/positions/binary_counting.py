@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
-import numpy
 import torch
 from torch import Generator, Tensor
 
 from course_lib import positions
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import integer
-from course_lib.exercises.positions.shared import LESSON, WITHHELD, places_of
+from course_lib.exercises.positions.shared import LESSON, WITHHELD
 
 
 def _binary_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -43,41 +43,19 @@ def _further_cases(generator: Generator) -> Iterator[Case]:
     yield Case(f"a long text: {long} tokens, 9 bits", (long, 9))
 
 
-def _counted(length: int, bits: int) -> tuple[Tensor, Tensor]:
-    """Positions as a column, powers of two as a row."""
-    return torch.arange(length).unsqueeze(-1), 2 ** torch.arange(bits)
+def _binary(length: int, bits: int) -> Tensor:
+    position = torch.arange(length).unsqueeze(-1)
+    power = 2 ** torch.arange(bits)
+    table = position // power % 2
+    return table.float()
 
 
-def _bit(position: Tensor, power: Tensor) -> Tensor:
-    return position // power % 2
-
-
-def _binary(
-    length: int,
-    bits: int,
-    *,
-    first: int = 0,
-    bit: Callable[[Tensor, Tensor], Tensor] = _bit,
-    turned: Callable[[Tensor], Tensor] = lambda table: table,
-    dtype: torch.dtype = torch.float32,
-) -> Tensor:
-    """Entries `bit(position, power of two)`, with a setting for each place where one can slip."""
-    position, power = _counted(length, bits)
-    return turned(bit(position + first, power)).to(dtype)
+_slip = partial(Edited, _binary)
+_BIT = "position // power % 2"
 
 
 def _binary_by_text(length: int, bits: int) -> Tensor:
     return torch.tensor([[float(digit) for digit in reversed(f"{pos:0{bits}b}")] for pos in range(length)])
-
-
-def _binary_in_place(length: int, bits: int) -> Tensor:
-    digits = torch.zeros(length, bits)
-    for pos in range(length):
-        rest = pos
-        for bit in range(bits):
-            digits[pos, bit] = rest % 2
-            rest //= 2
-    return digits
 
 
 def _binary_by_repeating(length: int, bits: int) -> Tensor:
@@ -88,12 +66,7 @@ def _binary_by_repeating(length: int, bits: int) -> Tensor:
     return torch.stack(columns, dim=1)
 
 
-CORRECT = (
-    _binary_by_text,
-    _binary_in_place,
-    _binary_by_repeating,
-    lambda length, bits: torch.from_numpy(numpy.arange(length)[:, None] >> numpy.arange(bits) & 1).to(torch.float32),
-)
+CORRECT = (_binary, _binary_by_text, _binary_by_repeating)
 
 
 EXERCISE = Exercise(
@@ -130,111 +103,100 @@ EXERCISE = Exercise(
             "highest_bit_first",
             "In your rows the highest bit stands first, the way we write numbers. Here the lowest comes first: column "
             "0 changes at every token.",
-            partial(_binary, turned=lambda table: table.flip(1)),
+            _slip(("return table", "return table.flip(1)")),
         ),
         Misconception(
             "counted_from_one",
             "Your first row is the number 1. Positions are counted from 0, so the first row is all zeros.",
-            partial(_binary, first=1),
+            _slip(("torch.arange(length)", "(torch.arange(length) + 1)")),
         ),
         Misconception(
             "integers",
             "Your bits are integers. They will be added to embeddings, so end with .float().",
-            partial(_binary, dtype=torch.long),
+            _slip((".float()", ".long()")),
         ),
         Misconception(
             "booleans",
             "Your bits are True and False. They will be added to embeddings, so end with .float().",
-            partial(_binary, dtype=torch.bool),
+            _slip((".float()", ".bool()")),
         ),
         Misconception(
             "minus_one_for_zero",
             "Your answer writes -1 for the digit 0. Here the digits are 0.0 and 1.0.",
-            partial(_binary, bit=lambda position, power: 2 * _bit(position, power) - 1),
+            _slip((_BIT, "2 * (position // power % 2) - 1")),
         ),
         Misconception(
             "transposed",
             "Your answer is [bits, length]. One row for each position: [length, bits].",
-            partial(_binary, turned=torch.t),
+            _slip(("return table", "return table.T")),
         ),
         Misconception(
             "quotient_only",
             "Your answer divides by the powers of two, but does not take the remainder: column i holds ⌊pos / 2^i⌋. "
             "Its last digit is the bit: take it modulo 2.",
-            partial(_binary, bit=lambda position, power: position // power),
+            _slip((_BIT, "position // power")),
         ),
         Misconception(
             "remainder_only",
             "Your answer is pos modulo 2^i, which grows. First divide, ⌊pos / 2^i⌋, then take that modulo 2.",
-            partial(_binary, bit=lambda position, power: position % power),
+            _slip((_BIT, "position % power")),
         ),
         Misconception(
             "not_rounded_down",
             "Your answer divides without rounding down, so that there are fractions. Use // or >> before you take "
             "the remainder.",
-            partial(_binary, bit=lambda position, power: (position / power) % 2),
-        ),
-        Misconception(
-            "starts_with_twos",
-            "Your columns are one place off: the first one counts the twos. Column 0 is the lowest bit, which is "
-            "⌊pos / 1⌋ modulo 2.",
-            partial(_binary, bit=lambda position, power: position // (2 * power) % 2),
+            _slip((_BIT, "(position / power) % 2")),
         ),
         Misconception(
             "gray_code",
             "Your answer is a Gray code: from each row to the next exactly one bit changes. Return ordinary binary "
             "numbers.",
-            partial(_binary, bit=lambda position, power: _bit(position ^ (position >> 1), power)),
+            _slip((_BIT, "(position ^ (position >> 1)) // power % 2")),
         ),
         Misconception(
             "double_precision",
             "Your bits are float64. Embeddings are float32: end with .float().",
-            partial(_binary, dtype=torch.float64),
+            _slip((".float()", ".double()")),
         ),
         Misconception(
             "divided_only",
             "Your answer divides by the powers of two and stops there: there are fractions, and they grow. Round down "
             "(//), and take the remainder (% 2).",
-            partial(_binary, bit=lambda position, power: position / power),
+            _slip((_BIT, "position / power")),
         ),
         Misconception(
             "bits_keep_their_weight",
             "Your answer holds 2^i where bit i is set. Here the digits are 0.0 and 1.0: shift the number, or compare "
             "with 0.",
-            partial(_binary, bit=lambda position, power: position & power),
-        ),
-        Misconception(
-            "rounded_to_the_nearest",
-            "Your answer rounds the quotients to the nearest number. Round down: // or >>.",
-            partial(_binary, bit=lambda position, power: (position / power).round() % 2),
+            _slip((_BIT, "position & power")),
         ),
         Misconception(
             "lowest_bit_everywhere",
             "Each of your columns is the lowest bit. Halve the number (// 2) from one column to the next.",
-            partial(_binary, bit=lambda position, power: (position % 2).expand(-1, len(power))),
+            _slip((_BIT, "(position % 2).expand(-1, bits)")),
         ),
         Misconception(
             "remainder_first",
             "Your answer takes the remainder modulo 2 before it divides: then only the lowest bit is left. First "
             "divide, ⌊pos / 2^i⌋, then take that modulo 2.",
-            partial(_binary, bit=lambda position, power: position % 2 // power),
+            _slip((_BIT, "position % 2 // power")),
         ),
         Misconception(
             "zeros_for_ones",
             "Your zeros and ones have changed places. Row 0 is the number 0: all its digits are 0.0.",
-            partial(_binary, bit=lambda position, power: 1 - _bit(position, power)),
+            _slip((_BIT, "1 - position // power % 2")),
         ),
         Misconception(
             "one_place_marked",
             "Your answer marks one column for each position. A binary number may have several digits 1: bit i is ⌊pos "
             "/ 2^i⌋ modulo 2.",
-            partial(_binary, bit=lambda position, power: (position == places_of(power)).long()),
+            _slip((_BIT, "position == torch.arange(bits)")),
         ),
         Misconception(
             "small_integers",
             "Your positions are integers of 8 bits, which start over at 256 in a long text. Let torch.arange keep its "
             "own dtype.",
-            partial(_binary, bit=lambda position, power: _bit(position % 256, power)),
+            _slip(("torch.arange(length)", "(torch.arange(length) % 256)")),
         ),
     ),
     withheld=WITHHELD,

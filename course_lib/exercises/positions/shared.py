@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import Misconception
 
 LESSON = "03_positions"
@@ -28,55 +28,48 @@ def places_of(order: Tensor) -> Tensor:
     return torch.arange(len(order))
 
 
-def clock(position: float | Tensor, exponent: Tensor) -> Tensor:
-    """How far a clock turns, in radians."""
-    return position / 10_000**exponent
+EXPONENT = "torch.arange(0, d_model, 2, dtype=torch.float64) / d_model"
+"""The exponents in the right answers that mistakes are edits of; their angles are something `/ 10_000**exponent`."""
 
 
-def _from_0_to_1(exponent: Tensor) -> Tensor:
-    return exponent * len(exponent) / max(len(exponent) - 1, 1)
-
-
-def wrong_exponents(answer: Callable[..., Tensor]) -> tuple[Misconception, ...]:
-    """An exponent half or twice as large; `answer` takes `angle` instead of `clock`."""
+def wrong_exponents(right: Callable[..., Tensor]) -> tuple[Misconception, ...]:
+    """An exponent half or twice as large."""
     return (
         Misconception(
             "two_forgotten",
             "Your exponent is i / d_model, with i counting the pairs: the 2 is missing, and the clocks slow down too "
             "little from pair to pair. The paper's exponent is 2i / d_model.",
-            partial(answer, angle=lambda position, exponent: clock(position, exponent / 2)),
+            Edited(right, (EXPONENT, f"{EXPONENT} / 2")),
         ),
         Misconception(
             "two_counted_twice",
             "Your exponent is twice as large as it should be. If your i counts in steps of two, it is already the "
             "paper's 2i: the exponent is then i / d_model.",
-            partial(answer, angle=lambda position, exponent: clock(position, 2 * exponent)),
+            Edited(right, (EXPONENT, f"2 * {EXPONENT}")),
         ),
     )
 
 
-def wrong_speeds(answer: Callable[..., Tensor]) -> tuple[Misconception, ...]:
-    """Clocks of other speeds: their range, order, base or unit; `answer` takes `angle` instead of `clock`."""
+def wrong_speeds(right: Callable[..., Tensor]) -> tuple[Misconception, ...]:
+    """Clocks of other speeds: their range, order, base or unit."""
     return (
         Misconception(
             "one_frequency_less",
             "Your exponents run from 0 to 1, so that the slowest clock is 10000 times as slow as the first, as in the "
             "authors' own program. By the paper's formula they stop before 1: 2i / d_model for i < d_model / 2.",
-            partial(answer, angle=lambda position, exponent: clock(position, _from_0_to_1(exponent))),
+            Edited(right, (EXPONENT, "torch.linspace(0, 1, d_model // 2, dtype=torch.float64)")),
         ),
         Misconception(
             "slowest_first",
             "Your clocks are in reverse order, the slowest first. Pair i = 0 is the fastest: its exponent is 0.",
-            partial(answer, angle=lambda position, exponent: clock(position, exponent.flip(0))),
+            Edited(right, (EXPONENT, f"({EXPONENT}).flip(0)")),
         ),
         Misconception(
-            "base_1000",
-            "Your base is 1000. The paper's is 10000, with four zeros.",
-            partial(answer, angle=lambda position, exponent: position / 1_000**exponent),
+            "base_1000", "Your base is 1000. The paper's is 10000, with four zeros.", Edited(right, ("10_000", "1_000"))
         ),
         Misconception(
             "degrees",
             "Your answer treats the angle as degrees. It is in radians, which is what torch.sin expects.",
-            partial(answer, angle=lambda position, exponent: clock(position, exponent).deg2rad()),
+            Edited(right, ("10_000**exponent", "10_000**exponent * torch.pi / 180")),
         ),
     )

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
-import numpy
 import torch
 from torch import Generator, Tensor
 
 from course_lib import positions
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import integer
-from course_lib.exercises.positions.shared import LESSON, WITHHELD, clock, wrong_exponents, wrong_speeds
+from course_lib.exercises.positions.shared import LESSON, WITHHELD, wrong_exponents, wrong_speeds
 from course_lib.exercises.worked_examples import A
 
 
@@ -30,40 +30,17 @@ def _shift_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case(f"{shift} tokens forwards in {d_model} dimensions", (shift, d_model))
 
 
-def _rotation(cos: Tensor, sin: Tensor) -> list[Tensor]:
-    return [cos, sin, -sin, cos]
-
-
-def _on_the_diagonal(blocks: Tensor) -> Tensor:
+def _turned(shift: int, d_model: int) -> Tensor:
+    exponent = torch.arange(0, d_model, 2, dtype=torch.float64) / d_model
+    angle = shift / 10_000**exponent
+    cos, sin = angle.cos(), angle.sin()
+    blocks = torch.stack([cos, sin, -sin, cos], dim=-1).view(-1, 2, 2)
     matrix: Tensor = torch.block_diag(*blocks)
-    return matrix
+    return matrix.float()
 
 
-def _in_halves(blocks: Tensor) -> Tensor:
-    """The shift matrix of an encoding whose sines stand in the first half and whose cosines stand in the second."""
-    place = torch.arange(2 * len(blocks)).view(-1, 2).T.flatten()
-    return _on_the_diagonal(blocks)[place][:, place]
-
-
-def _added_to_the_identity(blocks: Tensor) -> Tensor:
-    matrix = _on_the_diagonal(blocks)
-    return matrix + torch.eye(len(matrix), dtype=matrix.dtype)
-
-
-def _turned(
-    shift: int,
-    d_model: int,
-    *,
-    moved: Callable[[int], int] = lambda shift: shift,
-    angle: Callable[[float, Tensor], Tensor] = clock,
-    block: Callable[[Tensor, Tensor], list[Tensor]] = _rotation,
-    placed: Callable[[Tensor], Tensor] = _on_the_diagonal,
-    dtype: torch.dtype = torch.float32,
-) -> Tensor:
-    """The 2 x 2 block (four entries, row by row) of `angle(shift, 2i / d_model)` for each pair, put together."""
-    angles = angle(moved(shift), torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
-    entries = torch.stack(block(angles.cos(), angles.sin()), dim=-1)
-    return placed(entries.view(-1, 2, 2)).to(dtype)
+_slip = partial(Edited, _turned)
+_BLOCK = "[cos, sin, -sin, cos]"
 
 
 def _shift_by_loop(shift: int, d_model: int) -> Tensor:
@@ -76,15 +53,6 @@ def _shift_by_loop(shift: int, d_model: int) -> Tensor:
     return matrix
 
 
-def _shift_by_slices(shift: int, d_model: int) -> Tensor:
-    angle = shift * torch.exp(torch.arange(0, d_model, 2) * (-math.log(10_000) / d_model))
-    matrix = torch.diag(angle.cos().repeat_interleave(2))
-    even = torch.arange(0, d_model, 2)
-    matrix[even, even + 1] = angle.sin()
-    matrix[even + 1, even] = -angle.sin()
-    return matrix
-
-
 def _shift_by_exponential(shift: int, d_model: int) -> Tensor:
     """Turning steadily: the matrix exponential of the velocities."""
     speed = 10_000.0 ** (-torch.arange(0, d_model, 2).double() / d_model)
@@ -94,19 +62,7 @@ def _shift_by_exponential(shift: int, d_model: int) -> Tensor:
     return torch.matrix_exp(shift * velocity).float()
 
 
-def _shift_in_numpy(shift: int, d_model: int) -> Tensor:
-    angle = shift / 10_000 ** (numpy.arange(0, d_model, 2) / d_model)
-    cosine = numpy.kron(numpy.diag(numpy.cos(angle)), numpy.eye(2))
-    sine = numpy.kron(numpy.diag(numpy.sin(angle)), numpy.array([[0, 1], [-1, 0]]))
-    return torch.from_numpy(cosine + sine).float()
-
-
-CORRECT = (
-    _shift_by_loop,
-    _shift_by_slices,
-    _shift_by_exponential,
-    _shift_in_numpy,
-)
+CORRECT = (_turned, _shift_by_loop, _shift_by_exponential)
 
 
 EXERCISE = Exercise(
@@ -167,44 +123,49 @@ EXERCISE = Exercise(
             "turned_back",
             "Your matrix shifts the other way: it is the transpose, which takes encoding[pos] to encoding[pos - "
             "shift]. The pairs are (sin, cos), so each block is [[cos, sin], [-sin, cos]].",
-            partial(_turned, block=lambda cos, sin: [cos, -sin, sin, cos]),
+            _slip((_BLOCK, "[cos, -sin, sin, cos]")),
         ),
         Misconception(
             "minus_forgotten",
             "Your blocks have no minus sign: [[cos, sin], [sin, cos]]. The minus comes from cos(a + b) = cos a cos b "
             "- sin a sin b, the second row of each block: [-sin, cos].",
-            partial(_turned, block=lambda cos, sin: [cos, sin, sin, cos]),
+            _slip((_BLOCK, "[cos, sin, sin, cos]")),
         ),
         Misconception(
             "sine_on_the_diagonal",
             "Your blocks have the sines on their diagonal. Where nothing is shifted the matrix must be the identity: "
             "the cosines belong there, [[cos, sin], [-sin, cos]].",
-            partial(_turned, block=lambda cos, sin: [sin, cos, -cos, sin]),
+            _slip((_BLOCK, "[sin, cos, -cos, sin]")),
         ),
         Misconception(
             "diagonal_only",
             "Your matrix only scales: it has the cosines on its diagonal and nothing next to them. sin(a + b) needs "
             "the cosine of a as well: each block is [[cos, sin], [-sin, cos]].",
-            partial(_turned, block=lambda cos, sin: [cos, 0 * sin, 0 * sin, cos]),
+            _slip((_BLOCK, "[cos, 0 * sin, 0 * sin, cos]")),
         ),
         Misconception(
             "one_angle_for_all",
             "Your matrix turns all pairs by the same angle, the shift itself. Each pair has its own clock: turn it by "
             "shift / 10000^(2i / d_model).",
-            partial(_turned, angle=lambda shift, exponent: torch.full_like(exponent, shift)),
+            _slip(("shift / 10_000**exponent", "torch.full_like(exponent, shift)")),
         ),
         *wrong_exponents(_turned),
         Misconception(
             "multiplied",
             "Your angles are shift · 10000^(2i / d_model), faster and faster. Divide: the clocks slow down from pair "
             "to pair.",
-            partial(_turned, angle=lambda shift, exponent: shift * 10_000**exponent),
+            _slip(("/ 10_000", "* 10_000")),
         ),
         Misconception(
             "halves",
             "Your matrix shifts an encoding with all sines before all cosines. In ours they alternate, so the "
             "rotations are 2 × 2 blocks along the diagonal.",
-            partial(_turned, placed=_in_halves),
+            _slip(
+                (
+                    "return matrix.float()",
+                    "place = torch.arange(d_model).view(-1, 2).T.flatten()\n    return matrix[place][:, place].float()",
+                )
+            ),
         ),
         Misconception(
             "rows_rolled",
@@ -216,58 +177,58 @@ EXERCISE = Exercise(
             "distance_only",
             "Your matrix shifts forwards whatever the sign of `shift`. A negative one must turn the clocks back: "
             "don't take its absolute value.",
-            partial(_turned, moved=abs),
+            _slip(("angle = shift", "angle = abs(shift)")),
         ),
         Misconception(
             "blocks_not_placed",
             "Your answer is the 2 × 2 blocks one after another, [d_model / 2, 2, 2]. Place them along the diagonal of "
             "a [d_model, d_model] matrix, with zeros elsewhere: torch.block_diag.",
-            partial(_turned, placed=lambda blocks: blocks),
+            _slip(("torch.block_diag(*blocks)", "blocks")),
         ),
         Misconception(
             "double_precision",
             "Your numbers are float64. The encoding is float32: end with .float().",
-            partial(_turned, dtype=torch.float64),
+            _slip(("matrix.float()", "matrix")),
         ),
         Misconception(
             "minus_twice",
             "Your answer has a minus at both sines of a block. Only one of them has it: the cosine's formula for a "
             "sum subtracts, the sine's adds.",
-            partial(_turned, block=lambda cos, sin: [cos, -sin, -sin, cos]),
+            _slip((_BLOCK, "[cos, -sin, -sin, cos]")),
         ),
         Misconception(
             "minus_at_the_cosine",
             "Your blocks have their minus at the lower right cosine, which turns them into reflections. It belongs to "
             "the sine below the diagonal: [[cos, sin], [-sin, cos]].",
-            partial(_turned, block=lambda cos, sin: [cos, sin, sin, -cos]),
+            _slip((_BLOCK, "[cos, sin, sin, -cos]")),
         ),
         Misconception(
             "backwards_nothing_moves",
             "Your matrix is the identity where `shift` is negative. It must turn the clocks back there: the same "
             "formula holds for negative shifts.",
-            partial(_turned, moved=lambda shift: max(shift, 0)),
+            _slip(("angle = shift", "angle = max(shift, 0)")),
         ),
         Misconception(
             "one_word_too_far",
             "Your matrix shifts by one token too many. The angle of pair i is shift / 10000^(2i / d_model).",
-            partial(_turned, moved=lambda shift: shift + 1),
+            _slip(("angle = shift", "angle = (shift + 1)")),
         ),
         Misconception(
             "one_word_always",
             "Your matrix shifts by one token, whatever `shift` is. Multiply the angles by it.",
-            partial(_turned, moved=lambda shift: 1),
+            _slip(("angle = shift", "angle = 1")),
         ),
         *wrong_speeds(_turned),
         Misconception(
             "added_to_the_identity",
             "Your matrix has the identity added: its diagonal is 1 too large. Start from zeros, or replace the "
             "entries.",
-            partial(_turned, placed=_added_to_the_identity),
+            _slip(("block_diag(*blocks)", "block_diag(*blocks) + torch.eye(d_model)")),
         ),
         Misconception(
             "sine_never_negative",
             "Your sines are never negative: the root of 1 - cos² has lost the sign. Take the sine of the angle itself.",
-            partial(_turned, block=lambda cos, sin: [cos, sin.abs(), -sin.abs(), cos]),
+            _slip((_BLOCK, "[cos, sin.abs(), -sin.abs(), cos]")),
         ),
     ),
     withheld=WITHHELD,
