@@ -44,7 +44,7 @@ from course_lib.multihead import (
 )
 
 Activation = Literal["relu", "gelu", "gelu_tanh", "silu"]
-"""What stands between the feed-forward network's two layers: in the paper, BERT, GPT-2 and Marian."""
+"""Of the feed-forward network: ReLU in the paper, GELU in BERT, an approximation in GPT-2, SiLU in Marian and Llama."""
 
 Norm = Literal["layer", "rms"]
 """What standardises a token's vector: in the paper, and since Llama."""
@@ -102,19 +102,23 @@ class BlockConfig:
         require_at_least(1, d_model=self.d_model, heads=self.heads, d_ff=self.d_ff)
         if self.d_head is None:
             require_divisible(self.d_model, self.heads)
-        require_at_least(1, key_value_heads=self.key_shape[0], d_head=self.key_shape[1])
-        if self.heads % self.key_shape[0]:
-            raise ValueError(f"heads must be a multiple of key_value_heads, not {self.heads} for {self.key_shape[0]}")
+        require_at_least(1, key_value_heads=self.kv_heads, d_head=self.head_dim)
+        if self.heads % self.kv_heads:
+            raise ValueError(f"heads must be a multiple of key_value_heads, not {self.heads} for {self.kv_heads}")
         require_one_of(Norm, norm=self.norm)
         require_one_of(Activation, activation=self.activation)
         require_shares(dropout=self.dropout, attention_dropout=self.attention_dropout)
         require_not_negative(norm_epsilon=self.norm_epsilon)
 
     @property
-    def key_shape(self) -> tuple[int, int]:
-        """How many keys a token has in each block, and how long each is."""
-        heads = self.heads if self.key_value_heads is None else self.key_value_heads
-        return heads, self.d_model // self.heads if self.d_head is None else self.d_head
+    def kv_heads(self) -> int:
+        """How many heads of keys and values there are."""
+        return self.heads if self.key_value_heads is None else self.key_value_heads
+
+    @property
+    def head_dim(self) -> int:
+        """The length of a query, a key and a value in each head."""
+        return self.d_model // self.heads if self.d_head is None else self.d_head
 
 
 @dataclass(frozen=True)
@@ -127,8 +131,8 @@ class RotaryConfig:
             that turned little in training ("by_turns", as in Llama 3.1), or as YaRN ("yarn").
         factor: how many times as long texts may be.
         trained_context: how many tokens the longest text in training had, for "by_turns" and "yarn".
-        few, many: turns within it from which on a pair is no longer slowed at all, and below which it is slowed in
-            full, for these two.
+        few, many: for these two, turns within that context: a pair of fewer than `few` is slowed in full, one of more
+            than `many` not at all. `many` is 4 in Llama 3.1 and 32 in YaRN, which None stands for.
     """
 
     base: float = 10_000.0
@@ -136,7 +140,7 @@ class RotaryConfig:
     factor: float = 1.0
     trained_context: int = 0
     few: float = 1.0
-    many: float = 4.0
+    many: float | None = None
 
     def __post_init__(self) -> None:
         if self.extension is not None:
@@ -147,7 +151,7 @@ class RotaryConfig:
             raise ValueError(f"factor must be at least 1 and finite, not {self.factor}")
         if self.extension in ("by_turns", "yarn"):
             require_at_least(1, trained_context=self.trained_context)
-        if not 0 < self.few < self.many:
+        if not 0 < self.few < (math.inf if self.many is None else self.many):
             raise ValueError(f"few must be above 0 and below many, not {self.few} with many={self.many}")
 
 
@@ -335,13 +339,14 @@ def window_mask(
 class Parts:
     """What makes the parts of a block, each from its configuration; by default those that the configuration names.
 
-    A modern part's module is imported when one is made, so that who writes the part needs no other:
-    `Parts(norm=lambda config: MyRMSNorm(config.d_model))`.
+    Give your own in place of one: `Parts(norm=lambda config: MyRMSNorm(config.d_model))`. The library's modern parts
+    are imported when one is made, since a lesson may withhold them.
 
     Attributes:
         norm: makes a norm of d_model numbers.
         attention: makes self-attention, which is called as `MultiHeadAttention` is.
-        feed_forward: makes the network at every token, [..., d_model] to [..., d_model].
+        feed_forward: makes the network at every token, [..., d_model] to [..., d_model]. GPT draws the weights of a
+            layer called W_2 smaller, as those of W_o.
         rotary: makes what turns queries and keys, which is called as `RotaryPositions` is.
         window_mask: where a token may attend with a sliding window; called as `sliding_window_mask` is.
     """
@@ -386,11 +391,11 @@ class EncoderBlock(nn.Module):
             mask: where a token may attend: not to padding.
             is_causal, cache, rotate, need_weights: as for `MultiHeadAttention`.
         """
-        alphas = []
+        alphas = []  # attention's second output, which does not pass through the residual connection
 
         def attend(x: Tensor) -> Tensor:
             attended: MultiHeadOutput = self.self_attention(
-                x, None, mask, is_causal=is_causal, cache=cache, rotate=rotate, need_weights=need_weights
+                x, mask=mask, is_causal=is_causal, cache=cache, rotate=rotate, need_weights=need_weights
             )
             alphas.append(attended.alpha)
             return attended.out
@@ -401,7 +406,10 @@ class EncoderBlock(nn.Module):
 
 
 class DecoderBlock(nn.Module):
-    """Masked self-attention, then cross-attention to the encoder's tokens, then the feed-forward network."""
+    """Masked self-attention, then cross-attention to the encoder's tokens, then the feed-forward network.
+
+    Cross-attention is the paper's, whatever kind of self-attention the configuration names.
+    """
 
     def __init__(self, config: BlockConfig, parts: Parts | None = None) -> None:
         """A block of these sizes, with `parts` of one's own."""
@@ -436,11 +444,11 @@ class DecoderBlock(nn.Module):
             memory_mask: where it may attend among the source's tokens (no padding).
             is_causal, cache, need_weights: as for `MultiHeadAttention`.
         """
-        alphas = []
+        alphas = []  # attention's second output, which does not pass through the residual connection
 
         def attend(x: Tensor) -> Tensor:
             attended: MultiHeadOutput = self.self_attention(
-                x, None, mask, is_causal=is_causal, cache=cache, need_weights=need_weights
+                x, mask=mask, is_causal=is_causal, cache=cache, need_weights=need_weights
             )
             alphas.append(attended.alpha)
             return attended.out

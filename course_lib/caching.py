@@ -111,8 +111,10 @@ class TextCache(TextState):
         """
         if capacity < 1:
             raise ValueError(f"a cache needs room for at least one token, not for {capacity}")
-        heads, d_head = config.key_shape
-        blocks = (KeyValueCache(batch, heads, capacity, d_head, like.device, like.dtype) for _ in range(layers))
+        blocks = (
+            KeyValueCache(batch, config.kv_heads, capacity, config.head_dim, like.device, like.dtype)
+            for _ in range(layers)
+        )
         return cls(tuple(blocks), batch, capacity, memory)
 
     @property

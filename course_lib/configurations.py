@@ -140,7 +140,7 @@ class GPTConfig:
         require_known(self.vocabulary, padding_id=self.padding_id)
         for end in self.end_ids:
             require_known(self.vocabulary, end_id=end)
-        _, d_head = self.block.key_shape  # which refuses impossible sizes
+        d_head = self.block.head_dim  # which refuses impossible sizes
         if self.rotary and d_head % 2:
             raise ValueError(f"rotary positions turn pairs of numbers, so d_head must be even, not {d_head}")
         if self.window is not None:

@@ -164,14 +164,14 @@ class Transformer(Generates, FromPretrained, nn.Module):
         x = self._embed(target, self.target_embedding, placed)
         outputs = []
         for i, block in enumerate(self.decoder):
-            memory = cache.memory[i] if cache else encoded.states
+            memory = encoded.states if cache is None else cache.memory[i]
             output = block(
                 x,
                 memory,
                 placed.mask,
                 encoded.mask,
                 is_causal=placed.is_causal,
-                cache=cache.blocks[i] if cache else None,
+                cache=None if cache is None else cache.blocks[i],
                 need_weights=need_weights,
             )
             x = output.out
@@ -298,10 +298,9 @@ class GPT(Generates, FromPretrained, nn.Module):
     ) -> States:
         """The blocks' vectors, without the output layer; `need_weights` adds the attention weights.
 
-        Whether the ids are within the vocabulary is for the caller to know.
-
         Raises:
-            TypeError, ValueError: as for `forward`, but for that; a cache that is full or another model's.
+            TypeError, ValueError: as for `forward`, but ids outside the vocabulary are not looked for; a cache that is
+                full or another model's.
         """
         require_batch(ids, "ids")
         require_mask(mask, ids)
@@ -316,12 +315,12 @@ class GPT(Generates, FromPretrained, nn.Module):
         nearby = self._nearby(ids, placed)
         outputs = []
         for i, block in enumerate(self.blocks):
-            attend = nearby if self._windowed[i] else placed
+            where = nearby if self._windowed[i] else placed
             output = block(
                 x,
-                attend.mask,
-                is_causal=attend.is_causal,
-                cache=cache.blocks[i] if cache else None,
+                where.mask,
+                is_causal=where.is_causal,
+                cache=None if cache is None else cache.blocks[i],
                 rotate=rotate,
                 need_weights=need_weights,
             )
@@ -339,7 +338,7 @@ class GPT(Generates, FromPretrained, nn.Module):
         return self.dropout(x), self.positions(places, placed.start + ids.shape[1])
 
     def _nearby(self, ids: Int[Tensor, "batch tokens"], placed: Placement) -> Placement:
-        """The same, for blocks in which a token attends only to those within its window."""
+        """The same placement under the mask of the sliding window, which is causal itself."""
         tokens, window = ids.shape[1], self.config.window
         if window is None or placed.start + tokens <= window:
             return placed
@@ -456,7 +455,7 @@ def _require_packed(documents: Tensor, ids: Tensor, mask: Tensor | None, cache: 
 
 def _positions(config: GPTConfig, parts: Parts) -> nn.Module:
     if config.rotary:
-        return parts.rotary(config.rotary, config.block.key_shape[1])
+        return parts.rotary(config.rotary, config.block.head_dim)
     return LearnedPositions(config.d_model, config.context)
 
 
@@ -501,7 +500,7 @@ def _initialise_normally(module: nn.Module) -> None:
 def _initialise_as_gpt(model: GPT) -> None:
     """As `_initialise_normally`, but what is added to the residual path shrinks with the number of additions.
 
-    Radford et al. (2019), section 2.3: by 1 / √N, of the N = 2 layers that add to it.
+    Radford et al. (2019), section 2.3: by 1 / √N, where N = 2 · layers, since each block adds to it twice.
     """
     model.apply(_initialise_normally)
     deviation = 0.02 / math.sqrt(2 * len(model.blocks))

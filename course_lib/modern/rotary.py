@@ -129,7 +129,7 @@ class RotaryPositions(nn.Module):
         factor: float = 1.0,
         trained_context: int = 0,
         few: float = 1.0,
-        many: float = 4.0,
+        many: float | None = None,
     ) -> None:
         """For queries of `d_head` numbers.
 
@@ -139,7 +139,8 @@ class RotaryPositions(nn.Module):
             extension: how to meet longer texts than those of the training: "linear", "by_turns", "yarn" or None.
             factor: how many times as long they may be.
             trained_context: how many tokens the longest text in training had, for "by_turns" and "yarn".
-            few, many: in how many turns a pair is no longer interpolated, for these two.
+            few, many: for these two, turns within that many tokens: a pair of fewer than `few` is interpolated, one of
+                `many` left alone; None for 4 and 32.
 
         Raises:
             ValueError: `d_head` is odd.
@@ -150,8 +151,9 @@ class RotaryPositions(nn.Module):
         if extension == "linear":
             frequencies = interpolated(frequencies, factor)
         if extension == "by_turns":
-            frequencies = by_turns(frequencies, factor, trained_context, few, many)
+            frequencies = by_turns(frequencies, factor, trained_context, few, 4.0 if many is None else many)
         if extension == "yarn":
+            many = 32.0 if many is None else many
             frequencies = yarn_frequencies(frequencies, factor, trained_context, base, few, many)
         self.frequencies: list[float] = frequencies.tolist()
         self._table = torch.empty(2, 0, len(self.frequencies))  # computed when it is needed, where it is needed

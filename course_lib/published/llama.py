@@ -89,7 +89,7 @@ def _read_rotary(published: PublishedModel) -> RotaryConfig:
 
 
 def _write_config(config: GPTConfig) -> dict[str, Any]:
-    groups, d_head = config.block.key_shape
+    groups, d_head = config.block.kv_heads, config.block.head_dim
     return {
         "vocab_size": config.vocabulary,
         "max_position_embeddings": config.context,
@@ -117,8 +117,9 @@ def _write_rotary(rotary: RotaryConfig) -> dict[str, Any]:
     if kind != "default":
         settings["factor"] = rotary.factor
     if kind in TURNS:
-        few, _, many, _ = TURNS[kind]
-        settings |= {few: rotary.few, many: rotary.many, "original_max_position_embeddings": rotary.trained_context}
+        few, _, many, default = TURNS[kind]
+        turns = {few: rotary.few, many: default if rotary.many is None else rotary.many}
+        settings |= {**turns, "original_max_position_embeddings": rotary.trained_context}
     return settings
 
 
@@ -160,7 +161,7 @@ def _write_qwen(config: GPTConfig) -> dict[str, Any]:
 
 def _plan(model: Any) -> Plan:
     config: GPTConfig = model.config
-    heads, (groups, d_head) = config.heads, config.block.key_shape
+    heads, groups, d_head = config.heads, config.block.kv_heads, config.block.head_dim
     paired = Conversion(partial(_as_neighbours, d_head=d_head), partial(_as_halves, d_head=d_head))
     rows = (heads * d_head, groups * d_head, groups * d_head)
     plan = {

@@ -106,7 +106,7 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
     (lambda: RotaryConfig(extension="yarn"), ValueError, "trained_context must be at least 1, not 0"),
     (lambda: RotaryConfig(base=1.0), ValueError, "base must be above 1 and finite, not 1.0"),
     (lambda: RotaryConfig(factor=math.nan), ValueError, "factor must be at least 1 and finite, not nan"),
-    (lambda: RotaryConfig(few=4.0), ValueError, "few must be above 0 and below many, not 4.0 with many=4.0"),
+    (lambda: RotaryConfig(few=4.0, many=4.0), ValueError, "few must be above 0 and below many, not 4.0 with many=4.0"),
     (lambda: BlockConfig(8, 2, 12, norm_epsilon=math.inf), ValueError, "norm_epsilon must be at least 0 and finite"),
     (lambda: MultiHeadAttention(10, 3), ValueError, "not 10 for 3 heads"),
     (lambda: CrossAttention(8.0, 2), TypeError, "d_model must be a whole number"),  # type: ignore[arg-type]
