@@ -234,33 +234,31 @@ class TextBatch:
         return TextBatch(self.ids.to(device, non_blocking=True))
 
 
-class LongText(Protocol):
-    """A text's ids: a tensor, or what stands in its place where they are too many for memory (`ShardedText`)."""
-
-    def __len__(self) -> int:
-        """How many there are."""
-
-    def __getitem__(self, places: Tensor, /) -> Tensor:
-        """Those at these places, in their shape."""
-
-
 @dataclass(frozen=True)
 class Windows:
     """A long text, cut into windows: at other places in each pass, and every token to be predicted at most once.
 
     Attributes:
-        ids: the text, [text].
+        ids: the text, [text], in whole numbers of any width. One that is too long for memory stays in its file:
+            torch.from_numpy(np.memmap(path, np.uint16, "c")).
         length: how many tokens the model reads at once; a window has one more, the last to be predicted.
         batch_size: windows in a batch.
     """
 
-    ids: LongText
+    ids: Int[Tensor, " text"]
     length: int
     batch_size: int
 
     def __post_init__(self) -> None:
         if self.length < 1 or self.batch_size < 1:
             raise ValueError(f"length and batch_size must be at least 1, got {self.length} and {self.batch_size}")
+        if not isinstance(self.ids, Tensor):
+            raise TypeError(
+                f"ids must be a tensor [text], not a {type(self.ids).__name__}; torch.from_numpy makes one of an array "
+                "or a file's np.memmap, torch.tensor of a list"
+            )
+        if self.ids.dim() != 1 or self.ids.is_floating_point():
+            raise TypeError(f"ids must be whole numbers, [text], not {self.ids.dtype} {list(self.ids.shape)}")
         if len(self.ids) <= self.length:
             raise ValueError(
                 f"a text of {len(self.ids)} tokens is too short for windows of {self.length}: "
@@ -284,4 +282,4 @@ class Windows:
         if not indices:
             raise ValueError("a batch needs at least one window, got none")
         starts = torch.tensor(list(indices))
-        return TextBatch(self.ids[starts.unsqueeze(1) + torch.arange(self.length + 1)])
+        return TextBatch(self.ids[starts.unsqueeze(1) + torch.arange(self.length + 1)].long())

@@ -121,9 +121,9 @@ def _copied(held: Any, seen: dict[tuple[object, ...], Tensor]) -> Any:
     return [_copied(part, seen) for part in held] if isinstance(held, list) else held
 
 
-def write_checkpoint(path: Path, content: Mapping[str, Any]) -> None:
+def write_checkpoint(path: Path | str, content: Mapping[str, Any]) -> None:
     """Write a checkpoint whole or not at all."""
-    with put_in_place(path) as unfinished:
+    with put_in_place(Path(path)) as unfinished:
         torch.save({"format": FORMAT, **content}, unfinished)
 
 

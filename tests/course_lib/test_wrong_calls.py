@@ -265,6 +265,10 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
     (lambda: pieces.id("dog"), ValueError, "there is no token 'dog'"),
     (lambda: pad([]), ValueError, "a batch needs at least one sequence, got none"),
     (lambda: Windows(torch.arange(4), 4, 1), ValueError, "too short for windows of 4: expected at least 5"),
+    (lambda: Windows([1, 2, 3], 2, 1), TypeError, r"a tensor \[text\], not a list; torch.from_numpy makes"),  # type: ignore[arg-type]
+    (lambda: Windows(IDS.numpy(), 2, 1), TypeError, r"a tensor \[text\], not a ndarray"),
+    (lambda: Windows(IDS, 2, 1), TypeError, r"whole numbers, \[text\], not torch.int64 \["),
+    (lambda: Windows(HALVES.flatten(), 2, 1), TypeError, r"whole numbers, \[text\], not torch.float32 \["),
     (lambda: evaluate_texts("the cat", ["the cat"]), TypeError, "put it in a list"),  # type: ignore[arg-type]
     (lambda: PackedTexts([], 4, 1), ValueError, "nothing to train on: the data is empty"),
     (lambda: PackedTexts([IDS[0]], 4, 0), ValueError, "batch_size must be at least 1, not 0"),

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -127,6 +130,14 @@ class TestWindows:
         batch = self.DATA.batch([0, 500])
         assert batch.ids.tolist() == [list(range(17)), list(range(500, 517))]
         assert batch.targets == batch.tokens == 2 * 16
+
+    @pytest.mark.parametrize("width", [np.uint8, np.uint16, np.int32, np.int64])
+    def test_a_text_may_stay_in_its_file(self, tmp_path: Path, width: type[np.integer[Any]]) -> None:
+        (np.arange(1000) * 65).astype(width).tofile(tmp_path / "ids")
+        file = np.memmap(tmp_path / "ids", width, "c")
+        ids = Windows(torch.from_numpy(file), length=16, batch_size=4).batch([0, 983]).ids
+        assert ids.tolist() == [file[:17].tolist(), file[983:].tolist()]
+        assert ids.dtype == torch.long
 
     @pytest.mark.parametrize("seed", range(5))
     def test_a_pass_predicts_no_token_twice_and_nearly_all(self, seed: int) -> None:

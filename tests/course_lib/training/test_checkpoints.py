@@ -28,7 +28,7 @@ def weights(value: float) -> dict[str, torch.Tensor]:
 
 
 def test_what_was_written_is_read(tmp_path: Path) -> None:
-    write_checkpoint(tmp_path / "x.pt", {"model": weights(1.5), "losses": [0.5], "validations": {3: 0.25}})
+    write_checkpoint(str(tmp_path / "x.pt"), {"model": weights(1.5), "losses": [0.5], "validations": {3: 0.25}})
     content = read_checkpoint(tmp_path / "x.pt")
     assert_close(content["model"], weights(1.5))
     assert content["losses"] == [0.5]
