@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 
 import torch
 from torch import Generator
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.bert.shared import LESSON, WITHHELD
 from course_lib.exercises.common import integer, predicted
@@ -24,31 +24,19 @@ def _count_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case(name, (integer(generator, most // 3, most),))
 
 
-def _counts(
-    tokens: int,
-    *,
-    share: float = 0.15,
-    shares: Sequence[float] = (0.8, 0.1, 0.1),
-    special: int = 0,
-    of_all: float | None = None,
-    chosen: Callable[[float], float] = float,
-    rounded: Callable[[float], float] = float,
-    turned: bool = False,
-) -> tuple[float, ...]:
-    """The right counts, unless a setting says otherwise; `of_all` fixes the number of tokens."""
-    asked = chosen((tokens - special if of_all is None else of_all) * share)
-    counts = tuple(float(rounded(asked * one)) for one in shares)
-    return counts[::-1] if turned else counts
+def _counts_in_steps(tokens: int) -> tuple[float, ...]:
+    chosen = tokens * 0.15
+    counts = tuple(chosen * share for share in (0.8, 0.1, 0.1))
+    return counts
 
 
-def _whole_part(count: float) -> int:
-    return math.floor(count + 1e-9)
+_slip = partial(Edited, _counts_in_steps)
+_SHARES, _COUNT, _COUNTS = "0.8, 0.1, 0.1", "chosen * share", "counts = "
 
 
 CORRECT = (
+    _counts_in_steps,
     lambda tokens: (0.12 * tokens, 0.015 * tokens, 0.015 * tokens),
-    lambda tokens: (tokens * 0.15 * 0.8, tokens * 0.15 * 0.1, tokens * 0.15 * 0.1),
-    lambda tokens: tuple(tokens * 15 / 100 * share / 10 for share in (8, 1, 1)),
     lambda tokens: tuple((0.15 * tokens * torch.tensor([0.8, 0.1, 0.1], dtype=torch.float64)).tolist()),
 )
 
@@ -80,93 +68,93 @@ EXERCISE = Exercise(
         Misconception(
             "one_chosen_at_least",
             "Your answer chooses at least one token. The average over many short sentences may well be below one.",
-            partial(_counts, chosen=lambda asked: max(asked, 1.0)),
+            _slip((_COUNTS, f"chosen = max(chosen, 1.0)\n    {_COUNTS}")),
         ),
         Misconception(
             "words_for_masks",
             "Your answer has as many other tokens as there should be [MASK]. 80 % of the chosen tokens become [MASK].",
-            partial(_counts, shares=(0.1, 0.8, 0.1)),
+            _slip((_SHARES, "0.1, 0.8, 0.1")),
         ),
         Misconception(
             "shares_of_all_words",
             "Your numbers are shares of all the tokens. Only 15 % of them are chosen, and 80, 10 and 10 % are shares "
             "of the chosen ones.",
-            partial(_counts, share=1.0),
+            _slip(("0.15", "1.0")),
         ),
         Misconception(
             "all_become_mask",
             "In your answer all the chosen tokens become [MASK]. Only 80 % of them do; 10 % become another token, and "
             "10 % stay.",
-            partial(_counts, shares=(1.0, 0.0, 0.0)),
+            _slip((_SHARES, "1.0, 0.0, 0.0")),
         ),
         Misconception(
             "all_the_chosen_first",
             "Your first number counts all the chosen tokens. Only 80 % of these become [MASK].",
-            partial(_counts, shares=(1.0, 0.1, 0.1)),
+            _slip((_SHARES, "1.0, 0.1, 0.1")),
         ),
         Misconception(
             "none_stays",
             "In your answer all the chosen tokens that do not become [MASK] become another token. 10 % of the chosen "
             "ones do, and 10 % stay as they are.",
-            partial(_counts, shares=(0.8, 0.2, 0.0)),
+            _slip((_SHARES, "0.8, 0.2, 0.0")),
         ),
         Misconception(
             "all_the_unchanged",
             "Your third number also counts the tokens that were not chosen. Only the 10 % of the chosen ones that stay "
             "are asked for; nothing is asked at the others.",
-            partial(_counts, shares=(0.8, 0.1, 0.865 / 0.15)),
+            _slip((_SHARES, "0.8, 0.1, 0.865 / 0.15")),
         ),
         Misconception(
             "tenths_of_all",
             "Your second and third numbers are 10 % of all the tokens. They are 10 % of the 15 % that were chosen.",
-            partial(_counts, shares=(0.8, 0.1 / 0.15, 0.1 / 0.15)),
+            _slip((_SHARES, "0.8, 0.1 / 0.15, 0.1 / 0.15")),
         ),
         Misconception(
             "tenths_of_the_rest",
             "Your second and third numbers are 10 % of the tokens that were not chosen. They are 10 % of those that "
             "were.",
-            partial(_counts, shares=(0.8, 0.085 / 0.15, 0.085 / 0.15)),
+            _slip((_SHARES, "0.8, 0.085 / 0.15, 0.085 / 0.15")),
         ),
         Misconception(
             "a_hundred_times",
             "Your numbers are a hundred times too large: 12 % of the tokens are 0.12 times their number.",
-            partial(_counts, share=15.0, of_all=None),
+            _slip(("tokens * 0.15", "tokens * 15.0")),
         ),
         Misconception(
             "fractions",
             "Your answer gives fractions of the tokens. Multiply them by the number of tokens.",
-            partial(_counts, of_all=1),
+            _slip(("tokens * ", "")),
         ),
         Misconception(
             "rounded",
             "Your numbers are rounded to whole ones. An average need not be a whole number: leave it as it is.",
-            partial(_counts, rounded=round),
+            _slip((_COUNT, "float(round(chosen * share))")),
         ),
         Misconception(
             "cut_down",
             "Your numbers are cut down to whole ones. An average need not be a whole number: leave it as it is.",
-            partial(_counts, rounded=_whole_part),
+            _slip((_COUNT, "float(int(chosen * share + 1e-9))")),
         ),
         Misconception(
             "chosen_rounded",
             "Your answer rounds the number of chosen tokens. It is an average, and need not be a whole number: leave "
             "it as it is.",
-            partial(_counts, chosen=round),
+            _slip((_COUNTS, f"chosen = round(chosen)\n    {_COUNTS}")),
         ),
         Misconception(
             "chosen_cut_down",
             "Your answer cuts the number of chosen tokens down to a whole one. It is an average: leave it as it is.",
-            partial(_counts, chosen=_whole_part),
+            _slip((_COUNTS, f"chosen = int(chosen + 1e-9)\n    {_COUNTS}")),
         ),
         Misconception(
             "special_taken_off",
             "Your answer subtracts two tokens, for [CLS] and [SEP]. None of these tokens is special: count them all.",
-            partial(_counts, special=2),
+            _slip(("tokens *", "(tokens - 2) *")),
         ),
         Misconception(
             "order_reversed",
             "Your numbers are in reverse order. The order is: as [MASK], as another token, unchanged.",
-            partial(_counts, turned=True),
+            _slip(("return counts", "return counts[::-1]")),
         ),
     ),
     withheld=WITHHELD,

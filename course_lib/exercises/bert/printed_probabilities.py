@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy
 import torch
 from torch import Generator, Tensor
 
@@ -35,11 +34,6 @@ def _class_by_class(scores: Tensor) -> Tensor:
     return torch.stack([column.exp() / column.exp().sum() for column in scores.unbind(1)], dim=1)
 
 
-def _in_numpy(scores: Tensor) -> Tensor:
-    powers = numpy.exp(scores.numpy())
-    return torch.from_numpy(powers / powers.sum(axis=0))
-
-
 def _scaled(scores: Tensor) -> Tensor:
     powers = (scores - scores.amax(dim=0)).exp()
     return powers @ torch.eye(powers.shape[1], dtype=powers.dtype) / powers.sum(dim=0, keepdim=True)
@@ -47,11 +41,7 @@ def _scaled(scores: Tensor) -> Tensor:
 
 CORRECT = (
     _class_by_class,
-    _in_numpy,
     _scaled,
-    lambda scores: scores.exp() / scores.exp().sum(0),
-    lambda scores: (scores - scores.logsumexp(dim=0)).exp(),
-    lambda scores: scores.log_softmax(0).exp(),
     lambda scores: scores.T.softmax(-1).T,
 )
 

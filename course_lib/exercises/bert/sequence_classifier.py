@@ -207,11 +207,6 @@ EXERCISE = Exercise(
             _slip((_POOLED, "self.dense(first.tanh())")),
         ),
         Misconception(
-            "tanh_before_dense_too",
-            "Your answer takes a tanh of the state as well. There is only one, between the two layers.",
-            _slip((_POOLED, "self.dense(first.tanh()).tanh()")),
-        ),
-        Misconception(
             "tanh_at_the_end",
             "Your answer takes the tanh of the scores, which squeezes them between -1 and 1. It belongs between the "
             "two layers.",

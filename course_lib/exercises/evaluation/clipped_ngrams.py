@@ -277,13 +277,6 @@ EXERCISE = Exercise(
             ),
         ),
         Misconception(
-            "last_count",
-            "With one reference your answer is right. With several it takes an n-gram's count in the last one that has "
-            "it, even if another has it more often. Take the largest count.",
-            _slip(("operator.or_", "lambda last, each: Counter({**last, **each})")),
-            alone=True,
-        ),
-        Misconception(
             "reference_words_counted",
             "Your answer counts an n-gram that was said as often as the reference has it, even if it was said less "
             "often. It counts min(both).",
@@ -310,16 +303,6 @@ EXERCISE = Exercise(
             "side_by_side",
             "Your n-grams do not overlap. One begins at every word: range(len(words) - n + 1), in steps of 1.",
             _slip((_STARTS, f"{_STARTS}[::n]")),
-        ),
-        Misconception(
-            "sets_of_words",
-            "Your answer compares n-grams as sets, which know neither order nor repetition. Compare tuples.",
-            _slip((_GRAM, f"tuple(sorted(set({_GRAM})))")),
-        ),
-        Misconception(
-            "total_at_least_1",
-            "Your total is 1 where a sentence is shorter than n. It has no n-gram then: 0.",
-            _slip(("len(found)", "max(1, len(found))")),
         ),
         Misconception(
             "lower_case",

@@ -253,11 +253,6 @@ EXERCISE = Exercise(
             ),
         ),
         Misconception(
-            "corner_of_1",
-            "Your table begins with 1 in the corner. No words turn into no words without an edit: D[0, 0] = 0.",
-            _slip(("range(len(reference) + 1)", "range(1, len(reference) + 2)"), ("[i + 1]", "[i + 2]")),
-        ),
-        Misconception(
             "deletion_is_free",
             "Your table deletes for nothing. A word of the hypothesis that goes costs 1, from the row above.",
             _slip(("[j + 1] + 1", "[j + 1]")),
@@ -267,11 +262,6 @@ EXERCISE = Exercise(
             "Your table inserts for nothing. A word of the reference that is put in costs 1, from the column to the "
             "left.",
             _slip(("row[j] + 1", "row[j]")),
-        ),
-        Misconception(
-            "deletion_costs_two",
-            "Your table lets a deletion cost 2, in the first column as well. Each edit costs 1.",
-            _slip(("[j + 1] + 1", "[j + 1] + 2"), ("[i + 1]", "[2 * i + 2]")),
         ),
         Misconception(
             "capitals_ignored",

@@ -289,11 +289,6 @@ EXERCISE = Exercise(
             _slip(("else embedding", "else embedding + vocabulary")),
             alone=True,
         ),
-        Misconception(
-            "output_with_bias",
-            "Your answer gives the output layer a bias. GPT-2's has none.",
-            _slip(("0 if tied else embedding", "vocabulary if tied else embedding + vocabulary")),
-        ),
     ),
     withheld=WITHHELD,
 )

@@ -122,12 +122,6 @@ EXERCISE = Exercise(
             lambda honest: torch.cat([honest[..., 1:], honest[..., -1:]], dim=-1),
         ),
         Misconception(
-            "one_place_further_and_zero",
-            "Your prediction is that each position is now as good as the next, and the last one perfect. But the next "
-            "token is the answer itself, so copying it costs nothing; the last position has none to copy.",
-            lambda honest: F.pad(honest[..., 1:], (0, 1)),
-        ),
-        Misconception(
             "zero_but_the_first",
             "Your prediction keeps the loss of the first position. Its target, the second token, stands in the input "
             "too. The one position whose target is missing is the last.",
@@ -156,12 +150,6 @@ EXERCISE = Exercise(
             "Your prediction is right for one text. In a batch it keeps the losses of the last text, at all its "
             "positions: positions are the last dimension, losses[..., -1].",
             lambda honest: torch.cat([torch.zeros_like(honest[:-1]), honest[-1:]]),
-        ),
-        Misconception(
-            "last_as_good_as_the_best",
-            "Your prediction gives the last position the lowest of the honest losses. Without the mask it sees no more "
-            "than with it: it must guess as honestly as the other, with the same loss.",
-            _last(lambda honest: honest.amin(dim=-1)),
         ),
         Misconception(
             "last_as_the_mean",
