@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import torch
-from torch import Generator, Tensor
+from torch import Generator
 
 from course_lib.checking.exercise import Misconception
 
@@ -38,10 +38,6 @@ HEADLINES = (
 
 def in_percent(shares: str, answer: Callable[..., object]) -> Misconception:
     return Misconception("in_percent", f"Your answer is in percent. Return {shares}.", answer)
-
-
-def is_right(predicted: Tensor, expected: Tensor, mask: Tensor) -> Tensor:
-    return (predicted == expected) & mask
 
 
 Words = Sequence[str]
