@@ -32,16 +32,6 @@ def as_it_is(x: Tensor) -> Tensor:
     return x
 
 
-def root_as_in_std(square: Tensor) -> Tensor:
-    """The root of a mean of squares as `std` and `norm` take it: where it is 0 its gradient is 0, not infinite."""
-    return torch.where(square > 0, square, 1.0).sqrt() * (square > 0)
-
-
-def epsilon_after(root: Callable[[Tensor], Tensor], square: Tensor, epsilon: float) -> Tensor:
-    """A root with epsilon behind it: a norm's common mistake."""
-    return root(square) + epsilon
-
-
 @dataclass(frozen=True)
 class Kind:
     """A kind of input that an answer must handle, and how to draw one.

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import torch
-import torch.nn.functional as F
 from torch import Generator, Tensor
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import and_turned_around, integer, kinds
-from course_lib.exercises.encoder_decoder.shared import LESSON, WITHHELD, log_p_of, meowed_table, padding_left_out
+from course_lib.exercises.encoder_decoder.shared import LESSON, WITHHELD, meowed_table, padding_left_out
 from course_lib.references import encoder_decoder
-from course_lib.text.tokenization import PADDING_ID
 
 
 def _likelihood_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -37,33 +35,15 @@ UNLIKELY = "very unlikely tokens"
 """So unlikely that their probabilities are 0 in single precision, and their product is in double precision."""
 
 
-def _last_as_the_one_before(log_p: Tensor, expected: Tensor) -> Tensor:
-    picked = log_p_of(log_p, expected)
-    one_before = max(picked.shape[-1] - 2, 0)  # of a single token, that token
-    return torch.cat([picked[..., :-1], picked[..., one_before : one_before + 1]], dim=-1)
+def _likelihood(log_p: Tensor, expected: Tensor) -> Tensor:
+    picked = log_p.gather(-1, expected.unsqueeze(-1)).squeeze(-1)
+    loss = -picked.mean()
+    return loss
 
 
-def _likelihood(
-    log_p: Tensor,
-    expected: Tensor,
-    *,
-    pick: Callable[[Tensor, Tensor], Tensor] = log_p_of,
-    measure: Callable[[Tensor], Tensor] = lambda picked: picked,
-    reduce: Callable[[Tensor], Tensor] = torch.mean,
-    sign: float = -1.0,
-    unit: float = 1.0,
-    end: Callable[[Tensor], Tensor] = lambda loss: loss,
-) -> Tensor:
-    """The reference with changes."""
-    return end(sign * reduce(measure(pick(log_p, expected))) / unit)
-
-
-def _likelihood_by_loop(log_p: Tensor, expected: Tensor) -> Tensor:
-    rows = log_p.reshape(-1, log_p.shape[-1])
-    total = torch.zeros((), dtype=log_p.dtype)
-    for row, token in zip(rows, expected.flatten(), strict=True):
-        total = total - row[token]
-    return total / expected.numel()
+_slip = partial(Edited, _likelihood)
+_PICKED, _MEAN = "log_p.gather(-1, expected.unsqueeze(-1)).squeeze(-1)", "picked.mean()"
+_LAST_AS_THE_ONE_BEFORE = "torch.cat([picked[..., :-1], picked[..., max(picked.shape[-1] - 2, 0), None]], dim=-1)"
 
 
 def _likelihood_in_double(log_p: Tensor, expected: Tensor) -> Tensor:
@@ -77,13 +57,7 @@ def _likelihood_by_running_sum(log_p: Tensor, expected: Tensor) -> Tensor:
     return -torch.cumsum(picked, dim=0)[-1] / len(picked)
 
 
-CORRECT = (
-    _likelihood_by_loop,
-    _likelihood_in_double,
-    _likelihood_by_running_sum,
-    lambda log_p, expected: F.nll_loss(log_p.flatten(0, -2), expected.flatten()),
-    lambda log_p, expected: -(F.one_hot(expected, log_p.shape[-1]).to(log_p.dtype) * log_p).sum() / expected.numel(),
-)
+CORRECT = (_likelihood, _likelihood_in_double, _likelihood_by_running_sum)
 
 
 EXERCISE = Exercise(
@@ -127,127 +101,123 @@ EXERCISE = Exercise(
             "as_printed_on_the_slide",
             "Your answer uses the last token but one twice and never the last. The sum printed on slide S1 does the "
             "same: it ends in log .2, where the table gives EOS .3. Each token has its own probability.",
-            partial(_likelihood, pick=_last_as_the_one_before),
+            _slip(("    loss", f"    picked = {_LAST_AS_THE_ONE_BEFORE}\n    loss")),
         ),
         Misconception(
             "not_negated",
             "The minus in front is missing. Log-likelihoods are negative, but the loss should be positive and become "
             "small as the probabilities grow.",
-            partial(_likelihood, sign=1.0),
+            _slip(("= -", "= ")),
         ),
         Misconception(
             "summed",
             "Your answer is a sum over the tokens. Divide it by their number: then sentences of all lengths can be "
             "compared.",
-            partial(_likelihood, reduce=torch.sum),
+            _slip((_MEAN, "picked.sum()")),
         ),
         Misconception(
             "summed_within_sentences",
             "Your answer adds up the tokens of each sentence and takes the mean over sentences. Take the mean over all "
             "tokens of all sentences.",
-            lambda log_p, expected: -log_p_of(log_p, expected).sum(dim=-1).mean(),
+            _slip((_MEAN, "picked.sum(dim=-1).mean()"), paired=False),
         ),
         Misconception(
             "divided_by_the_first_dimension",
             "Your answer divides the sum by the length of the first dimension, len(...), which is the number of tokens "
             "only where there is a single sentence. Divide by the number of all places: expected.numel().",
-            partial(_likelihood, reduce=lambda picked: picked.sum() / len(picked)),
+            _slip((_MEAN, "picked.sum() / len(picked)")),
         ),
         Misconception(
-            "not_averaged",
-            "Your answer still has a number for each token. Take their mean.",
-            partial(_likelihood, reduce=lambda picked: picked),
+            "not_averaged", "Your answer still has a number for each token. Take their mean.", _slip((_MEAN, "picked"))
         ),
         Misconception(
             "one_for_each_sentence",
             "Your answer has a number for each sentence. Take the mean over all tokens of all sentences: one number.",
-            partial(_likelihood, reduce=lambda picked: picked.mean(dim=-1)),
+            _slip((_MEAN, "picked.mean(dim=-1)")),
         ),
         Misconception(
             "in_bits",
             "Your answer is in bits: it divides by ln 2. log_p holds natural logarithms; leave them as they are.",
-            partial(_likelihood, unit=math.log(2)),
+            _slip(("return loss", "return loss / torch.tensor(2.0).double().log().item()")),
         ),
         Misconception(
             "log_of_the_mean",
             "Your answer is the logarithm of a mean of probabilities. Take the logarithms first (log_p holds them), "
             "then their mean: that is the logarithm of the product.",
-            partial(_likelihood, reduce=lambda picked: picked.exp().mean().log()),
+            _slip((_MEAN, "picked.exp().mean().log()")),
         ),
         Misconception(
             "mean_over_the_vocabulary",
             "Your answer averages over all tokens of the vocabulary. Pick the right token's log-probability at each "
             "place first.",
-            partial(_likelihood, pick=lambda log_p, expected: log_p),
+            _slip((_PICKED, "log_p")),
         ),
         Misconception(
             "divided_by_the_vocabulary",
             "Your answer divides by the size of the vocabulary as well: is it a mean over a one-hot product, whose "
             "zeros count? Divide by the number of tokens alone.",
-            partial(_likelihood, pick=lambda log_p, expected: log_p_of(log_p, expected) / log_p.shape[-1]),
+            _slip((_PICKED, f"{_PICKED} / log_p.shape[-1]")),
         ),
         Misconception(
             "every_word_at_every_place",
             "Your answer takes all right tokens at each place, log_p[..., expected], not just the one that is right "
             "there. gather picks one for each place.",
-            partial(_likelihood, pick=lambda log_p, expected: log_p[..., expected]),
+            _slip((_PICKED, "log_p[..., expected]")),
         ),
-        padding_left_out(
-            partial(_likelihood, pick=lambda log_p, expected: log_p_of(log_p, expected)[expected != PADDING_ID])
-        ),
+        padding_left_out(_slip(("    loss", "    picked = picked[expected != 0]\n    loss"))),
         Misconception(
             "first_place_left_out",
             "Your answer leaves out the first place. All places count: what is expected there is the sentence's first "
             "token, no longer <s>.",
-            partial(_likelihood, pick=lambda log_p, expected: log_p_of(log_p, expected)[..., 1:]),
+            _slip((_PICKED, f"{_PICKED}[..., 1:]")),
         ),
         Misconception(
             "id_before",
             "Your answer picks the token whose id is one below the right one. Ids count from 0, as indices do: use "
             "`expected` as it is.",
-            partial(_likelihood, pick=lambda log_p, expected: log_p_of(log_p, (expected - 1) % log_p.shape[-1])),
+            _slip(("expected.unsqueeze", "((expected - 1) % log_p.shape[-1]).unsqueeze")),
         ),
         Misconception(
             "log_taken_twice",
             "Your answer is not a number (nan), as the logarithm of a negative number is. log_p already holds "
             "logarithms: don't take another.",
-            partial(_likelihood, measure=torch.log),
+            _slip(("    loss", "    picked = picked.log()\n    loss")),
         ),
         Misconception(
             "the_likeliest_word",
             "Your answer takes the model's likeliest token at each place, whichever that is, not the right one: it "
             "praises the model for being sure. Pick the token that `expected` names.",
-            partial(_likelihood, pick=lambda log_p, expected: log_p.amax(dim=-1)),
+            _slip((_PICKED, "log_p.amax(dim=-1)")),
         ),
         Misconception(
             "entropy",
             "Your answer is the entropy of the model's predictions: all tokens are weighted with their own "
             "probabilities, and `expected` plays no part. Pick the right token's log-probability alone.",
-            partial(_likelihood, pick=lambda log_p, expected: (log_p.exp() * log_p).sum(dim=-1)),
+            _slip((_PICKED, "(log_p.exp() * log_p).sum(dim=-1)")),
         ),
         Misconception(
             "probability",
             "Your answer averages probabilities, not their logarithms. Leave log_p as it is, without exp.",
-            partial(_likelihood, measure=torch.exp),
+            _slip(("    loss", "    picked = picked.exp()\n    loss")),
         ),
         Misconception(
             "perplexity",
             "Your answer takes exp at the end: that makes the perplexity, which is the next exercise. Leave the exp "
             "out.",
-            partial(_likelihood, end=torch.exp),
+            _slip(("return loss", "return loss.exp()")),
         ),
         Misconception(
             "through_the_probabilities",
             "Your answer uses the probabilities, exp of log_p, and takes the logarithm again. Where those, or "
             "products of them, are very small, they are rounded to 0 and the loss becomes infinite: use log_p as it "
             "is.",
-            lambda log_p, expected: -log_p_of(log_p.exp(), expected).log().mean(),
+            _slip((_MEAN, "picked.exp().log().mean()"), paired=False),
         ),
         Misconception(
             "product",
             "Your answer multiplies the probabilities and takes the logarithm of the product. A product of many small "
             "numbers is rounded to 0, and the loss becomes infinite: average the logarithms instead.",
-            lambda log_p, expected: -log_p_of(log_p, expected).exp().prod().log() / expected.numel(),
+            _slip((_MEAN, "picked.exp().prod().log() / expected.numel()"), paired=False),
         ),
     ),
     withheld=WITHHELD,

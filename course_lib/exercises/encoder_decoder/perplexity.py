@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import SMALLEST, Kind, integer
 from course_lib.exercises.encoder_decoder.shared import LESSON, WITHHELD, layouts, log_p_of, meowed_table
@@ -47,16 +48,13 @@ def _sentence_means(nll: Tensor, mask: Tensor) -> Tensor:
     return (nll * mask).sum(dim=1) / mask.sum(dim=1)
 
 
-def _perplexity(
-    nll: Tensor,
-    mask: Tensor,
-    *,
-    measure: Callable[[Tensor], Tensor] = lambda nll: nll,
-    mean: Callable[[Tensor, Tensor], Tensor] = lambda nll, mask: nll[mask].mean(),
-    end: Callable[[Tensor], Tensor] = torch.exp,
-) -> Tensor:
-    """The reference with changes: in each token's number, in the mean, and in what is made of it."""
-    return end(mean(measure(nll), mask))
+def _perplexity(nll: Tensor, mask: Tensor) -> Tensor:
+    mean = nll[mask].mean()
+    return mean.exp()
+
+
+_slip = partial(Edited, _perplexity)
+_MEAN, _EXP = "nll[mask].mean()", "mean.exp()"
 
 
 def _perplexity_by_sentences(nll: Tensor, mask: Tensor) -> Tensor:
@@ -66,26 +64,7 @@ def _perplexity_by_sentences(nll: Tensor, mask: Tensor) -> Tensor:
     return torch.exp((means * tokens).sum() / tokens.sum())
 
 
-def _perplexity_in_place(nll: Tensor, mask: Tensor) -> Tensor:
-    tokens = nll.clone()
-    tokens[~mask] = 0
-    return tokens.sum().div_(mask.sum()).exp_()
-
-
-def _perplexity_by_loop(nll: Tensor, mask: Tensor) -> Tensor:
-    tokens = [number for row, real in zip(nll, mask, strict=True) for number in row[real]]
-    return torch.exp(sum(tokens, torch.zeros((), dtype=nll.dtype)) / len(tokens))
-
-
-CORRECT = (
-    _perplexity_by_loop,
-    _perplexity_by_sentences,
-    _perplexity_in_place,
-    lambda nll, mask: ((nll * mask).sum() / mask.sum()).exp(),
-    lambda nll, mask: torch.masked_select(nll, mask).mean().exp(),
-    lambda nll, mask: torch.where(mask, nll, torch.nan).nanmean().exp(),
-    lambda nll, mask: torch.exp(torch.einsum("bw,bw->", nll, mask.to(nll.dtype)) / mask.count_nonzero()),
-)
+CORRECT = (_perplexity, _perplexity_by_sentences, lambda nll, mask: torch.where(mask, nll, torch.nan).nanmean().exp())
 
 
 EXERCISE = Exercise(
@@ -117,97 +96,97 @@ EXERCISE = Exercise(
         Misconception(
             "padding_counted",
             "Your answer counts padding as tokens. Use only the numbers where the mask is True.",
-            partial(_perplexity, mean=lambda nll, mask: nll.mean()),
+            _slip((_MEAN, "nll.mean()")),
         ),
         Misconception(
             "divided_by_all_places",
             "Your answer sets padding to 0 but still divides by the number of all places, so that padding looks like "
             "tokens the model was certain of. Divide by the number of tokens, mask.sum().",
-            partial(_perplexity, mean=lambda nll, mask: (nll * mask).mean()),
+            _slip((_MEAN, "(nll * mask).mean()")),
         ),
         Misconception(
             "divided_by_sentences",
             "Your answer divides by the number of sentences. Divide by the number of tokens, mask.sum().",
-            partial(_perplexity, mean=lambda nll, mask: (nll * mask).sum() / len(nll)),
+            _slip((_MEAN, "(nll * mask).sum() / len(nll)")),
         ),
         Misconception(
             "one_word_more",
             "Your answer divides by one more than the number of tokens. Divide by mask.sum() itself: there is always a "
             "token.",
-            partial(_perplexity, mean=lambda nll, mask: (nll * mask).sum() / (mask.sum() + 1)),
+            _slip((_MEAN, "(nll * mask).sum() / (mask.sum() + 1)")),
         ),
         Misconception(
             "certain_words_left_out",
             "Your answer leaves out tokens whose negative log-likelihood is 0. They are tokens that the model was "
             "certain of, and they count: only the mask says which places do.",
-            partial(_perplexity, mean=lambda nll, mask: nll[mask & (nll != 0)].mean()),
+            _slip((_MEAN, "nll[mask & (nll != 0)].mean()")),
         ),
         Misconception(
             "mask_ignored_and_zeros_left_out",
             "Your answer takes all numbers that are not 0, whatever the mask says. Padding may have any number, and a "
             "token may have 0: use the places where the mask is True.",
-            lambda nll, mask: nll[nll != 0].mean().exp(),
+            _slip((_MEAN, "nll[nll != 0].mean()"), paired=False),
         ),
         Misconception(
             "mean_of_sentences",
             "Your answer averages within each sentence first and then over sentences, so a token of a short sentence "
             "counts more. Here each token counts the same: one mean over all of them.",
-            partial(_perplexity, mean=lambda nll, mask: _sentence_means(nll, mask).mean()),
+            _slip((_MEAN, "_sentence_means(nll, mask).mean()")),
         ),
         Misconception(
             "mean_of_perplexities",
             "Your answer is the mean of the sentences' perplexities. Take one mean over all tokens, and exp at the "
             "end.",
-            partial(_perplexity, mean=_sentence_means, end=lambda means: means.exp().mean()),
+            _slip((_MEAN, "_sentence_means(nll, mask)"), (_EXP, "mean.exp().mean()")),
         ),
         Misconception(
             "one_for_each_sentence",
             "Your answer has a number for each sentence. Return one number, over all tokens of the batch.",
-            partial(_perplexity, mean=_sentence_means),
+            _slip((_MEAN, "_sentence_means(nll, mask)")),
         ),
         Misconception(
             "exp_before_the_mean",
             "Your answer takes exp of each token and then averages; one unlikely token would drown out all the others. "
             "Take the mean first, then exp.",
-            partial(_perplexity, measure=torch.exp, end=lambda mean: mean),
+            _slip(("    mean", "    nll = nll.exp()\n    mean"), (_EXP, "mean")),
         ),
         Misconception(
             "padding_of_perplexity_1",
             "Your answer averages exp(nll) over all places, with padding as 0, whose exp is 1. Take the mean of `nll` "
             "where the mask is True, and exp of it at the end.",
-            lambda nll, mask: (nll * mask).exp().mean(),
+            _slip((_MEAN, "(nll * mask).exp().mean()"), (_EXP, "mean"), paired=False),
         ),
         Misconception(
             "no_exp",
             "Your answer ends with the mean negative log-likelihood. One step is missing: its exp.",
-            partial(_perplexity, end=lambda mean: mean),
+            _slip((_EXP, "mean")),
         ),
         Misconception(
             "power_of_two",
             "Your answer raises 2 to the mean, as is right for bits. These are nats: use exp.",
-            partial(_perplexity, end=lambda mean: 2**mean),
+            _slip((_EXP, "2**mean")),
         ),
         Misconception(
             "logarithm",
             "Your answer takes the logarithm of the mean. `nll` already holds logarithms: take exp.",
-            partial(_perplexity, end=torch.log),
+            _slip((_EXP, "mean.log()")),
         ),
         Misconception(
             "negated",
             "Your answer takes exp of minus the mean, which is the typical probability of a token. `nll` already has "
             "its minus: leave it out.",
-            partial(_perplexity, end=lambda mean: (-mean).exp()),
+            _slip((_EXP, "(-mean).exp()")),
         ),
         Misconception(
             "summed",
             "Your answer adds up the tokens, so that the result grows with every one. Take the mean.",
-            partial(_perplexity, mean=lambda nll, mask: nll[mask].sum()),
+            _slip((_MEAN, "nll[mask].sum()")),
         ),
         Misconception(
             "only_the_padding",
             "Your answer averages over the padding and leaves out the tokens. True marks the tokens: use the mask as "
             "it is.",
-            partial(_perplexity, mean=lambda nll, mask: nll[~mask].mean()),
+            _slip((_MEAN, "nll[~mask].mean()")),
         ),
         Misconception(
             "product",

@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Iterator
 from functools import partial
 
-import numpy
 import torch
 from torch import Generator, Tensor
 
@@ -66,31 +65,12 @@ def _shifted_by_pairs(target: Tensor) -> tuple[Tensor, Tensor]:
     return pairs[..., 0], pairs[..., 1]
 
 
-def _shifted_in_numpy(target: Tensor) -> tuple[Tensor, Tensor]:
-    tokens = target.numpy()
-    return torch.from_numpy(numpy.delete(tokens, -1, axis=1)), torch.from_numpy(numpy.delete(tokens, 0, axis=1))
-
-
 def _shifted_by_unfold(target: Tensor) -> tuple[Tensor, Tensor]:
     read, expected = target.unfold(1, 2, 1).unbind(-1)
     return read.contiguous(), expected.contiguous()
 
 
-def _shifted_in_place(target: Tensor) -> tuple[Tensor, Tensor]:
-    read, expected = torch.empty_like(target)[:, 1:], torch.empty_like(target)[:, 1:]
-    for place in range(target.shape[1] - 1):
-        read[:, place] = target[:, place]
-        expected[:, place] = target[:, place + 1]
-    return read, expected
-
-
-CORRECT = (
-    _shifted_by_pairs,
-    _shifted_in_numpy,
-    _shifted_by_unfold,
-    _shifted_in_place,
-    lambda target: (target.roll(1, 1)[:, 1:], target.roll(-1, 1)[:, :-1]),
-)
+CORRECT = (_shifted_by_pairs, _shifted_by_unfold, lambda target: (target.roll(1, 1)[:, 1:], target.roll(-1, 1)[:, :-1]))
 
 
 EXERCISE = Exercise(

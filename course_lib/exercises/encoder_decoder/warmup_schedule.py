@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Iterator
 from functools import partial
 
-import numpy
 import torch
 from torch import Generator, Tensor
 
@@ -64,10 +63,6 @@ def _rates_by_where(steps: Tensor, d_model: int, warmup: int) -> Tensor:
 CORRECT = (
     _rates_by_loop,
     _rates_by_where,
-    lambda steps, d_model, warmup: d_model**-0.5 * torch.minimum(steps.float() ** -0.5, steps * warmup**-1.5),
-    lambda steps, d_model, warmup: torch.from_numpy(
-        numpy.minimum(steps.numpy() ** -0.5, steps.numpy() * float(warmup) ** -1.5) * d_model**-0.5
-    ).float(),
     lambda steps, d_model, warmup: torch.rsqrt(torch.max(steps, warmup**3 / steps**2) * d_model),
 )
 

@@ -20,32 +20,8 @@ FOUR_NUMBERS_A_WORD = torch.cat([B.q, B.q.roll(1, dims=0)], dim=1)
 """The tokens of worked example B, [4, 4]: each with its own two numbers and those of the token before it."""
 
 
-def as_asked(x: Tensor, memory: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    return x, memory, memory
-
-
-def as_given(first: Tensor, second: Tensor, third: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    return first, second, third
-
-
 Sources = Callable[[Tensor, Tensor], tuple[Tensor, Tensor, Tensor]]
 Three = Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor, Tensor]]
-
-
-def projected_by(
-    x: Tensor,
-    memory: Tensor,
-    W_q: Tensor,
-    W_k: Tensor,
-    W_v: Tensor,
-    *,
-    sources: Sources = as_asked,
-    matrices: Three = as_given,
-    order: Three = as_given,
-) -> tuple[Tensor, Tensor, Tensor]:
-    """The projections, from sentences other than those asked for, with other matrices, or in another order."""
-    q, k, v = (y @ W for y, W in zip(sources(x, memory), matrices(W_q, W_k, W_v), strict=True))
-    return order(q, k, v)
 
 
 Cut = Callable[[Tensor, int], Tensor]

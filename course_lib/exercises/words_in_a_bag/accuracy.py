@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
-import numpy
 import torch
 from torch import Generator, Tensor
 
@@ -63,10 +62,8 @@ def _accuracy_by_loop(logits: Tensor, labels: Tensor) -> Tensor:
 
 CORRECT = (
     _accuracy_by_loop,
-    lambda logits, labels: torch.mean((logits.max(dim=1).indices == labels).to(torch.float32)),
     lambda logits, labels: torch.eq(logits.topk(1).indices.squeeze(-1), labels).float().mean(),
     lambda logits, labels: (logits.gather(1, labels[:, None])[:, 0] == logits.amax(1)).float().mean(),
-    lambda logits, labels: torch.tensor(numpy.mean(logits.numpy().argmax(1) == labels.numpy()), dtype=torch.float32),
 )
 
 

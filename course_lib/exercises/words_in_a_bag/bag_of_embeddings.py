@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
 from course_lib import bags
@@ -37,10 +36,7 @@ def _bag_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case(
             "worked example: the dog chased the cat, and the cat slept",
-            (
-                torch.tensor([[1, 2, 3, 1, 4], [1, 4, 5, 0, 0]]),
-                torch.tensor([[True] * 5, [True] * 3 + [False] * 2]),
-            ),
+            (torch.tensor([[1, 2, 3, 1, 4], [1, 4, 5, 0, 0]]), torch.tensor([[True] * 5, [True] * 3 + [False] * 2])),
             construct={"vocabulary": 6, "d_model": 2, "classes": 3},
             weights={
                 "embedding.weight": torch.tensor(
@@ -127,14 +123,6 @@ class _BagOfLogits(_BagWithLoops):
         return (logits * mask[..., None]).sum(1) / mask.sum(1, keepdim=True)
 
 
-class _BagByEmbeddingBag(_BagWithLoops):
-    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
-        weights = mask.to(self.embedding.weight.dtype) / mask.sum(dim=1, keepdim=True)
-        pooled = F.embedding_bag(ids, self.embedding.weight, mode="sum", per_sample_weights=weights)
-        logits: Tensor = self.output(pooled)
-        return logits
-
-
 class _BagWithPaddingIndex(_BagWithLoops):
     """As usual where 0 is the id of padding: that row is never learned."""
 
@@ -148,12 +136,7 @@ class _BagWithPaddingIndex(_BagWithLoops):
         return logits
 
 
-CORRECT = (
-    _BagWithPaddingIndex,
-    _BagWithLoops,
-    _BagOfLogits,
-    _BagByEmbeddingBag,
-)
+CORRECT = (_BagWithPaddingIndex, _BagWithLoops, _BagOfLogits)
 
 
 EXERCISE = Exercise(

@@ -54,14 +54,6 @@ def _cosines(
     return then(table @ word / (lengths(table) ** other * lengths(word) ** own))
 
 
-def _cosines_by_loop(table: Tensor, i: int) -> Tensor:
-    found = []
-    for word in table:
-        lengths = torch.sqrt((word**2).sum()) * torch.sqrt((table[i] ** 2).sum())
-        found.append(torch.dot(word, table[i]) / lengths)
-    return torch.stack(found)
-
-
 def _cosines_with_lists(table: Tensor, i: int) -> Tensor:
     words = table.tolist()
     found = [
@@ -72,7 +64,6 @@ def _cosines_with_lists(table: Tensor, i: int) -> Tensor:
 
 
 CORRECT = (
-    _cosines_by_loop,
     _cosines_with_lists,
     lambda table, i: F.normalize(table, dim=-1) @ F.normalize(table[i], dim=0),
     lambda table, i: (

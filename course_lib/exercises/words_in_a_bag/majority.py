@@ -85,15 +85,8 @@ def _majority_by_counting(training_labels: Tensor, test_labels: Tensor) -> Tenso
     return torch.tensor(sum(other == label for other in test_labels.tolist()) / len(test_labels))
 
 
-def _majority_by_unique(training_labels: Tensor, test_labels: Tensor) -> Tensor:
-    labels, counts = training_labels.unique(return_counts=True)
-    right: Tensor = test_labels == labels[counts.argmax()]
-    return right.float().mean()
-
-
 CORRECT = (
     _majority_by_counting,
-    _majority_by_unique,
     lambda training_labels, test_labels: (test_labels == training_labels.mode().values).float().mean(),
     lambda training_labels, test_labels: (
         (test_labels == F.one_hot(training_labels).sum(0).argmax()).sum() / len(test_labels)

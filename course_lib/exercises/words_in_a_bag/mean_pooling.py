@@ -62,36 +62,14 @@ def _mean_by_loop(x: Tensor, mask: Tensor) -> Tensor:
     return torch.stack(means)
 
 
-def _mean_in_place(x: Tensor, mask: Tensor) -> Tensor:
-    words = x.clone()
-    words[~mask] = 0
-    return words.sum(dim=1) / mask.sum(dim=1, keepdim=True).clamp(min=1)
-
-
-def _mean_in_double(x: Tensor, mask: Tensor) -> Tensor:
-    number = mask.sum(dim=1).double()
-    total = torch.where(mask[..., None], x.double(), 0.0).sum(dim=1)
-    return (total / torch.where(number == 0, 1.0, number)[:, None]).to(x.dtype)
-
-
-def _mean_by_weights(x: Tensor, mask: Tensor) -> Tensor:
-    weights = mask.to(x.dtype) / mask.sum(dim=-1, keepdim=True).clamp(min=1).to(x.dtype)
-    return torch.einsum("bw,bwd->bd", weights, x)
-
-
 def _mean_by_nan(x: Tensor, mask: Tensor) -> Tensor:
     return torch.nan_to_num(x.masked_fill(~mask.unsqueeze(-1), torch.nan).nanmean(dim=1))
 
 
 CORRECT = (
     _mean_by_loop,
-    _mean_in_place,
-    _mean_by_weights,
     _mean_by_nan,
-    _mean_in_double,
-    lambda x, mask: (x * mask[:, :, None]).sum(1) / (mask.sum(1)[:, None] + 1e-9),
     lambda x, mask: (x.mT @ mask.to(x.dtype).unsqueeze(-1)).squeeze(-1) / mask.sum(-1, keepdim=True).clamp(min=1),
-    lambda x, mask: torch.nan_to_num(x.masked_fill(~mask.unsqueeze(-1), 0).sum(1) / mask.sum(1, keepdim=True)),
 )
 
 
