@@ -63,7 +63,7 @@ class Decoder:
     d_model: int
     layers: int
     heads: int
-    vocabulary: int = 1000
+    vocab_size: int = 1000
 
 
 @dataclass(frozen=True)
@@ -184,8 +184,8 @@ class Setup:
         """Compile a model in place."""
         model.compile(mode="reduce-overhead" if graphs and self.on_gpu else None)
 
-    def prompt(self, texts: int, vocabulary: int) -> Tensor:
-        return torch.randint(vocabulary, (texts, self.sizes.prompt), device=self.device)
+    def prompt(self, texts: int, vocab_size: int) -> Tensor:
+        return torch.randint(vocab_size, (texts, self.sizes.prompt), device=self.device)
 
 
 # --- decoding --------------------------------------------------------------------------------------------------
@@ -203,10 +203,10 @@ def compiled(setup: Setup) -> Iterator[Row]:
     sizes = setup.sizes.compiled_on_gpu if setup.on_gpu else setup.sizes.compiled
     dtype = torch.bfloat16 if setup.on_gpu else torch.float32
     ours, theirs = decoders(sizes, setup, dtype)
-    written, prompt = setup.sizes.written, setup.prompt(1, sizes.vocabulary)
+    written, prompt = setup.sizes.written, setup.prompt(1, sizes.vocab_size)
     length = setup.sizes.prompt + written
     fast = FastDecoder(
-        NanoGPT(sizes.vocabulary, length, sizes.d_model, sizes.heads, sizes.layers).to(setup.device, dtype).eval(),
+        NanoGPT(sizes.vocab_size, length, sizes.d_model, sizes.heads, sizes.layers).to(setup.device, dtype).eval(),
         length,
     )
     setup.compile(fast, graphs=True)
@@ -226,7 +226,7 @@ def compiled(setup: Setup) -> Iterator[Row]:
 def decoders(sizes: Decoder, setup: Setup, dtype: torch.dtype = torch.float32) -> tuple[GPT, GPT2LMHeadModel]:
     """Ours and GPT-2 of `transformers`, of the same sizes."""
     length, hidden = setup.sizes.prompt + setup.sizes.written, 4 * sizes.d_model
-    shape = (sizes.vocabulary, length, sizes.d_model, sizes.heads, sizes.layers)
+    shape = (sizes.vocab_size, length, sizes.d_model, sizes.heads, sizes.layers)
     ours = GPT(GPTConfig(*shape, hidden, activation="gelu_tanh"))
     theirs: nn.Module = GPT2LMHeadModel(gpt2(*shape))
     return ours.to(setup.device, dtype).eval(), cast(GPT2LMHeadModel, theirs.to(setup.device, dtype).eval())
@@ -234,7 +234,7 @@ def decoders(sizes: Decoder, setup: Setup, dtype: torch.dtype = torch.float32) -
 
 def decoding_rows(name: str, ours: GPT, theirs: Any, texts: int, goal: float, setup: Setup) -> Iterator[Row]:
     """Beside `generate`; for one text also beside our own path without a cache, and the limit."""
-    written, prompt = setup.sizes.written, setup.prompt(texts, ours.config.vocabulary)
+    written, prompt = setup.sizes.written, setup.prompt(texts, ours.config.vocab_size)
     mine, others = setup.times(lambda: greedy_decode(ours, prompt, written), lambda: generate(theirs, prompt, written))
     name = f"decoding, {name}"
     yield mine.row(f"{name}: transformers", others, "tokens/s", work=texts * written, goal=goal)
@@ -357,9 +357,9 @@ def stepping(
     return run
 
 
-def gpt2(vocabulary: int, context: int, d_model: int, heads: int, layers: int) -> GPT2Config:
+def gpt2(vocab_size: int, context: int, d_model: int, heads: int, layers: int) -> GPT2Config:
     return GPT2Config(
-        vocab_size=vocabulary,
+        vocab_size=vocab_size,
         n_positions=context,
         n_embd=d_model,
         n_head=heads,

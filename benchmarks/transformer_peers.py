@@ -23,8 +23,8 @@ class TorchTranslator(nn.Module):
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
         self.config = config
-        self.source_embedding = nn.Embedding(config.source_vocabulary, config.d_model)
-        self.target_embedding = nn.Embedding(config.target_vocabulary, config.d_model)
+        self.source_embedding = nn.Embedding(config.source_vocab_size, config.d_model)
+        self.target_embedding = nn.Embedding(config.target_vocab_size, config.d_model)
         self.positions = SinusoidalPositions(config.d_model)
         self.dropout = nn.Dropout(config.dropout)
         self.transformer = nn.Transformer(
@@ -92,13 +92,13 @@ class NanoBlock(nn.Module):
 class NanoGPT(nn.Module):
     """A small GPT made from torch's own layers, without dropout."""
 
-    def __init__(self, vocabulary: int, context: int, d_model: int, heads: int, layers: int) -> None:
+    def __init__(self, vocab_size: int, context_length: int, d_model: int, heads: int, layers: int) -> None:
         super().__init__()
-        self.words = nn.Embedding(vocabulary, d_model)
-        self.positions = nn.Embedding(context, d_model)
+        self.words = nn.Embedding(vocab_size, d_model)
+        self.positions = nn.Embedding(context_length, d_model)
         self.blocks = nn.ModuleList(NanoBlock(d_model, heads) for _ in range(layers))
         self.norm = nn.LayerNorm(d_model)
-        self.output = nn.Linear(d_model, vocabulary, bias=False)
+        self.output = nn.Linear(d_model, vocab_size, bias=False)
         self.output.weight = self.words.weight
         for parameter in self.parameters():
             if parameter.dim() > 1:

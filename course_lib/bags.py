@@ -19,13 +19,13 @@ from course_lib.ground.refusals import require_at_least, require_shares
 
 
 def look_up(
-    table: Float[Tensor, "vocabulary d_model"], ids: Int[Tensor, "*leading words"]
+    table: Float[Tensor, "vocab_size d_model"], ids: Int[Tensor, "*leading words"]
 ) -> Float[Tensor, "*leading words d_model"]:
     """The embedding of each word: row i of the table is the vector of the word with the id i."""
     return table[ids]
 
 
-def cosine_similarities(table: Float[Tensor, "vocabulary d_model"], i: int) -> Float[Tensor, " vocabulary"]:
+def cosine_similarities(table: Float[Tensor, "vocab_size d_model"], i: int) -> Float[Tensor, " vocab_size"]:
     """How alike in direction word i's vector and every word's are: a · b / (|a| |b|), from -1 to 1.
 
     Salton et al. (1975), "A Vector Space Model for Automatic Indexing", for documents.
@@ -64,9 +64,9 @@ class BagClassifier(nn.Module):
     The slide's constructor takes a `hidden_dim` as well, which nothing uses, and its mean counts padding.
     """
 
-    def __init__(self, vocabulary: int, d_model: int, classes: int) -> None:
+    def __init__(self, vocab_size: int, d_model: int, classes: int) -> None:
         super().__init__()
-        self.embedding = nn.Embedding(vocabulary, d_model)
+        self.embedding = nn.Embedding(vocab_size, d_model)
         self.output = nn.Linear(d_model, classes)
 
     def forward(
@@ -82,9 +82,9 @@ class BagClassifier(nn.Module):
         return logits
 
 
-def count_bag_parameters(vocabulary: int, d_model: int, hidden_dim: int, classes: int) -> int:
+def count_bag_parameters(vocab_size: int, d_model: int, hidden_dim: int, classes: int) -> int:
     """How many numbers a `BagClassifier` learns; `hidden_dim`, which the slide passes as well, is never used (S3)."""
-    return vocabulary * d_model + d_model * classes + classes
+    return vocab_size * d_model + d_model * classes + classes
 
 
 def logits_accuracy(logits: Float[Tensor, "examples classes"], labels: Int[Tensor, " examples"]) -> Float[Tensor, ""]:
@@ -107,17 +107,17 @@ class BagOfEmbeddingsConfig:
     """The sizes of a bag of embeddings.
 
     Attributes:
-        vocabulary: how many words there are.
+        vocab_size: how many words there are.
         d_model: the length of a word's vector.
         dropout: the share of values that training drops from the embeddings.
     """
 
-    vocabulary: int
+    vocab_size: int
     d_model: int = 128
     dropout: float = 0.1
 
     def __post_init__(self) -> None:
-        require_at_least(1, vocabulary=self.vocabulary, d_model=self.d_model)
+        require_at_least(1, vocab_size=self.vocab_size, d_model=self.d_model)
         require_shares(dropout=self.dropout)
 
 
@@ -127,7 +127,7 @@ class BagOfEmbeddings(Reader):
     def __init__(self, config: BagOfEmbeddingsConfig) -> None:
         super().__init__()
         self.config = config
-        self.embedding = nn.Embedding(config.vocabulary, config.d_model)
+        self.embedding = nn.Embedding(config.vocab_size, config.d_model)
         self.dropout = nn.Dropout(config.dropout)
 
     def read(self, ids: Tensor, segments: Tensor | None, mask: Tensor | None) -> BERTOutput:

@@ -16,8 +16,8 @@ class TransformerConfig:
     `base` is that model in full: both languages share one vocabulary, and its embedding.
 
     Attributes:
-        source_vocabulary: how many tokens the source language has.
-        target_vocabulary: how many tokens the target language has.
+        source_vocab_size: how many tokens the source language has.
+        target_vocab_size: how many tokens the target language has.
         d_model: the length of a token's vector, in every layer.
         heads: in each multi-head attention; they divide `d_model` among them.
         d_ff: the width of the feed-forward networks.
@@ -36,8 +36,8 @@ class TransformerConfig:
         norm_epsilon: added to the variance in each layer norm.
     """
 
-    source_vocabulary: int
-    target_vocabulary: int
+    source_vocab_size: int
+    target_vocab_size: int
     d_model: int = 512
     heads: int = 8
     d_ff: int = 2048
@@ -56,26 +56,26 @@ class TransformerConfig:
     norm_epsilon: float = 1e-5
 
     def __post_init__(self) -> None:
-        require_at_least(1, source_vocabulary=self.source_vocabulary, target_vocabulary=self.target_vocabulary)
+        require_at_least(1, source_vocab_size=self.source_vocab_size, target_vocab_size=self.target_vocab_size)
         require_at_least(1, encoder_layers=self.encoder_layers, decoder_layers=self.decoder_layers)
-        require_known(min(self.source_vocabulary, self.target_vocabulary), padding_id=self.padding_id)
-        require_known(self.target_vocabulary, start_id=self.start_id, end_id=self.end_id)
+        require_known(min(self.source_vocab_size, self.target_vocab_size), padding_id=self.padding_id)
+        require_known(self.target_vocab_size, start_id=self.start_id, end_id=self.end_id)
         _block(self, norm_first=False)  # which refuses impossible sizes
-        if self.shared_embeddings and self.source_vocabulary != self.target_vocabulary:
+        if self.shared_embeddings and self.source_vocab_size != self.target_vocab_size:
             raise ValueError(
                 "shared embeddings need one vocabulary, "
-                f"not {self.source_vocabulary} and {self.target_vocabulary} tokens"
+                f"not {self.source_vocab_size} and {self.target_vocab_size} tokens"
             )
 
     @classmethod
-    def base(cls, vocabulary: int = 37_000) -> TransformerConfig:
+    def base(cls, vocab_size: int = 37_000) -> TransformerConfig:
         """The paper's base model (table 3), for a vocabulary that both languages share; English-German had 37,000."""
-        return cls(vocabulary, vocabulary, shared_embeddings=True)
+        return cls(vocab_size, vocab_size, shared_embeddings=True)
 
     @classmethod
-    def big(cls, vocabulary: int = 37_000) -> TransformerConfig:
+    def big(cls, vocab_size: int = 37_000) -> TransformerConfig:
         """The paper's big model (table 3): twice as wide, twice the heads, three times the dropout."""
-        return cls(vocabulary, vocabulary, 1024, 16, 4096, dropout=0.3, shared_embeddings=True)
+        return cls(vocab_size, vocab_size, 1024, 16, 4096, dropout=0.3, shared_embeddings=True)
 
     @property
     def block(self) -> BlockConfig:
@@ -90,8 +90,8 @@ class GPTConfig:
     `gpt2` is that model in full: with its activation, its attention dropout and its end of text.
 
     Attributes:
-        vocabulary: how many tokens there are.
-        context: the longest sequence.
+        vocab_size: how many tokens there are.
+        context_length: the longest sequence.
         d_model: the length of a token's vector, in every layer.
         heads: in each multi-head attention; they divide `d_model` among them.
         layers: blocks.
@@ -110,8 +110,8 @@ class GPTConfig:
         windowed: the blocks with a window, counted from 0; None for all of them.
     """
 
-    vocabulary: int
-    context: int = 1024
+    vocab_size: int
+    context_length: int = 1024
     d_model: int = 768
     heads: int = 12
     layers: int = 12
@@ -136,10 +136,10 @@ class GPTConfig:
     windowed: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
-        require_at_least(1, vocabulary=self.vocabulary, context=self.context, layers=self.layers)
-        require_known(self.vocabulary, padding_id=self.padding_id)
+        require_at_least(1, vocab_size=self.vocab_size, context_length=self.context_length, layers=self.layers)
+        require_known(self.vocab_size, padding_id=self.padding_id)
         for end in self.end_ids:
-            require_known(self.vocabulary, end_id=end)
+            require_known(self.vocab_size, end_id=end)
         d_head = self.block.head_dim  # which refuses impossible sizes
         if self.rotary and d_head % 2:
             raise ValueError(f"rotary positions turn pairs of numbers, so d_head must be even, not {d_head}")
@@ -171,8 +171,8 @@ class GPTConfig:
     @classmethod
     def _gpt2(cls, d_model: int, heads: int, layers: int) -> GPTConfig:
         return cls(
-            vocabulary=50_257,
-            context=1024,
+            vocab_size=50_257,
+            context_length=1024,
             d_model=d_model,
             heads=heads,
             layers=layers,
@@ -185,12 +185,12 @@ class GPTConfig:
     @classmethod
     def llama(
         cls,
-        vocabulary: int,
+        vocab_size: int,
         d_model: int,
         heads: int,
         layers: int,
         d_ff: int,
-        context: int = 2048,
+        context_length: int = 2048,
         **changes: Any,
     ) -> GPTConfig:
         """The block as it is since Llama: RMSNorm, rotary positions, SwiGLU, no biases (Touvron et al., 2023).
@@ -207,7 +207,7 @@ class GPTConfig:
             "bias": False,
             "rotary": RotaryConfig(),
         }
-        return cls(vocabulary, context, d_model, heads, layers, d_ff, **fields | changes)
+        return cls(vocab_size, context_length, d_model, heads, layers, d_ff, **fields | changes)
 
     @property
     def end_ids(self) -> tuple[int, ...]:
@@ -232,8 +232,8 @@ class BERTConfig:
     """The sizes of an encoder-only transformer, by default BERT base's (uncased).
 
     Attributes:
-        vocabulary: how many tokens there are.
-        context: the longest sequence.
+        vocab_size: how many tokens there are.
+        context_length: the longest sequence.
         d_model: the length of a token's vector, in every layer.
         heads: in each multi-head attention; they divide `d_model` among them.
         layers: blocks.
@@ -246,8 +246,8 @@ class BERTConfig:
         pooler_activation: after the pooler's layer; "relu" in DistilBERT.
     """
 
-    vocabulary: int = 30_522
-    context: int = 512
+    vocab_size: int = 30_522
+    context_length: int = 512
     d_model: int = 768
     heads: int = 12
     layers: int = 12
@@ -260,7 +260,7 @@ class BERTConfig:
     pooler_activation: Literal["tanh", "relu"] = "tanh"
 
     def __post_init__(self) -> None:
-        require_at_least(1, vocabulary=self.vocabulary, context=self.context, layers=self.layers)
+        require_at_least(1, vocab_size=self.vocab_size, context_length=self.context_length, layers=self.layers)
         require_at_least(1, segments=self.segments)
         require_one_of(Literal["tanh", "relu"], pooler_activation=self.pooler_activation)
         _block(self, norm_first=False)  # which refuses impossible sizes

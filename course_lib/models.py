@@ -1,7 +1,7 @@
 """Models: the encoder-decoder `Transformer` (T-ED), the decoder `GPT` (T-D) and the encoder `BERT` (T-E).
 
-    Transformer: source ids, target ids -> logits   [batch, target, vocabulary]
-    GPT:         ids                    -> logits   [batch, tokens, vocabulary]
+    Transformer: source ids, target ids -> logits   [batch, target, vocab_size]
+    GPT:         ids                    -> logits   [batch, tokens, vocab_size]
     BERT:        ids, segments          -> states   [batch, tokens, d_model], and one vector for all of them
 
 All three are the same blocks; they differ in who may attend to whom, and in what comes before and after.
@@ -90,15 +90,15 @@ class Transformer(Generates, FromPretrained, nn.Module):
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
         self.config = config
-        self.source_embedding = nn.Embedding(config.source_vocabulary, config.d_model)
-        self.target_embedding = nn.Embedding(config.target_vocabulary, config.d_model)
+        self.source_embedding = nn.Embedding(config.source_vocab_size, config.d_model)
+        self.target_embedding = nn.Embedding(config.target_vocab_size, config.d_model)
         self.positions = SinusoidalPositions(config.d_model)
         self.dropout = nn.Dropout(config.dropout)
         self.encoder = nn.ModuleList(EncoderBlock(config.block) for _ in range(config.encoder_layers))
         self.decoder = nn.ModuleList(DecoderBlock(config.block) for _ in range(config.decoder_layers))
         self.encoder_norm = _final_norm(config)
         self.decoder_norm = _final_norm(config)
-        self.output = nn.Linear(config.d_model, config.target_vocabulary, bias=config.output_bias)
+        self.output = nn.Linear(config.d_model, config.target_vocab_size, bias=config.output_bias)
         _initialise_as_glorot(self)
         if config.shared_embeddings:
             self.source_embedding.weight = self.target_embedding.weight
@@ -107,7 +107,7 @@ class Transformer(Generates, FromPretrained, nn.Module):
 
     def forward(
         self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch target"]
-    ) -> Float[Tensor, "batch target vocabulary"]:
+    ) -> Float[Tensor, "batch target vocab_size"]:
         """Logits of the token after each target token: position t has seen target tokens 0..t and all the source.
 
         Raises:
@@ -122,7 +122,7 @@ class Transformer(Generates, FromPretrained, nn.Module):
         Raises:
             TypeError, ValueError: no ids, no tokens, or ids outside the vocabulary.
         """
-        require_ids(source, self.config.source_vocabulary, "source")
+        require_ids(source, self.config.source_vocab_size, "source")
         mask = (source != self.config.padding_id).unsqueeze(1)
         x = self._embed(source, self.source_embedding, Placement(0))
         for block in self.encoder:
@@ -131,9 +131,9 @@ class Transformer(Generates, FromPretrained, nn.Module):
 
     def decode(
         self, target: Int[Tensor, "batch target"], encoded: Encoded, cache: TextCache | None = None
-    ) -> Float[Tensor, "batch target vocabulary"]:
+    ) -> Float[Tensor, "batch target vocab_size"]:
         """Logits of the token after each target token, given the encoded source and the tokens in the cache."""
-        require_ids(target, self.config.target_vocabulary, "target")
+        require_ids(target, self.config.target_vocab_size, "target")
         return self.logits(self.target_states(target, encoded, cache).states)
 
     def target_states(
@@ -179,7 +179,7 @@ class Transformer(Generates, FromPretrained, nn.Module):
                 outputs.append(output)
         return _states(self.decoder_norm(x), outputs)
 
-    def logits(self, states: Float[Tensor, "... d_model"]) -> Float[Tensor, "... vocabulary"]:
+    def logits(self, states: Float[Tensor, "... d_model"]) -> Float[Tensor, "... vocab_size"]:
         """The output layer: a score for each token of the target language."""
         out: Tensor = self.output(states)
         return out
@@ -199,7 +199,7 @@ class Transformer(Generates, FromPretrained, nn.Module):
     def begin(
         self,
         source: Int[Tensor, "batch source"],
-        new_tokens: int,
+        max_new_tokens: int,
         *,
         mask: Bool[Tensor, "batch source"] | None = None,
         cached: bool = True,
@@ -207,11 +207,11 @@ class Transformer(Generates, FromPretrained, nn.Module):
         past_context: bool = False,
         end_ids: tuple[int, ...] | None = None,
     ) -> Continuation:
-        """Translations of at most `new_words` tokens, to be written.
+        """Translations of at most `max_new_tokens` tokens, to be written.
 
         Args:
             source: ids, padded after their tokens.
-            new_words: the most tokens to write.
+            max_new_tokens: the most tokens to write.
             mask: True at the source's tokens, False at padding; None to find the padding by its id.
             cached: keep keys and values.
             compiled: in steps that torch compiles.
@@ -227,9 +227,11 @@ class Transformer(Generates, FromPretrained, nn.Module):
                 raise ValueError(f"attention_mask must be 0 wherever input_ids is padding, {padding_id}")
             source = source.masked_fill(~mask, padding_id)
         text = (
-            CompiledTranslation(self, source, new_tokens) if compiled else Translation(self, source, new_tokens, cached)
+            CompiledTranslation(self, source, max_new_tokens)
+            if compiled
+            else Translation(self, source, max_new_tokens, cached)
         )
-        return end_with(text, end_ids, self.config.target_vocabulary)
+        return end_with(text, end_ids, self.config.target_vocab_size)
 
     def _embed(
         self, ids: Int[Tensor, "batch tokens"], embedding: nn.Embedding, placed: Placement
@@ -252,13 +254,13 @@ class GPT(Generates, FromPretrained, nn.Module):
         super().__init__()
         self.config = config
         self._parts = parts = parts or Parts()
-        self.embedding = nn.Embedding(config.vocabulary, config.d_model)
+        self.embedding = nn.Embedding(config.vocab_size, config.d_model)
         self.positions = _positions(config, parts)
         self.dropout = nn.Dropout(config.dropout)
         self.blocks = nn.ModuleList(EncoderBlock(config.block, parts) for _ in range(config.layers))
         self._windowed = [config.window_of(i) is not None for i in range(config.layers)]
         self.norm = parts.norm(config.block) if config.norm_first else nn.Identity()
-        self.output = nn.Linear(config.d_model, config.vocabulary, bias=False)
+        self.output = nn.Linear(config.d_model, config.vocab_size, bias=False)
         _initialise_as_gpt(self)
         if config.tied_output:
             self.output.weight = self.embedding.weight
@@ -270,7 +272,7 @@ class GPT(Generates, FromPretrained, nn.Module):
         cache: TextCache | None = None,
         *,
         documents: Int[Tensor, "batch tokens"] | None = None,
-    ) -> Float[Tensor, "batch tokens vocabulary"]:
+    ) -> Float[Tensor, "batch tokens vocab_size"]:
         """Logits of the token after each token: position t has seen tokens 0..t.
 
         Args:
@@ -284,7 +286,7 @@ class GPT(Generates, FromPretrained, nn.Module):
             TypeError: ids or documents that are not whole numbers, or a mask that is not boolean.
             ValueError: ids outside the vocabulary, no tokens, more tokens than the context, or a mask of another shape.
         """
-        require_ids(ids, self.config.vocabulary, "ids")
+        require_ids(ids, self.config.vocab_size, "ids")
         return self.logits(self.states(ids, mask, cache, documents=documents).states)
 
     def states(
@@ -309,8 +311,10 @@ class GPT(Generates, FromPretrained, nn.Module):
         else:
             _require_packed(documents, ids, mask, cache)
             placed = Placement.packed(documents)
-        if placed.start + ids.shape[1] > self.config.context:
-            raise ValueError(f"{placed.start + ids.shape[1]} tokens are more than the context of {self.config.context}")
+        if placed.start + ids.shape[1] > self.config.context_length:
+            raise ValueError(
+                f"{placed.start + ids.shape[1]} tokens are more than the context of {self.config.context_length}"
+            )
         x, rotate = self._embed(ids, placed)
         nearby = self._nearby(ids, placed)
         outputs = []
@@ -347,7 +351,7 @@ class GPT(Generates, FromPretrained, nn.Module):
             mask = mask & placed.mask
         return replace(placed, mask=mask, is_causal=False)
 
-    def logits(self, states: Float[Tensor, "... d_model"]) -> Float[Tensor, "... vocabulary"]:
+    def logits(self, states: Float[Tensor, "... d_model"]) -> Float[Tensor, "... vocab_size"]:
         """The output layer: a score for each token of the vocabulary."""
         out: Tensor = self.output(states)
         return out
@@ -358,14 +362,14 @@ class GPT(Generates, FromPretrained, nn.Module):
         Raises:
             ValueError: this many tokens are more than the context, or not even one.
         """
-        if capacity > self.config.context:
-            raise ValueError(f"{capacity} tokens are more than the context of {self.config.context}")
+        if capacity > self.config.context_length:
+            raise ValueError(f"{capacity} tokens are more than the context of {self.config.context_length}")
         return TextCache.empty(self.config.block, len(self.blocks), batch, capacity, self.embedding.weight)
 
     def begin(
         self,
         prompt: Int[Tensor, "batch tokens"],
-        new_tokens: int,
+        max_new_tokens: int,
         *,
         mask: Bool[Tensor, "batch tokens"] | None = None,
         cached: bool = True,
@@ -373,25 +377,25 @@ class GPT(Generates, FromPretrained, nn.Module):
         past_context: bool = False,
         end_ids: tuple[int, ...] | None = None,
     ) -> Continuation:
-        """Texts that go on after their prompts by at most `new_words` tokens, to be written.
+        """Texts that go on after their prompts by at most `max_new_tokens` tokens, to be written.
 
         Args:
             prompt: ids, padded on either side.
-            new_words: the most tokens to write.
+            max_new_tokens: the most tokens to write.
             mask: True at the prompts' tokens, False at padding; None to find the padding by its id.
             cached: keep keys and values.
             compiled: in steps that torch compiles, within the context.
-            past_context: go on past the context, each token predicted from the last `context` ones.
+            past_context: go on past the context, each token predicted from the last `context_length` ones.
             end_ids: what ends a text; None for the configuration's.
 
         Raises:
             TypeError, ValueError: no ids, no tokens, ids outside the vocabulary, or no room within the context.
         """
         if compiled:
-            text: Continuation = CompiledWriting(self, prompt, new_tokens, mask)
+            text: Continuation = CompiledWriting(self, prompt, max_new_tokens, mask)
         else:
-            text = (PastContext if past_context else Writing)(self, prompt, new_tokens, cached, mask)
-        return end_with(text, end_ids, self.config.vocabulary)
+            text = (PastContext if past_context else Writing)(self, prompt, max_new_tokens, cached, mask)
+        return end_with(text, end_ids, self.config.vocab_size)
 
 
 class BERT(FromPretrained, Reader):
@@ -403,8 +407,8 @@ class BERT(FromPretrained, Reader):
     def __init__(self, config: BERTConfig) -> None:
         super().__init__()
         self.config = config
-        self.embedding = nn.Embedding(config.vocabulary, config.d_model)
-        self.positions = LearnedPositions(config.d_model, config.context)
+        self.embedding = nn.Embedding(config.vocab_size, config.d_model)
+        self.positions = LearnedPositions(config.d_model, config.context_length)
         self.segment_embedding = nn.Embedding(config.segments, config.d_model)
         self.norm = nn.LayerNorm(config.d_model, config.norm_epsilon)
         self.dropout = nn.Dropout(config.dropout)
@@ -456,7 +460,7 @@ def _require_packed(documents: Tensor, ids: Tensor, mask: Tensor | None, cache: 
 def _positions(config: GPTConfig, parts: Parts) -> nn.Module:
     if config.rotary:
         return parts.rotary(config.rotary, config.block.head_dim)
-    return LearnedPositions(config.d_model, config.context)
+    return LearnedPositions(config.d_model, config.context_length)
 
 
 def _states(states: Tensor, outputs: list[BlockOutput]) -> States:

@@ -114,10 +114,10 @@ class SinusoidalPositions(nn.Module):
 
     encoding: Tensor
 
-    def __init__(self, d_model: int, max_length: int = 256) -> None:
-        """Computes the first `max_length` rows in advance; later ones when they are first asked for."""
+    def __init__(self, d_model: int, context_length: int = 256) -> None:
+        """Computes the first `context_length` rows in advance; later ones when they are first asked for."""
         super().__init__()
-        self.register_buffer("encoding", sinusoidal_encoding(max_length, d_model), persistent=False)
+        self.register_buffer("encoding", sinusoidal_encoding(context_length, d_model), persistent=False)
 
     def forward(
         self, x: Float[Tensor, "... tokens d_model"], start: int = 0, places: Int[Tensor, "batch tokens"] | None = None
@@ -142,15 +142,15 @@ class SinusoidalPositions(nn.Module):
 
 
 class LearnedPositions(nn.Module):
-    """Adds a learned vector for each position, as GPT and BERT do; beyond `max_length` there is none.
+    """Adds a learned vector for each position, as GPT and BERT do; beyond `context_length` there is none.
 
     Parameters:
-        encoding: [max_length, d_model].
+        encoding: [context_length, d_model].
     """
 
-    def __init__(self, d_model: int, max_length: int) -> None:
+    def __init__(self, d_model: int, context_length: int) -> None:
         super().__init__()
-        self.encoding = nn.Parameter(torch.randn(max_length, d_model) * 0.02)  # GPT-2's and BERT's deviation
+        self.encoding = nn.Parameter(torch.randn(context_length, d_model) * 0.02)  # GPT-2's and BERT's deviation
 
     def forward(
         self, x: Float[Tensor, "... tokens d_model"], start: int = 0, places: Int[Tensor, "batch tokens"] | None = None
@@ -163,12 +163,14 @@ class LearnedPositions(nn.Module):
             places: the position of each token, below start + tokens, where padding keeps them from following.
 
         Raises:
-            ValueError: the sequence is longer than `max_length`, or the embeddings have another d_model.
+            ValueError: the sequence is longer than `context_length`, or the embeddings have another d_model.
         """
         _require_same_d_model(x, self.encoding)
-        tokens, max_length = x.shape[-2], self.encoding.shape[0]
-        if start + tokens > max_length:
-            raise ValueError(f"a sequence of {start + tokens} tokens is longer than the {max_length} learned positions")
+        tokens, context_length = x.shape[-2], self.encoding.shape[0]
+        if start + tokens > context_length:
+            raise ValueError(
+                f"a sequence of {start + tokens} tokens is longer than the {context_length} learned positions"
+            )
         return x + _rows(self.encoding, tokens, start, places)
 
 

@@ -38,7 +38,7 @@ class RecurrentConfig:
     """The sizes of a recurrent network that reads, or writes, one language.
 
     Attributes:
-        vocabulary: how many tokens there are.
+        vocab_size: how many tokens there are.
         d_model: the length of a token's vector and of its state.
         layers: recurrent layers, one above the other.
         dropout: the share of values that training drops from the embeddings and from the states.
@@ -46,7 +46,7 @@ class RecurrentConfig:
         padding_id: the id of padding in prompts of different lengths; None where there is none.
     """
 
-    vocabulary: int
+    vocab_size: int
     d_model: int = 128
     layers: int = 1
     dropout: float = 0.1
@@ -54,9 +54,9 @@ class RecurrentConfig:
     padding_id: int | None = None
 
     def __post_init__(self) -> None:
-        require_at_least(1, vocabulary=self.vocabulary, d_model=self.d_model, layers=self.layers)
+        require_at_least(1, vocab_size=self.vocab_size, d_model=self.d_model, layers=self.layers)
         require_shares(dropout=self.dropout)
-        require_known(self.vocabulary, end_id=self.end_id, padding_id=self.padding_id)
+        require_known(self.vocab_size, end_id=self.end_id, padding_id=self.padding_id)
 
 
 class RecurrentEncoder(Reader):
@@ -74,7 +74,7 @@ class RecurrentEncoder(Reader):
         super().__init__()
         _require_even(config.d_model)
         self.config = config
-        self.embedding = nn.Embedding(config.vocabulary, config.d_model)
+        self.embedding = nn.Embedding(config.vocab_size, config.d_model)
         self.dropout = nn.Dropout(config.dropout)
         self.recurrence = _gated_recurrence(config.d_model, config.layers, config.dropout, both_ways=True)
 
@@ -139,14 +139,14 @@ class RecurrentLanguageModel(nn.Module):
     def __init__(self, config: RecurrentConfig) -> None:
         super().__init__()
         self.config = config
-        self.embedding = nn.Embedding(config.vocabulary, config.d_model)
+        self.embedding = nn.Embedding(config.vocab_size, config.d_model)
         self.dropout = nn.Dropout(config.dropout)
         self.recurrence = _gated_recurrence(config.d_model, config.layers, config.dropout)
-        self.output = nn.Linear(config.d_model, config.vocabulary)
+        self.output = nn.Linear(config.d_model, config.vocab_size)
 
     def forward(
         self, ids: Int[Tensor, "batch tokens"], mask: Bool[Tensor, "batch tokens"] | None = None
-    ) -> Float[Tensor, "batch tokens vocabulary"]:
+    ) -> Float[Tensor, "batch tokens vocab_size"]:
         """Logits of the token after each token: position t has seen tokens 0..t.
 
         Args:
@@ -163,13 +163,13 @@ class RecurrentLanguageModel(nn.Module):
         ids: Int[Tensor, "batch tokens"],
         mask: Bool[Tensor, "batch tokens"] | None = None,
         state: Float[Tensor, "layers batch d_model"] | None = None,
-    ) -> tuple[Float[Tensor, "batch tokens vocabulary"], Float[Tensor, "layers batch d_model"]]:
+    ) -> tuple[Float[Tensor, "batch tokens vocab_size"], Float[Tensor, "layers batch d_model"]]:
         """The same, going on from `state`, with the state after the last token.
 
         Raises:
             ValueError: both a mask and a state: tokens that go on are not padded.
         """
-        require_ids(ids, self.config.vocabulary, "ids")
+        require_ids(ids, self.config.vocab_size, "ids")
         require_mask(mask, ids)
         if mask is not None and state is not None:
             raise ValueError("tokens that go on from a state are not padded: give a mask or a state, not both")
@@ -177,13 +177,13 @@ class RecurrentLanguageModel(nn.Module):
         states, last = self.recurrence(x, state) if state is not None else read_sequences(self.recurrence, x, mask)
         return self.output(self.dropout(states)), last
 
-    def begin(self, prompt: Int[Tensor, "batch tokens"], new_tokens: int, *, cached: bool = True) -> Continuation:
+    def begin(self, prompt: Int[Tensor, "batch tokens"], max_new_tokens: int, *, cached: bool = True) -> Continuation:
         """Texts that go on after their prompts; a state is all that is kept, `cached` or not.
 
         Raises:
             TypeError, ValueError: no ids, or outside the vocabulary.
         """
-        return _RecurrentWriting(self, prompt, new_tokens)
+        return _RecurrentWriting(self, prompt, max_new_tokens)
 
 
 @dataclass(frozen=True)
@@ -191,7 +191,7 @@ class RecurrentSeq2SeqConfig:
     """The sizes of a recurrent encoder-decoder.
 
     Attributes:
-        source_vocabulary, target_vocabulary: how many tokens the two languages have.
+        source_vocab_size, target_vocab_size: how many tokens the two languages have.
         d_model: the length of a token's vector and of its state.
         layers: recurrent layers in the encoder, and in the decoder.
         dropout: the share of values that training drops from the embeddings and from the states.
@@ -199,8 +199,8 @@ class RecurrentSeq2SeqConfig:
         padding_id, start_id, end_id: of <pad>, <s> and <e>.
     """
 
-    source_vocabulary: int
-    target_vocabulary: int
+    source_vocab_size: int
+    target_vocab_size: int
     d_model: int = 128
     layers: int = 1
     dropout: float = 0.1
@@ -210,11 +210,11 @@ class RecurrentSeq2SeqConfig:
     end_id: int = 2
 
     def __post_init__(self) -> None:
-        require_at_least(1, source_vocabulary=self.source_vocabulary, target_vocabulary=self.target_vocabulary)
+        require_at_least(1, source_vocab_size=self.source_vocab_size, target_vocab_size=self.target_vocab_size)
         require_at_least(1, d_model=self.d_model, layers=self.layers)
         require_shares(dropout=self.dropout)
-        require_known(min(self.source_vocabulary, self.target_vocabulary), padding_id=self.padding_id)
-        require_known(self.target_vocabulary, start_id=self.start_id, end_id=self.end_id)
+        require_known(min(self.source_vocab_size, self.target_vocab_size), padding_id=self.padding_id)
+        require_known(self.target_vocab_size, start_id=self.start_id, end_id=self.end_id)
 
 
 @dataclass(frozen=True)
@@ -242,7 +242,7 @@ class RecurrentDecoded:
         alpha: each target token's attention weights over the source; None without attention.
     """
 
-    logits: Float[Tensor, "batch target vocabulary"]
+    logits: Float[Tensor, "batch target vocab_size"]
     state: Float[Tensor, "layers batch d_model"]
     alpha: Float[Tensor, "batch target source"] | None
 
@@ -266,18 +266,18 @@ class RecurrentSeq2Seq(nn.Module):
         _require_even(config.d_model)
         self.config = config
         d_model = config.d_model
-        self.source_embedding = nn.Embedding(config.source_vocabulary, d_model)
-        self.target_embedding = nn.Embedding(config.target_vocabulary, d_model)
+        self.source_embedding = nn.Embedding(config.source_vocab_size, d_model)
+        self.target_embedding = nn.Embedding(config.target_vocab_size, d_model)
         self.dropout = nn.Dropout(config.dropout)
         self.encoder = _gated_recurrence(d_model, config.layers, config.dropout, both_ways=True)
         self.bridge = nn.Linear(d_model, d_model)
         self.decoder = _gated_recurrence(d_model, config.layers, config.dropout)
         self.combine = nn.Linear(2 * d_model, d_model) if config.attention else None
-        self.output = nn.Linear(d_model, config.target_vocabulary)
+        self.output = nn.Linear(d_model, config.target_vocab_size)
 
     def forward(
         self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch target"]
-    ) -> Float[Tensor, "batch target vocabulary"]:
+    ) -> Float[Tensor, "batch target vocab_size"]:
         """Logits of the token after each target token: position t has seen target tokens 0..t and the source.
 
         Raises:
@@ -291,7 +291,7 @@ class RecurrentSeq2Seq(nn.Module):
         Raises:
             TypeError, ValueError: no ids, or outside the vocabulary; padding before a token; a source without tokens.
         """
-        require_ids(source, self.config.source_vocabulary, "source")
+        require_ids(source, self.config.source_vocab_size, "source")
         mask = source != self.config.padding_id
         states, last = read_sequences(self.encoder, self.dropout(self.source_embedding(source)), mask)
         both_ways = last.unflatten(0, (self.config.layers, 2)).transpose(1, 2).flatten(2)
@@ -308,7 +308,7 @@ class RecurrentSeq2Seq(nn.Module):
         Raises:
             TypeError, ValueError: no ids, or outside the vocabulary; not as many targets as sources.
         """
-        require_ids(target, self.config.target_vocabulary, "target")
+        require_ids(target, self.config.target_vocab_size, "target")
         if len(target) != len(encoded.states):
             raise ValueError(f"{len(target)} targets need as many sources, not {len(encoded.states)}")
         x = self.dropout(self.target_embedding(target))
@@ -316,13 +316,13 @@ class RecurrentSeq2Seq(nn.Module):
         states, alpha = self._look_back(states, encoded)
         return RecurrentDecoded(self.output(self.dropout(states)), state, alpha)
 
-    def begin(self, source: Int[Tensor, "batch source"], new_tokens: int, *, cached: bool = True) -> Continuation:
+    def begin(self, source: Int[Tensor, "batch source"], max_new_tokens: int, *, cached: bool = True) -> Continuation:
         """Translations to be written; a state is all that is kept, `cached` or not.
 
         Raises:
             TypeError, ValueError: no ids, or outside the vocabulary.
         """
-        return _RecurrentTranslation(self, source, new_tokens)
+        return _RecurrentTranslation(self, source, max_new_tokens)
 
     def _look_back(self, states: Tensor, encoded: RecurrentEncoded) -> tuple[Tensor, Tensor | None]:
         if self.combine is None:
@@ -340,9 +340,9 @@ class _RecurrentTranslation(Continuation):
     of_source = ("_states", "_mask")
     of_tokens = ("_state",)
 
-    def __init__(self, model: RecurrentSeq2Seq, source: Tensor, new_tokens: int) -> None:
-        require_at_least(1, max_length=new_tokens)
-        require_ids(source, model.config.source_vocabulary, "source", wait=True)
+    def __init__(self, model: RecurrentSeq2Seq, source: Tensor, max_new_tokens: int) -> None:
+        require_at_least(1, max_new_tokens=max_new_tokens)
+        require_ids(source, model.config.source_vocab_size, "source", wait=True)
         self._model = model
         encoded = model.encode(source)
         self._states, self._mask = encoded.states, encoded.mask
@@ -365,9 +365,9 @@ class _RecurrentWriting(Continuation):
 
     of_tokens = ("_state",)
 
-    def __init__(self, model: RecurrentLanguageModel, prompt: Tensor, new_tokens: int) -> None:
-        require_at_least(1, max_length=new_tokens)
-        require_ids(prompt, model.config.vocabulary, "the prompt", wait=True)
+    def __init__(self, model: RecurrentLanguageModel, prompt: Tensor, max_new_tokens: int) -> None:
+        require_at_least(1, max_new_tokens=max_new_tokens)
+        require_ids(prompt, model.config.vocab_size, "the prompt", wait=True)
         self._model, self._prompt = model, prompt
         self.batch, self.given = len(prompt), prompt
         config = model.config

@@ -37,12 +37,12 @@ class Translation(Continuation):
     of_source = ("_encoded",)
     of_tokens = ("_tokens", "_cache")
 
-    def __init__(self, model: Transformer, source: Tensor, new_tokens: int, cached: bool) -> None:
-        require_at_least(1, max_length=new_tokens)
-        require_ids(source, model.config.source_vocabulary, "source", wait=True)
+    def __init__(self, model: Transformer, source: Tensor, max_new_tokens: int, cached: bool) -> None:
+        require_at_least(1, max_new_tokens=max_new_tokens)
+        require_ids(source, model.config.source_vocab_size, "source", wait=True)
         self._model = model
         self._encoded = self._encode(source)
-        self._cache: TextCache | None = model.cache(self._encoded, new_tokens) if cached else None
+        self._cache: TextCache | None = model.cache(self._encoded, max_new_tokens) if cached else None
         self.batch = len(source)
         self.given = torch.full_like(source[:, :1], model.config.start_id)
         self.end_ids, self.padding_id = (model.config.end_id,), model.config.padding_id
@@ -69,9 +69,9 @@ class Translation(Continuation):
 class _Text(Continuation):
     """A language model's text: its prompt, and where in it there is padding."""
 
-    def __init__(self, model: GPT, prompt: Tensor, new_tokens: int, mask: Tensor | None) -> None:
-        require_at_least(1, max_length=new_tokens)
-        require_ids(prompt, model.config.vocabulary, "the prompt", wait=True)
+    def __init__(self, model: GPT, prompt: Tensor, max_new_tokens: int, mask: Tensor | None) -> None:
+        require_at_least(1, max_new_tokens=max_new_tokens)
+        require_ids(prompt, model.config.vocab_size, "the prompt", wait=True)
         self._model = model
         self.batch, self.given = len(prompt), prompt
         self.end_ids = model.config.end_ids
@@ -97,13 +97,13 @@ class Writing(_Text):
 
     of_tokens = ("_tokens", "_mask", "_cache")
 
-    def __init__(self, model: GPT, prompt: Tensor, new_tokens: int, cached: bool, mask: Tensor | None) -> None:
-        super().__init__(model, prompt, new_tokens, mask)
-        capacity = prompt.shape[-1] + new_tokens - 1  # nobody reads the last token
-        if capacity > model.config.context:
+    def __init__(self, model: GPT, prompt: Tensor, max_new_tokens: int, cached: bool, mask: Tensor | None) -> None:
+        super().__init__(model, prompt, max_new_tokens, mask)
+        capacity = prompt.shape[-1] + max_new_tokens - 1  # nobody reads the last token
+        if capacity > model.config.context_length:
             raise ValueError(
-                f"a prompt of {prompt.shape[-1]} tokens leaves no room for {new_tokens} more in the context of "
-                f"{model.config.context}; model.generate goes on past it with past_context=True"
+                f"a prompt of {prompt.shape[-1]} tokens leaves no room for {max_new_tokens} more in the context of "
+                f"{model.config.context_length}; model.generate goes on past it with past_context=True"
             )
         self._cache: TextCache | None = model.cache(self.batch, self._room(capacity)) if cached else None
 
@@ -126,7 +126,7 @@ class Writing(_Text):
 
 
 class PastContext(_Text):
-    """A text of any length: each token is predicted from the last `context` tokens.
+    """A text of any length: each token is predicted from the last `context_length` tokens.
 
     While they are all there is, the text goes on as any other. From then on a token that leaves changes what every
     other has seen of it, and its position, so that no key or value can be kept: each step reads them all.
@@ -134,15 +134,15 @@ class PastContext(_Text):
 
     of_tokens = ("_tokens", "_mask", "_within")
 
-    def __init__(self, model: GPT, prompt: Tensor, new_tokens: int, cached: bool, mask: Tensor | None) -> None:
-        super().__init__(model, prompt, new_tokens, mask)
+    def __init__(self, model: GPT, prompt: Tensor, max_new_tokens: int, cached: bool, mask: Tensor | None) -> None:
+        super().__init__(model, prompt, max_new_tokens, mask)
         if self._mask is not None:
             self._tokens, self._mask = _padding_first(prompt, self._mask)
-        self._context = model.config.context
+        self._context = model.config.context_length
         room = self._context - prompt.shape[1] + 1
         every = torch.ones_like(prompt, dtype=torch.bool) if self._mask is None else self._mask
         keeps = cached and room >= 1
-        self._within = Writing(model, self._tokens, min(room, new_tokens), True, every) if keeps else None
+        self._within = Writing(model, self._tokens, min(room, max_new_tokens), True, every) if keeps else None
 
     def start(self) -> Next:
         """Read the last tokens of the prompts."""
@@ -199,14 +199,14 @@ def next_token(
     return Next(model.logits(at_last_token(states, mask)))
 
 
-def end_with(text: Continuation, end_ids: tuple[int, ...] | None, vocabulary: int) -> Continuation:
+def end_with(text: Continuation, end_ids: tuple[int, ...] | None, vocab_size: int) -> Continuation:
     """The same texts, which end with these ids, if any are given.
 
     Raises:
         ValueError: one is not in the vocabulary.
     """
     for end in end_ids or ():
-        require_known(vocabulary, eos_token_id=end)
+        require_known(vocab_size, eos_token_id=end)
     if end_ids is not None:
         text.end_ids = end_ids
     return text
@@ -251,7 +251,7 @@ class _InCompiledSteps(Continuation):
         torch.compiler.cudagraph_mark_step_begin()  # the logits of the step before are not needed any more
         return Next(self._step(tokens.contiguous().unsqueeze(1), self._cache))  # strides count as a shape
 
-    def _step(self, tokens: Int[Tensor, "batch 1"], cache: StaticTextCache) -> Float[Tensor, "batch vocabulary"]:
+    def _step(self, tokens: Int[Tensor, "batch 1"], cache: StaticTextCache) -> Float[Tensor, "batch vocab_size"]:
         raise NotImplementedError
 
     def close(self) -> None:
@@ -264,15 +264,15 @@ class CompiledTranslation(_InCompiledSteps, Translation):
 
     _model: Transformer
 
-    def __init__(self, model: Transformer, source: Int[Tensor, "batch source"], new_tokens: int) -> None:
-        super().__init__(model, source, _size(new_tokens), cached=True)
+    def __init__(self, model: Transformer, source: Int[Tensor, "batch source"], max_new_tokens: int) -> None:
+        super().__init__(model, source, _size(max_new_tokens), cached=True)
 
     def _encode(self, source: Int[Tensor, "batch source"]) -> Encoded:
         source = _widened(source, _size(source.shape[1]), self._model.config.padding_id)
         encoded: Encoded = _compiled(type(self._model).encode, source.device.type)(self._model, source)
         return encoded
 
-    def _step(self, tokens: Int[Tensor, "batch 1"], cache: StaticTextCache) -> Float[Tensor, "batch vocabulary"]:
+    def _step(self, tokens: Int[Tensor, "batch 1"], cache: StaticTextCache) -> Float[Tensor, "batch vocab_size"]:
         step = _compiled(type(self._model).decode, tokens.device.type, replayed=True)
         logits: Tensor = step(self._model, tokens, self._encoded, cache)
         return logits[:, -1]
@@ -287,13 +287,13 @@ class CompiledWriting(_InCompiledSteps, Writing):
         self,
         model: GPT,
         prompt: Int[Tensor, "batch tokens"],
-        new_tokens: int,
+        max_new_tokens: int,
         mask: Bool[Tensor, "batch tokens"] | None,
     ) -> None:
-        super().__init__(model, prompt, new_tokens, cached=True, mask=mask)
+        super().__init__(model, prompt, max_new_tokens, cached=True, mask=mask)
 
     def _room(self, capacity: int) -> int:
-        return min(_size(capacity), self._model.config.context)
+        return min(_size(capacity), self._model.config.context_length)
 
     def start(self) -> Next:
         """Read the prompts with padding after them, which is forgotten at once."""
@@ -306,7 +306,7 @@ class CompiledWriting(_InCompiledSteps, Writing):
         self._cache.forget(width - read)
         return next_token(self._model, states[:, :read], self._mask)
 
-    def _step(self, tokens: Int[Tensor, "batch 1"], cache: StaticTextCache) -> Float[Tensor, "batch vocabulary"]:
+    def _step(self, tokens: Int[Tensor, "batch 1"], cache: StaticTextCache) -> Float[Tensor, "batch vocab_size"]:
         step = _compiled(type(self._model).forward, tokens.device.type, replayed=True)
         logits: Tensor = step(self._model, tokens, None, cache)
         return logits[:, -1]

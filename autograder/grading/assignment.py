@@ -96,7 +96,7 @@ class Assignment:
 
     @property
     def trains(self) -> bool:
-        """Whether boxes load at the start what training needs: the lesson's own code mentions an optimiser."""
+        """Whether boxes load at the start what training needs: the lesson's own code mentions an optimizer."""
         return any("optim" in cell["source"] for cell in self.release.notebook["cells"])
 
     @property

@@ -165,7 +165,7 @@ def _pairs(settings: Settings) -> Parts:
 
 def _translations(learned: Translated, recipe: TranslationRecipe, pairs: Sequence[SentencePair]) -> list[str]:
     sources = [pair.source for pair in pairs]
-    return learned.translator.translate(sources, beams=recipe.beams, max_length=LONGEST)
+    return learned.translator.translate(sources, beams=recipe.beams, max_new_tokens=LONGEST)
 
 
 def _judged(name: str, said: Sequence[str], pairs: Sequence[SentencePair], wanted: float | None, tell: Tell) -> float:

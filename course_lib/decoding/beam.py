@@ -68,12 +68,12 @@ class BeamSearch:
         """What a log-probability is divided by."""
         return penalty(length, self.length_penalty, self.length_formula)
 
-    def is_done(self, finished: Beams, live: Beams, length: int, max_length: int) -> Bool[Tensor, " batch"]:
+    def is_done(self, finished: Beams, live: Beams, length: int, max_new_tokens: int) -> Bool[Tensor, " batch"]:
         """Whether an input has enough finished sentences, and no live one is worth waiting for."""
         enough = finished.scores[:, -1] > -math.inf
         if self.early_stopping is True:
             return enough
-        divisor = self.penalty(max_length if self.early_stopping == "never" else length)
+        divisor = self.penalty(max_new_tokens if self.early_stopping == "never" else length)
         return enough & (finished.scores[:, -1] >= live.scores[:, 0] / divisor)
 
 
@@ -82,7 +82,7 @@ def beam_search(
     inputs: Int[Tensor, "batch tokens"],
     beams: int = 4,
     length_penalty: float = 0.6,
-    max_length: int = 50,
+    max_new_tokens: int = 50,
     *,
     length_formula: LengthFormula = "wu",
     early_stopping: EarlyStopping = False,
@@ -99,10 +99,10 @@ def beam_search(
         inputs: ids on the model's device, padded: sources, or prompts.
         beams: how many sentences to keep.
         length_penalty: alpha of `penalty`, at least 0.
-        max_length: the most tokens, <e> included; what is not finished by then is cut off, and scored as it is.
+        max_new_tokens: the most tokens, <e> included; what is not finished by then is cut off, and scored as it is.
         length_formula: which of `penalty`'s.
         early_stopping: True, an input is done as soon as it has `beams` finished sentences; "never", only when no live
-            one would score higher if it had its log-probability at `max_length`, the most that it can hope for.
+            one would score higher if it had its log-probability at `max_new_tokens`, the most that it can hope for.
         cached: keep keys and values; without them, the same tokens in more time.
 
     Raises:
@@ -111,17 +111,17 @@ def beam_search(
     """
     how = BeamSearch(beams, length_penalty, length_formula, early_stopping)
     with decoding(model):
-        found = search(continuation(model, inputs, max_length, cached=cached), how, max_length)
+        found = search(continuation(model, inputs, max_new_tokens, cached=cached), how, max_new_tokens)
     return Beams(found.tokens.clone(), found.scores.clone())  # outside of inference mode
 
 
-def search(text: Continuation, how: BeamSearch, max_length: int, rules: Rules = NO_RULES) -> Beams:
+def search(text: Continuation, how: BeamSearch, max_new_tokens: int, rules: Rules = NO_RULES) -> Beams:
     """The search itself, for texts that are already opened; within `decoding`.
 
     Args:
         text: nothing of it has been read yet.
         how: how wide, and how sentences are compared.
-        max_length: the most tokens, the end included.
+        max_new_tokens: the most tokens, the end included.
         rules: what changes the log-probabilities first, and where a sentence ends besides at its end.
 
     Raises:
@@ -132,12 +132,12 @@ def search(text: Continuation, how: BeamSearch, max_length: int, rules: Rules = 
     batch, beams = text.batch, how.beams
     logits = text.start().logits.repeat_interleave(beams, dim=0)
     text.expand(beams)
-    live = _nothing(text, batch, beams, max_length)
+    live = _nothing(text, batch, beams, max_new_tokens)
     live.scores[:, 0] = 0.0  # the copies are equal, so that only one may go on
-    finished = _nothing(text, batch, beams, max_length)
+    finished = _nothing(text, batch, beams, max_new_tokens)
     done = torch.zeros(batch, dtype=torch.bool, device=text.device)
     longest = torch.zeros((), dtype=torch.long, device=text.device)
-    for length in range(1, max_length + 1):
+    for length in range(1, max_new_tokens + 1):
         longest += ~done.all()
         log_probabilities = rules.change(live.tokens[:, :, : length - 1].flatten(0, 1), _log_softmax(logits))
         tokens, scores, parents = _candidates(live, log_probabilities, length, beams * max(2, 1 + len(text.end_ids)))
@@ -146,9 +146,9 @@ def search(text: Continuation, how: BeamSearch, max_length: int, rules: Rules = 
         together = torch.cat([finished.tokens, tokens[:, :beams]], 1), torch.cat([finished.scores, ended], 1)
         finished = _best(*together, beams)[0]
         live, kept = _best(tokens, scores.masked_fill(ends, -math.inf), beams)
-        if length == max_length:
+        if length == max_new_tokens:
             break
-        done |= how.is_done(finished, live, length, max_length)
+        done |= how.is_done(finished, live, length, max_new_tokens)
         if time_to_ask(length, text.device) and done.all():
             break
         rows = torch.arange(batch, device=text.device).unsqueeze(1) * beams + parents.gather(1, kept)
@@ -167,19 +167,19 @@ def _ends(
 
 
 def _candidates(
-    live: Beams, log_probabilities: Float[Tensor, "rows vocabulary"], length: int, count: int
+    live: Beams, log_probabilities: Float[Tensor, "rows vocab_size"], length: int, count: int
 ) -> tuple[Int[Tensor, "batch candidates tokens"], Float[Tensor, "batch candidates"], Int[Tensor, "batch candidates"]]:
     """The `count` best continuations by one token, with their scores, and which live sentence each comes from.
 
     Twice as many as beams, or more with several ends: even if each sentence ends with all of them, enough live on.
     """
     batch, beams = live.scores.shape
-    vocabulary = log_probabilities.shape[-1]
-    totals = live.scores.unsqueeze(2) + log_probabilities.view(batch, beams, vocabulary)
-    scores, places = totals.flatten(1).topk(min(count, beams * vocabulary), dim=1)
-    parents = places // vocabulary
+    vocab_size = log_probabilities.shape[-1]
+    totals = live.scores.unsqueeze(2) + log_probabilities.view(batch, beams, vocab_size)
+    scores, places = totals.flatten(1).topk(min(count, beams * vocab_size), dim=1)
+    parents = places // vocab_size
     tokens = live.tokens.gather(1, parents.unsqueeze(2).expand(-1, -1, live.tokens.shape[2]))
-    tokens[:, :, length - 1] = places % vocabulary
+    tokens[:, :, length - 1] = places % vocab_size
     return tokens, scores, parents
 
 
@@ -191,8 +191,8 @@ def _best(
     return Beams(tokens.gather(1, places.unsqueeze(2).expand(-1, -1, tokens.shape[2])), best), places
 
 
-def _nothing(text: Continuation, batch: int, beams: int, max_length: int) -> Beams:
-    tokens = torch.full((batch, beams, max_length), text.padding_id, device=text.device)
+def _nothing(text: Continuation, batch: int, beams: int, max_new_tokens: int) -> Beams:
+    tokens = torch.full((batch, beams, max_new_tokens), text.padding_id, device=text.device)
     return Beams(tokens, torch.full((batch, beams), -math.inf, device=text.device))
 
 
@@ -202,5 +202,5 @@ def _trimmed(found: Beams, padding_id: int, length: int) -> Beams:
     return Beams(found.tokens.masked_fill(none, padding_id)[:, :, :length], found.scores)
 
 
-def _log_softmax(logits: Float[Tensor, "rows vocabulary"]) -> Float[Tensor, "rows vocabulary"]:
+def _log_softmax(logits: Float[Tensor, "rows vocab_size"]) -> Float[Tensor, "rows vocab_size"]:
     return torch.log_softmax(logits.float(), dim=-1)

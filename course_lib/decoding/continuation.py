@@ -24,7 +24,7 @@ class Next:
         logits: a score for each token of the vocabulary.
     """
 
-    logits: Float[Tensor, "batch vocabulary"]
+    logits: Float[Tensor, "batch vocab_size"]
 
 
 class Continuation(TextState, ABC):
@@ -66,13 +66,15 @@ class Continuation(TextState, ABC):
         return ended
 
 
-def continuation(model: nn.Module, inputs: Int[Tensor, "batch tokens"], new_tokens: int, **how: Any) -> Continuation:
+def continuation(
+    model: nn.Module, inputs: Int[Tensor, "batch tokens"], max_new_tokens: int, **how: Any
+) -> Continuation:
     """The texts that `model` writes for `inputs`: a source for `Transformer`, a prompt for `GPT`.
 
     Args:
         model: in evaluation mode; any that has `begin`, with these arguments.
         inputs: ids on the model's device, padded.
-        new_words: the most tokens to write.
+        max_new_tokens: the most tokens to write.
         how: what else its `begin` takes; of every model `cached`, whether to keep keys and values. Without, all tokens
             are read again at every step, which gives the same.
 
@@ -83,5 +85,5 @@ def continuation(model: nn.Module, inputs: Int[Tensor, "batch tokens"], new_toke
     begin = getattr(model, "begin", None)
     if begin is None:
         raise TypeError(f"cannot write with a {type(model).__name__}: it has no begin, as GPT and Transformer have")
-    begun: Continuation = begin(inputs, new_tokens, **how)
+    begun: Continuation = begin(inputs, max_new_tokens, **how)
     return begun

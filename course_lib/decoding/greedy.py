@@ -16,7 +16,7 @@ from course_lib.decoding.continuation import Continuation, continuation
 from course_lib.decoding.rules import NO_RULES, Rules
 from course_lib.ground.modules import evaluating
 
-Choice = Callable[[Float[Tensor, "batch vocabulary"]], Int[Tensor, " batch"]]
+Choice = Callable[[Float[Tensor, "batch vocab_size"]], Int[Tensor, " batch"]]
 """Which token to write, from the logits of all."""
 
 Listener = Callable[[Int[Tensor, " batch"]], object]
@@ -24,29 +24,34 @@ Listener = Callable[[Int[Tensor, " batch"]], object]
 
 
 def greedy_decode(
-    model: nn.Module, inputs: Int[Tensor, "batch tokens"], max_length: int = 50, *, cached: bool = True
+    model: nn.Module, inputs: Int[Tensor, "batch tokens"], max_new_tokens: int = 50, *, cached: bool = True
 ) -> Int[Tensor, "batch new"]:
     """Write the most probable token at every step, until every text has its end.
 
     Args:
         model: `Transformer` or `GPT`. Dropout is off; the model's mode is restored.
         inputs: ids on the model's device, padded: sources for `Transformer`, prompts for `GPT`.
-        max_length: the most tokens to write, <e> included; what is not finished by then stays cut off.
+        max_new_tokens: the most tokens to write, <e> included; what is not finished by then stays cut off.
         cached: keep keys and values; without them, the same tokens in more time.
 
     Returns:
         The new tokens, with padding after each <e>.
     """
-    return write(model, inputs, most_probable, max_length, cached=cached)
+    return write(model, inputs, most_probable, max_new_tokens, cached=cached)
 
 
 def write(
-    model: nn.Module, inputs: Int[Tensor, "batch tokens"], choose: Choice, max_length: int = 50, *, cached: bool = True
+    model: nn.Module,
+    inputs: Int[Tensor, "batch tokens"],
+    choose: Choice,
+    max_new_tokens: int = 50,
+    *,
+    cached: bool = True,
 ) -> Int[Tensor, "batch new"]:
     """The same with any choice: ask for logits, choose, read what was chosen, ask again.
 
     Args:
-        model, inputs, max_length, cached: as for `greedy_decode`.
+        model, inputs, max_new_tokens, cached: as for `greedy_decode`.
         choose: which token to write.
 
     Raises:
@@ -54,32 +59,32 @@ def write(
         ValueError: the model refuses the inputs, or there is no room for so many tokens.
     """
     with decoding(model):
-        tokens = write_on(continuation(model, inputs, max_length, cached=cached), choose, max_length)
+        tokens = write_on(continuation(model, inputs, max_new_tokens, cached=cached), choose, max_new_tokens)
     return tokens.clone()  # outside of inference mode, so that one may train with it
 
 
 def write_on(
-    text: Continuation, choose: Choice, max_length: int, rules: Rules = NO_RULES, listen: Listener | None = None
+    text: Continuation, choose: Choice, max_new_tokens: int, rules: Rules = NO_RULES, listen: Listener | None = None
 ) -> Int[Tensor, "batch new"]:
     """The loop itself, for texts that are already opened; within `decoding`.
 
     Args:
         text: nothing of it has been read yet.
-        choose, max_length: as for `write`.
+        choose, max_new_tokens: as for `write`.
         rules: what changes the logits first, and where a text stops besides at its end.
         listen: is told each step's tokens, as soon as they are on the CPU: on other devices, several steps at once.
     """
-    tokens = torch.full((text.batch, max_length), text.padding_id, device=text.device)
+    tokens = torch.full((text.batch, max_new_tokens), text.padding_id, device=text.device)
     finished = torch.zeros(text.batch, dtype=torch.bool, device=text.device)
     logits = text.start().logits
     longest = torch.zeros((), dtype=torch.long, device=text.device)
     told = 0
-    for length in range(1, max_length + 1):
+    for length in range(1, max_new_tokens + 1):
         longest += ~finished.all()
         token = choose(rules.change(tokens[:, : length - 1], logits)).masked_fill(finished, text.padding_id)
         tokens[:, length - 1] = token
         finished |= rules.stop(tokens[:, :length]) | text.has_ended(token)
-        is_last = length == max_length
+        is_last = length == max_new_tokens
         if is_last or time_to_ask(length, text.device):
             if listen is not None:
                 for column in tokens[:, told : int(longest)].T.cpu():
@@ -99,7 +104,7 @@ def time_to_ask(step: int, device: torch.device) -> bool:
 STEPS_BETWEEN_QUESTIONS = 8
 
 
-def most_probable(logits: Float[Tensor, "batch vocabulary"]) -> Int[Tensor, " batch"]:
+def most_probable(logits: Float[Tensor, "batch vocab_size"]) -> Int[Tensor, " batch"]:
     """Greedy decoding's choice."""
     return logits.argmax(dim=-1)
 

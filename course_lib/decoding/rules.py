@@ -12,11 +12,11 @@ from torch import Tensor
 
 from course_lib.decoding.settings import Tokenizer
 
-ScoreChange = Callable[[Int[Tensor, "rows tokens"], Float[Tensor, "rows vocabulary"]], Float[Tensor, "rows vocabulary"]]
+ScoreChange = Callable[[Int[Tensor, "rows tokens"], Float[Tensor, "rows vocab_size"]], Float[Tensor, "rows vocab_size"]]
 """Other scores of the next token, from the tokens written so far and the model's scores."""
 
 Processor = Callable[[Tensor, Tensor, Tensor], Tensor]
-"""Other scores of the next token, [rows, vocabulary], from whole texts and where their tokens are, [rows, tokens]."""
+"""Other scores of the next token, [rows, vocab_size], from whole texts and where their tokens are, [rows, tokens]."""
 
 Stop = Callable[[Int[Tensor, "rows tokens"]], Bool[Tensor, " rows"]]
 """Whether each text ends with the last of the tokens written so far."""
@@ -51,8 +51,8 @@ NO_RULES = Rules()
 
 
 def penalise_repetition(
-    scores: Float[Tensor, "... vocabulary"], seen: Bool[Tensor, "... vocabulary"], penalty: float
-) -> Float[Tensor, "... vocabulary"]:
+    scores: Float[Tensor, "... vocab_size"], seen: Bool[Tensor, "... vocab_size"], penalty: float
+) -> Float[Tensor, "... vocab_size"]:
     """Scores with those of the tokens that have been seen divided by `penalty`, or multiplied where they are negative.
 
     Keskar et al. (2019), "CTRL", section 4.1, with a penalty of about 1.2. The paper divides them all; a negative score

@@ -18,7 +18,7 @@ from course_lib.decoding.greedy import write
 from course_lib.ground.refusals import require_at_least
 
 
-def keep_top_k(logits: Float[Tensor, "... vocabulary"], k: int) -> Float[Tensor, "... vocabulary"]:
+def keep_top_k(logits: Float[Tensor, "... vocab_size"], k: int) -> Float[Tensor, "... vocab_size"]:
     """The logits with -inf wherever a token is not among the k most probable; tokens as probable as the k-th stay.
 
     Raises:
@@ -29,7 +29,7 @@ def keep_top_k(logits: Float[Tensor, "... vocabulary"], k: int) -> Float[Tensor,
     return logits.masked_fill(logits < least, -math.inf)
 
 
-def keep_nucleus(logits: Float[Tensor, "... vocabulary"], p: float) -> Float[Tensor, "... vocabulary"]:
+def keep_nucleus(logits: Float[Tensor, "... vocab_size"], p: float) -> Float[Tensor, "... vocab_size"]:
     """The logits with -inf outside the nucleus: the fewest tokens, most probable first, that have mass p together.
 
     Raises:
@@ -44,7 +44,7 @@ def keep_nucleus(logits: Float[Tensor, "... vocabulary"], p: float) -> Float[Ten
     return logits.masked_fill(outside, -math.inf)
 
 
-def keep_min_p(logits: Float[Tensor, "... vocabulary"], p: float) -> Float[Tensor, "... vocabulary"]:
+def keep_min_p(logits: Float[Tensor, "... vocab_size"], p: float) -> Float[Tensor, "... vocab_size"]:
     """The logits with -inf wherever a token is less probable than p times the most probable.
 
     Nguyen et al. (2024), "Turning Up the Heat: Min-p Sampling for Creative and Coherent LLM Outputs", section 3.
@@ -83,7 +83,7 @@ class Draw:
         if self.min_p is not None:
             _require_min_p(self.min_p)
 
-    def __call__(self, logits: Float[Tensor, "batch vocabulary"]) -> Int[Tensor, " batch"]:
+    def __call__(self, logits: Float[Tensor, "batch vocab_size"]) -> Int[Tensor, " batch"]:
         """One token of each text."""
         logits = logits.float() / self.temperature
         if self.top_k is not None:
@@ -98,7 +98,7 @@ class Draw:
 def sample(
     model: nn.Module,
     inputs: Int[Tensor, "batch tokens"],
-    max_length: int = 50,
+    max_new_tokens: int = 50,
     *,
     temperature: float = 1.0,
     top_k: int | None = None,
@@ -111,7 +111,7 @@ def sample(
     leave.
 
     Args:
-        model, inputs, max_length, cached: as for `greedy_decode`.
+        model, inputs, max_new_tokens, cached: as for `greedy_decode`.
         temperature: above 0; below 1 the probable becomes more probable, above 1 less.
         top_k: draw from the k most probable only; None for all.
         top_p: draw from the nucleus of this mass only; None for all.
@@ -122,7 +122,7 @@ def sample(
         TypeError: the inputs are not ids, or the model is of an unknown kind.
         ValueError: a setting out of its range, or inputs that the model refuses.
     """
-    return write(model, inputs, Draw(temperature, top_k, top_p, min_p, generator), max_length, cached=cached)
+    return write(model, inputs, Draw(temperature, top_k, top_p, min_p, generator), max_new_tokens, cached=cached)
 
 
 def _require_nucleus(p: float) -> None:

@@ -64,8 +64,8 @@ class Settings:
         logits_processor: what else is done to the scores, in this order: called with all ids so far and the scores.
         stop_strings: texts, or lists of ids, that end a text besides its own end; they stay part of it.
         tokenizer: what turns ids into text; needed where `stop_strings` has texts.
-        past_context: go on past a GPT's context, each token predicted from the last `context` ones. From there they are
-            all read again at every step, as without a cache.
+        past_context: go on past a GPT's context, each token predicted from the last `context_length` ones. From there
+            they are all read again at every step, as without a cache.
         use_cache: keep keys and values; without them, the same tokens in more time.
         compiled: have torch compile the steps, and a GPU launch each as one CUDA graph: the same tokens, several times
             as fast on a GPU. The first call of a size (texts, and tokens to the next 64) takes up to minutes.

@@ -28,7 +28,7 @@ class Translator:
     target: Vocabulary
 
     def translate(
-        self, sentences: Sequence[str], batch_size: int = 256, *, beams: int = 1, max_length: int = 50
+        self, sentences: Sequence[str], batch_size: int = 256, *, beams: int = 1, max_new_tokens: int = 50
     ) -> list[str]:
         """The translation of each sentence.
 
@@ -36,7 +36,7 @@ class Translator:
             sentences: to translate.
             batch_size: how many at once.
             beams: how many translations beam search follows at once; 1 is greedy decoding.
-            max_length: the most tokens of a translation, <e> included.
+            max_new_tokens: the most tokens of a translation, <e> included.
 
         Raises:
             TypeError: one string in place of a list.
@@ -50,9 +50,9 @@ class Translator:
             ids = [torch.tensor(self._ids(sentence)) for sentence in sentences[start : start + batch_size]]
             inputs = pad(ids).to(device)
             if beams == 1:
-                decoded = greedy_decode(self.model, inputs, max_length)
+                decoded = greedy_decode(self.model, inputs, max_new_tokens)
             else:
-                decoded = beam_search(self.model, inputs, beams, max_length=max_length).tokens[:, 0]
+                decoded = beam_search(self.model, inputs, beams, max_new_tokens=max_new_tokens).tokens[:, 0]
             translations += [self.target.decode(row) for row in decoded.tolist()]
         return translations
 

@@ -63,8 +63,8 @@ class TextEncoder:
         folder = find_folder(name)
         vocabulary = SubwordVocabulary.from_pretrained(folder)
         bert = BERT.from_pretrained(folder)
-        if len(vocabulary) > bert.config.vocabulary:
-            raise ValueError(f"{folder}: {len(vocabulary)} tokens are more than the model's {bert.config.vocabulary}")
+        if len(vocabulary) > bert.config.vocab_size:
+            raise ValueError(f"{folder}: {len(vocabulary)} tokens are more than the model's {bert.config.vocab_size}")
         return cls(bert, vocabulary, str(name), _max_length(folder))
 
     @classmethod
@@ -92,7 +92,7 @@ class TextEncoder:
             raise ValueError("there is nothing to encode: no texts")
         require_at_least(1, batch_size=batch_size)
         device = self.bert.embedding.weight.device
-        longest = min(self.max_length or self.bert.config.context, self.bert.config.context)
+        longest = min(self.max_length or self.bert.config.context_length, self.bert.config.context_length)
         found: list[Tensor] = []
         with evaluating(self.bert), torch.no_grad():
             for start in range(0, len(texts), batch_size):

@@ -27,7 +27,7 @@ class Reader(nn.Module, ABC):
     """A model that reads texts, as `BERT` does: every head on an encoder works on any of them.
 
     Attributes:
-        config: its sizes, among them `vocabulary` and `d_model`.
+        config: its sizes, among them `vocab_size` and `d_model`.
     """
 
     config: Any
@@ -51,7 +51,7 @@ class Reader(nn.Module, ABC):
             TypeError: ids that are not whole numbers, or a mask that is not boolean.
             ValueError: ids outside the vocabulary, no words, shapes that differ, or what this model cannot read.
         """
-        require_ids(ids, self.config.vocabulary, "ids")
+        require_ids(ids, self.config.vocab_size, "ids")
         require_mask(mask, ids)
         return self.read(ids, segments, mask)
 

@@ -91,15 +91,15 @@ def require_device(device: torch.device | str) -> torch.device:
     return device
 
 
-def require_known(vocabulary: int, **ids: int | None) -> None:
+def require_known(vocab_size: int, **ids: int | None) -> None:
     """Refuse the id of a special token that the vocabulary does not have; None stands for no such token.
 
     Raises:
         ValueError: naming the first.
     """
     for name, token in ids.items():
-        if token is not None and not 0 <= token < vocabulary:
-            raise ValueError(f"{name} must be from 0 to {vocabulary - 1}, the vocabulary's last, not {token}")
+        if token is not None and not 0 <= token < vocab_size:
+            raise ValueError(f"{name} must be from 0 to {vocab_size - 1}, the vocabulary's last, not {token}")
 
 
 def require_shares(**shares: float) -> None:
@@ -151,12 +151,12 @@ def require_floating(**tensors: Tensor) -> None:
             raise TypeError(f"{name} must be floating-point numbers, not {tensor.dtype}; write {name}.float()")
 
 
-def require_ids(ids: Int[Tensor, "batch tokens"], vocabulary: int, name: str, *, wait: bool = False) -> None:
-    """Refuse what is not a batch of ids below `vocabulary`, before anything is computed with it.
+def require_ids(ids: Int[Tensor, "batch tokens"], vocab_size: int, name: str, *, wait: bool = False) -> None:
+    """Refuse what is not a batch of ids below `vocab_size`, before anything is computed with it.
 
     Args:
         ids: of tokens.
-        vocabulary: how many tokens there are.
+        vocab_size: how many tokens there are.
         name: what the message calls the ids.
         wait: look at the ids on any device. Otherwise only at those on the CPU: for others the program would stop at
             every call until the device has caught up.
@@ -172,9 +172,9 @@ def require_ids(ids: Int[Tensor, "batch tokens"], vocabulary: int, name: str, *,
         least, most = torch.stack(ids.aminmax()).tolist()  # one wait for the device, not two
     except RuntimeError:  # within torch.func.vmap there is no number to look at
         return
-    if least < 0 or most >= vocabulary:
+    if least < 0 or most >= vocab_size:
         wrong = least if least < 0 else most
-        raise ValueError(f"{name} must be from 0 to {vocabulary - 1}, the vocabulary's last, but there is a {wrong}")
+        raise ValueError(f"{name} must be from 0 to {vocab_size - 1}, the vocabulary's last, but there is a {wrong}")
 
 
 def require_batch(ids: Int[Tensor, "batch tokens"], name: str) -> None:

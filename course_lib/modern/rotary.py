@@ -86,9 +86,9 @@ def yarn_frequencies(
     return (1 - interpolate) * frequencies + interpolate * interpolated(frequencies, factor)
 
 
-def _pair_of(turns: float, context: int, base: float, pairs: int) -> float:
+def _pair_of(turns: float, context_length: int, base: float, pairs: int) -> float:
     """Which pair, counted from 0, turns this often in so many words: where base^(-i / pairs) context = 2π turns."""
-    return pairs * math.log(context / (2 * math.pi * turns)) / math.log(base)
+    return pairs * math.log(context_length / (2 * math.pi * turns)) / math.log(base)
 
 
 def yarn_scale(factor: float) -> float:

@@ -1,13 +1,13 @@
 """Heads: what is put on a model so that it solves a task (S1, "the seven heads").
 
     the slide's task            head                   on          logits for [batch, tokens]
-    language modelling          `GPT` itself                       [batch, tokens, vocabulary]
+    language modelling          `GPT` itself                       [batch, tokens, vocab_size]
     sequence classification     `SequenceClassifier`   an encoder  [batch, classes]
     question answering (span)   `QuestionAnswering`    an encoder  [batch, 2, tokens]
     token classification        `TokenClassifier`      an encoder  [batch, tokens, classes]
     multiple choice             `MultipleChoice`       an encoder  [batch, choices], for [batch, choices, tokens]
-    masked language modelling   `MaskedLanguageModel`  BERT        [batch, tokens, vocabulary]
-    conditional generation      `Transformer` itself               [batch, target, vocabulary], for two texts
+    masked language modelling   `MaskedLanguageModel`  BERT        [batch, tokens, vocab_size]
+    conditional generation      `Transformer` itself               [batch, target, vocab_size], for two texts
 
 An encoder is any `Reader`: `BERT`, `BagOfEmbeddings`, `RecurrentEncoder`, or a `FrozenEncoder` around one of them. A
 head adds little: most are one linear layer, and all but the generating ones are trained by one loss, `head_loss`, since
@@ -202,13 +202,13 @@ def best_spans(logits: Float[Tensor, "batch 2 tokens"], max_tokens: int | None =
 
     Args:
         logits: of `QuestionAnswering`.
-        max_words: the longest span to consider; None for any length.
+        max_tokens: the longest span to consider; None for any length.
 
     Returns:
         The positions of its first and its last token.
 
     Raises:
-        ValueError: `max_words` is below 1.
+        ValueError: `max_tokens` is below 1.
     """
     if max_tokens is not None and max_tokens < 1:
         raise ValueError(f"a span has at least one token, not {max_tokens}")
@@ -347,7 +347,7 @@ class MaskedLanguageModel(Head):
         self.bert = bert
         self.dense = nn.Linear(config.d_model, config.d_model)
         self.norm = nn.LayerNorm(config.d_model, config.norm_epsilon)
-        self.output = nn.Linear(config.d_model, config.vocabulary)
+        self.output = nn.Linear(config.d_model, config.vocab_size)
         nn.init.normal_(self.dense.weight, std=0.02)
         nn.init.zeros_(self.dense.bias)
         nn.init.zeros_(self.output.bias)
@@ -355,7 +355,7 @@ class MaskedLanguageModel(Head):
 
     def logits(
         self, read: BERTOutput, mask: Bool[Tensor, "batch tokens"] | None
-    ) -> Float[Tensor, "batch tokens vocabulary"]:
+    ) -> Float[Tensor, "batch tokens vocab_size"]:
         """A score for each token of the vocabulary at each place."""
         out: Tensor = self.output(self.norm(ACTIVATIONS[self.bert.config.activation](self.dense(read.states))))
         return out
@@ -412,7 +412,7 @@ class GPTClassifier(HeadFromPretrained, nn.Module):
             segments: not used; a separating token does their work.
             mask: True at tokens, False at padding, before or after them; None where there is none.
         """
-        require_ids(ids, self.gpt.config.vocabulary, "ids")
+        require_ids(ids, self.gpt.config.vocab_size, "ids")
         return self._classify(self.gpt.states(ids, mask).states, mask)
 
     def loss(self, batch: LabelledBatch, auxiliary: float = 0.5) -> Float[Tensor, ""]:

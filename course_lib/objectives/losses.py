@@ -24,7 +24,7 @@ _NONE = -100
 
 
 def cross_entropy(
-    logits: Float[Tensor, "places vocabulary"],
+    logits: Float[Tensor, "places vocab_size"],
     expected: Int[Tensor, " places"],
     smoothing: float = 0.0,
     ignored: int = _NONE,
@@ -53,7 +53,7 @@ def cross_entropy(
 
 
 def smoothed_cross_entropy(
-    logits: Float[Tensor, "... vocabulary"],
+    logits: Float[Tensor, "... vocab_size"],
     expected: Int[Tensor, "..."],
     smoothing: float = 0.0,
     spread: Spread = "all",

@@ -45,13 +45,13 @@ class MaskedWords:
     later texts have no [MASK], the model must not rely on it to know which tokens it is asked about.
 
     Attributes:
-        vocabulary: how many tokens there are; random ones are drawn from all of them.
+        vocab_size: how many tokens there are; random ones are drawn from all of them.
         mask_id: the id of [MASK].
         special_ids: of tokens that are never chosen, such as padding, [CLS] and [SEP].
         share: how many of the other tokens are chosen.
     """
 
-    vocabulary: int
+    vocab_size: int
     mask_id: int
     special_ids: tuple[int, ...]
     share: float = SHARE
@@ -69,7 +69,7 @@ class MaskedWords:
         """
         special = torch.isin(ids, torch.tensor(self.special_ids, device=ids.device))
         chance, fate = _uniform(ids, generator), _uniform(ids, generator)
-        anything = torch.randint(self.vocabulary, ids.shape, generator=generator, device=ids.device)
+        anything = torch.randint(self.vocab_size, ids.shape, generator=generator, device=ids.device)
         return Corrupted(*mask_words(ids, special, chance, fate, anything, self.mask_id, self.share))
 
     def loss(self, model: MaskedLanguageModel, batch: LabelledBatch) -> Tensor:
@@ -185,7 +185,7 @@ def _neighbours(texts: Sequence[Sequence[str]]) -> list[tuple[str, str]]:
 
 
 def pretraining_loss(
-    word_logits: Float[Tensor, "batch tokens vocabulary"],
+    word_logits: Float[Tensor, "batch tokens vocab_size"],
     word_labels: Int[Tensor, "batch tokens"],
     pair_logits: Float[Tensor, "batch 2"],
     pair_labels: Int[Tensor, " batch"],

@@ -41,8 +41,8 @@ def _read_bert(published: PublishedModel) -> BERTConfig:
     published.option("position_embedding_type", ["absolute"], default="absolute")
     published.option("is_decoder", [False], default=False)
     return BERTConfig(
-        vocabulary=published.size("vocab_size"),
-        context=published.size("max_position_embeddings"),
+        vocab_size=published.size("vocab_size"),
+        context_length=published.size("max_position_embeddings"),
         d_model=published.size("hidden_size"),
         heads=published.size("num_attention_heads"),
         layers=published.size("num_hidden_layers"),
@@ -57,8 +57,8 @@ def _read_bert(published: PublishedModel) -> BERTConfig:
 
 def _write_bert(config: BERTConfig) -> dict[str, Any]:
     return {
-        "vocab_size": config.vocabulary,
-        "max_position_embeddings": config.context,
+        "vocab_size": config.vocab_size,
+        "max_position_embeddings": config.context_length,
         "hidden_size": config.d_model,
         "num_attention_heads": config.heads,
         "num_hidden_layers": config.layers,
@@ -74,14 +74,14 @@ def _write_bert(config: BERTConfig) -> dict[str, Any]:
 def _read_roberta(published: PublishedModel) -> BERTConfig:
     """BERT's, but that the first position is the one after its padding's id."""
     before = published.token("pad_token_id", 1, published.size("vocab_size")) + 1
-    context = published.size("max_position_embeddings") - before
-    return _read_bert(published.with_config(max_position_embeddings=context))
+    context_length = published.size("max_position_embeddings") - before
+    return _read_bert(published.with_config(max_position_embeddings=context_length))
 
 
 def _read_distilbert(published: PublishedModel) -> BERTConfig:
     return BERTConfig(
-        vocabulary=published.size("vocab_size"),
-        context=published.size("max_position_embeddings"),
+        vocab_size=published.size("vocab_size"),
+        context_length=published.size("max_position_embeddings"),
         d_model=published.size("dim"),
         heads=published.size("n_heads"),
         layers=published.size("n_layers"),
@@ -115,7 +115,7 @@ _BERT_NAMES = _Names()
 
 def _plan(model: Any, names: _Names = _BERT_NAMES, *, last_positions: bool = False) -> Plan:
     config: BERTConfig = model.config
-    last = Conversion(partial(_last_rows, count=config.context), SAME.theirs)
+    last = Conversion(partial(_last_rows, count=config.context_length), SAME.theirs)
     plan = {
         "embedding.weight": Source(("embeddings.word_embeddings.weight",)),
         "positions.encoding": Source(("embeddings.position_embeddings.weight",), last if last_positions else SAME),

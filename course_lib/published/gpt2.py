@@ -26,12 +26,12 @@ def _read_config(published: PublishedModel) -> GPTConfig:
     published.option("scale_attn_weights", [True], default=True)
     published.option("scale_attn_by_inverse_layer_idx", [False], default=False)
     published.option("add_cross_attention", [False], default=False)
-    d_model, vocabulary = published.size("n_embd"), published.size("vocab_size")
+    d_model, vocab_size = published.size("n_embd"), published.size("vocab_size")
     config = published.config
-    ends = _ends(published, vocabulary)
+    ends = _ends(published, vocab_size)
     return GPTConfig(
-        vocabulary=vocabulary,
-        context=published.size("n_positions"),
+        vocab_size=vocab_size,
+        context_length=published.size("n_positions"),
         d_model=d_model,
         heads=published.size("n_head"),
         layers=published.size("n_layer"),
@@ -42,7 +42,7 @@ def _read_config(published: PublishedModel) -> GPTConfig:
         norm_epsilon=published.number("layer_norm_epsilon", 1e-5),
         tied_output=published.option("tie_word_embeddings", [True, False], default=True) or lacks_output(published),
         end_id=one_or_several(ends),
-        padding_id=_padding(config.get("pad_token_id"), ends, vocabulary),
+        padding_id=_padding(config.get("pad_token_id"), ends, vocab_size),
     )
 
 
@@ -51,11 +51,11 @@ def lacks_output(published: PublishedModel) -> bool:
     return bool(published.tensors) and OUTPUT not in published.tensors
 
 
-def _ends(published: PublishedModel, vocabulary: int) -> tuple[int, ...]:
+def _ends(published: PublishedModel, vocab_size: int) -> tuple[int, ...]:
     """The ids that end a text. GPT-2's own is given even where a smaller vocabulary lacks it: no text ends then."""
-    if published.config.get("eos_token_id", END) == END and vocabulary <= END:
+    if published.config.get("eos_token_id", END) == END and vocab_size <= END:
         return ()
-    return published.tokens("eos_token_id", END, vocabulary)
+    return published.tokens("eos_token_id", END, vocab_size)
 
 
 def one_or_several(ids: tuple[int, ...]) -> int | tuple[int, ...] | None:
@@ -63,15 +63,15 @@ def one_or_several(ids: tuple[int, ...]) -> int | tuple[int, ...] | None:
     return ids if len(ids) > 1 else next(iter(ids), None)
 
 
-def _padding(found: Any, ends: tuple[int, ...], vocabulary: int) -> int | None:
+def _padding(found: Any, ends: tuple[int, ...], vocab_size: int) -> int | None:
     """The id of padding, if there is one of its own: the end of a text, or an id that no token has, is none."""
-    return found if type(found) is int and 0 <= found < vocabulary and found not in ends else None
+    return found if type(found) is int and 0 <= found < vocab_size and found not in ends else None
 
 
 def _write_config(config: GPTConfig) -> dict[str, Any]:
     return {
-        "vocab_size": config.vocabulary,
-        "n_positions": config.context,
+        "vocab_size": config.vocab_size,
+        "n_positions": config.context_length,
         "n_embd": config.d_model,
         "n_head": config.heads,
         "n_layer": config.layers,

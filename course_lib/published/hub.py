@@ -127,18 +127,18 @@ class PublishedModel:
             raise self._wrong(key, "a number")
         return float(value)
 
-    def token(self, key: str, default: int, vocabulary: int) -> int:
+    def token(self, key: str, default: int, vocab_size: int) -> int:
         """The id of a special token, one of the vocabulary's.
 
         Raises:
             ValueError: it is none.
         """
         value = self.config.get(key, default)
-        if type(value) is not int or not 0 <= value < vocabulary:
-            raise self._wrong(key, f"an id from 0 to {vocabulary - 1}", default)
+        if type(value) is not int or not 0 <= value < vocab_size:
+            raise self._wrong(key, f"an id from 0 to {vocab_size - 1}", default)
         return value
 
-    def tokens(self, key: str, default: Any, vocabulary: int) -> tuple[int, ...]:
+    def tokens(self, key: str, default: Any, vocab_size: int) -> tuple[int, ...]:
         """The ids of special tokens, of which there may be one, several or none.
 
         Raises:
@@ -146,8 +146,8 @@ class PublishedModel:
         """
         value = self.config.get(key, default)
         several = value if isinstance(value, (list, tuple)) else [value] * (value is not None)
-        if not all(type(token) is int and 0 <= token < vocabulary for token in several):
-            raise self._wrong(key, f"an id from 0 to {vocabulary - 1}, or as a list of them", default)
+        if not all(type(token) is int and 0 <= token < vocab_size for token in several):
+            raise self._wrong(key, f"an id from 0 to {vocab_size - 1}, or as a list of them", default)
         return tuple(several)
 
     def _wrong(self, key: str, expected: str, default: Any = None) -> ValueError:

@@ -38,29 +38,29 @@ def _read_config(published: PublishedModel) -> GPTConfig:
     published.option("attention_bias", [False], default=False)
     published.option("mlp_bias", [False], default=False)
     config = published.config
-    d_model, heads, vocabulary = (published.size(key) for key in ("hidden_size", "num_attention_heads", "vocab_size"))
+    d_model, heads, vocab_size = (published.size(key) for key in ("hidden_size", "num_attention_heads", "vocab_size"))
     groups = heads if config.get("num_key_value_heads") is None else published.size("num_key_value_heads")
     d_head = None if config.get("head_dim") is None else published.size("head_dim")
     return GPTConfig.llama(
-        *(vocabulary, d_model, heads, published.size("num_hidden_layers"), published.size("intermediate_size")),
-        context=published.size("max_position_embeddings"),
+        *(vocab_size, d_model, heads, published.size("num_hidden_layers"), published.size("intermediate_size")),
+        context_length=published.size("max_position_embeddings"),
         attention_dropout=published.number("attention_dropout", 0.0),
         activation=read_activation(published, "hidden_act", default="silu"),
         norm_epsilon=published.number("rms_norm_eps", 1e-6),
         tied_output=published.option("tie_word_embeddings", [True, False], default=False) or lacks_output(published),
-        end_id=one_or_several(_known(published, "eos_token_id", vocabulary)),
-        padding_id=next(iter(_known(published, "pad_token_id", vocabulary)), None),
+        end_id=one_or_several(_known(published, "eos_token_id", vocab_size)),
+        padding_id=next(iter(_known(published, "pad_token_id", vocab_size)), None),
         key_value_heads=None if groups == heads else groups,
         d_head=None if d_head is None or d_head * heads == d_model else d_head,
         rotary=_read_rotary(published),
     )
 
 
-def _known(published: PublishedModel, key: str, vocabulary: int) -> tuple[int, ...]:
+def _known(published: PublishedModel, key: str, vocab_size: int) -> tuple[int, ...]:
     """The ids of special tokens, but for those that no token has."""
     found = published.config.get(key)
     several = found if isinstance(found, (list, tuple)) else [found]
-    return tuple(token for token in several if type(token) is int and 0 <= token < vocabulary)
+    return tuple(token for token in several if type(token) is int and 0 <= token < vocab_size)
 
 
 def _read_rotary(published: PublishedModel) -> RotaryConfig:
@@ -91,8 +91,8 @@ def _read_rotary(published: PublishedModel) -> RotaryConfig:
 def _write_config(config: GPTConfig) -> dict[str, Any]:
     groups, d_head = config.block.kv_heads, config.block.head_dim
     return {
-        "vocab_size": config.vocabulary,
-        "max_position_embeddings": config.context,
+        "vocab_size": config.vocab_size,
+        "max_position_embeddings": config.context_length,
         "hidden_size": config.d_model,
         "num_attention_heads": config.heads,
         "num_key_value_heads": groups,

@@ -41,11 +41,11 @@ def _read_config(published: PublishedModel) -> TransformerConfig:
     heads, d_ff = published.size("encoder_attention_heads"), published.size("encoder_ffn_dim")
     published.option("decoder_attention_heads", [heads], default=heads)
     published.option("decoder_ffn_dim", [d_ff], default=d_ff)
-    vocabulary = published.size("vocab_size")
-    padding_id = published.token("pad_token_id", vocabulary - 1, vocabulary)
+    vocab_size = published.size("vocab_size")
+    padding_id = published.token("pad_token_id", vocab_size - 1, vocab_size)
     return TransformerConfig(
-        source_vocabulary=vocabulary,
-        target_vocabulary=vocabulary,
+        source_vocab_size=vocab_size,
+        target_vocab_size=vocab_size,
         d_model=published.size("d_model"),
         heads=heads,
         d_ff=d_ff,
@@ -58,14 +58,14 @@ def _read_config(published: PublishedModel) -> TransformerConfig:
         shared_embeddings=True,
         output_bias=True,
         padding_id=padding_id,
-        start_id=published.token("decoder_start_token_id", padding_id, vocabulary),
-        end_id=published.token("eos_token_id", 0, vocabulary),
+        start_id=published.token("decoder_start_token_id", padding_id, vocab_size),
+        end_id=published.token("eos_token_id", 0, vocab_size),
     )
 
 
 def _write_config(config: TransformerConfig) -> dict[str, Any]:
     return {
-        "vocab_size": config.target_vocabulary,
+        "vocab_size": config.target_vocab_size,
         "d_model": config.d_model,
         "encoder_attention_heads": config.heads,
         "decoder_attention_heads": config.heads,

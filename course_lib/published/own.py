@@ -17,7 +17,13 @@ from course_lib.published.plans import Plan, Source, tied_names
 HEADER = {"architectures", "model_type", "dtype"}
 """What `config.json` says besides the configuration."""
 
-FORMERLY = {"d_hidden": "d_ff"}
+FORMERLY = {
+    "d_hidden": "d_ff",
+    "vocabulary": "vocab_size",
+    "source_vocabulary": "source_vocab_size",
+    "target_vocabulary": "target_vocab_size",
+    "context": "context_length",
+}
 """The settings that an earlier version wrote under other names."""
 
 

@@ -17,12 +17,12 @@ from course_lib.attention import scaled_dot_product_attention
 from course_lib.decoding.beam import penalty
 from course_lib.decoding.sampling import keep_nucleus, keep_top_k
 
-Step = Callable[[Int[Tensor, " tokens"]], Float[Tensor, " vocabulary"]]
+Step = Callable[[Int[Tensor, " tokens"]], Float[Tensor, " vocab_size"]]
 """From the ids so far, <s> first, to the logits of the next token."""
 
 
 def sequence_log_probability(
-    logits: Float[Tensor, "... tokens vocabulary"],
+    logits: Float[Tensor, "... tokens vocab_size"],
     expected: Int[Tensor, "... tokens"],
     mask: Bool[Tensor, "... tokens"] | None = None,
 ) -> Float[Tensor, "..."]:
@@ -40,19 +40,19 @@ def sequence_log_probability(
 # --- Searching -------------------------------------------------------------------------------------------------
 
 
-def greedy(step: Step, start_id: int, end_id: int, max_length: int) -> Int[Tensor, " new"]:
-    """Write the most probable token at every step, until it is <e> or there are `max_length` of them (S2).
+def greedy(step: Step, start_id: int, end_id: int, max_new_tokens: int) -> Int[Tensor, " new"]:
+    """Write the most probable token at every step, until it is <e> or there are `max_new_tokens` of them (S2).
 
     Returns:
         The new tokens: without <s>, with <e> where it was reached.
     """
     tokens = [start_id]
-    while len(tokens) <= max_length and tokens[-1] != end_id:
+    while len(tokens) <= max_new_tokens and tokens[-1] != end_id:
         tokens.append(int(step(torch.tensor(tokens)).argmax()))
     return torch.tensor(tokens[1:])
 
 
-def beam_search(step: Step, start_id: int, end_id: int, beams: int, max_length: int) -> Int[Tensor, " new"]:
+def beam_search(step: Step, start_id: int, end_id: int, beams: int, max_new_tokens: int) -> Int[Tensor, " new"]:
     """Keep the `beams` most probable beginnings at every step; at the end, write the best of them.
 
     A sentence that has its <e> stays as it is, and keeps its place as long as no `beams` others are better. Wu et al.
@@ -61,7 +61,7 @@ def beam_search(step: Step, start_id: int, end_id: int, beams: int, max_length: 
     Returns:
         The new tokens, as for `greedy`.
     """
-    return torch.tensor(beams_kept(step, start_id, end_id, beams, max_length)[0][1][1:])
+    return torch.tensor(beams_kept(step, start_id, end_id, beams, max_new_tokens)[0][1][1:])
 
 
 def beams_kept(step: Step, start_id: int, end_id: int, beams: int, length: int) -> list[tuple[float, list[int]]]:
@@ -91,7 +91,7 @@ def length_penalised(
 # --- Drawing ---------------------------------------------------------------------------------------------------
 
 
-def with_temperature(logits: Float[Tensor, "... vocabulary"], temperature: float) -> Float[Tensor, "... vocabulary"]:
+def with_temperature(logits: Float[Tensor, "... vocab_size"], temperature: float) -> Float[Tensor, "... vocab_size"]:
     """Probabilities softmax(logits / temperature): below 1 they are sharper, above 1 flatter.
 
     Ackley, Hinton and Sejnowski (1985) took both the formula and the name from physics.
@@ -99,12 +99,12 @@ def with_temperature(logits: Float[Tensor, "... vocabulary"], temperature: float
     return torch.softmax(logits / temperature, dim=-1)
 
 
-def top_k(probabilities: Float[Tensor, "... vocabulary"], k: int) -> Float[Tensor, "... vocabulary"]:
+def top_k(probabilities: Float[Tensor, "... vocab_size"], k: int) -> Float[Tensor, "... vocab_size"]:
     """The k most probable tokens, their probabilities divided by their sum; 0 for all others. Fan et al. (2018)."""
     return torch.softmax(keep_top_k(probabilities.log(), k), dim=-1)
 
 
-def nucleus(probabilities: Float[Tensor, "... vocabulary"], p: float) -> Float[Tensor, "... vocabulary"]:
+def nucleus(probabilities: Float[Tensor, "... vocab_size"], p: float) -> Float[Tensor, "... vocab_size"]:
     """The same with the nucleus: the fewest tokens, most probable first, that have mass p together.
 
     Holtzman et al. (2020).
@@ -194,7 +194,7 @@ SENTENCES = {
 def tree_step(tree: Tree, vocabulary: tuple[str, ...]) -> Step:
     """A step function that looks its probabilities up in a tree; -inf for tokens that cannot follow."""
 
-    def step(tokens: Int[Tensor, " tokens"]) -> Float[Tensor, " vocabulary"]:
+    def step(tokens: Int[Tensor, " tokens"]) -> Float[Tensor, " vocab_size"]:
         so_far = tuple(vocabulary[token] for token in tokens.tolist()[1:])
         following = tree.get(so_far, {"<e>": 1.0})
         return torch.tensor([following.get(token, 0.0) for token in vocabulary]).log()
@@ -210,7 +210,7 @@ def sentence_found(beams: int) -> tuple[str, list[float]]:
         token, the best first.
     """
     step = tree_step(TANZTE, TANZTE_WORDS)
-    found = beam_search(step, 1, 2, beams, max_length=8)
+    found = beam_search(step, 1, 2, beams, max_new_tokens=8)
     tokens = " ".join(TANZTE_WORDS[token] for token in found.tolist()[:-1])
     letter = next(letter for letter, sentence in SENTENCES.items() if sentence == tokens)
     return letter, [math.exp(score) for score, _ in beams_kept(step, 1, 2, beams, 3)]

@@ -80,7 +80,7 @@ def encode_and_decode(
     embed_target: Callable[[Tensor], Tensor],
     decoder: Sequence[Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]],
     output: Callable[[Tensor], Tensor],
-) -> Float[Tensor, "batch target vocabulary"]:
+) -> Float[Tensor, "batch target vocab_size"]:
     """How an encoder-decoder's parts are joined: logits of the token after each target token.
 
     Args:
@@ -102,7 +102,7 @@ def encode_and_decode(
     return output(x)
 
 
-def negative_log_likelihood(log_p: Float[Tensor, "... vocabulary"], expected: Int[Tensor, "..."]) -> Float[Tensor, ""]:
+def negative_log_likelihood(log_p: Float[Tensor, "... vocab_size"], expected: Int[Tensor, "..."]) -> Float[Tensor, ""]:
     """The mean over all tokens of -ln p(right token), in nats: the chain rule's product as a mean of logarithms (S1).
 
     Args:
@@ -129,7 +129,7 @@ def perplexity(nll: Float[Tensor, "batch tokens"], mask: Bool[Tensor, "batch tok
 
 
 def label_smoothing(
-    logits: Float[Tensor, "tokens vocabulary"], expected: Int[Tensor, " tokens"], smoothing: float
+    logits: Float[Tensor, "tokens vocab_size"], expected: Int[Tensor, " tokens"], smoothing: float
 ) -> Float[Tensor, ""]:
     """The mean cross-entropy with the target that S4 describes: 1 - ε at the right token, ε / (V - 1) at each other."""
     return smoothed_cross_entropy(logits, expected, smoothing, spread="others")
@@ -173,12 +173,12 @@ def adam_update(
 
 
 def training_loop(
-    W: Float[Tensor, "d_model vocabulary"],
-    b: Float[Tensor, " vocabulary"],
+    W: Float[Tensor, "d_model vocab_size"],
+    b: Float[Tensor, " vocab_size"],
     batches: Sequence[tuple[Float[Tensor, "_tokens d_model"], Int[Tensor, " _tokens"]]],
     rate: float,
     clip: float,
-) -> tuple[Float[Tensor, "d_model vocabulary"], Float[Tensor, " vocabulary"], Float[Tensor, " steps"]]:
+) -> tuple[Float[Tensor, "d_model vocab_size"], Float[Tensor, " vocab_size"], Float[Tensor, " steps"]]:
     """Train an output layer, logits = x W + b, by gradient descent with clipping, a step for each batch.
 
     Pascanu et al. (2013), "On the difficulty of training recurrent neural networks", algorithm 1: where the norm of

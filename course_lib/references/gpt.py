@@ -19,20 +19,20 @@ from course_lib.positions import LearnedPositions
 
 
 def training_windows(
-    stream: Int[Tensor, " tokens"], starts: Int[Tensor, " batch"], context: int
-) -> tuple[Int[Tensor, "batch context"], Int[Tensor, "batch context"]]:
+    stream: Int[Tensor, " tokens"], starts: Int[Tensor, " batch"], context_length: int
+) -> tuple[Int[Tensor, "batch context_length"], Int[Tensor, "batch context_length"]]:
     """What a language model reads and what it should answer: at each place a token, and the token after it (S0).
 
     Args:
         stream: a text.
-        starts: where each window begins; each leaves room for context + 1 tokens.
-        context: how many tokens are read at once.
+        starts: where each window begins; each leaves room for context_length + 1 tokens.
+        context_length: how many tokens are read at once.
     """
-    return shift_right(stream[starts.unsqueeze(1) + torch.arange(context + 1, device=starts.device)])
+    return shift_right(stream[starts.unsqueeze(1) + torch.arange(context_length + 1, device=starts.device)])
 
 
 def lm_loss(
-    log_probs: Float[Tensor, "batch tokens vocabulary"], targets: Int[Tensor, "batch tokens"]
+    log_probs: Float[Tensor, "batch tokens vocab_size"], targets: Int[Tensor, "batch tokens"]
 ) -> Float[Tensor, ""]:
     """The mean negative log-likelihood of the targets, in nats: the batch collapsed for `NLLLoss` (S0)."""
     loss: Tensor = nn.NLLLoss()(log_probs.flatten(0, 1), targets.flatten())
@@ -40,8 +40,8 @@ def lm_loss(
 
 
 def tied_logits(
-    states: Float[Tensor, "... d_model"], embedding: Float[Tensor, "vocabulary d_model"]
-) -> Float[Tensor, "... vocabulary"]:
+    states: Float[Tensor, "... d_model"], embedding: Float[Tensor, "vocab_size d_model"]
+) -> Float[Tensor, "... vocab_size"]:
     """W h, where the rows of W are the token embeddings themselves (S0).
 
     Press and Wolf (2017), "Using the Output Embedding to Improve Language Models".
@@ -53,20 +53,20 @@ class CausalLanguageModel(nn.Module):
     """GPT in its simplest form: embeddings, positions, blocks under a causal mask, a norm, the tied output (S0, S2).
 
     Parameters:
-        embedding: [vocabulary, d_model]; its rows are the output layer's as well.
+        embedding: [vocab_size, d_model]; its rows are the output layer's as well.
         positions: a learned vector for each place.
         blocks: as GPT-2's: pre-norm, the approximate GELU, a feed-forward network of width 4 d_model.
         norm: the final layer norm.
     """
 
     def __init__(
-        self, vocabulary: int, context: int, d_model: int, heads: int, layers: int, causal: bool = True
+        self, vocab_size: int, context_length: int, d_model: int, heads: int, layers: int, causal: bool = True
     ) -> None:
         """A new model, with GPT-2's small normal embeddings.
 
         Args:
-            vocabulary: how many tokens there are.
-            context: the longest sequence.
+            vocab_size: how many tokens there are.
+            context_length: the longest sequence.
             d_model: the length of a token's vector.
             heads: in each multi-head attention.
             layers: blocks.
@@ -74,8 +74,8 @@ class CausalLanguageModel(nn.Module):
         """
         super().__init__()
         self.causal = causal
-        self.embedding = nn.Embedding(vocabulary, d_model)
-        self.positions = LearnedPositions(d_model, context)
+        self.embedding = nn.Embedding(vocab_size, d_model)
+        self.positions = LearnedPositions(d_model, context_length)
         config = BlockConfig(
             d_model, heads, 4 * d_model, activation="gelu_tanh", norm_first=True, norm_epsilon=1e-5, bias=True
         )
@@ -83,7 +83,7 @@ class CausalLanguageModel(nn.Module):
         self.norm = nn.LayerNorm(d_model, eps=1e-5)
         nn.init.normal_(self.embedding.weight, std=0.02)
 
-    def forward(self, ids: Int[Tensor, "batch tokens"]) -> Float[Tensor, "batch tokens vocabulary"]:
+    def forward(self, ids: Int[Tensor, "batch tokens"]) -> Float[Tensor, "batch tokens vocab_size"]:
         """Logits of the token after each token."""
         x = self.positions(self.embedding(ids))
         for block in self.blocks:
@@ -138,19 +138,19 @@ def loss_without_mask(honest: Float[Tensor, "... tokens"]) -> Float[Tensor, "...
 
 
 def generate(
-    model: Callable[[Tensor], Tensor], prompt: Int[Tensor, " tokens"], new_tokens: int, context: int
+    model: Callable[[Tensor], Tensor], prompt: Int[Tensor, " tokens"], max_new_tokens: int, context_length: int
 ) -> Int[Tensor, " longer"]:
-    """The prompt and `new_words` more, each the most probable after all that comes before it (S3).
+    """The prompt and `max_new_tokens` more, each the most probable after all that comes before it (S3).
 
     Args:
-        model: from ids [batch, tokens] to logits [batch, tokens, vocabulary].
+        model: from ids [batch, tokens] to logits [batch, tokens, vocab_size].
         prompt: at least one token.
-        new_words: how many to write.
-        context: the most tokens that the model can read: of a longer text it gets the last.
+        max_new_tokens: how many to write.
+        context_length: the most tokens that the model can read: of a longer text it gets the last.
     """
     ids = prompt
-    for _ in range(new_tokens):
-        logits = model(ids[-context:].unsqueeze(0))
+    for _ in range(max_new_tokens):
+        logits = model(ids[-context_length:].unsqueeze(0))
         ids = torch.cat([ids, logits[0, -1:].argmax(dim=-1)])
     return ids
 
@@ -158,7 +158,7 @@ def generate(
 def fine_tuning_loss(
     class_logits: Float[Tensor, "batch classes"],
     labels: Int[Tensor, " batch"],
-    lm_logits: Float[Tensor, "batch tokens vocabulary"],
+    lm_logits: Float[Tensor, "batch tokens vocab_size"],
     targets: Int[Tensor, "batch tokens"],
     weight: float,
 ) -> Float[Tensor, ""]:
@@ -171,14 +171,14 @@ def fine_tuning_loss(
     return class_loss + weight * token_loss
 
 
-def gpt_parameters(vocabulary: int, context: int, d_model: int, layers: int, tied: bool) -> int:
+def gpt_parameters(vocab_size: int, context_length: int, d_model: int, layers: int, tied: bool) -> int:
     """How many numbers GPT-2 learns, by its formula; `counting.count_parameters` counts those of a model.
 
     The number of heads plays no part: it only cuts the same projections into pieces.
 
     Args:
-        vocabulary: how many tokens there are.
-        context: how many positions.
+        vocab_size: how many tokens there are.
+        context_length: how many positions.
         d_model: the length of a token's vector.
         layers: blocks.
         tied: whether the output layer is the embedding; else it has a matrix of its own.
@@ -186,5 +186,5 @@ def gpt_parameters(vocabulary: int, context: int, d_model: int, layers: int, tie
     attention = 4 * (d_model * d_model + d_model)
     feed_forward = (d_model * 4 * d_model + 4 * d_model) + (4 * d_model * d_model + d_model)
     norm = 2 * d_model
-    output = 0 if tied else vocabulary * d_model
-    return (vocabulary + context) * d_model + layers * (attention + feed_forward + 2 * norm) + norm + output
+    output = 0 if tied else vocab_size * d_model
+    return (vocab_size + context_length) * d_model + layers * (attention + feed_forward + 2 * norm) + norm + output

@@ -124,7 +124,7 @@ def cosine_rates(
 
 
 def llama_parameters(
-    vocabulary: int, d_model: int, layers: int, heads: int, key_value_heads: int, d_ff: int, tied: bool
+    vocab_size: int, d_model: int, layers: int, heads: int, key_value_heads: int, d_ff: int, tied: bool
 ) -> int:
     """How many numbers a Llama of these sizes learns: no biases, no positions, gains but no shifts.
 
@@ -132,7 +132,7 @@ def llama_parameters(
     """
     width = key_value_heads * (d_model // heads)
     block = 2 * d_model * d_model + 2 * d_model * width + 3 * d_model * d_ff + 2 * d_model
-    return vocabulary * d_model * (1 if tied else 2) + layers * block + d_model
+    return vocab_size * d_model * (1 if tied else 2) + layers * block + d_model
 
 
 def lora(

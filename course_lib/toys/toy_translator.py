@@ -26,10 +26,10 @@ TOY_TOKENS = 1000
 """In a batch: about sixty pairs."""
 
 
-def toy_config(source_vocabulary: int, target_vocabulary: int) -> TransformerConfig:
+def toy_config(source_vocab_size: int, target_vocab_size: int) -> TransformerConfig:
     """The sizes of the small translator."""
     return TransformerConfig(
-        source_vocabulary, target_vocabulary, d_model=64, heads=4, d_ff=256, encoder_layers=2, decoder_layers=2
+        source_vocab_size, target_vocab_size, d_model=64, heads=4, d_ff=256, encoder_layers=2, decoder_layers=2
     )
 
 

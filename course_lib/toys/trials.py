@@ -96,7 +96,7 @@ def trial(
     Seed i draws the same pieces of text in every trial, and the same first weights wherever the layers are the same.
 
     Args:
-        make_model: a new model from ids [batch, tokens] to logits [batch, tokens, vocabulary].
+        make_model: a new model from ids [batch, tokens] to logits [batch, tokens, vocab_size].
         text: to learn from.
         title: of the progress bar.
         rates: the learning rate of each step.

@@ -73,11 +73,11 @@ class TranslationRecipe:
     averaged: int = 10
     beams: int = 5
 
-    def model(self, vocabulary: int) -> TransformerConfig:
+    def model(self, vocab_size: int) -> TransformerConfig:
         """The model's sizes; one embedding serves both languages and the output."""
         return TransformerConfig(
-            vocabulary,
-            vocabulary,
+            vocab_size,
+            vocab_size,
             d_model=self.d_model,
             heads=self.heads,
             d_ff=self.d_ff,
@@ -250,10 +250,10 @@ class TextRecipe:
     validate_every: int = 250
     held_out: float = 0.1
 
-    def model(self, vocabulary: int) -> GPTConfig:
+    def model(self, vocab_size: int) -> GPTConfig:
         """The model's sizes."""
         return GPTConfig(
-            vocabulary,
+            vocab_size,
             self.length,
             d_model=self.d_model,
             heads=self.heads,

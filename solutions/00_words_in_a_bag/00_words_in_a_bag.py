@@ -145,7 +145,7 @@ table = torch.tensor(
 # Take the row of each word from the table. It is a single short line, and a good one for trying out the check: run the
 # check below before you have written anything, then with a mistake in it, then with the answer.
 #
-# Shapes: `table` is `[vocabulary, d_model]`, where `d_model` is the length of an embedding. `ids` is an integer tensor
+# Shapes: `table` is `[vocab_size, d_model]`, where `d_model` is the length of an embedding. `ids` is an integer tensor
 # `[..., words]`: one sentence, or a whole batch of them. The result is `[..., words, d_model]`. The gradient of `table`
 # is compared too, so that the embeddings can learn.
 
@@ -154,7 +154,7 @@ table = torch.tensor(
 def look_up(table, ids):
     """The embedding of each word.
 
-    table: [vocabulary, d_model]
+    table: [vocab_size, d_model]
     ids: int [..., words], each the number of a row, from 0
     returns: [..., words, d_model]
     """
@@ -207,16 +207,16 @@ def the_table_and_a_sentence():
 # The cosine of one word with every word of the table, itself included. Torch's own `cosine_similarity` is not allowed,
 # because it *is* the exercise.
 #
-# Shapes: `table` is `[vocabulary, d_model]`, `i` is an int, the result is `[vocabulary]`. No row is all zeros.
+# Shapes: `table` is `[vocab_size, d_model]`, `i` is an int, the result is `[vocab_size]`. No row is all zeros.
 
 
 # %% nbgrader={"grade": false, "grade_id": "words_in_a_bag-cosine-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def cosine_similarities(table, i):
     """The cosine of word i's embedding with that of every word.
 
-    table: [vocabulary, d_model]
+    table: [vocab_size, d_model]
     i: int, which word
-    returns: [vocabulary], from -1 to 1
+    returns: [vocab_size], from -1 to 1
     """
     ### BEGIN SOLUTION
     lengths = table.norm(dim=-1)
@@ -610,14 +610,14 @@ def bags_as_rows_of_counts():
 class BagClassifier(nn.Module):
     """The mean of a sentence's embeddings, and a linear layer that decides.
 
-    vocabulary: int, how many words there are
+    vocab_size: int, how many words there are
     d_model: int, the length of an embedding
     classes: int, how many answers there are
     """
 
-    def __init__(self, vocabulary, d_model, classes):
+    def __init__(self, vocab_size, d_model, classes):
         super().__init__()
-        self.embedding = nn.Embedding(vocabulary, d_model)
+        self.embedding = nn.Embedding(vocab_size, d_model)
         self.output = nn.Linear(d_model, classes)
 
     def forward(self, ids, mask):
@@ -980,14 +980,14 @@ def which_way_words_pull():
 
 
 # %% nbgrader={"grade": false, "grade_id": "words_in_a_bag-parameters-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def count_parameters(vocabulary, d_model, hidden_dim, classes):
+def count_parameters(vocab_size, d_model, hidden_dim, classes):
     """How many numbers the slide's model learns: an embedding, a mean, a linear layer.
 
-    vocabulary, d_model, hidden_dim, classes: int
+    vocab_size, d_model, hidden_dim, classes: int
     returns: int
     """
     ### BEGIN SOLUTION
-    return vocabulary * d_model + d_model * classes + classes
+    return vocab_size * d_model + d_model * classes + classes
     ### END SOLUTION
 
 

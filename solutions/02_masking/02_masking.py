@@ -101,16 +101,16 @@ def train(added, steps=80):
     """Losses at each step, and the attention weights after the last one; `added` goes to the scores."""
     torch.manual_seed(0)
     model = TinyLanguageModel()
-    optimiser = torch.optim.Adam(model.parameters(), lr=0.01)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
     losses = []
     for _ in range(steps):
         sequence = torch.randint(SYMBOLS, (64, LENGTH + 1))
         predicted, alpha = model(sequence[:, :-1], added)
         # The last position is left out: its target is not in the input, so nobody can cheat there.
         loss = F.cross_entropy(predicted[:, :-1].flatten(0, 1), sequence[:, 1:-1].flatten())
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         loss.backward()
-        optimiser.step()
+        optimizer.step()
         losses.append(loss.item())
     return losses, alpha.mean(dim=0).detach()
 
@@ -910,13 +910,13 @@ def pooling_learns_where_to_look():
     accuracy = {}
     for name, pool, extra in (("mean", mean, []), ("attention", pooling, list(pooling.parameters()))):
         head = nn.Linear(8, 1)
-        optimiser = torch.optim.Adam([*head.parameters(), *extra], lr=0.05)
+        optimizer = torch.optim.Adam([*head.parameters(), *extra], lr=0.05)
         for _ in range(200):
             x, allowed, answer, _ = sentences(128)
             loss = F.binary_cross_entropy_with_logits(head(pool(x, allowed)).squeeze(-1), answer)
-            optimiser.zero_grad()
+            optimizer.zero_grad()
             loss.backward()
-            optimiser.step()
+            optimizer.step()
         x, allowed, answer, where = sentences(2000)
         accuracy[name] = ((head(pool(x, allowed)).squeeze(-1) > 0) == answer.bool()).float().mean().item()
     print(f"right answers on new sentences: mean {accuracy['mean']:.0%}, attention {accuracy['attention']:.0%}")

@@ -731,7 +731,7 @@ def a_head_that_looks_two_tokens_back():
 # ### Exercise 7 · Learned positions
 # `positions.learned_positions` · 3 points (2 for the values, 1 for too many words) · about 12 minutes
 #
-# The constructor is given: it makes the table, an `nn.Parameter` of shape `[max_length, d_model]`. Leave its name as it
+# The constructor is given: it makes the table, an `nn.Parameter` of shape `[context_length, d_model]`. Leave its name as it
 # is, because the check loads weights into it. Write `forward`: add row *pos* to the word at position *pos*. Where there
 # are more words than rows, raise a `ValueError`. (Let its message name both numbers. The check asks only for a
 # ValueError, but whoever uses your layer will read the message.)
@@ -745,12 +745,12 @@ class LearnedPositions(nn.Module):
     """Adds a learned vector for each position.
 
     d_model: int, the length of a token's vector
-    max_length: int, how many positions there are
+    context_length: int, how many positions there are
     """
 
-    def __init__(self, d_model, max_length):
+    def __init__(self, d_model, context_length):
         super().__init__()
-        self.encoding = nn.Parameter(torch.randn(max_length, d_model) * 0.02)
+        self.encoding = nn.Parameter(torch.randn(context_length, d_model) * 0.02)
 
     def forward(self, x):
         """The tokens, each with the vector of its position added.
@@ -787,7 +787,7 @@ check("positions.learned_positions", hidden=True)
 # %% tags=["demo"]
 @show.when_ready
 def one_token_too_long():
-    positions = LearnedPositions(d_model=4, max_length=6)
+    positions = LearnedPositions(d_model=4, context_length=6)
     print("6 tokens:", tuple(positions(torch.zeros(6, 4)).shape))
     try:
         positions(torch.zeros(7, 4))
@@ -964,14 +964,14 @@ def past_the_trained_length():
 
     def trained_model(positions, title):
         model = Recaller(positions).to(device)
-        optimiser = torch.optim.Adam(model.parameters(), lr=0.01)
+        optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
         for _ in track(range(400), title):
             sequence = random_symbols(64, trained)
             named = model(sequence)[:, back:]
             loss = F.cross_entropy(named.flatten(0, 1), sequence[:, :-back].flatten())
-            optimiser.zero_grad()
+            optimizer.zero_grad()
             loss.backward()
-            optimiser.step()
+            optimizer.step()
         return model
 
     def by_hand(sequence):

@@ -472,13 +472,13 @@ def trained_reader(heads, steps=500):
     torch.manual_seed(0)
     model = Reader(heads).to(device)
     before = looks(model)
-    optimiser = torch.optim.Adam(model.parameters(), lr=0.01)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
     for _ in track(range(steps), f"{heads} heads"):
         tokens, colours, _, targets = collars(128)
         loss = F.cross_entropy(model(tokens, colours).flatten(0, -2), targets.flatten())
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         loss.backward()
-        optimiser.step()
+        optimizer.step()
     return model, before
 
 
@@ -1021,12 +1021,12 @@ def bending_a_line():
     wave = torch.sin(1.5 * x)
 
     def fitted(model):
-        optimiser = torch.optim.Adam(model.parameters(), lr=0.02)
+        optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
         for _ in range(500):
             loss = (model(x) - wave).square().mean()
-            optimiser.zero_grad()
+            optimizer.zero_grad()
             loss.backward()
-            optimiser.step()
+            optimizer.step()
         return model(x).detach()
 
     bent, straight = fitted(FeedForward(1, 32)), fitted(nn.Sequential(nn.Linear(1, 32), nn.Linear(32, 1)))
@@ -1237,20 +1237,20 @@ def post_norm_against_pre_norm():
         blocks = nn.ModuleList([EncoderBlock(d_model, 4, 2 * d_model, norm_first=norm_first) for _ in range(depth)])
         to_colours = nn.Linear(d_model, len(PATTERNS) * len(COLOURS))
         model = nn.ModuleList([embeddings, blocks, to_colours]).to(device)
-        optimiser = torch.optim.Adam(model.parameters())
+        optimizer = torch.optim.Adam(model.parameters())
         found = []
         title = f"{'pre' if norm_first else 'post'}-norm{', warmed up' if warm_up > 1 else ''}"
         for step in track(range(1, steps + 1), title):
-            optimiser.param_groups[0]["lr"] = 0.005 * min(1.0, step / warm_up)
+            optimizer.param_groups[0]["lr"] = 0.005 * min(1.0, step / warm_up)
             tokens, colours, _, targets = collars(32)
             x = embeddings[0](tokens) + embeddings[1](colours) + embeddings[2].weight
             mask = torch.ones_like(tokens, dtype=torch.bool)
             for block in blocks:
                 x = block(x, mask)
             loss = F.cross_entropy(to_colours(x).view(-1, len(COLOURS)), targets.flatten())
-            optimiser.zero_grad()
+            optimizer.zero_grad()
             loss.backward()
-            optimiser.step()
+            optimizer.step()
             found.append(loss.item())
         return found
 
@@ -1377,7 +1377,7 @@ def is_it_news():
     training, test = [part[:3000] for part in everything], [part[3000:] for part in everything]
 
     def accuracies(model):
-        optimiser = torch.optim.Adam(model.parameters(), lr=0.003)
+        optimizer = torch.optim.Adam(model.parameters(), lr=0.003)
         order, found = torch.Generator().manual_seed(0), []
         for step in track(range(241), type(model).__name__):
             if step % 10 == 0:
@@ -1388,9 +1388,9 @@ def is_it_news():
             rows = torch.randint(3000, (64,), generator=order).to(device)
             ids, mask, news = (part[rows] for part in training)
             loss = F.cross_entropy(model(ids, mask), news)
-            optimiser.zero_grad()
+            optimizer.zero_grad()
             loss.backward()
-            optimiser.step()
+            optimizer.step()
         return found
 
     twins = [

@@ -235,7 +235,7 @@ show.matrices(
 #
 # Pick the right word's log-probability at each place, and take the mean with a minus.
 #
-# Shapes: `log_p` is `[..., tokens, vocabulary]`, natural logarithms of probabilities that sum to 1 at each place. None of
+# Shapes: `log_p` is `[..., tokens, vocab_size]`, natural logarithms of probabilities that sum to 1 at each place. None of
 # them is 0, but they may be as small as $e^{-150}$, which only its logarithm can hold. `expected` is int64 `[..., tokens]`;
 # the result is a scalar tensor, of shape `[]`. All places count. The gradient of `log_p` is compared too, where the
 # vocabulary is large: there that of `F.cross_entropy` is nearly the same, and accepted.
@@ -248,7 +248,7 @@ show.matrices(
 def negative_log_likelihood(log_p, expected):
     """The mean of -ln p(right token) over all places.
 
-    log_p: [..., tokens, vocabulary], natural logarithms
+    log_p: [..., tokens, vocab_size], natural logarithms
     expected: int64 [..., tokens], the right tokens
     returns: a scalar tensor, in nats
     """
@@ -593,7 +593,7 @@ check("encoder_decoder.decoder_block", hidden=True)
 # decoder block is not needed here.
 #
 # Shapes: `source` is int64 `[batch, source]`, with `PADDING_ID` after the tokens; `target` is int64 `[batch, target]`, already
-# shifted right; the result is `[batch, target, vocabulary]`. The masks that you hand to the blocks are boolean and broadcast
+# shifted right; the result is `[batch, target, vocab_size]`. The masks that you hand to the blocks are boolean and broadcast
 # to `[batch, queries, keys]`. Only padding is hidden: an unknown token is a token.
 
 
@@ -606,8 +606,8 @@ def encode_and_decode(source, target, embed_source, encoder, embed_target, decod
     embed_source, embed_target: functions, ids -> [batch, tokens, d_model]
     encoder: list of blocks, called as block(x, mask)
     decoder: list of blocks, called as block(x, memory, mask, memory_mask)
-    output: function, [batch, target, d_model] -> [batch, target, vocabulary]
-    returns: [batch, target, vocabulary]
+    output: function, [batch, target, d_model] -> [batch, target, vocab_size]
+    returns: [batch, target, vocab_size]
     """
     ### BEGIN SOLUTION
     memory_mask = (source != PADDING_ID).unsqueeze(1)
@@ -646,16 +646,16 @@ check("encoder_decoder.encode_and_decode", hidden=True)
 class EncoderDecoder(nn.Module):
     """The transformer, of your blocks."""
 
-    def __init__(self, source_vocabulary, target_vocabulary, d_model=64, heads=4, d_ff=256, layers=2, dropout=0.1):
+    def __init__(self, source_vocab_size, target_vocab_size, d_model=64, heads=4, d_ff=256, layers=2, dropout=0.1):
         super().__init__()
         self.d_model = d_model
-        self.source_embedding = nn.Embedding(source_vocabulary, d_model)
-        self.target_embedding = nn.Embedding(target_vocabulary, d_model)
+        self.source_embedding = nn.Embedding(source_vocab_size, d_model)
+        self.target_embedding = nn.Embedding(target_vocab_size, d_model)
         self.positions = SinusoidalPositions(d_model)
         self.dropout = nn.Dropout(dropout)
         self.encoder = nn.ModuleList(EncoderBlock(d_model, heads, d_ff, dropout) for _ in range(layers))
         self.decoder = nn.ModuleList(DecoderBlock(d_model, heads, d_ff, dropout) for _ in range(layers))
-        self.output = nn.Linear(d_model, target_vocabulary)
+        self.output = nn.Linear(d_model, target_vocab_size)
         for weight in self.parameters():
             if weight.dim() > 1:
                 nn.init.xavier_uniform_(weight)
@@ -732,7 +732,7 @@ def three_tests_before_training():
 # clipping; one step of plain gradient descent, $w \leftarrow w - \text{rate} \cdot g$. Torch may help you as much as you
 # like.
 #
-# Shapes: `W` is `[d_model, vocabulary]`, `b` is `[vocabulary]`; `batches` is a list of pairs `(x, expected)`, with `x` of
+# Shapes: `W` is `[d_model, vocab_size]`, `b` is `[vocab_size]`; `batches` is a list of pairs `(x, expected)`, with `x` of
 # shape `[tokens, d_model]` and `expected` int64 `[tokens]`. Return a tuple of three: the new `W`, the new `b`, and the
 # losses, a tensor `[steps]`, each as it was *before* its step. The caller's `W` and `b` stay as they are; they come
 # without gradients. All three results have the dtype of `W`: where that is float64, so are the losses.
@@ -742,8 +742,8 @@ def three_tests_before_training():
 def training_loop(W, b, batches, rate, clip):
     """Train an output layer, logits = x @ W + b, with a step of clipped gradient descent for each batch.
 
-    W: [d_model, vocabulary]
-    b: [vocabulary]
+    W: [d_model, vocab_size]
+    b: [vocab_size]
     batches: list of (x [tokens, d_model], expected int64 [tokens])
     rate: float, the learning rate
     clip: float, the largest norm of both gradients together
@@ -996,7 +996,7 @@ show.distributions(
 # The loss above, as S4 has it: the mass goes to **all of the other words**, and to them alone. Return its mean over the
 # words.
 #
-# Shapes: `logits` is `[tokens, vocabulary]`, scores of any size, even a hundred and more, for a vocabulary of at least 3
+# Shapes: `logits` is `[tokens, vocab_size]`, scores of any size, even a hundred and more, for a vocabulary of at least 3
 # tokens; `expected` is int64 `[tokens]`; `smoothing` is ε, a float from 0 to 0.5. The result is a scalar tensor with the
 # dtype of the logits. All tokens count, including id 0. The gradient of the logits is compared too.
 
@@ -1005,7 +1005,7 @@ show.distributions(
 def label_smoothing(logits, expected, smoothing):
     """The mean cross-entropy with smoothed targets: 1 - smoothing at the right token, the rest on all others.
 
-    logits: [tokens, vocabulary]
+    logits: [tokens, vocab_size]
     expected: int64 [tokens], the right tokens
     smoothing: float, from 0 to 0.5
     returns: a scalar tensor, in nats
@@ -1135,13 +1135,13 @@ def fit(model, data, loss_of, rates, every=100, look=None, checkpoints=None):
     loader = DataLoader(data, batch_size=64, shuffle=True, collate_fn=collate, generator=dealt)
     batches = itertools.chain.from_iterable(itertools.repeat(loader))  # pass after pass, without end
     model.to(device)
-    optimiser = torch.optim.Adam(model.parameters(), betas=(0.9, 0.98), eps=1e-9)
+    optimizer = torch.optim.Adam(model.parameters(), betas=(0.9, 0.98), eps=1e-9)
     scaler = torch.amp.GradScaler(device, enabled=precision == "fp16")
     done, losses = 0, []
     if checkpoints is not None and checkpoints.files():
         saved = read_checkpoint(checkpoints.files()[-1])
         model.load_state_dict(saved["model"])
-        optimiser.load_state_dict(saved["optimiser"])
+        optimizer.load_state_dict(saved["optimiser"])
         scaler.load_state_dict(saved["scaler"])
         torch.set_rng_state(saved["random"])
         done = saved["step"]
@@ -1152,17 +1152,17 @@ def fit(model, data, loss_of, rates, every=100, look=None, checkpoints=None):
         batch = next(batches).to(device)
         with autocast(torch.device(device), precision):
             loss = loss_of(model, batch)
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         scaler.scale(loss).backward()
-        scaler.unscale_(optimiser)
+        scaler.unscale_(optimizer)
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        for group in optimiser.param_groups:
+        for group in optimizer.param_groups:
             group["lr"] = rate
-        scaler.step(optimiser)
+        scaler.step(optimizer)
         scaler.update()
         losses.append(loss.detach())
         if checkpoints is not None and step % checkpoints.every == 0:
-            weights, moments, scale = model.state_dict(), optimiser.state_dict(), scaler.state_dict()
+            weights, moments, scale = model.state_dict(), optimizer.state_dict(), scaler.state_dict()
             random = torch.get_rng_state()
             checkpoints.save(
                 step, {"step": step, "model": weights, "optimiser": moments, "scaler": scale, "random": random}

@@ -184,22 +184,22 @@ def step_for(sentence, trained_for=TRAINED):
 # lesson), and the most words that may be written, at least 1. After `<e>` the model is not asked again.
 #
 # Shapes: `step` takes the ids so far, int64 `[tokens]` (a plain list of them does as well), beginning with `start_id`, and
-# returns logits `[vocabulary]`, −∞ for a token that cannot follow. The result is int64 `[new]`: the tokens that were written,
-# so without `<s>`, and with `<e>` if it was reached. `<e>` counts among the `max_length` tokens, `<s>` does not.
+# returns logits `[vocab_size]`, −∞ for a token that cannot follow. The result is int64 `[new]`: the tokens that were written,
+# so without `<s>`, and with `<e>` if it was reached. `<e>` counts among the `max_new_tokens` tokens, `<s>` does not.
 
 
 # %% nbgrader={"grade": false, "grade_id": "decoding-greedy-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def greedy(step, start_id, end_id, max_length):
+def greedy(step, start_id, end_id, max_new_tokens):
     """Write the most probable token at every step.
 
-    step: int64 [tokens] -> logits [vocabulary] of the next token
+    step: int64 [tokens] -> logits [vocab_size] of the next token
     start_id, end_id: ids of <s> and <e>
-    max_length: int, at least 1, the most tokens to write, <e> included
+    max_new_tokens: int, at least 1, the most tokens to write, <e> included
     returns: int64 [new], without <s>, with <e> where it was reached
     """
     ### BEGIN SOLUTION
     tokens = [start_id]
-    while len(tokens) <= max_length and tokens[-1] != end_id:
+    while len(tokens) <= max_new_tokens and tokens[-1] != end_id:
         tokens.append(int(step(torch.tensor(tokens)).argmax()))
     return torch.tensor(tokens[1:])
     ### END SOLUTION
@@ -347,7 +347,7 @@ print("0.3 to the power 90:         ", torch.tensor(0.3) ** 90, "   90 · log 0.
 # The sentence may be long, and a word in it next to impossible, like one with logit 0 beside another with 120: its
 # log-probability is −120, not −∞.
 #
-# Shapes: `logits` is `[..., tokens, vocabulary]`, all of them finite; `expected` is int64 `[..., tokens]`, the result is
+# Shapes: `logits` is `[..., tokens, vocab_size]`, all of them finite; `expected` is int64 `[..., tokens]`, the result is
 # `[...]`.
 
 
@@ -355,7 +355,7 @@ print("0.3 to the power 90:         ", torch.tensor(0.3) ** 90, "   90 · log 0.
 def sequence_log_probability(logits, expected):
     """ln P of each whole sentence, by the chain rule.
 
-    logits: [..., tokens, vocabulary], finite, row t before token t was read
+    logits: [..., tokens, vocab_size], finite, row t before token t was read
     expected: int64 [..., tokens], the tokens whose probability is wanted
     returns: [...]
     """
@@ -548,7 +548,7 @@ def three_ways_through_the_tree():
 #    continued, and its score stays;
 # 3. keeps the best `beams` of all candidates.
 #
-# It starts from the single beginning `<s>` with log-probability 0 and ends after `max_length` steps, or earlier when there
+# It starts from the single beginning `<s>` with log-probability 0 and ends after `max_new_tokens` steps, or earlier when there
 # is nothing left to continue. It returns the best of what it holds.
 #
 # With one beam for every sentence this is certain to find the best one. With fewer it may not, as you have just seen with
@@ -560,7 +560,7 @@ def three_ways_through_the_tree():
 # Write it for one sentence, with plain Python lists if you like. Speed is no concern here.
 #
 # Shapes: as for `greedy`, with `beams`, an int of at least 1. The result is int64 `[new]`, the best sentence, without `<s>`.
-# A sentence that has no `<e>` after `max_length` tokens counts as it is. The vocabulary may be smaller than `beams`.
+# A sentence that has no `<e>` after `max_new_tokens` tokens counts as it is. The vocabulary may be smaller than `beams`.
 #
 # (Programs count finished sentences in three ways: they keep their beam, as above; they are set aside, and beginnings
 # move up into their beams; or they are set aside and take their beams along, so that the search gets narrower. All three
@@ -570,16 +570,16 @@ def three_ways_through_the_tree():
 
 
 # %% nbgrader={"grade": false, "grade_id": "decoding-beam_search-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def beam_search(step, start_id, end_id, beams, max_length):
+def beam_search(step, start_id, end_id, beams, max_new_tokens):
     """The most probable of the sentences that a search finds which keeps the `beams` best at every step.
 
-    step, start_id, end_id, max_length: as for greedy
+    step, start_id, end_id, max_new_tokens: as for greedy
     beams: int, how many sentences to keep
     returns: int64 [new], without <s>, with <e> where it was reached
     """
     ### BEGIN SOLUTION
     kept = [(0.0, [start_id])]
-    for _ in range(max_length):
+    for _ in range(max_new_tokens):
         candidates = [sentence for sentence in kept if sentence[1][-1] == end_id]
         for score, tokens in kept:
             if tokens[-1] != end_id:
@@ -858,16 +858,16 @@ print(" ".join(WORDS[token] for token in torch.multinomial(behind, 20, replaceme
 # From logits to probabilities. With a temperature near 0, such as 0.01, the quotients are enormous: what you compute on
 # the way must not overflow, nor may all of it become 0.
 #
-# Shapes: `logits` is `[..., vocabulary]`, `temperature` is a float of at least 0.01, the result has the shape of `logits`.
+# Shapes: `logits` is `[..., vocab_size]`, `temperature` is a float of at least 0.01, the result has the shape of `logits`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "decoding-with_temperature-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def with_temperature(logits, temperature):
     """Probabilities at a temperature: softmax(logits / temperature).
 
-    logits: [..., vocabulary]
+    logits: [..., vocab_size]
     temperature: float, at least 0.01
-    returns: [..., vocabulary]
+    returns: [..., vocab_size]
     """
     ### BEGIN SOLUTION
     return torch.softmax(logits / temperature, dim=-1)
@@ -900,7 +900,7 @@ check("decoding.with_temperature", hidden=True)
 # From probabilities to probabilities. The words that stay keep their proportions. Where `k` is larger than the vocabulary,
 # all words stay.
 #
-# Shapes: `probabilities` is `[..., vocabulary]`, `k` is an int of at least 1, the result has the shape of
+# Shapes: `probabilities` is `[..., vocab_size]`, `k` is an int of at least 1, the result has the shape of
 # `probabilities`. You need not worry about tokens that are equally probable: there are none.
 
 
@@ -908,9 +908,9 @@ check("decoding.with_temperature", hidden=True)
 def top_k(probabilities, k):
     """Only the k most probable tokens, divided by their sum; 0 for the others.
 
-    probabilities: [..., vocabulary]
+    probabilities: [..., vocab_size]
     k: int, at least 1
-    returns: [..., vocabulary]
+    returns: [..., vocab_size]
     """
     ### BEGIN SOLUTION
     values, places = torch.topk(probabilities, min(k, probabilities.shape[-1]), dim=-1)
@@ -951,7 +951,7 @@ check("decoding.top_k", hidden=True)
 # are enough: no more are kept. With $p = 1$ all words stay, even if their sum, by rounding, does not quite reach 1. You
 # need not worry about words that are equally probable: there are none.
 #
-# Shapes: `probabilities` is `[..., vocabulary]`, `p` is a float above 0 and at most 1, the result has the shape of
+# Shapes: `probabilities` is `[..., vocab_size]`, `p` is a float above 0 and at most 1, the result has the shape of
 # `probabilities`.
 
 
@@ -959,9 +959,9 @@ check("decoding.top_k", hidden=True)
 def nucleus(probabilities, p):
     """Only the fewest most probable tokens of mass p, divided by their sum; 0 for the others.
 
-    probabilities: [..., vocabulary]
+    probabilities: [..., vocab_size]
     p: float, above 0 and at most 1
-    returns: [..., vocabulary]
+    returns: [..., vocab_size]
     """
     ### BEGIN SOLUTION
     ordered, places = probabilities.sort(dim=-1, descending=True)

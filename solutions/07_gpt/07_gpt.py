@@ -123,27 +123,27 @@ show.matrices(
 # Cut windows out of a stream: what the model reads, and what it should say.
 #
 # Shapes: `stream` is an integer tensor `[tokens]`, `starts` one of `[batch]`, the place of each window's first token, and
-# `context` the number of tokens in a window. Every start leaves room for `context + 1` tokens. Return a tuple of two,
-# `[batch, context]` each, inputs first (`return inputs, targets`).
+# `context_length` the number of tokens in a window. Every start leaves room for `context_length + 1` tokens. Return a tuple of two,
+# `[batch, context_length]` each, inputs first (`return inputs, targets`).
 
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-training_windows-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def training_windows(stream, starts, context):
+def training_windows(stream, starts, context_length):
     """What a language model reads, and at each position the token that comes next.
 
     stream: int64 [tokens], a text
     starts: int64 [batch], where each window begins
-    context: int, tokens that the model reads at once
-    returns: inputs and targets, both int64 [batch, context]
+    context_length: int, tokens that the model reads at once
+    returns: inputs and targets, both int64 [batch, context_length]
     """
     ### BEGIN SOLUTION
-    windows = stream[starts.unsqueeze(1) + torch.arange(context + 1, device=starts.device)]
+    windows = stream[starts.unsqueeze(1) + torch.arange(context_length + 1, device=starts.device)]
     return windows[:, :-1], windows[:, 1:]
     ### END SOLUTION
 
 
 # %% [markdown] tags=["reason"]
-# A text is its own supervision: at every place the right answer is the word that comes next. So a window of context + 1
+# A text is its own supervision: at every place the right answer is the word that comes next. So a window of context_length + 1
 # words holds context questions with their answers, and the two rows stand below each other, one place apart. Adding a
 # column of starts and a row of counting numbers gives the places of all windows at once. Forgetting the shift is the
 # costly mistake, because nothing fails: the model learns to copy its input, the loss falls to nearly 0, and the text that it
@@ -212,11 +212,11 @@ print(f"a model that knows the grammar: {best_possible:.2f} nats a token")
 # ## 3. One loss for a whole batch
 #
 # The log-softmax of the model's scores is, for every text of the batch and at every position, a log-probability for
-# every word: `[batch, tokens, vocabulary]`. The targets are `[batch, tokens]`. PyTorch's `nn.NLLLoss` picks the target's
+# every word: `[batch, tokens, vocab_size]`. The targets are `[batch, tokens]`. PyTorch's `nn.NLLLoss` picks the target's
 # log-probability, changes its sign and takes the mean. But it looks for the classes in dimension 1: it wants `[items,
 # classes]` and `[items]`.
 #
-# So S0 *collapses* the first two: all positions of all texts, one after the other, `[batch * tokens, vocabulary]`. After
+# So S0 *collapses* the first two: all positions of all texts, one after the other, `[batch * tokens, vocab_size]`. After
 # all, no question cares which text it came from. Two texts of three positions, over five words, shaded by probability:
 
 # %% tags=["demo"]
@@ -247,7 +247,7 @@ show.matrices(
 # Section 6 trains with your loss, so a gradient must come back to `log_probs`. That of `F.cross_entropy` is accepted too: its own
 # log-softmax changes nothing for the model below.
 #
-# Shapes: `log_probs` is `[batch, tokens, vocabulary]`, `targets` is an integer tensor `[batch, tokens]`, the result is a
+# Shapes: `log_probs` is `[batch, tokens, vocab_size]`, `targets` is an integer tensor `[batch, tokens]`, the result is a
 # tensor without dimensions.
 
 
@@ -255,7 +255,7 @@ show.matrices(
 def lm_loss(log_probs, targets):
     """The mean negative log-likelihood of the targets.
 
-    log_probs: [batch, tokens, vocabulary]
+    log_probs: [batch, tokens, vocab_size]
     targets: int64 [batch, tokens]
     returns: a single number, []
     """
@@ -298,7 +298,7 @@ check("gpt.lm_loss", hidden=True)
 # The scores that each state gives to all words, before the softmax: the **logits** $W \mathbf{h}$. Gradients are compared
 # too.
 #
-# Shapes: `states` is `[..., d_model]`, `embedding` is `[vocabulary, d_model]`, the result is `[..., vocabulary]`.
+# Shapes: `states` is `[..., d_model]`, `embedding` is `[vocab_size, d_model]`, the result is `[..., vocab_size]`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-tied_logits-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -306,8 +306,8 @@ def tied_logits(states, embedding):
     """A score for each token, given each state.
 
     states: [..., d_model]
-    embedding: [vocabulary, d_model]
-    returns: [..., vocabulary]
+    embedding: [vocab_size, d_model]
+    returns: [..., vocab_size]
     """
     ### BEGIN SOLUTION
     return states @ embedding.T
@@ -372,7 +372,7 @@ show.matrices(
 # 2. plus a learned vector for each position,
 # 3. through all blocks, under the causal mask,
 # 4. a final layer norm (the blocks are pre-norm, so nothing else standardises their sum),
-# 5. logits from the embedding itself, `[batch, tokens, vocabulary]`.
+# 5. logits from the embedding itself, `[batch, tokens, vocab_size]`.
 #
 # ### Exercise 4 · A causal language model
 # `gpt.causal_language_model` · 5 points (4 for the values, 1 for the model without the mask) · about 25 minutes
@@ -382,25 +382,25 @@ show.matrices(
 # check loads weights into them, and at the end of the lesson you load GPT-2's. Write `forward`. With
 # `causal=False` no mask is used; we shall need that once. The gradients of all parameters are compared too.
 #
-# Shapes: `ids` is an integer tensor `[batch, tokens]`, at most `context` tokens; the result is `[batch, tokens,
-# vocabulary]`.
+# Shapes: `ids` is an integer tensor `[batch, tokens]`, at most `context_length` tokens; the result is `[batch, tokens,
+# vocab_size]`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-causal_language_model-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class CausalLanguageModel(nn.Module):
     """GPT in its simplest form.
 
-    vocabulary: int, how many tokens there are
-    context: int, the longest sequence
+    vocab_size: int, how many tokens there are
+    context_length: int, the longest sequence
     d_model, heads, layers: int, the sizes of the blocks
     causal: bool, whether to use the mask
     """
 
-    def __init__(self, vocabulary, context, d_model, heads, layers, causal=True):
+    def __init__(self, vocab_size, context_length, d_model, heads, layers, causal=True):
         super().__init__()
         self.causal = causal
-        self.embedding = nn.Embedding(vocabulary, d_model)
-        self.positions = LearnedPositions(d_model, context)
+        self.embedding = nn.Embedding(vocab_size, d_model)
+        self.positions = LearnedPositions(d_model, context_length)
         config = BlockConfig(
             d_model, heads, 4 * d_model, activation="gelu_tanh", norm_first=True, norm_epsilon=1e-5, bias=True
         )
@@ -412,7 +412,7 @@ class CausalLanguageModel(nn.Module):
         """Logits of the token that follows each token.
 
         ids: int64 [batch, tokens]
-        returns: [batch, tokens, vocabulary]
+        returns: [batch, tokens, vocab_size]
         """
         ### BEGIN SOLUTION
         mask = causal_mask(ids.shape[1], device=ids.device) if self.causal else None
@@ -463,7 +463,7 @@ except NameError as error:
 
 # %%
 CONTEXT, D_MODEL, HEADS, LAYERS = 24, 64, 4, 2
-SIZES = {"vocabulary": len(vocabulary), "context": CONTEXT, "d_model": D_MODEL, "heads": HEADS, "layers": LAYERS}
+SIZES = {"vocab_size": len(vocabulary), "context_length": CONTEXT, "d_model": D_MODEL, "heads": HEADS, "layers": LAYERS}
 
 NAMES = {
     "self_attn.in_proj_": "self_attention.W_qkv.",
@@ -595,8 +595,8 @@ def train(causal, steps, batch=32, most=0.006):
     """A training run; if it would take more than ten minutes, it is stopped after its second step."""
     torch.manual_seed(0)
     model = CausalLanguageModel(**SIZES, causal=causal).to(device)
-    optimiser = torch.optim.AdamW(model.parameters(), lr=most)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, most, total_steps=steps, pct_start=0.2)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=most)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, most, total_steps=steps, pct_start=0.2)
     text = training_text.to(device)
     losses = []
     for step in track(range(steps), "with the mask" if causal else "without"):
@@ -604,9 +604,9 @@ def train(causal, steps, batch=32, most=0.006):
         starts = torch.randint(len(text) - CONTEXT, (batch,), device=device)
         inputs, targets = training_windows(text, starts, CONTEXT)
         loss = lm_loss(torch.log_softmax(model(inputs), dim=-1), targets)
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         loss.backward()
-        optimiser.step()
+        optimizer.step()
         schedule.step()
         losses.append(loss.detach())
         took = time.perf_counter() - began
@@ -768,31 +768,31 @@ def where_it_looks():
 
 # %% [markdown]
 # The simplest choice is the most probable word, greedy decoding. One thing is new: a text may outgrow the **context**.
-# There is no learned vector for position 25 of 24, so the model reads the last `context` words only.
+# There is no learned vector for position 25 of 24, so the model reads the last `context_length` words only.
 #
 # ### Exercise 6 · Writing
 # `gpt.generate` · 3 points (2 for the values, 1 for long texts) · about 15 minutes
 #
-# Write `new_tokens` words after the prompt, the most probable one each time. `model` is a function from ids
-# `[batch, tokens]` to logits `[batch, tokens, vocabulary]`, and can read at most `context` words.
+# Write `max_new_tokens` words after the prompt, the most probable one each time. `model` is a function from ids
+# `[batch, tokens]` to logits `[batch, tokens, vocab_size]`, and can read at most `context_length` words.
 #
-# Shapes: `prompt` is an integer tensor `[tokens]`, the result is `[tokens + new_words]`: prompt and new tokens in one.
+# Shapes: `prompt` is an integer tensor `[tokens]`, the result is `[tokens + max_new_tokens]`: prompt and new tokens in one.
 
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-generate-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def generate(model, prompt, new_tokens, context):
+def generate(model, prompt, max_new_tokens, context_length):
     """The prompt, followed by the most probable next token, again and again.
 
-    model: from ids [batch, tokens] to logits [batch, tokens, vocabulary]
+    model: from ids [batch, tokens] to logits [batch, tokens, vocab_size]
     prompt: int64 [tokens], at least one
-    new_words: int, how many to write
-    context: int, the most tokens that the model can read
-    returns: int64 [tokens + new_words]
+    max_new_tokens: int, how many to write
+    context_length: int, the most tokens that the model can read
+    returns: int64 [tokens + max_new_tokens]
     """
     ### BEGIN SOLUTION
     ids = prompt
-    for _ in range(new_tokens):
-        logits = model(ids[-context:].unsqueeze(0))
+    for _ in range(max_new_tokens):
+        logits = model(ids[-context_length:].unsqueeze(0))
         ids = torch.cat([ids, logits[0, -1:].argmax(dim=-1)])
     return ids
     ### END SOLUTION
@@ -800,7 +800,7 @@ def generate(model, prompt, new_tokens, context):
 
 # %% [markdown] tags=["reason"]
 # One word a round: read what there is, take the most probable continuation, append, read again. The window slides with
-# the text, because the model has positions for `context` words only; it is cut anew in each round, and what falls out
+# the text, because the model has positions for `context_length` words only; it is cut anew in each round, and what falls out
 # of the window is forgotten by the model but stays in the text. Keeping the first words instead of the last would make
 # the model answer the same question again and again. All logits except those of the last place answer old questions.
 # Reading once and taking several words from it is not possible: the second new word depends on the first.
@@ -979,7 +979,7 @@ def zero_shot():
 # The mean cross-entropy of the labels, plus `weight` times the mean cross-entropy of all next words. You are welcome to
 # use `F.cross_entropy`, which takes logits. Gradients are compared too.
 #
-# Shapes: `class_logits` is `[batch, classes]`, `labels` `[batch]`, `lm_logits` `[batch, tokens, vocabulary]`, `targets`
+# Shapes: `class_logits` is `[batch, classes]`, `labels` `[batch]`, `lm_logits` `[batch, tokens, vocab_size]`, `targets`
 # `[batch, tokens]`, `weight` a number; the result is a tensor without dimensions.
 
 
@@ -989,7 +989,7 @@ def fine_tuning_loss(class_logits, labels, lm_logits, targets, weight):
 
     class_logits: [batch, classes]
     labels: int64 [batch]
-    lm_logits: [batch, tokens, vocabulary]
+    lm_logits: [batch, tokens, vocab_size]
     targets: int64 [batch, tokens]
     weight: float, of the auxiliary loss
     returns: a single number, []
@@ -1067,7 +1067,7 @@ def fine_tuned(pre_trained, weight, seed, training_set, test_sets):
     torch.manual_seed(seed)
     model = copy.deepcopy(trained()[0]) if pre_trained else CausalLanguageModel(**SIZES).to(device)
     head = nn.Linear(D_MODEL, 2).to(device)
-    optimiser = torch.optim.AdamW([*model.parameters(), *head.parameters()], lr=0.001)
+    optimizer = torch.optim.AdamW([*model.parameters(), *head.parameters()], lr=0.001)
     ids, labels = (part.to(device) for part in training_set)
     history = [judged(model, head, test_sets)]
     for _ in range(EPOCHS):
@@ -1075,9 +1075,9 @@ def fine_tuned(pre_trained, weight, seed, training_set, test_sets):
             states, logits = states_and_logits(model, ids[chosen])
             inputs_logits, targets = logits[:, :-1], ids[chosen][:, 1:]
             loss = fine_tuning_loss(head(states[:, -1]), labels[chosen], inputs_logits, targets, weight)
-            optimiser.zero_grad()
+            optimizer.zero_grad()
             loss.backward()
-            optimiser.step()
+            optimizer.step()
         history.append(judged(model, head, test_sets))
     return history
 
@@ -1165,7 +1165,7 @@ def three_candidates():
 # - the feed-forward network: `d_model × 4 d_model` and back, each with a bias,
 # - two layer norms: $\gamma$ and $\beta$, `d_model` numbers each;
 #
-# around them are the embedding, a learned vector for each of the `context` positions, and the final norm. The output
+# around them are the embedding, a learned vector for each of the `context_length` positions, and the final norm. The output
 # layer has no bias, and if it is tied, nothing of its own at all. The number of heads does not matter. Can you see why?
 #
 # ### Exercise 8 · Counting parameters
@@ -1173,14 +1173,14 @@ def three_candidates():
 #
 # How many numbers does a GPT-2 of these sizes learn? You need no model, only arithmetic.
 #
-# `vocabulary`, `context`, `d_model` and `layers` are ints, `tied` is a bool; the result is a plain `int`.
+# `vocab_size`, `context_length`, `d_model` and `layers` are ints, `tied` is a bool; the result is a plain `int`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-count_parameters-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def count_parameters(vocabulary, context, d_model, layers, tied):
+def count_parameters(vocab_size, context_length, d_model, layers, tied):
     """How many numbers a GPT-2 of these sizes learns.
 
-    vocabulary, context, d_model, layers: int
+    vocab_size, context_length, d_model, layers: int
     tied: bool, whether the output layer is the embedding
     returns: int
     """
@@ -1188,8 +1188,8 @@ def count_parameters(vocabulary, context, d_model, layers, tied):
     attention = 4 * (d_model * d_model + d_model)
     feed_forward = (d_model * 4 * d_model + 4 * d_model) + (4 * d_model * d_model + d_model)
     norm = 2 * d_model
-    embeddings = (vocabulary + context) * d_model
-    output = 0 if tied else vocabulary * d_model
+    embeddings = (vocab_size + context_length) * d_model
+    output = 0 if tied else vocab_size * d_model
     return embeddings + layers * (attention + feed_forward + 2 * norm) + norm + output
     ### END SOLUTION
 
@@ -1390,10 +1390,10 @@ def published():
 
 
 @torch.no_grad()
-def drawn_after(model, ids, new_tokens, context):
-    """The ids and `new_words` more, each drawn from the nucleus at a temperature of 0.8."""
-    for _ in range(new_tokens):
-        logits = model(ids[-context:].unsqueeze(0))[0, -1]
+def drawn_after(model, ids, max_new_tokens, context_length):
+    """The ids and `max_new_tokens` more, each drawn from the nucleus at a temperature of 0.8."""
+    for _ in range(max_new_tokens):
+        logits = model(ids[-context_length:].unsqueeze(0))[0, -1]
         ids = torch.cat([ids, torch.multinomial(nucleus(with_temperature(logits, 0.8), 0.9), 1)])
     return ids
 
@@ -1406,7 +1406,9 @@ def gpt_2_in_your_model():
     folder, to_ids, to_text, prompts = published()
     tensors = PublishedModel.read(folder, "gpt2").tensors
     library = GPT.from_pretrained(folder)
-    sizes = {name: getattr(library.config, name) for name in ("vocabulary", "context", "d_model", "heads", "layers")}
+    sizes = {
+        name: getattr(library.config, name) for name in ("vocab_size", "context_length", "d_model", "heads", "layers")
+    }
     own = CausalLanguageModel(**sizes)
     own.load_state_dict(from_gpt2(tensors))
 
@@ -1417,12 +1419,12 @@ def gpt_2_in_your_model():
         f"largest logit {theirs.abs().max():.1f}, largest difference from the library's {(mine - theirs).abs().max():.0e}"
     )
     loaded = sum(parameter.numel() for parameter in own.parameters())
-    counted = count_parameters(sizes["vocabulary"], sizes["context"], sizes["d_model"], sizes["layers"], True)
+    counted = count_parameters(sizes["vocab_size"], sizes["context_length"], sizes["d_model"], sizes["layers"], True)
     print(f"{loaded:,} numbers loaded, {counted:,} as you count them\n")
 
     torch.manual_seed(4)
     for prompt in prompts:
-        written = drawn_after(own, to_ids(prompt), 30, sizes["context"])
+        written = drawn_after(own, to_ids(prompt), 30, sizes["context_length"])
         print(textwrap.fill(to_text(written), 110, initial_indent="  “", subsequent_indent="   ") + " …”")
 
 

@@ -780,17 +780,17 @@ def small_gpt(reading, vocabulary, title):
     torch.manual_seed(0)
     model = CausalLanguageModel(vocabulary, CONTEXT, d_model=64, heads=4, layers=2)
     steps = PASSES * len(reading) // (BATCH * CONTEXT)
-    optimiser = torch.optim.AdamW(model.parameters(), lr=0.003)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, 0.003, total_steps=steps, pct_start=0.1)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.003)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.003, total_steps=steps, pct_start=0.1)
     began = time.perf_counter()
     with progress_bar(steps, title) as tell:
         for step in range(1, steps + 1):
             starts = torch.randint(len(reading) - CONTEXT, (BATCH, 1))
             ids = reading[starts + torch.arange(CONTEXT + 1)]
             loss = F.cross_entropy(model(ids[:, :-1]).flatten(0, 1), ids[:, 1:].flatten())
-            optimiser.zero_grad()
+            optimizer.zero_grad()
             loss.backward()
-            optimiser.step()
+            optimizer.step()
             schedule.step()
             read, took = step * BATCH * CONTEXT, time.perf_counter() - began
             tell(TrainingStep(step, loss.item(), schedule.get_last_lr()[0], read, took))

@@ -272,7 +272,7 @@ def three_embeddings():
     for name, model in (("the small BERT", bert), ("BERT base", base)):
         sizes, parameters = model.config, sum(parameter.numel() for parameter in model.parameters())
         print(f"{name:15} {sizes.layers:2} blocks, d_model {sizes.d_model:3}, {sizes.heads:2} heads, ", end="")
-        print(f"{sizes.vocabulary:6,} pieces, {parameters:11,} parameters")
+        print(f"{sizes.vocab_size:6,} pieces, {parameters:11,} parameters")
 
 
 three_embeddings()
@@ -438,7 +438,7 @@ def what_the_model_gets_to_see():
 # hundreds apart. You are welcome to use torch's `F.cross_entropy` and `F.log_softmax`. The gradient of the logits is
 # compared too.
 #
-# Shapes: `logits` is `[batch, tokens, vocabulary]`, `labels` is an integer tensor `[batch, tokens]`, the result is a single
+# Shapes: `logits` is `[batch, tokens, vocab_size]`, `labels` is an integer tensor `[batch, tokens]`, the result is a single
 # number `[]` with the dtype of `logits`.
 
 
@@ -446,7 +446,7 @@ def what_the_model_gets_to_see():
 def masked_lm_loss(logits, labels):
     """The mean negative log-probability of the hidden tokens.
 
-    logits: [batch, tokens, vocabulary]
+    logits: [batch, tokens, vocab_size]
     labels: int64 [batch, tokens]; -100 where nothing is asked
     returns: [], in the dtype of logits
     """
@@ -699,7 +699,7 @@ check("bert.sentence_pairs", hidden=True)
 # pair is asked. At least one word is hidden. You are welcome to use torch's `F.cross_entropy`. The gradients of both
 # kinds of logits are compared too.
 #
-# Shapes: `word_logits` is `[batch, tokens, vocabulary]`, `word_labels` is an integer tensor `[batch, tokens]`, `pair_logits`
+# Shapes: `word_logits` is `[batch, tokens, vocab_size]`, `word_labels` is an integer tensor `[batch, tokens]`, `pair_logits`
 # is `[batch, 2]`, `pair_labels` is an integer tensor `[batch]`; the result is a single number `[]`.
 
 
@@ -707,7 +707,7 @@ check("bert.sentence_pairs", hidden=True)
 def pretraining_loss(word_logits, word_labels, pair_logits, pair_labels):
     """BERT's loss: the mean over the hidden tokens plus the mean over the pairs.
 
-    word_logits: [batch, tokens, vocabulary]
+    word_logits: [batch, tokens, vocab_size]
     word_labels: int64 [batch, tokens]; -100 where nothing is asked
     pair_logits: [batch, 2]
     pair_labels: int64 [batch], 0 or 1
@@ -790,7 +790,7 @@ def a_minute_of_reading():
     steps, size, every = 500, 48, 50
     pairs, new_pairs = drawn_pairs(texts(20_000, seed=7), 0), drawn_pairs(texts(300, seed=2025), 1)
     model = BothGoals(new_bert(), small_bert().config.d_model, len(vocabulary())).to(device)
-    optimiser, rate = torch.optim.AdamW(model.parameters()), linear_schedule(3e-3, steps // 10, steps)
+    optimizer, rate = torch.optim.AdamW(model.parameters()), linear_schedule(3e-3, steps // 10, steps)
     curves = []
     for step in track(range(steps + 1), "reading"):
         if step % every == 0:
@@ -802,10 +802,10 @@ def a_minute_of_reading():
         if step < steps:
             model.train()
             loss = pretraining_loss(*both_answers(model, pairs[step * size : (step + 1) * size], step))
-            optimiser.param_groups[0]["lr"] = rate(step + 1)
-            optimiser.zero_grad()
+            optimizer.param_groups[0]["lr"] = rate(step + 1)
+            optimizer.zero_grad()
             loss.backward()
-            optimiser.step()
+            optimizer.step()
     OWN_READER["encoder"] = model.encoder
 
     often = Counter(piece for first, second, _ in pairs[:5000] for piece in vocabulary().encode(f"{first} {second}"))
@@ -1128,16 +1128,16 @@ CANDIDATES = {
 def learn(model, examples, test, epochs, rate, seed=0, title="training", every=1):
     """Train in batches of 25; after every epoch, or fewer, take the share of right answers on the test."""
     generator = torch.Generator().manual_seed(seed)
-    optimiser = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=rate)
+    optimizer = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=rate)
     shares = []
     for epoch in track(range(1, epochs + 1), title):
         model.train()
         for chosen in torch.randperm(len(examples["labels"]), generator=generator).split(25):
             batch = {name: tensor[chosen.to(device)] for name, tensor in examples.items()}
             loss = F.cross_entropy(model(batch).flatten(0, -2), batch["labels"].flatten(), ignore_index=-100)
-            optimiser.zero_grad()
+            optimizer.zero_grad()
             loss.backward()
-            optimiser.step()
+            optimizer.step()
         if epoch % every == 0:
             shares.append(share_right(model, test))
     return shares
@@ -1533,7 +1533,7 @@ def best_spans(logits, max_tokens=None):
     """The first and last place of the best span of each text.
 
     logits: [batch, 2, tokens]: scores for being the first, and for being the last
-    max_words: int, 1 or more, how many tokens a span may have; None for any number
+    max_tokens: int, 1 or more, how many tokens a span may have; None for any number
     returns: int64 [batch, 2]
     """
     ### BEGIN SOLUTION

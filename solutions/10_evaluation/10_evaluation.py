@@ -273,7 +273,7 @@ def as_bert_reads_them(sentences, encode_pairs):
 
 def learned_tagger(bert, head, read, tags, there, title):
     """What scores the labels of every word, once encoder and head have learned from these sentences."""
-    optimiser = torch.optim.AdamW([*bert.parameters(), *head.parameters()], lr=1e-3)
+    optimizer = torch.optim.AdamW([*bert.parameters(), *head.parameters()], lr=1e-3)
     generator = torch.Generator().manual_seed(0)
 
     def score(ids, segments, mask, starts):
@@ -283,9 +283,9 @@ def learned_tagger(bert, head, read, tags, there, title):
         for chosen in torch.randperm(len(tags), generator=generator).split(25):
             scores = score(*(tensor[chosen] for tensor in read))
             loss = F.cross_entropy(scores[there[chosen]], tags[chosen][there[chosen]])
-            optimiser.zero_grad()
+            optimizer.zero_grad()
             loss.backward()
-            optimiser.step()
+            optimizer.step()
     bert.eval()
     return score
 

@@ -589,9 +589,9 @@ class SourceBlock(EncoderBlock):
 class EncoderDecoder(nn.Module):
     """The transformer of lesson 05, of your blocks; one embedding serves both languages and the output."""
 
-    def __init__(self, vocabulary, d_model, heads, d_ff, layers, dropout):
+    def __init__(self, vocab_size, d_model, heads, d_ff, layers, dropout):
         super().__init__()
-        self.embedding = nn.Embedding(vocabulary, d_model)
+        self.embedding = nn.Embedding(vocab_size, d_model)
         self.positions = SinusoidalPositions(d_model)
         self.dropout = nn.Dropout(dropout)
         sizes = BlockConfig(d_model, heads, d_ff, dropout)

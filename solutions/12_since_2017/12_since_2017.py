@@ -1198,7 +1198,7 @@ def all_of_it():
 #
 # Now you can count what others print. A Llama has
 #
-# - an embedding, `vocabulary × d_model`, and an output matrix of the same size, unless the two are tied;
+# - an embedding, `vocab_size × d_model`, and an output matrix of the same size, unless the two are tied;
 # - in each block $W_q$ and $W_o$, `d_model × d_model` each; $W_k$ and $W_v$, `d_model` × (`key_value_heads` · `d_head`)
 #   each, where `d_head` is `d_model / heads`; a network with a gate, three matrices of `d_model × d_ff`; two RMSNorms;
 # - a final RMSNorm. No biases, and no positions to learn.
@@ -1213,10 +1213,10 @@ def all_of_it():
 
 
 # %% nbgrader={"grade": false, "grade_id": "since_2017-llama_parameters-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def llama_parameters(vocabulary, d_model, layers, heads, key_value_heads, d_ff, tied):
+def llama_parameters(vocab_size, d_model, layers, heads, key_value_heads, d_ff, tied):
     """How many numbers a Llama of these sizes learns.
 
-    vocabulary, d_model, layers, heads, key_value_heads, d_ff: int
+    vocab_size, d_model, layers, heads, key_value_heads, d_ff: int
     tied: bool, whether the output matrix is the embedding
     returns: int
     """
@@ -1224,7 +1224,7 @@ def llama_parameters(vocabulary, d_model, layers, heads, key_value_heads, d_ff, 
     keys = key_value_heads * (d_model // heads)
     attention = 2 * d_model * d_model + 2 * d_model * keys
     feed_forward = 3 * d_model * d_ff
-    tables = (1 if tied else 2) * vocabulary * d_model
+    tables = (1 if tied else 2) * vocab_size * d_model
     return tables + layers * (attention + feed_forward + 2 * d_model) + d_model
     ### END SOLUTION
 
@@ -1252,9 +1252,9 @@ def llamas():
         "Llama 3.2, 1B": (128_256, 2048, 16, 32, 8, 8192, True),
     }
     for name, shape in sizes.items():
-        vocabulary, d_model, layers, _heads, _groups, d_ff, tied = shape
+        vocab_size, d_model, layers, _heads, _groups, d_ff, tied = shape
         total = llama_parameters(*shape)
-        tables, network = (1 if tied else 2) * vocabulary * d_model, layers * 3 * d_model * d_ff
+        tables, network = (1 if tied else 2) * vocab_size * d_model, layers * 3 * d_model * d_ff
         print(f"{name:14} {total:13,} numbers: {tables / total:4.0%} in tables, {network / total:4.0%} in networks")
 
 

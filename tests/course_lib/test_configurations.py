@@ -20,7 +20,7 @@ def test_gpt2_is_as_wide_and_deep_as_its_report_says() -> None:
     assert [(preset.layers, preset.d_model) for preset in presets] == [(12, 768), (24, 1024), (36, 1280), (48, 1600)]
     for preset in presets:
         assert (preset.d_model // preset.heads, preset.d_ff) == (64, 4 * preset.d_model)
-        assert (preset.vocabulary, preset.context, preset.end_id) == (50_257, 1024, 50_256)
+        assert (preset.vocab_size, preset.context_length, preset.end_id) == (50_257, 1024, 50_256)
         assert (preset.activation, preset.norm_first, preset.tied_output) == ("gelu_tanh", True, True)
 
 
@@ -41,8 +41,8 @@ def test_the_papers_are_as_its_table_3_says() -> None:
 @pytest.mark.parametrize(
     ("settings", "match"),
     [
-        ({"vocabulary": 0}, "vocabulary must be at least 1, not 0"),
-        ({"context": 0}, "context must be at least 1, not 0"),
+        ({"vocab_size": 0}, "vocab_size must be at least 1, not 0"),
+        ({"context_length": 0}, "context_length must be at least 1, not 0"),
         ({"layers": 0}, "layers must be at least 1, not 0"),
         ({"d_model": 0}, "d_model must be at least 1, not 0"),
         ({"d_ff": 0}, "d_ff must be at least 1, not 0"),
@@ -79,7 +79,7 @@ def test_a_recurrent_network_without_layers(config: Any) -> None:
     "make", [RecurrentConfig, BagOfEmbeddingsConfig, lambda size: RecurrentSeq2SeqConfig(11, size)]
 )
 def test_a_baseline_without_tokens(make: Callable[[int], object]) -> None:
-    with pytest.raises(ValueError, match="vocabulary must be at least 1, not 0"):
+    with pytest.raises(ValueError, match="vocab_size must be at least 1, not 0"):
         make(0)
 
 
@@ -110,5 +110,5 @@ def test_the_vocabularys_last_token_may_be_special() -> None:
 def test_shared_embeddings_of_two_vocabularies() -> None:
     with pytest.raises(ValueError, match="need one vocabulary, not 11 and 13 tokens"):
         TransformerConfig(11, 13, shared_embeddings=True)
-    with pytest.raises(ValueError, match="target_vocabulary must be at least 1, not 0"):
+    with pytest.raises(ValueError, match="target_vocab_size must be at least 1, not 0"):
         TransformerConfig(11, 0)

@@ -21,7 +21,7 @@ from course_lib.positions import sinusoidal_encoding
 from tests.course_lib.parameters import count_parameters
 
 SMALL = TransformerConfig(
-    source_vocabulary=11, target_vocabulary=13, d_model=12, heads=3, d_ff=20, encoder_layers=2, decoder_layers=3
+    source_vocab_size=11, target_vocab_size=13, d_model=12, heads=3, d_ff=20, encoder_layers=2, decoder_layers=3
 )
 SOURCE = torch.tensor([[4, 5, 6, 7], [8, 9, 0, 0]])
 TARGET = torch.tensor([[1, 4, 5], [1, 6, 0]])
@@ -125,14 +125,14 @@ class TestPublishedSizes:
 
     def test_the_default_is_the_papers_base_model(self) -> None:
         with torch.device("meta"):
-            model = Transformer(TransformerConfig(source_vocabulary=37_000, target_vocabulary=37_000))
+            model = Transformer(TransformerConfig(source_vocab_size=37_000, target_vocab_size=37_000))
         blocks = [*model.encoder.parameters(), *model.decoder.parameters()]
         # 6 encoder blocks of 3,152,384 and 6 decoder blocks of 4,204,032, besides the embeddings
         assert sum(parameter.numel() for parameter in blocks) == 44_138_496
 
 
 def test_starts_near_the_loss_of_guessing() -> None:
-    model = Transformer(dataclasses.replace(SMALL, target_vocabulary=1000)).eval()
+    model = Transformer(dataclasses.replace(SMALL, target_vocab_size=1000)).eval()
     loss = torch.nn.functional.cross_entropy(model(SOURCE, TARGET).flatten(0, 1), torch.arange(6) + 500)
     assert loss.item() == pytest.approx(torch.tensor(1000.0).log().item(), rel=0.15)
 
@@ -238,23 +238,23 @@ def calls() -> dict[str, tuple[Callable[[Tensor], object], int]]:
     }
 
 
-@pytest.mark.parametrize(("call", "vocabulary"), calls().values(), ids=calls().keys())
+@pytest.mark.parametrize(("call", "vocab_size"), calls().values(), ids=calls().keys())
 class TestIds:
-    def test_outside_the_vocabulary(self, call: Callable[[Tensor], object], vocabulary: int) -> None:
-        for wrong in (-1, vocabulary):
-            with pytest.raises(ValueError, match=f"from 0 to {vocabulary - 1}, .* but there is a {wrong}$"):
+    def test_outside_the_vocabulary(self, call: Callable[[Tensor], object], vocab_size: int) -> None:
+        for wrong in (-1, vocab_size):
+            with pytest.raises(ValueError, match=f"from 0 to {vocab_size - 1}, .* but there is a {wrong}$"):
                 call(torch.tensor([[0, wrong], [1, 0]]))
 
-    def test_no_whole_numbers(self, call: Callable[[Tensor], object], vocabulary: int) -> None:
+    def test_no_whole_numbers(self, call: Callable[[Tensor], object], vocab_size: int) -> None:
         with pytest.raises(TypeError, match="must be whole numbers .*, not torch.float32"):
             call(torch.ones(2, 2))
 
-    def test_no_batch(self, call: Callable[[Tensor], object], vocabulary: int) -> None:
+    def test_no_batch(self, call: Callable[[Tensor], object], vocab_size: int) -> None:
         with pytest.raises(ValueError, match=r"must be \[batch, tokens\], not \[2\]"):
             call(torch.tensor([1, 0]))
 
     @pytest.mark.parametrize("shape", [(0, 3), (2, 0)])
-    def test_no_tokens(self, call: Callable[[Tensor], object], vocabulary: int, shape: tuple[int, int]) -> None:
+    def test_no_tokens(self, call: Callable[[Tensor], object], vocab_size: int, shape: tuple[int, int]) -> None:
         with pytest.raises(ValueError, match="has no tokens"):
             call(torch.empty(shape, dtype=torch.long))
 
@@ -312,7 +312,7 @@ class TestRefusals:
 
 
 def test_shared_embeddings_are_one() -> None:
-    model = Transformer(dataclasses.replace(SMALL, source_vocabulary=13, shared_embeddings=True))
+    model = Transformer(dataclasses.replace(SMALL, source_vocab_size=13, shared_embeddings=True))
     assert model.source_embedding.weight is model.target_embedding.weight is model.output.weight
 
 

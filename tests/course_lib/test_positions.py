@@ -101,7 +101,7 @@ class TestSimplerIdeas:
             binary_counting(9, 3)
 
 
-@pytest.mark.parametrize("positions", [SinusoidalPositions(8, max_length=6), LearnedPositions(8, max_length=6)])
+@pytest.mark.parametrize("positions", [SinusoidalPositions(8, context_length=6), LearnedPositions(8, context_length=6)])
 class TestPlaces:
     def test_tokens_that_follow_others(self, positions: nn.Module) -> None:
         x = torch.randn(2, 5, 8)
@@ -115,7 +115,7 @@ class TestPlaces:
 
 
 def test_rows_made_while_decoding_serve_a_later_training() -> None:
-    positions = SinusoidalPositions(8, max_length=2)
+    positions = SinusoidalPositions(8, context_length=2)
     with torch.inference_mode():
         positions(torch.zeros(1, 9, 8))
     weight = torch.ones(8, requires_grad=True)
@@ -129,7 +129,7 @@ class TestSinusoidalPositions:
         assert_close(SinusoidalPositions(8)(x) - x, sinusoidal_encoding(5, 8).expand(2, 5, 8))
 
     def test_has_no_longest_sequence(self) -> None:
-        positions = SinusoidalPositions(8, max_length=4)
+        positions = SinusoidalPositions(8, context_length=4)
         assert_close(positions(torch.zeros(1, 9, 8))[0], sinusoidal_encoding(9, 8))
         assert_close(positions(torch.zeros(1, 3, 8))[0], sinusoidal_encoding(3, 8))
 
@@ -139,20 +139,20 @@ class TestSinusoidalPositions:
 
 class TestLearnedPositions:
     def test_adds_a_row_for_each_position(self) -> None:
-        positions, x = LearnedPositions(8, max_length=6), torch.randn(2, 5, 8)
+        positions, x = LearnedPositions(8, context_length=6), torch.randn(2, 5, 8)
         assert_close(positions(x), x + positions.encoding[:5])
         positions(x).sum().backward()
         assert torch.equal(positions.encoding.grad[:, 0], torch.tensor([2.0, 2.0, 2.0, 2.0, 2.0, 0.0]))
 
     def test_stops_at_its_longest_sequence(self) -> None:
         with pytest.raises(ValueError, match="7 tokens is longer than the 6 learned positions"):
-            LearnedPositions(8, max_length=6)(torch.randn(1, 7, 8))
+            LearnedPositions(8, context_length=6)(torch.randn(1, 7, 8))
         with pytest.raises(ValueError, match="7 tokens is longer than the 6 learned positions"):
-            LearnedPositions(8, max_length=6)(torch.randn(1, 2, 8), start=5)
+            LearnedPositions(8, context_length=6)(torch.randn(1, 2, 8), start=5)
 
 
 @pytest.mark.parametrize("tokens", [3, 300])
-@pytest.mark.parametrize("positions", [SinusoidalPositions(8), LearnedPositions(8, max_length=300)])
+@pytest.mark.parametrize("positions", [SinusoidalPositions(8), LearnedPositions(8, context_length=300)])
 def test_embeddings_of_another_length_change_nothing(
     positions: SinusoidalPositions | LearnedPositions, tokens: int
 ) -> None:

@@ -129,19 +129,19 @@ class TestLanguageModel:
         tokens = IDS[:1]
         for _ in range(6):
             tokens = torch.cat([tokens, model(tokens)[:, -1:].argmax(dim=-1)], dim=1)
-        assert greedy_decode(model, IDS[:1], max_length=6).tolist() == tokens[:, 5:].tolist()
+        assert greedy_decode(model, IDS[:1], max_new_tokens=6).tolist() == tokens[:, 5:].tolist()
 
     def test_goes_on_behind_prompts_of_different_lengths(self) -> None:
         model = language_model(padding_id=0)
-        together = greedy_decode(model, IDS, max_length=5)
-        alone = greedy_decode(model, IDS[1:, :3], max_length=5)
+        together = greedy_decode(model, IDS, max_new_tokens=5)
+        alone = greedy_decode(model, IDS[1:, :3], max_new_tokens=5)
         assert together[1].tolist() == alone[0].tolist()
 
     def test_ends_at_its_end(self) -> None:
         model = language_model(end_id=3, padding_id=0)
         with torch.no_grad():
             model.output.bias[3] = 100.0
-        assert greedy_decode(model, IDS, max_length=5).tolist() == [[3], [3]]
+        assert greedy_decode(model, IDS, max_new_tokens=5).tolist() == [[3], [3]]
 
     @pytest.mark.usefixtures("slow")
     def test_learns_by_the_common_loop(self) -> None:
@@ -197,7 +197,7 @@ class TestSeq2Seq:
         for _ in range(6):
             tokens = torch.cat([tokens, model(SOURCE, tokens)[:, -1:].argmax(dim=-1)], dim=1)
         expected = [row[: row.index(2) + 1] if 2 in row else row for row in tokens[:, 1:].tolist()]
-        decoded = greedy_decode(model, SOURCE, max_length=6).tolist()
+        decoded = greedy_decode(model, SOURCE, max_new_tokens=6).tolist()
         assert [row[: len(right)] for row, right in zip(decoded, expected, strict=True)] == expected
 
     @pytest.mark.parametrize("make", [seq2seq, language_model])
@@ -217,8 +217,8 @@ class TestSeq2Seq:
 
     @pytest.mark.parametrize("make", [seq2seq, language_model])
     def test_must_write_a_token(self, make: type[nn.Module]) -> None:
-        with pytest.raises(ValueError, match="max_length must be at least 1, not 0"):
-            greedy_decode(make(), SOURCE if make is seq2seq else IDS, max_length=0)
+        with pytest.raises(ValueError, match="max_new_tokens must be at least 1, not 0"):
+            greedy_decode(make(), SOURCE if make is seq2seq else IDS, max_new_tokens=0)
 
     @pytest.mark.usefixtures("slow")
     @pytest.mark.parametrize("attention", [True, False])
@@ -229,7 +229,7 @@ class TestSeq2Seq:
         model = RecurrentSeq2Seq(RecurrentSeq2SeqConfig(8, 8, 32, dropout=0.0, attention=attention))
         data = AllAtOnce(collate(examples))
         train(model, data, translation_loss, TrainingConfig(150, constant_schedule(1e-2)), "cpu")
-        decoded = greedy_decode(model, sources, max_length=4)
+        decoded = greedy_decode(model, sources, max_new_tokens=4)
         assert (decoded[:, :3] == sources.flip(1)).all(dim=1).float().mean() > 0.95
 
 

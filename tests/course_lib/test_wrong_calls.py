@@ -69,9 +69,9 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
     (lambda: replace(SIZES, layers=0), ValueError, "layers must be at least 1, not 0"),
     (lambda: replace(SIZES, layers=2.0), TypeError, "layers must be a whole number .an int., not 2.0"),
     (lambda: replace(SIZES, layers=True), TypeError, "layers must be a whole number"),
-    (lambda: replace(SIZES, vocabulary=0), ValueError, "vocabulary must be at least 1, not 0"),
-    (lambda: replace(SIZES, vocabulary="11"), TypeError, "vocabulary must be a whole number"),
-    (lambda: replace(SIZES, context=-1), ValueError, "context must be at least 1, not -1"),
+    (lambda: replace(SIZES, vocab_size=0), ValueError, "vocab_size must be at least 1, not 0"),
+    (lambda: replace(SIZES, vocab_size="11"), TypeError, "vocab_size must be a whole number"),
+    (lambda: replace(SIZES, context_length=-1), ValueError, "context_length must be at least 1, not -1"),
     (lambda: replace(SIZES, d_model=8.0), TypeError, "d_model must be a whole number"),
     (lambda: replace(SIZES, heads=3), ValueError, "d_model must be a multiple of the number of heads, not 8 for 3"),
     (lambda: replace(SIZES, heads=0), ValueError, "heads must be at least 1, not 0"),
@@ -86,10 +86,10 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
     (lambda: replace(SIZES, padding_id=-1), ValueError, "padding_id must be from 0 to 10"),
     (lambda: replace(TWO_LANGUAGES, encoder_layers=0), ValueError, "encoder_layers must be at least 1, not 0"),
     (lambda: replace(TWO_LANGUAGES, decoder_layers=1.5), TypeError, "decoder_layers must be a whole number"),
-    (lambda: replace(TWO_LANGUAGES, target_vocabulary=0), ValueError, "target_vocabulary must be at least 1"),
+    (lambda: replace(TWO_LANGUAGES, target_vocab_size=0), ValueError, "target_vocab_size must be at least 1"),
     (lambda: replace(TWO_LANGUAGES, start_id=99), ValueError, "start_id must be from 0 to 10"),
     (
-        lambda: replace(TWO_LANGUAGES, shared_embeddings=True, target_vocabulary=12),
+        lambda: replace(TWO_LANGUAGES, shared_embeddings=True, target_vocab_size=12),
         ValueError,
         "shared embeddings need one vocabulary",
     ),
@@ -158,8 +158,8 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
     (lambda: multi_head_attention(WORDS, WORDS, *torch.randn(4, 8, 8), heads=3), ValueError, "not 8 for 3 heads"),
     # decoding
     (lambda: greedy_decode(gpt, [[4, 5]]), TypeError, "the prompt must be a tensor"),
-    (lambda: greedy_decode(gpt, IDS, 0), ValueError, "max_length must be at least 1, not 0"),
-    (lambda: greedy_decode(gpt, IDS, 5.0), TypeError, "max_length must be a whole number"),  # type: ignore[arg-type]
+    (lambda: greedy_decode(gpt, IDS, 0), ValueError, "max_new_tokens must be at least 1, not 0"),
+    (lambda: greedy_decode(gpt, IDS, 5.0), TypeError, "max_new_tokens must be a whole number"),  # type: ignore[arg-type]
     (lambda: greedy_decode(gpt, IDS, 7), ValueError, "leaves no room for 7 more in the context of 8"),
     (lambda: greedy_decode(gpt, IDS * 0), ValueError, "one of the inputs is all padding"),
     (lambda: greedy_decode(bert, IDS), TypeError, "cannot write with a BERT"),
@@ -167,7 +167,7 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
     (lambda: beam_search(gpt, IDS, beams=2.0), TypeError, "beams must be a whole number"),  # type: ignore[arg-type]
     (lambda: beam_search(gpt, IDS, length_penalty=math.nan), ValueError, "length_penalty must be at least 0"),
     (lambda: beam_search(gpt, IDS, length_penalty=-1), ValueError, "length_penalty must be at least 0 and finite"),
-    (lambda: beam_search(GPT(replace(SIZES, end_id=None)), IDS, max_length=2), ValueError, "give it an end_id"),
+    (lambda: beam_search(GPT(replace(SIZES, end_id=None)), IDS, max_new_tokens=2), ValueError, "give it an end_id"),
     (lambda: sample(gpt, IDS, temperature=0), ValueError, "temperature must be above 0.*greedy_decode takes"),
     (lambda: sample(gpt, IDS, top_k=0), ValueError, "top_k must be at least 1, not 0"),
     (lambda: sample(gpt, IDS, top_k=1.5), TypeError, "top_k must be a whole number"),  # type: ignore[arg-type]

@@ -43,18 +43,18 @@ PROMPTS_LEFT = torch.tensor([[4, 5, 6, 7], [0, 0, 8, 9], [0, 0, 0, 5]])
 class Tree(nn.Module):
     """Says of every beginning something else, at random but always the same: logits of 4 tokens, 2 of them <e>."""
 
-    def __init__(self, vocabulary: int = 4, seed: int = 0) -> None:
+    def __init__(self, vocab_size: int = 4, seed: int = 0) -> None:
         super().__init__()
-        self.vocabulary = vocabulary
+        self.vocab_size = vocab_size
         self.seed = seed
         self.modes: list[bool] = []
 
     def logits(self, begun: list[int]) -> Tensor:
         number = sum((token + 1) * 31**place for place, token in enumerate(begun))
         generator = torch.Generator().manual_seed(1000 * self.seed + number)
-        return 2.0 * torch.randn(self.vocabulary, generator=generator)
+        return 2.0 * torch.randn(self.vocab_size, generator=generator)
 
-    def begin(self, inputs: Tensor, new_tokens: int, *, cached: bool = True) -> Continuation:
+    def begin(self, inputs: Tensor, max_new_tokens: int, *, cached: bool = True) -> Continuation:
         return _Climb(self, inputs)
 
 

@@ -69,7 +69,7 @@ SMALL_MODELS = {
     ),
     "gpt": SmallModel(lambda: GPT(_GPT), _WINDOWS, language_model_loss),
     "llama": SmallModel(
-        lambda: GPT(GPTConfig.llama(11, 8, 2, 1, 8, context=8)), _WINDOWS, language_model_loss, optimizer="muon"
+        lambda: GPT(GPTConfig.llama(11, 8, 2, 1, 8, context_length=8)), _WINDOWS, language_model_loss, optimizer="muon"
     ),
     "bert": SmallModel(lambda: BERT(_BERT), None, None),
     "bert_classifier": SmallModel(lambda: SequenceClassifier(BERT(_BERT), 2), _labelled(), head_loss),

@@ -9,6 +9,7 @@ import gzip
 import json
 import shutil
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,9 @@ from torch.testing import assert_close
 
 from autograder.cli import main
 from autograder.course.course import Course
+from course_lib import exercises
+from course_lib.checking import AnswerKey, judge, observe
+from course_lib.checking.exercise import Exercise
 from course_lib.learner.kept_answers import load_answer
 from course_lib.learner.progress_file import ProgressFile
 from course_lib.text.byte_pairs import ByteLevelVocabulary
@@ -81,6 +85,16 @@ class TestWork:
         scaled = torch.tensor([[0.0, 1.0]])
         assert_close(load_answer("attention.weights", "attention_weights")(scaled), scaled.softmax(-1))
         assert load_answer("attention.scale", "scale_scores") is None
+
+    @pytest.mark.parametrize("exercise", [one for one in exercises.all() if one.formerly], ids=lambda one: one.id)
+    def test_classes_with_earlier_names_of_parameters_pass(self, exercise: Exercise) -> None:
+        earlier = exercise.formerly
+        taken = ", ".join([*earlier.values(), "**others"])
+        given = ", ".join([*(f"{name}={old}" for name, old in earlier.items()), "**others"])
+        names: dict[str, Any] = {"base": exercise.reference}
+        exec(f"class Answer(base):\n    def __init__(self, {taken}): super().__init__({given})", names)
+        verdict = judge(AnswerKey(exercise), partial(observe, names["Answer"]))
+        assert verdict.passed, verdict.text()
 
     def test_progress_is_known(self) -> None:
         histories = ProgressFile(HERE / "work" / "progress.jsonl").read()

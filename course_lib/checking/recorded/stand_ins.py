@@ -23,13 +23,13 @@ class StandIn:
 
 @dataclass(frozen=True, eq=False)
 class NextWord(StandIn):
-    """Logits for the next token [vocabulary] after a sentence of ids [tokens]; they depend on every token so far.
+    """Logits for the next token [vocab_size] after a sentence of ids [tokens]; they depend on every token so far.
 
     An offset of their own keeps them from being log-probabilities.
 
     Attributes:
         seed: of everything it says.
-        vocabulary: how many tokens it knows.
+        vocab_size: how many tokens it knows.
         never: a token that it never writes; None where it may write all.
         dtype: of the logits.
         spread: how far the logits of different tokens lie apart.
@@ -38,7 +38,7 @@ class NextWord(StandIn):
     """
 
     seed: int
-    vocabulary: int
+    vocab_size: int
     never: int | None = None
     dtype: torch.dtype = torch.float32
     spread: float = 2.0
@@ -47,19 +47,19 @@ class NextWord(StandIn):
 
     def __call__(self, tokens: Tensor) -> Tensor:
         """The logits after these tokens."""
-        ids = written_ids(tokens, self.vocabulary)
+        ids = written_ids(tokens, self.vocab_size)
         if ids[-1] == self.last:
             raise ValueError(f"step was asked for a token after <e> ({self.last}), where the sentence has ended")
         number = reduce(lambda read, token: (31 * read + token + 1) % 2**40, ids, self.seed)
         generator = torch.Generator().manual_seed(number)
-        logits = self.spread * torch.randn(self.vocabulary, generator=generator)
+        logits = self.spread * torch.randn(self.vocab_size, generator=generator)
         logits += 4 * torch.rand((), generator=generator) + self.offset
         if self.never is not None:
             logits[self.never] = -math.inf
         return logits.to(self.dtype)
 
 
-def written_ids(tokens: object, vocabulary: int) -> list[int]:
+def written_ids(tokens: object, vocab_size: int) -> list[int]:
     """What an answer has passed, if it is the ids of one sentence; otherwise an exception that says so.
 
     Raises:
@@ -70,38 +70,38 @@ def written_ids(tokens: object, vocabulary: int) -> list[int]:
         raise TypeError("step takes the ids of the tokens so far, an int64 tensor [tokens] that begins with <s>")
     if ids.dim() != 1:
         raise ValueError(f"step takes the ids of one sentence, [tokens], not a tensor of shape {list(ids.shape)}")
-    if not 0 <= int(ids.min()) <= int(ids.max()) < vocabulary:
-        raise IndexError(f"step knows the ids 0 to {vocabulary - 1}, but it was given {ids.tolist()}")
+    if not 0 <= int(ids.min()) <= int(ids.max()) < vocab_size:
+        raise IndexError(f"step knows the ids 0 to {vocab_size - 1}, but it was given {ids.tolist()}")
     found: list[int] = ids.tolist()
     return found
 
 
 @dataclass(frozen=True, eq=False)
 class ByHeart(StandIn):
-    """Logits [batch, tokens, vocabulary] that say the same sentence over and over: 0, 1, 2, ..., 0, 1, 2, ...
+    """Logits [batch, tokens, vocab_size] that say the same sentence over and over: 0, 1, 2, ..., 0, 1, 2, ...
 
     Attributes:
-        vocabulary: how many tokens the sentence has.
+        vocab_size: how many tokens the sentence has.
     """
 
-    vocabulary: int
+    vocab_size: int
 
     def __call__(self, ids: Tensor) -> Tensor:
         """The logits after each of these tokens."""
-        _require_rows(ids, self.vocabulary)
-        return 5.0 * F.one_hot((ids + 1) % self.vocabulary, self.vocabulary)
+        _require_rows(ids, self.vocab_size)
+        return 5.0 * F.one_hot((ids + 1) % self.vocab_size, self.vocab_size)
 
 
 @dataclass(frozen=True, eq=False)
 class EveryWord(StandIn):
-    """Logits [batch, tokens, vocabulary] for ids [batch, tokens], from every token so far and from where it stands.
+    """Logits [batch, tokens, vocab_size] for ids [batch, tokens], from every token so far and from where it stands.
 
     Beyond its context it answers nonsense.
 
     Attributes:
-        own: what each token says for the next one, [vocabulary, vocabulary].
-        so_far: what it says for all that come after it, [vocabulary, vocabulary].
-        place: what each position says, [context, vocabulary].
+        own: what each token says for the next one, [vocab_size, vocab_size].
+        so_far: what it says for all that come after it, [vocab_size, vocab_size].
+        place: what each position says, [context, vocab_size].
         sure: how far the logits lie apart.
     """
 
@@ -112,20 +112,20 @@ class EveryWord(StandIn):
 
     def __call__(self, ids: Tensor) -> Tensor:
         """The logits after each of these tokens."""
-        vocabulary, context = len(self.own), len(self.place)
-        _require_rows(ids, vocabulary)
+        vocab_size, context_length = len(self.own), len(self.place)
+        _require_rows(ids, vocab_size)
         places = torch.arange(ids.shape[1])
         before = self.so_far[ids].cumsum(dim=1) / (places + 1).sqrt().unsqueeze(-1)
-        logits: Tensor = self.sure * (self.own[ids] + 3 * before + self.place[places % context])
-        return logits if ids.shape[1] <= context else -logits
+        logits: Tensor = self.sure * (self.own[ids] + 3 * before + self.place[places % context_length])
+        return logits if ids.shape[1] <= context_length else -logits
 
 
-def _require_rows(ids: object, vocabulary: int) -> None:
+def _require_rows(ids: object, vocab_size: int) -> None:
     if not isinstance(ids, Tensor) or ids.dim() != 2 or ids.is_floating_point():
         shape = list(ids.shape) if isinstance(ids, Tensor) else type(ids).__name__
         raise ValueError(f"the model reads ids of shape [batch, tokens], whole numbers, not {shape}")
-    if ids.shape[1] == 0 or int(ids.min()) < 0 or int(ids.max()) >= vocabulary:
-        raise ValueError(f"the model reads at least one token, with ids from 0 to {vocabulary - 1}")
+    if ids.shape[1] == 0 or int(ids.min()) < 0 or int(ids.max()) >= vocab_size:
+        raise ValueError(f"the model reads at least one token, with ids from 0 to {vocab_size - 1}")
 
 
 @dataclass(frozen=True, eq=False)

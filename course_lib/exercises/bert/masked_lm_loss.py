@@ -29,9 +29,9 @@ def _loss_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
             continue
         if len(kind.leading) > 1:
             continue
-        batch, tokens, vocabulary = (kind.leading or (1,))[0], integer(generator, 8, 11), integer(generator, 12, 16)
+        batch, tokens, vocab_size = (kind.leading or (1,))[0], integer(generator, 8, 11), integer(generator, 12, 16)
         drawn = Kind(kind.name, generator, (batch,), kind.dtype, kind.transposed)
-        labels = torch.randint(1, vocabulary, (batch, tokens), generator=generator)
+        labels = torch.randint(1, vocab_size, (batch, tokens), generator=generator)
         asked = torch.zeros(batch, tokens, dtype=torch.bool)
         for row in range(batch):  # a different number in each
             asked[row, torch.randperm(tokens, generator=generator)[: 2 + (2 * row) % 5]] = True
@@ -39,10 +39,10 @@ def _loss_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
             asked[0, :3] = True
         labels[0, asked[0].nonzero()[-1]] = 0  # the first token of the vocabulary is also asked for
         yield Case(
-            kind.name, (2 * drawn.normal(tokens, vocabulary), labels.masked_fill(~asked, IGNORED)), gradients=(0,)
+            kind.name, (2 * drawn.normal(tokens, vocab_size), labels.masked_fill(~asked, IGNORED)), gradients=(0,)
         )
-    tokens, vocabulary = integer(generator, 4, 8), integer(generator, 6, 9)
-    logits = 2 * torch.randn(2, tokens, vocabulary, generator=generator)
+    tokens, vocab_size = integer(generator, 4, 8), integer(generator, 6, 9)
+    logits = 2 * torch.randn(2, tokens, vocab_size, generator=generator)
     labels = torch.full((2, tokens), IGNORED)
     labels[:, 2], labels[1, 0] = 3, 0
     logits[0, 2, 4], logits[1, 2, 3] = 150.0, 160.0  # a wrong token and a right one
@@ -83,7 +83,7 @@ EXERCISE = Exercise(
     name="masked_lm_loss",
     title="The loss of masked tokens",
     statement=(
-        "masked_lm_loss(logits [batch, tokens, vocabulary], labels [batch, tokens]) -> []: the mean negative "
+        "masked_lm_loss(logits [batch, tokens, vocab_size], labels [batch, tokens]) -> []: the mean negative "
         "log-probability of the right tokens, over the places whose label is not -100; at least one is not."
     ),
     points=2,
@@ -103,7 +103,7 @@ EXERCISE = Exercise(
         Hint(
             "shapes",
             "`F.cross_entropy` wants the classes in dimension 1. Make one long list of places out of batch and tokens, "
-            "in logits and labels alike: `[places, vocabulary]` and `[places]`.",
+            "in logits and labels alike: `[places, vocab_size]` and `[places]`.",
             answers=(
                 "view_for_transpose",
                 "mean_of_means",

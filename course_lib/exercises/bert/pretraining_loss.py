@@ -23,10 +23,10 @@ def _loss_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         word_labels = torch.tensor([[1, IGNORED], [IGNORED, 2]])
         pairs, pair_labels = torch.tensor([[2.0, 0], [0, 1]]).log1p(), torch.tensor([0, 1])
         yield Case("worked example: two pairs, one hidden token in each", (tokens, word_labels, pairs, pair_labels))
-    batch, tokens_, vocabulary = integer(generator, 4, 7), integer(generator, 7, 10), integer(generator, 11, 15)
+    batch, tokens_, vocab_size = integer(generator, 4, 7), integer(generator, 7, 10), integer(generator, 11, 15)
     for name, dtype in (("a batch", torch.float32), ("double precision", torch.float64)):
-        logits = 2 * torch.randn(batch, tokens_, vocabulary, generator=generator, dtype=dtype)
-        labels = torch.randint(1, vocabulary, (batch, tokens_), generator=generator)
+        logits = 2 * torch.randn(batch, tokens_, vocab_size, generator=generator, dtype=dtype)
+        labels = torch.randint(1, vocab_size, (batch, tokens_), generator=generator)
         asked = torch.zeros(batch, tokens_, dtype=torch.bool)
         for row in range(batch):  # a different number in each
             asked[row, torch.randperm(tokens_, generator=generator)[: 1 + (2 * row) % 5]] = True
@@ -84,7 +84,7 @@ EXERCISE = Exercise(
     name="pretraining_loss",
     title="Both goals in one loss",
     statement=(
-        "pretraining_loss(word_logits [batch, tokens, vocabulary], word_labels [batch, tokens], pair_logits [batch, "
+        "pretraining_loss(word_logits [batch, tokens, vocab_size], word_labels [batch, tokens], pair_logits [batch, "
         "2], pair_labels [batch]) -> []: the mean loss of the hidden tokens plus the mean loss of the pairs."
     ),
     points=2,

@@ -35,15 +35,15 @@ def _beam_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case(f"{TREE}, 3 beams", (step_callback(Lesson()), START, END, 3, 8))
         yield Case("the tree of the lesson, 2 beams", (step_callback(Lesson()), START, END, 2, 8))
-    for beams, vocabulary, longest, apart in (
+    for beams, vocab_size, longest, apart in (
         (2, 6, 6, ()),
         (3, 5, 5, ()),
         (2, 7, 5, (_LONGEST_RETURNED, _PROBABILITIES_ADDED)),
         (3, 6, 6, (_searched, _TWO_CONTINUATIONS_EACH)),
     ):
-        model = _worth_searching(generator, beams, vocabulary, longest, apart=apart)
+        model = _worth_searching(generator, beams, vocab_size, longest, apart=apart)
         yield Case(
-            f"{beams} beams, {vocabulary} tokens to choose from", (step_callback(model), START, END, beams, longest)
+            f"{beams} beams, {vocab_size} tokens to choose from", (step_callback(model), START, END, beams, longest)
         )
     model = _worth_searching(generator, 4, 5, 4, ids=(4, 0), apart=(_searched, _slip((", end_id\n", f", {END}\n"))))
     yield Case("<s> and <e> have other ids", (step_callback(model), 4, 0, 4, 4))
@@ -82,7 +82,7 @@ def _beyond_a_float(model: NextWord, length: int) -> bool:
 def _worth_searching(
     generator: Generator,
     beams: int,
-    vocabulary: int,
+    vocab_size: int,
     longest: int,
     never: int | None = None,
     apart: tuple[Callable[..., Tensor], ...] = (),
@@ -105,17 +105,17 @@ def _worth_searching(
             return False
         return all(torch.equal(found, answer(*asked)) for answer in COUNTING_DIFFERENTLY)
 
-    return draw_model(generator, vocabulary, suits, never)
+    return draw_model(generator, vocab_size, suits, never)
 
 
 _Kept = list[tuple[float, list[int]]]
 """Sentences with their scores."""
 
 
-def _searched(step: Step, start_id: int, end_id: int, beams: int, max_length: int) -> Tensor:
+def _searched(step: Step, start_id: int, end_id: int, beams: int, max_new_tokens: int) -> Tensor:
     start, end = start_id, end_id
     kept: _Kept = [(0.0, [start])]
-    for _ in range(max_length):
+    for _ in range(max_new_tokens):
         candidates = [sentence for sentence in kept if sentence[1][-1] == end]
         for score, tokens in kept:
             if tokens[-1] != end:
@@ -157,11 +157,11 @@ _LEAST_PROBABLE = (
 )
 
 
-def _others_live_on(step: Step, start_id: int, end_id: int, beams: int, max_length: int) -> Tensor:
+def _others_live_on(step: Step, start_id: int, end_id: int, beams: int, max_new_tokens: int) -> Tensor:
     """As `decoding.beam` counts: what ends among the best `beams` is finished; the best `beams` others live on."""
     live: _Kept = [(0.0, [start_id])]
     finished: _Kept = []
-    for _ in range(max_length):
+    for _ in range(max_new_tokens):
         best = sorted(_continued(step, live), reverse=True)
         live = [each for each in best if each[1][-1] != end_id][:beams]
         finished += [each for each in best[:beams] if each[1][-1] == end_id]
@@ -180,20 +180,20 @@ _ENOUGH_FINISHED = Edited(
 """What ends is set aside; once there is one for each beam, the search is over and the best of them is found."""
 
 
-def _beams_in_tensors(step: Step, start_id: int, end_id: int, beams: int, max_length: int) -> Tensor:
+def _beams_in_tensors(step: Step, start_id: int, end_id: int, beams: int, max_new_tokens: int) -> Tensor:
     tokens, scores = torch.tensor([[start_id]]), torch.zeros(1)
-    for _ in range(max_length):
+    for _ in range(max_new_tokens):
         ended = tokens[:, -1] == end_id
         rows = [row[row != -1] for row in tokens]
         logits = torch.stack([step(row) for row in rows])
         following = torch.log_softmax(logits, dim=-1)
-        vocabulary = following.shape[-1]
-        stays = torch.full((vocabulary,), -math.inf, dtype=following.dtype)
+        vocab_size = following.shape[-1]
+        stays = torch.full((vocab_size,), -math.inf, dtype=following.dtype)
         stays[end_id] = 0.0  # after <e> nothing but <e>, at no cost
         following = torch.where(ended.unsqueeze(1), stays, following)
         totals = (scores.unsqueeze(1) + following).flatten()
         scores, places = totals.topk(min(beams, len(totals)))
-        tokens = torch.cat([tokens[places // vocabulary], (places % vocabulary).unsqueeze(1)], dim=1)
+        tokens = torch.cat([tokens[places // vocab_size], (places % vocab_size).unsqueeze(1)], dim=1)
         tokens = tokens[scores > -math.inf]
         scores = scores[scores > -math.inf]
     best = tokens[scores.argmax(), 1:].tolist()
@@ -222,7 +222,7 @@ EXERCISE = Exercise(
     name="beam_search",
     title="Beam search",
     statement=(
-        "beam_search(step, start_id, end_id, beams, max_length) -> int64 [new]: the most probable of the sentences "
+        "beam_search(step, start_id, end_id, beams, max_new_tokens) -> int64 [new]: the most probable of the sentences "
         "found by a search that keeps the `beams` best at every step, finished ones included."
     ),
     points=6,
@@ -250,7 +250,7 @@ EXERCISE = Exercise(
         Hint(
             "outline",
             "Start with one pair, the score 0.0 and a list with the start id.\n"
-            "Up to `max_length` times: the candidates are the finished beginnings, as they are, and the "
+            "Up to `max_new_tokens` times: the candidates are the finished beginnings, as they are, and the "
             "continuations of all others.\n"
             "A continuation's score is the old score plus the token's log-probability; take a log-softmax of the "
             "logits, or scores of different beginnings cannot be compared.\n"
@@ -271,7 +271,9 @@ EXERCISE = Exercise(
             "greedy",
             "Your answer is what greedy decoding writes, however many beams it gets. Keep the `beams` best of all "
             "candidates at every step; and begin with <s> once, because copies of it would stay copies.",
-            lambda step, start_id, end_id, beams, max_length: decoding.greedy(step, start_id, end_id, max_length),
+            lambda step, start_id, end_id, beams, max_new_tokens: decoding.greedy(
+                step, start_id, end_id, max_new_tokens
+            ),
         ),
         Misconception(
             "logits_added",
@@ -324,7 +326,7 @@ EXERCISE = Exercise(
         Misconception(
             "enough_finished",
             "Your answer stops as soon as `beams` sentences are finished, and returns the best of them. One that is "
-            "still under way may be more probable: go on as long as it is, up to max_length tokens.",
+            "still under way may be more probable: go on as long as it is, up to max_new_tokens tokens.",
             _ENOUGH_FINISHED,
         ),
         Misconception(
@@ -351,13 +353,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_word_short",
-            "Your answer may write one token fewer than max_length: <s> does not count.",
-            _slip(("range(max_length)", "range(max_length - 1)")),
+            "Your answer may write one token fewer than max_new_tokens: <s> does not count.",
+            _slip(("range(max_new_tokens)", "range(max_new_tokens - 1)")),
         ),
         Misconception(
             "one_word_more",
-            "Your answer may write one token more than max_length.",
-            _slip(("range(max_length)", "range(max_length + 1)")),
+            "Your answer may write one token more than max_new_tokens.",
+            _slip(("range(max_new_tokens)", "range(max_new_tokens + 1)")),
         ),
         Misconception(
             "one_beam_more",
@@ -367,7 +369,7 @@ EXERCISE = Exercise(
         Misconception(
             "finished_preferred",
             "At the end your answer returns the best sentence that has its <e>, even where one that is cut off at "
-            "max_length is more probable. Such a sentence counts as it is.",
+            "max_new_tokens is more probable. Such a sentence counts as it is.",
             _slip(_FIRST_FINISHED),
         ),
         Misconception(
@@ -396,7 +398,7 @@ EXERCISE = Exercise(
         Misconception(
             "stopped_at_the_first_end",
             "Your answer stops as soon as one sentence has its <e>. Others may still become the best: go on until "
-            "every sentence that is kept has one, or max_length tokens.",
+            "every sentence that is kept has one, or max_new_tokens tokens.",
             _slip(_STOP),
             alone=True,
         ),

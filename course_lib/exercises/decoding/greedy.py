@@ -46,24 +46,24 @@ def _greedy_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         ("large logits", START, END, torch.float32, 100.0),
         ("double precision", START, END, torch.float64, 0.0),
     ):
-        vocabulary, longest = integer(generator, 7, 10), 12
-        drawn = draw_model(generator, vocabulary, suits, offset=offset)
+        vocab_size, longest = integer(generator, 7, 10), 12
+        drawn = draw_model(generator, vocab_size, suits, offset=offset)
         model = replace(drawn, dtype=dtype)
         yield Case(name, (step_callback(model), start, end, longest))
         if not offset and dtype == torch.float32 and end == END:
             strict = replace(model, last=END)
             yield Case("a model that must not be asked after <e>", (step_callback(strict), start, end, longest))
-    vocabulary, longest = integer(generator, 5, 9), integer(generator, 5, 9)
-    endless = draw_model(generator, vocabulary, lambda _model: True, never=END)
+    vocab_size, longest = integer(generator, 5, 9), integer(generator, 5, 9)
+    endless = draw_model(generator, vocab_size, lambda _model: True, never=END)
     yield Case("a model that never writes <e>", (step_callback(endless), START, END, longest), part=LIMIT)
     yield Case("two tokens at most", (step_callback(endless), START, END, 2), part=LIMIT)
     yield Case("one token at most", (step_callback(endless), START, END, 1), part=LIMIT)
 
 
-def _greedily(step: Step, start_id: int, end_id: int, max_length: int) -> Tensor:
+def _greedily(step: Step, start_id: int, end_id: int, max_new_tokens: int) -> Tensor:
     start, end = start_id, end_id
     tokens = [start]
-    while len(tokens) <= max_length and tokens[-1] != end:
+    while len(tokens) <= max_new_tokens and tokens[-1] != end:
         logits = step(torch.tensor(tokens))
         tokens.append(int(logits.argmax()))
     return torch.tensor(tokens[1:], dtype=torch.long)
@@ -72,9 +72,9 @@ def _greedily(step: Step, start_id: int, end_id: int, max_length: int) -> Tensor
 _slip = partial(Edited, _greedily)
 
 
-def _greedy_by_cat(step: Step, start_id: int, end_id: int, max_length: int) -> Tensor:
+def _greedy_by_cat(step: Step, start_id: int, end_id: int, max_new_tokens: int) -> Tensor:
     tokens = torch.tensor([start_id])
-    for _ in range(max_length):
+    for _ in range(max_new_tokens):
         token = step(tokens).argmax(dim=-1, keepdim=True)
         tokens = torch.cat([tokens, token])
         if token == end_id:
@@ -82,9 +82,9 @@ def _greedy_by_cat(step: Step, start_id: int, end_id: int, max_length: int) -> T
     return tokens[1:]
 
 
-def _greedy_with_lists(step: Step, start_id: int, end_id: int, max_length: int) -> Tensor:
+def _greedy_with_lists(step: Step, start_id: int, end_id: int, max_new_tokens: int) -> Tensor:
     tokens: list[int] = []
-    for _ in range(max_length):
+    for _ in range(max_new_tokens):
         scores = step([start_id, *tokens]).tolist()  # type: ignore[arg-type]  # a list does as well
         tokens.append(max(range(len(scores)), key=scores.__getitem__))
         if tokens[-1] == end_id:
@@ -101,8 +101,8 @@ EXERCISE = Exercise(
     name="greedy",
     title="Greedy decoding",
     statement=(
-        "greedy(step, start_id, end_id, max_length) -> int64 [new]: the most probable token at every step, until "
-        "it is <e> or there are max_length tokens; without <s>, with <e> where it was reached; max_length is "
+        "greedy(step, start_id, end_id, max_new_tokens) -> int64 [new]: the most probable token at every step, until "
+        "it is <e> or there are max_new_tokens tokens; without <s>, with <e> where it was reached; max_new_tokens is "
         "at least 1."
     ),
     points=3,
@@ -122,7 +122,7 @@ EXERCISE = Exercise(
         Hint(
             "outline",
             "Begin with a list that holds the start id.\n"
-            "Go on while fewer than `max_length` tokens are written and the last one is not the end id.\n"
+            "Go on while fewer than `max_new_tokens` tokens are written and the last one is not the end id.\n"
             "Ask `step` with the whole list as a tensor, and append the place of the largest logit.\n"
             "Return everything except the start, as a tensor.",
             answers=(
@@ -148,14 +148,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "end_put_behind",
-            "Your answer puts <e> after a sentence that max_length cuts off. The model did not write it: return "
+            "Your answer puts <e> after a sentence that max_new_tokens cuts off. The model did not write it: return "
             "the tokens as they are.",
             _slip(("tokens[1:]", "tokens[1:] if tokens[-1] == end else [*tokens[1:], end]")),
             alone=True,
         ),
         Misconception(
             "end_put_last",
-            "Where max_length cuts a sentence off, your answer has <e> in place of the last token. The model did "
+            "Where max_new_tokens cuts a sentence off, your answer has <e> in place of the last token. The model did "
             "not write it: return the tokens as they are.",
             _slip(("tokens[1:]", "[*tokens[1:-1], end]")),
             alone=True,
@@ -182,14 +182,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_word_short",
-            "Your answer stops one token too early where the model writes no <e>: <s> does not count. max_length "
+            "Your answer stops one token too early where the model writes no <e>: <s> does not count. max_new_tokens "
             "is how many new tokens there may be.",
-            _slip(("<= max_length", "< max_length")),
+            _slip(("<= max_new_tokens", "< max_new_tokens")),
         ),
         Misconception(
             "one_word_more",
-            "Your answer writes one token more than max_length allows where the model writes no <e>.",
-            _slip(("<= max_length", "<= max_length + 1")),
+            "Your answer writes one token more than max_new_tokens allows where the model writes no <e>.",
+            _slip(("<= max_new_tokens", "<= max_new_tokens + 1")),
         ),
         Misconception(
             "none_twice",

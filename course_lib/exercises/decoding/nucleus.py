@@ -97,7 +97,7 @@ EXERCISE = Exercise(
     name="nucleus",
     title="Nucleus",
     statement=(
-        "nucleus(probabilities [..., vocabulary], p) -> [..., vocabulary]: 0 except for the fewest most probable "
+        "nucleus(probabilities [..., vocab_size], p) -> [..., vocab_size]: 0 except for the fewest most probable "
         "tokens whose probabilities sum to at least p, and those divided by their sum."
     ),
     points=3,
@@ -117,7 +117,7 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "Sorting gives values and places, both `[..., vocabulary]`. The mass before each token is the cumulative "
+            "Sorting gives values and places, both `[..., vocab_size]`. The mass before each token is the cumulative "
             "sum minus the token's own share. `scatter` brings what is kept back to the order of the vocabulary.",
             answers=(
                 "sorted_order",

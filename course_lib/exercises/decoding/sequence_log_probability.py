@@ -34,9 +34,9 @@ def _sequence_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
             "worked example: die Katze tanzte <e>, by the tree of the lesson", _tree_sentence("die Katze tanzte <e>")
         )
     for kind in kinds(generator):
-        tokens, vocabulary = kind.sizes(2)
-        expected = torch.randint(vocabulary, (*kind.leading, tokens), generator=generator)
-        yield Case(kind.name, (2 * kind.normal(tokens, vocabulary) + 1, expected))
+        tokens, vocab_size = kind.sizes(2)
+        expected = torch.randint(vocab_size, (*kind.leading, tokens), generator=generator)
+        yield Case(kind.name, (2 * kind.normal(tokens, vocab_size) + 1, expected))
     tokens = integer(generator, 150, 200)
     logits = 3 * torch.randn(tokens, 40, generator=generator)
     yield Case(f"{tokens} tokens", (logits, torch.randint(40, (tokens,), generator=generator)), part=SMALL)
@@ -109,7 +109,7 @@ EXERCISE = Exercise(
     name="sequence_log_probability",
     title="How probable a sentence is",
     statement=(
-        "sequence_log_probability(logits [..., tokens, vocabulary], expected int64 [..., tokens]) -> [...]: the "
+        "sequence_log_probability(logits [..., tokens, vocab_size], expected int64 [..., tokens]) -> [...]: the "
         "natural logarithm of the whole sentence's probability, by the chain rule; all logits are finite."
     ),
     points=3,
@@ -129,7 +129,7 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "A log-softmax over the vocabulary keeps `[..., tokens, vocabulary]`. `gather` takes one entry of each "
+            "A log-softmax over the vocabulary keeps `[..., tokens, vocab_size]`. `gather` takes one entry of each "
             "row, if the index has a last dimension of size 1; without that dimension again it is `[..., tokens]`, and "
             "the sum over the tokens is `[...]`.",
             answers=(

@@ -56,7 +56,7 @@ def step_callback(model: Step) -> Callback:
 
 def draw_model(
     generator: Generator,
-    vocabulary: int,
+    vocab_size: int,
     suits: Callable[[NextWord], bool],
     never: int | None = None,
     *,
@@ -65,7 +65,7 @@ def draw_model(
 ) -> NextWord:
     """A model that suits; most seeds give one soon."""
     while True:
-        model = NextWord(integer(generator, 0, 10**6), vocabulary, never, spread=spread, offset=offset)
+        model = NextWord(integer(generator, 0, 10**6), vocab_size, never, spread=spread, offset=offset)
         if suits(model):
             return model
 

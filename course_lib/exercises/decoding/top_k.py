@@ -67,7 +67,7 @@ EXERCISE = Exercise(
     name="top_k",
     title="Top-k",
     statement=(
-        "top_k(probabilities [..., vocabulary], k) -> [..., vocabulary]: 0 except for the k most probable tokens, "
+        "top_k(probabilities [..., vocab_size], k) -> [..., vocab_size]: 0 except for the k most probable tokens, "
         "whose probabilities are divided by their sum; all tokens where k is larger than the vocabulary."
     ),
     points=3,

@@ -24,11 +24,11 @@ def _temperature_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case("the ten tokens of the lesson, temperature 2", (BEHIND_DIE_KATZE.log(), 2.0))
         yield Case("the ten tokens of the lesson, temperature 0.02", (BEHIND_DIE_KATZE.log(), 0.02), part=NEAR_0)
     for kind, temperature in zip(kinds(generator), (0.7, 1.5, 0.4, 2.5, 1.0), strict=True):
-        (vocabulary,) = kind.sizes(1)
+        (vocab_size,) = kind.sizes(1)
         several = (3,) if kind.transposed else ()
-        yield Case(f"{kind.name}, temperature {temperature:g}", (2 * kind.normal(*several, vocabulary), temperature))
-    (vocabulary,) = sizes(generator, 1)
-    logits = 20 * torch.randn(2, vocabulary, generator=generator)
+        yield Case(f"{kind.name}, temperature {temperature:g}", (2 * kind.normal(*several, vocab_size), temperature))
+    (vocab_size,) = sizes(generator, 1)
+    logits = 20 * torch.randn(2, vocab_size, generator=generator)
     logits[0, 0], logits[1, 1] = 80.0, -80.0
     yield Case("a temperature near 0", (logits, 0.02), part=NEAR_0)
     order = torch.stack([torch.randperm(8, generator=generator) for _ in range(2)])
@@ -64,7 +64,7 @@ EXERCISE = Exercise(
     name="with_temperature",
     title="Temperature",
     statement=(
-        "with_temperature(logits [..., vocabulary], temperature) -> [..., vocabulary]: probabilities, "
+        "with_temperature(logits [..., vocab_size], temperature) -> [..., vocab_size]: probabilities, "
         "softmax(logits / temperature); the temperature is at least 0.01."
     ),
     points=2,

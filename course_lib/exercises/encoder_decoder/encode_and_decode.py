@@ -58,8 +58,8 @@ def _parts(generator: Generator, d_model: int, layers: int, vocabularies: tuple[
         module.load_state_dict(random_weights(module, generator))
         return module.eval()
 
-    def embedding(vocabulary: int) -> partial[Tensor]:
-        table = torch.randn(vocabulary, d_model, generator=generator)
+    def embedding(vocab_size: int) -> partial[Tensor]:
+        table = torch.randn(vocab_size, d_model, generator=generator)
         return partial(_embedded, table=table, position=torch.randn(20, d_model, generator=generator))
 
     encoder = [partial(_encoded, block=weighted(blocks.EncoderBlock(config))) for _ in range(layers)]
@@ -174,7 +174,7 @@ EXERCISE = Exercise(
     title="Encoder and decoder joined",
     statement=(
         "encode_and_decode(source [batch, source], target [batch, target], embed_source, encoder, embed_target, "
-        "decoder, output) -> logits [batch, target, vocabulary]: masks made, blocks called in order, the last encoder "
+        "decoder, output) -> logits [batch, target, vocab_size]: masks made, blocks called in order, the last encoder "
         "block's output as every decoder block's memory."
     ),
     points=4,

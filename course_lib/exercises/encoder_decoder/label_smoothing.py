@@ -24,12 +24,12 @@ def _smoothing_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         p = torch.tensor([[0.6, 0.25, 0.1, 0.04, 0.01]])
         yield Case("worked example: I went to class and took ... notes", (p.log(), torch.tensor([0]), 0.1))
     for kind, smoothing in zip(layouts(generator), (0.1, 0.2, 0.3), strict=True):
-        tokens, vocabulary = integer(generator, 6, 9), integer(generator, 3, 6)
-        expected = torch.randint(vocabulary, (tokens,), generator=generator)
-        yield Case(kind.name, (2 * kind.normal(tokens, vocabulary), expected, smoothing), gradients=(0,))
-    tokens, vocabulary = 3, integer(generator, 20, 30)
-    logits = 5 * torch.randn(tokens, vocabulary, generator=generator)
-    expected = torch.randint(vocabulary, (tokens,), generator=generator)
+        tokens, vocab_size = integer(generator, 6, 9), integer(generator, 3, 6)
+        expected = torch.randint(vocab_size, (tokens,), generator=generator)
+        yield Case(kind.name, (2 * kind.normal(tokens, vocab_size), expected, smoothing), gradients=(0,))
+    tokens, vocab_size = 3, integer(generator, 20, 30)
+    logits = 5 * torch.randn(tokens, vocab_size, generator=generator)
+    expected = torch.randint(vocab_size, (tokens,), generator=generator)
     yield Case("a larger vocabulary", (logits, expected, 0.15), gradients=(0,))
     yield Case("no smoothing at all", (logits, expected, 0.0), gradients=(0,))
     # With these sizes even a target in single precision is exact.
@@ -80,7 +80,7 @@ EXERCISE = Exercise(
     name="label_smoothing",
     title="Label smoothing",
     statement=(
-        "label_smoothing(logits [tokens, vocabulary], expected int64 [tokens], smoothing) -> scalar: the mean "
+        "label_smoothing(logits [tokens, vocab_size], expected int64 [tokens], smoothing) -> scalar: the mean "
         "cross-entropy, in nats, with the target 1 - smoothing at the right token and the rest shared equally by all "
         "*other* tokens (S4), with gradients."
     ),
@@ -100,9 +100,9 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "Log-probabilities are `[tokens, vocabulary]`. The right tokens' entries, picked with `gather`, are "
+            "Log-probabilities are `[tokens, vocab_size]`. The right tokens' entries, picked with `gather`, are "
             "`[tokens]`; those of all others are the sum over the vocabulary minus them, `[tokens]` too. Each other "
-            "token gets ε over `vocabulary - 1`.",
+            "token gets ε over `vocab_size - 1`.",
             answers=(
                 "torchs_variant",
                 "shared_by_too_many",

@@ -20,9 +20,9 @@ def _likelihood_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         p, expected = meowed_table()
         yield Case("worked example: The gray fluffy cat meowed very loudly EOS", (p.log(), expected))
     for kind in kinds(generator):
-        tokens, vocabulary = (1, 1) if kind.ones else (integer(generator, 3, 8), integer(generator, 10, 15))
-        log_p = kind.normal(tokens, vocabulary).log_softmax(-1)
-        expected = torch.randint(vocabulary, log_p.shape[:-1], generator=generator)
+        tokens, vocab_size = (1, 1) if kind.ones else (integer(generator, 3, 8), integer(generator, 10, 15))
+        log_p = kind.normal(tokens, vocab_size).log_softmax(-1)
+        expected = torch.randint(vocab_size, log_p.shape[:-1], generator=generator)
         yield Case(kind.name, (log_p, expected))
     log_p = (torch.rand(1, 100_000, generator=generator) / 2).log_softmax(-1)
     yield Case("a large vocabulary, and the gradient", (log_p, torch.tensor([70_000])), gradients=(0,))
@@ -66,7 +66,7 @@ EXERCISE = Exercise(
     name="negative_log_likelihood",
     title="Negative log-likelihood",
     statement=(
-        "negative_log_likelihood(log_p [..., tokens, vocabulary], expected int64 [..., tokens]) -> scalar: the mean "
+        "negative_log_likelihood(log_p [..., tokens, vocab_size], expected int64 [..., tokens]) -> scalar: the mean "
         "over all tokens of -ln p(right token), in nats."
     ),
     points=2,

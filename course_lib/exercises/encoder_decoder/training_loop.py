@@ -40,14 +40,14 @@ def _loop_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
 
 def _loop_weights(kind: Kind) -> tuple[Tensor, Tensor, list[Batch]]:
     """W, b and four batches of different sizes."""
-    d_model, vocabulary = sizes(kind.generator, 2)
-    vocabulary += 3
+    d_model, vocab_size = sizes(kind.generator, 2)
+    vocab_size += 3
     batches = []
     for tokens in sizes(kind.generator, 4):
         scale = 0.3 + 2 * float(torch.rand((), generator=kind.generator))
         x = scale * kind.normal(tokens + 1, d_model)
-        batches.append((x, torch.randint(vocabulary, (tokens + 1,), generator=kind.generator)))
-    return kind.normal(d_model, vocabulary), kind.normal(vocabulary), batches
+        batches.append((x, torch.randint(vocab_size, (tokens + 1,), generator=kind.generator)))
+    return kind.normal(d_model, vocab_size), kind.normal(vocab_size), batches
 
 
 Batches = Sequence[tuple[Tensor, Tensor]]
@@ -81,14 +81,14 @@ _NORM = "torch.cat([W.grad.flatten(), b.grad]).norm()"
 
 def _trained_by_torch(W: Tensor, b: Tensor, batches: Batches, rate: float, clip: float) -> Trained:
     parameters = [nn.Parameter(W.clone()), nn.Parameter(b.clone())]
-    optimiser = torch.optim.SGD(parameters, lr=rate)
+    optimizer = torch.optim.SGD(parameters, lr=rate)
     losses = torch.zeros(len(batches), dtype=W.dtype)
     for i, (x, expected) in enumerate(batches):
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         loss = F.cross_entropy(x @ parameters[0] + parameters[1], expected)
         loss.backward()
         nn.utils.clip_grad_norm_(parameters, clip)
-        optimiser.step()
+        optimizer.step()
         losses[i] = loss.detach()
     return parameters[0].detach(), parameters[1].detach(), losses
 
@@ -116,7 +116,7 @@ EXERCISE = Exercise(
     name="training_loop",
     title="A training loop",
     statement=(
-        "training_loop(W [d_model, vocabulary], b [vocabulary], batches, rate, clip) -> (W, b, losses [steps]): for "
+        "training_loop(W [d_model, vocab_size], b [vocab_size], batches, rate, clip) -> (W, b, losses [steps]): for "
         "each batch (x [tokens, d_model], expected [tokens]) the mean NLL of x W + b, its gradients, clipped together "
         "to the norm `clip`, and a step of gradient descent; all three in the dtype of W."
     ),

@@ -21,9 +21,9 @@ from course_lib.references.gpt import CausalLanguageModel
 
 def _model_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
-        construct = {"vocabulary": 5, "context": 4, "d_model": 6, "heads": 2, "layers": 1, "causal": True}
+        construct = {"vocab_size": 5, "context_length": 4, "d_model": 6, "heads": 2, "layers": 1, "causal": True}
         yield _model_case("worked example: I saw the dog", generator, construct, SENTENCES[:, :-1])
-    construct = {"vocabulary": 3, "context": 2, "d_model": 2, "heads": 1, "layers": 1, "causal": True}
+    construct = {"vocab_size": 3, "context_length": 2, "d_model": 2, "heads": 1, "layers": 1, "causal": True}
     yield _model_case("a single token, alone in its batch", generator, construct, torch.tensor([[2]]))
     for name, causal, full, dtype in (
         ("a batch", True, False, torch.float32),
@@ -35,14 +35,14 @@ def _model_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         tokens += 2
         heads = integer(generator, 2, 4)
         construct = {
-            "vocabulary": integer(generator, 20, 30),
-            "context": tokens if full else tokens + integer(generator, 1, 4),
+            "vocab_size": integer(generator, 20, 30),
+            "context_length": tokens if full else tokens + integer(generator, 1, 4),
             "d_model": heads * integer(generator, 3, 6),
             "heads": heads,
             "layers": 2,
             "causal": causal,
         }
-        ids = random_ids(generator, int(construct["vocabulary"]), batch, tokens)
+        ids = random_ids(generator, int(construct["vocab_size"]), batch, tokens)
         yield _model_case(name, generator, construct, ids, CORE if causal else WITHOUT_MASK, dtype)
 
 
@@ -112,15 +112,15 @@ class _ModelLaidOutAnew(nn.Module):
     """As a student may lay it out: the parameters' names kept, the mask a buffer that is not saved."""
 
     def __init__(
-        self, vocabulary: int, context: int, d_model: int, heads: int, layers: int, causal: bool = True
+        self, vocab_size: int, context_length: int, d_model: int, heads: int, layers: int, causal: bool = True
     ) -> None:
         super().__init__()
-        self.embedding = nn.Embedding(vocabulary, d_model)
-        self.positions = LearnedPositions(d_model, context)
+        self.embedding = nn.Embedding(vocab_size, d_model)
+        self.positions = LearnedPositions(d_model, context_length)
         config = BlockConfig(d_model, heads, 4 * d_model, activation="gelu_tanh", norm_first=True)
         self.blocks = nn.ModuleList([EncoderBlock(config) for _ in range(layers)])
         self.norm = nn.LayerNorm(d_model)
-        mask = torch.ones(context, context, dtype=torch.bool)
+        mask = torch.ones(context_length, context_length, dtype=torch.bool)
         self.mask: Tensor
         self.register_buffer("mask", mask.tril() if causal else mask, persistent=False)
 
@@ -142,9 +142,9 @@ EXERCISE = Exercise(
     name="CausalLanguageModel",
     title="A causal language model",
     statement=(
-        "class CausalLanguageModel(nn.Module): __init__(vocabulary, context, d_model, heads, layers, causal=True) is "
-        "given; forward(ids int64 [batch, tokens]) -> logits [batch, tokens, vocabulary]: embedding, positions, blocks "
-        "under a causal mask, norm, tied output."
+        "class CausalLanguageModel(nn.Module): __init__(vocab_size, context_length, d_model, heads, layers, "
+        "causal=True) is given; forward(ids int64 [batch, tokens]) -> logits [batch, tokens, vocab_size]: embedding, "
+        "positions, blocks under a causal mask, norm, tied output."
     ),
     points=5,
     minutes=25,
@@ -152,6 +152,7 @@ EXERCISE = Exercise(
     source="S0, transformer language models; S2, transformer decoder (T-D)",
     reference=CausalLanguageModel,
     cases=_model_cases,
+    formerly={"vocab_size": "vocabulary", "context_length": "context"},
     parts={CORE: 4, WITHOUT_MASK: 1},
     correct=CORRECT,
     hints=(
@@ -313,7 +314,7 @@ EXERCISE = Exercise(
         Misconception(
             "last_word_only",
             "Your model answers after the last token only. Return logits for every position, [batch, tokens, "
-            "vocabulary]: in training each of them is a question.",
+            "vocab_size]: in training each of them is a question.",
             _slip(("x @", "x[:, -1] @")),
         ),
         Misconception(
@@ -323,7 +324,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "view_for_transpose",
-            "Your model reshapes the embedding to [d_model, vocabulary], which tears its rows apart. Transpose it: "
+            "Your model reshapes the embedding to [d_model, vocab_size], which tears its rows apart. Transpose it: "
             "self.embedding.weight.T.",
             _slip_alone(("weight.T", "weight.view(x.shape[-1], -1)")),
         ),

@@ -28,50 +28,52 @@ def _count_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         for layers, d_model in GPT2_SIZES.items():
             first = "worked example, the smallest GPT-2" if layers == 12 else f"GPT-2 with {layers} layers"
             yield Case(first, (50_257, 1024, d_model, layers, True))
-    vocabulary, context = integer(generator, 1000, 9000), integer(generator, 100, 900)
-    yield Case("another model", (vocabulary, context, integer(generator, 11, 99), integer(generator, 3, 9), True))
+    vocab_size, context_length = integer(generator, 1000, 9000), integer(generator, 100, 900)
+    yield Case(
+        "another model", (vocab_size, context_length, integer(generator, 11, 99), integer(generator, 3, 9), True)
+    )
     if hidden:
-        vocabulary, context = integer(generator, 1000, 9000), integer(generator, 100, 900)
-        yield Case("no blocks at all", (vocabulary, context, integer(generator, 11, 99), 0, True))
+        vocab_size, context_length = integer(generator, 1000, 9000), integer(generator, 100, 900)
+        yield Case("no blocks at all", (vocab_size, context_length, integer(generator, 11, 99), 0, True))
     else:
         yield Case("no blocks at all", (integer(generator, 50, 99), integer(generator, 5, 9), 12, 0, True))
-    vocabulary, d_model = integer(generator, 1000, 9000), integer(generator, 11, 99)
-    context = integer(generator, 100, 900) if hidden else 1024
-    yield Case("an output of its own", (vocabulary, context, d_model, 4, False), part=OWN_OUTPUT)
+    vocab_size, d_model = integer(generator, 1000, 9000), integer(generator, 11, 99)
+    context_length = integer(generator, 100, 900) if hidden else 1024
+    yield Case("an output of its own", (vocab_size, context_length, d_model, 4, False), part=OWN_OUTPUT)
 
 
-def _count_part_by_part(vocabulary: int, context: int, d_model: int, layers: int, tied: bool) -> int:
+def _count_part_by_part(vocab_size: int, context_length: int, d_model: int, layers: int, tied: bool) -> int:
     attention = 4 * d_model * d_model + 4 * d_model
     feed_forward = 8 * d_model * d_model + 5 * d_model
     norms, last_norm = 4 * d_model, 2 * d_model
-    embedding, positions = vocabulary * d_model, context * d_model
+    embedding, positions = vocab_size * d_model, context_length * d_model
     output = 0 if tied else embedding
     count = embedding + positions + layers * (attention + feed_forward + norms) + last_norm + output
     return count
 
 
 _slip = partial(Edited, _count_part_by_part)
-_GPT_1S_VOCABULARY = ("vocabulary * d_model", "40_478 * d_model")
+_GPT_1S_VOCABULARY = ("vocab_size * d_model", "40_478 * d_model")
 _NO_BIASES = (("d_model + 4 * d_model", "d_model"), ("d_model + 5 * d_model", "d_model"))
 
 
-def _count_a_model(vocabulary: int, context: int, d_model: int, layers: int, tied: bool) -> int:
+def _count_a_model(vocab_size: int, context_length: int, d_model: int, layers: int, tied: bool) -> int:
     """By building the model, on a device that holds no numbers."""
     with torch.device("meta"):
-        parts = [nn.Embedding(vocabulary, d_model), nn.Embedding(context, d_model), nn.LayerNorm(d_model)]
+        parts = [nn.Embedding(vocab_size, d_model), nn.Embedding(context_length, d_model), nn.LayerNorm(d_model)]
         config = BlockConfig(d_model, 1, 4 * d_model)
         parts += [EncoderBlock(config) for _ in range(layers)]
-        parts += [] if tied else [nn.Linear(d_model, vocabulary, bias=False)]
+        parts += [] if tied else [nn.Linear(d_model, vocab_size, bias=False)]
     return sum(parameter.numel() for part in parts for parameter in part.parameters())
 
 
-def _count_shapes(vocabulary: int, context: int, d_model: int, layers: int, tied: bool) -> int:
+def _count_shapes(vocab_size: int, context_length: int, d_model: int, layers: int, tied: bool) -> int:
     wide = 4 * d_model
     block = [(d_model, 3 * d_model), (3 * d_model,), (d_model, d_model), (d_model,)]
     block += [(d_model, wide), (wide,), (wide, d_model), (d_model,)] + [(d_model,)] * 4
-    shapes = [(vocabulary, d_model), (context, d_model), *(block * layers), (d_model,), (d_model,)]
+    shapes = [(vocab_size, d_model), (context_length, d_model), *(block * layers), (d_model,), (d_model,)]
     if not tied:
-        shapes.append((d_model, vocabulary))
+        shapes.append((d_model, vocab_size))
     return sum(math.prod(shape) for shape in shapes)
 
 
@@ -84,8 +86,9 @@ EXERCISE = Exercise(
     name="count_parameters",
     title="Counting parameters",
     statement=(
-        "count_parameters(vocabulary, context, d_model, layers, tied) -> int: how many numbers a GPT-2 of these sizes "
-        "learns, with feed-forward networks of width 4 d_model; `tied` says whether the output layer is the embedding."
+        "count_parameters(vocab_size, context_length, d_model, layers, tied) -> int: how many numbers a GPT-2 of these "
+        "sizes learns, with feed-forward networks of width 4 d_model; `tied` says whether the output layer is the "
+        "embedding."
     ),
     points=3,
     minutes=18,
@@ -156,12 +159,12 @@ EXERCISE = Exercise(
         Misconception(
             "vocabulary_of_gpt_2",
             "Your answer counts 50,257 tokens, whatever the vocabulary is. Count with the vocabulary that is given.",
-            _slip(("vocabulary * d_model", "50_257 * d_model")),
+            _slip(("vocab_size * d_model", "50_257 * d_model")),
         ),
         Misconception(
             "context_of_gpt_2",
             "Your answer counts 1024 positions, whatever the context is. Count with the context that is given.",
-            _slip(("context * d_model", "1024 * d_model")),
+            _slip(("context_length * d_model", "1024 * d_model")),
         ),
         Misconception(
             "always_twelve_layers",
@@ -237,18 +240,18 @@ EXERCISE = Exercise(
         Misconception(
             "no_positions",
             "Your answer leaves out the positions. GPT-2 learns a vector for each of them: context times d_model.",
-            _slip(("context * d_model", "0")),
+            _slip(("context_length * d_model", "0")),
         ),
         Misconception(
             "one_number_a_position",
             "Your answer counts one number for each position. A position has a vector of its own, of d_model numbers.",
-            _slip(("context * d_model", "context")),
+            _slip(("context_length * d_model", "context_length")),
         ),
         Misconception(
             "positions_in_every_block",
             "Your answer counts the positions once for each block. They are added to the embeddings, once: context "
             "times d_model.",
-            _slip(("context * d_model", "layers * context * d_model")),
+            _slip(("context_length * d_model", "layers * context_length * d_model")),
         ),
         Misconception(
             "no_biases_and_no_norms",
@@ -280,13 +283,13 @@ EXERCISE = Exercise(
             "attention_weights_counted",
             "Your answer counts context times context numbers in each block. Attention's weights are computed afresh "
             "from every text, and never learned.",
-            _slip(("return count", "return count + layers * context * context")),
+            _slip(("return count", "return count + layers * context_length * context_length")),
         ),
         Misconception(
             "own_output_with_bias",
             "Your answer is right for tied outputs. Where `tied` is False it gives the output layer a bias, and "
             "GPT-2's has none.",
-            _slip(("else embedding", "else embedding + vocabulary")),
+            _slip(("else embedding", "else embedding + vocab_size")),
             alone=True,
         ),
     ),

@@ -34,16 +34,16 @@ def _fine_tuning_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         )
     for kind in batched_kinds(generator):
         (batch,) = kind.leading
-        tokens, vocabulary = (1, 2) if kind.ones else (integer(generator, 8, 11), integer(generator, 12, 19))
+        tokens, vocab_size = (1, 2) if kind.ones else (integer(generator, 8, 11), integer(generator, 12, 19))
         classes = integer(generator, 2, 5)
-        targets = random_ids(generator, vocabulary, batch, tokens)
+        targets = random_ids(generator, vocab_size, batch, tokens)
         targets[-1, 0] = 0
         yield Case(
             kind.name,
             (
                 2 * torch.randn(batch, classes, generator=generator, dtype=kind.dtype),
                 random_ids(generator, classes, batch),
-                2 * kind.normal(tokens, vocabulary),
+                2 * kind.normal(tokens, vocab_size),
                 targets,
                 integer(generator, 2, 8) / 10 + (1.05 if kind.transposed else 0.05),
             ),
@@ -104,7 +104,7 @@ EXERCISE = Exercise(
     name="fine_tuning_loss",
     title="The loss of fine-tuning",
     statement=(
-        "fine_tuning_loss(class_logits [batch, classes], labels int64 [batch], lm_logits [batch, tokens, vocabulary], "
+        "fine_tuning_loss(class_logits [batch, classes], labels int64 [batch], lm_logits [batch, tokens, vocab_size], "
         "targets int64 [batch, tokens], weight) -> a single number: the mean cross-entropy of the labels, plus weight "
         "times that of the tokens."
     ),
@@ -219,8 +219,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "reshaped_not_transposed",
-            "Your answer reshapes lm_logits to [batch, vocabulary, tokens], which tears the rows of numbers apart. "
-            "Flatten to [batch * tokens, vocabulary], or swap the dimensions with transpose(1, 2).",
+            "Your answer reshapes lm_logits to [batch, vocab_size, tokens], which tears the rows of numbers apart. "
+            "Flatten to [batch * tokens, vocab_size], or swap the dimensions with transpose(1, 2).",
             _slip((f"{_FLAT}, {_TARGETS}", "lm_logits.reshape(len(targets), -1, targets.shape[-1]), targets)")),
         ),
         # The targets or lm_logits in another order, the last tokens or the first text only, shifted again, no token 0.

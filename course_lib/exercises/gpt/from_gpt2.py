@@ -41,10 +41,10 @@ def _published_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("names that begin with transformer.", (whole,), part=WITHOUT_A_PLACE)
 
 
-def _published(vocabulary: int, context: int, d_model: int, layers: int, draw: Callable[..., Tensor]) -> Tensors:
+def _published(vocab_size: int, context_length: int, d_model: int, layers: int, draw: Callable[..., Tensor]) -> Tensors:
     """A GPT-2 with GPT-2's names and shapes."""
     wide = 4 * d_model
-    tensors = {"wte.weight": draw(vocabulary, d_model), "wpe.weight": draw(context, d_model)}
+    tensors = {"wte.weight": draw(vocab_size, d_model), "wpe.weight": draw(context_length, d_model)}
     for block in range(layers):
         for name, shape in {
             "ln_1.weight": (d_model,),
@@ -66,10 +66,10 @@ def _published(vocabulary: int, context: int, d_model: int, layers: int, draw: C
 
 def _older(tensors: Tensors) -> Tensors:
     """With what early copies store besides: the masks, what they write where a mask forbids, and the head."""
-    context = len(tensors["wpe.weight"])
+    context_length = len(tensors["wpe.weight"])
     more = {}
     for block in range(2):
-        more[f"h.{block}.attn.bias"] = torch.ones(1, 1, context, context, dtype=torch.uint8).tril()
+        more[f"h.{block}.attn.bias"] = torch.ones(1, 1, context_length, context_length, dtype=torch.uint8).tril()
         more[f"h.{block}.attn.masked_bias"] = torch.tensor(-1e4)
     return tensors | more | {"lm_head.weight": tensors["wte.weight"].clone()}
 

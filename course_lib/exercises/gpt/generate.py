@@ -30,17 +30,17 @@ def _generate_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case("worked example: I saw the", (EXAMPLE_MODEL, torch.tensor([0, 1, 2]), 2, 8))
         yield Case("one token", (EXAMPLE_MODEL, torch.tensor([2]), 1, 8))
         yield Case("nothing to write", (EXAMPLE_MODEL, torch.tensor([3]), 0, 8))
-    for name, tokens, new_tokens, context, sure, part in (
+    for name, tokens, max_new_tokens, context_length, sure, part in (
         ("a short prompt", 3, 6, 20, 1.0, CORE),
         ("a prompt of one token, and logits beyond 100", 1, 5, 6, 100.0, CORE),
         ("a text that outgrows the context", 3, 9, 5, 1.0, LONG),
         ("a prompt longer than the context", 9, 4, 4, 1.0, LONG),
     ):
-        vocabulary = integer(generator, 40, 60)
-        drawn = torch.randn(2 * vocabulary + context, vocabulary, generator=generator)
-        own, so_far, place = drawn.split([vocabulary, vocabulary, context])
+        vocab_size = integer(generator, 40, 60)
+        drawn = torch.randn(2 * vocab_size + context_length, vocab_size, generator=generator)
+        own, so_far, place = drawn.split([vocab_size, vocab_size, context_length])
         model = Callback("model", EveryWord(own, so_far, place, sure))
-        yield Case(name, (model, random_ids(generator, vocabulary, tokens), new_tokens, context), part=part)
+        yield Case(name, (model, random_ids(generator, vocab_size, tokens), max_new_tokens, context_length), part=part)
     own, so_far, place = torch.randn(80 + 12, 40, generator=generator).split([40, 40, 12])
     place[3, 0] = 100.0  # after a prompt of two tokens the third new token is token 0, the lesson's full stop
     model = Callback("model", EveryWord(own, so_far, place))
@@ -50,32 +50,32 @@ def _generate_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
 Model = Callable[[Tensor], Tensor]
 
 
-def _writing_token_by_token(model: Model, prompt: Tensor, new_tokens: int, context: int) -> Tensor:
+def _writing_token_by_token(model: Model, prompt: Tensor, max_new_tokens: int, context_length: int) -> Tensor:
     ids = prompt
-    for _ in range(new_tokens):
-        logits = model(ids[-context:].unsqueeze(0))
+    for _ in range(max_new_tokens):
+        logits = model(ids[-context_length:].unsqueeze(0))
         token = logits[0, -1].argmax().reshape(1)
         ids = torch.cat([ids, token])
     return ids
 
 
 _slip = partial(Edited, _writing_token_by_token)
-_READ, _ASKED, _TIMES, _RETURN = "ids[-context:]", "logits[0, -1]", "range(new_tokens)", "return ids"
+_READ, _ASKED, _TIMES, _RETURN = "ids[-context_length:]", "logits[0, -1]", "range(max_new_tokens)", "return ids"
 
 
-def _writing_lists(model: Model, prompt: Tensor, new_tokens: int, context: int) -> Tensor:
+def _writing_lists(model: Model, prompt: Tensor, max_new_tokens: int, context_length: int) -> Tensor:
     tokens = prompt.tolist()
-    while len(tokens) < len(prompt) + new_tokens:
-        logits = model(torch.tensor([tokens[-context:]]))
+    while len(tokens) < len(prompt) + max_new_tokens:
+        logits = model(torch.tensor([tokens[-context_length:]]))
         tokens.append(int(logits[0, -1].argmax()))
     return torch.tensor(tokens)
 
 
-def _writing_in_place(model: Model, prompt: Tensor, new_tokens: int, context: int) -> Tensor:
-    text = torch.zeros(len(prompt) + new_tokens, dtype=torch.long)
+def _writing_in_place(model: Model, prompt: Tensor, max_new_tokens: int, context_length: int) -> Tensor:
+    text = torch.zeros(len(prompt) + max_new_tokens, dtype=torch.long)
     text[: len(prompt)] = prompt
     for end in range(len(prompt), len(text)):
-        text[end] = model(text[None, max(0, end - context) : end])[:, -1].argmax(dim=-1)
+        text[end] = model(text[None, max(0, end - context_length) : end])[:, -1].argmax(dim=-1)
     return text
 
 
@@ -88,9 +88,9 @@ EXERCISE = Exercise(
     name="generate",
     title="Writing",
     statement=(
-        "generate(model, prompt int64 [tokens], new_tokens, context) -> int64 [tokens + new_tokens]: the prompt, "
-        "followed by the most probable next token, again and again; model(ids [batch, tokens]) gives logits [batch, "
-        "tokens, vocabulary] and reads at most `context` tokens, the last ones."
+        "generate(model, prompt int64 [tokens], max_new_tokens, context_length) -> int64 [tokens + max_new_tokens]: "
+        "the prompt, followed by the most probable next token, again and again; model(ids [batch, tokens]) gives "
+        "logits [batch, tokens, vocab_size] and reads at most `context_length` tokens, the last ones."
     ),
     points=3,
     minutes=15,
@@ -108,9 +108,9 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "The model wants `[1, tokens]` and gives `[1, tokens, vocabulary]`; you want the row of the last place. A "
-            "slice of the last `context` ids is all of them where there are fewer. `torch.cat` joins tensors of one "
-            "dimension each, so the new token must keep one.",
+            "The model wants `[1, tokens]` and gives `[1, tokens, vocab_size]`; you want the row of the last place. A "
+            "slice of the last `context_length` ids is all of them where there are fewer. `torch.cat` joins tensors of "
+            "one dimension each, so the new token must keep one.",
             answers=(
                 "batch_left_on",
                 "first_position_asked",
@@ -123,7 +123,7 @@ EXERCISE = Exercise(
         Hint(
             "outline",
             "Start with the prompt.\n"
-            "As often as tokens are wanted: cut the ids to the last `context`, as a batch of one text.\n"
+            "As often as tokens are wanted: cut the ids to the last `context_length`, as a batch of one text.\n"
             "From the answer take the last place's logits, and of those the place of the largest.\n"
             "Append it to the whole text, not to the cut one.",
             answers=(
@@ -140,44 +140,44 @@ EXERCISE = Exercise(
         Misconception(
             "context_ignored",
             "Your answer is right as long as the text fits into the context. Beyond it the model has no positions: "
-            "give it the last `context` tokens only, ids[-context:].",
+            "give it the last `context_length` tokens only, ids[-context_length:].",
             _slip((_READ, "ids")),
             alone=True,
         ),
         Misconception(
             "first_words_kept",
-            "Your answer gives the model the first `context` tokens of a long text. What comes next depends on the "
-            "last ones: ids[-context:].",
-            _slip((_READ, "ids[:context]")),
+            "Your answer gives the model the first `context_length` tokens of a long text. What comes next depends on "
+            "the last ones: ids[-context_length:].",
+            _slip((_READ, "ids[:context_length]")),
         ),
         Misconception(
             "one_word_short_of_the_context",
-            "Your answer gives the model one token fewer than its context holds. It can read all of `context` tokens: "
-            "ids[-context:].",
-            _slip((_READ, "ids[-(context - 1) :]")),
+            "Your answer gives the model one token fewer than its context holds. It can read all of `context_length` "
+            "tokens: ids[-context_length:].",
+            _slip((_READ, "ids[-(context_length - 1) :]")),
         ),
         Misconception(
             "one_word_beyond_the_context",
-            "Your answer gives the model one token more than its context holds. It can read `context` tokens: "
-            "ids[-context:].",
-            _slip((_READ, "ids[-(context + 1) :]")),
+            "Your answer gives the model one token more than its context holds. It can read `context_length` tokens: "
+            "ids[-context_length:].",
+            _slip((_READ, "ids[-(context_length + 1) :]")),
         ),
         Misconception(
             "window_cut_once",
             "Your answer cuts what the model reads once, before the loop, but then it grows beyond the context. Cut "
-            "at every step: ids[-context:].",
+            "at every step: ids[-context_length:].",
             _slip(
-                ("ids = prompt", "ids = prompt[-context:]"),
+                ("ids = prompt", "ids = prompt[-context_length:]"),
                 (_READ, "ids"),
-                (_RETURN, "return torch.cat([prompt[:-context], ids])"),
+                (_RETURN, "return torch.cat([prompt[:-context_length], ids])"),
                 paired=False,
             ),
         ),
         Misconception(
             "padded_to_the_context",
             "Your answer pads the text with token 0 in front until it is as long as the context, and the model takes "
-            "those for tokens. Give it a short text as it is: ids[-context:].",
-            _slip((_READ, "torch.cat([torch.zeros(context, dtype=torch.long), ids])[-context:]")),
+            "those for tokens. Give it a short text as it is: ids[-context_length:].",
+            _slip((_READ, "torch.cat([torch.zeros(context_length, dtype=torch.long), ids])[-context_length:]")),
         ),
         Misconception(
             "prompt_left_out",
@@ -194,22 +194,22 @@ EXERCISE = Exercise(
             "one_reading",
             "Your answer writes the token after the prompt again and again. Append the new token, let the model read "
             "the longer text, and ask for the token after its last one: logits[0, -1].",
-            lambda model, prompt, new_tokens, context: torch.cat(
-                [prompt, model(prompt[-context:].unsqueeze(0))[0, -1].argmax().expand(new_tokens)]
+            lambda model, prompt, max_new_tokens, context_length: torch.cat(
+                [prompt, model(prompt[-context_length:].unsqueeze(0))[0, -1].argmax().expand(max_new_tokens)]
             ),
         ),
         Misconception(
             "best_of_one_reading",
             "Your answer asks the model once, and writes down the most probable tokens for one and the same place. "
             "Append one token, let the model read the longer text, and ask again.",
-            lambda model, prompt, new_tokens, context: torch.cat(
-                [prompt, model(prompt[-context:].unsqueeze(0))[0, -1].topk(new_tokens).indices]
+            lambda model, prompt, max_new_tokens, context_length: torch.cat(
+                [prompt, model(prompt[-context_length:].unsqueeze(0))[0, -1].topk(max_new_tokens).indices]
             ),
         ),
         Misconception(
             "only_the_last_word_read",
             "Your answer lets the model read the last token only. It needs everything before it as well: the last "
-            "`context` tokens.",
+            "`context_length` tokens.",
             _slip((_READ, "ids[-1:]")),
         ),
         Misconception(
@@ -243,30 +243,31 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_word_too_many",
-            "Your answer writes one token too many. Write exactly `new_tokens`.",
-            _slip((_TIMES, "range(new_tokens + 1)")),
+            "Your answer writes one token too many. Write exactly `max_new_tokens`.",
+            _slip((_TIMES, "range(max_new_tokens + 1)")),
         ),
         Misconception(
             "one_word_at_least",
-            "Your answer writes a token even where new_tokens is 0. Write exactly `new_tokens`: here, that leaves the "
-            "prompt alone.",
-            _slip((_TIMES, "range(max(1, new_tokens))")),
+            "Your answer writes a token even where max_new_tokens is 0. Write exactly `max_new_tokens`: here, that "
+            "leaves the prompt alone.",
+            _slip((_TIMES, "range(max(1, max_new_tokens))")),
         ),
         Misconception(
             "one_word_too_few",
-            "Your answer writes one token too few. Write exactly `new_tokens`.",
-            _slip((_TIMES, "range(new_tokens - 1)")),
+            "Your answer writes one token too few. Write exactly `max_new_tokens`.",
+            _slip((_TIMES, "range(max_new_tokens - 1)")),
         ),
         Misconception(
             "stopped_at_the_full_stop",
             "Your answer is right until the model writes token 0, the full stop of this lesson: there it ends. Write "
-            "exactly `new_tokens`; a text may have several sentences.",
+            "exactly `max_new_tokens`; a text may have several sentences.",
             _slip((_RETURN, "    if token == 0:\n            break\n    return ids"), paired=False),
         ),
         Misconception(
             "length_of_the_whole",
-            "Your answer stops when the whole text has `new_tokens` tokens. That many should be added to the prompt.",
-            _slip((_TIMES, "range(new_tokens - len(prompt))")),
+            "Your answer stops when the whole text has `max_new_tokens` tokens. That many should be added to the "
+            "prompt.",
+            _slip((_TIMES, "range(max_new_tokens - len(prompt))")),
         ),
         Misconception(
             "new_words_in_front",
@@ -281,8 +282,8 @@ EXERCISE = Exercise(
         Misconception(
             "text_cut_to_the_window",
             "Your answer is right as long as the text fits into the context. Later it drops the beginning for good: "
-            "ids = ids[-context:]. Cut only what the model reads, and keep the text whole.",
-            _slip(("logits = ", "ids = ids[-context:]\n        logits = ")),
+            "ids = ids[-context_length:]. Cut only what the model reads, and keep the text whole.",
+            _slip(("logits = ", "ids = ids[-context_length:]\n        logits = ")),
             alone=True,
         ),
     ),

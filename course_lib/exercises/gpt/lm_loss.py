@@ -45,10 +45,10 @@ def _loss_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case("worked example: I saw the dog running", (_example_log_probs(), SENTENCES[:, 1:]))
     for kind in batched_kinds(generator):
-        tokens, vocabulary = (1, 2) if kind.ones else (integer(generator, 11, 14), integer(generator, 15, 19))
-        targets = random_ids(generator, vocabulary, kind.leading[0], tokens)
+        tokens, vocab_size = (1, 2) if kind.ones else (integer(generator, 11, 14), integer(generator, 15, 19))
+        targets = random_ids(generator, vocab_size, kind.leading[0], tokens)
         targets[-1, 0] = 0
-        logits = (1 if kind.ones else 3) * kind.normal(tokens, vocabulary)  # of two tokens neither may be certain
+        logits = (1 if kind.ones else 3) * kind.normal(tokens, vocab_size)  # of two tokens neither may be certain
         yield Case(kind.name, (_log_probs(logits), targets))
     batch, tokens = sizes(generator, 2)
     logits = torch.randn(batch, tokens, 12, generator=generator)
@@ -100,7 +100,7 @@ EXERCISE = Exercise(
     name="lm_loss",
     title="The loss of a batch",
     statement=(
-        "lm_loss(log_probs [batch, tokens, vocabulary], targets int64 [batch, tokens]) -> a single number, a tensor "
+        "lm_loss(log_probs [batch, tokens, vocab_size], targets int64 [batch, tokens]) -> a single number, a tensor "
         "without dimensions, from which a gradient comes back to log_probs: the mean over all tokens of the batch of "
         "minus the log-probability of the target."
     ),
@@ -120,7 +120,7 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "`NLLLoss` wants `[places, vocabulary]` and `[places]`, so the batch and the tokens are merged into one "
+            "`NLLLoss` wants `[places, vocab_size]` and `[places]`, so the batch and the tokens are merged into one "
             "dimension, in both tensors in the same order. Merging dimensions moves nothing; do not transpose.",
             answers=(
                 "reshaped_not_transposed",
@@ -135,15 +135,15 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "reshaped_not_transposed",
-            "Your answer gives NLLLoss [batch, vocabulary, tokens] by reshaping, which tears the rows of numbers "
-            "apart. Reshape to [batch * tokens, vocabulary] instead, or swap the two dimensions with transpose(1, 2).",
+            "Your answer gives NLLLoss [batch, vocab_size, tokens] by reshaping, which tears the rows of numbers "
+            "apart. Reshape to [batch * tokens, vocab_size] instead, or swap the two dimensions with transpose(1, 2).",
             _slip(
                 ("log_probs.flatten(0, 1)", "log_probs.reshape(len(targets), -1, targets.shape[1]).mT.flatten(0, 1)")
             ),
         ),
         Misconception(
             "transposed_and_reshaped",
-            "Your answer swaps dimensions and then reshapes to [..., vocabulary], which tears the rows of numbers "
+            "Your answer swaps dimensions and then reshapes to [..., vocab_size], which tears the rows of numbers "
             "apart. Flatten log_probs as they are, flatten(0, 1), or swap dimensions without a reshape.",
             _given("log_probs.transpose(1, 2).reshape(log_probs.shape)"),
         ),

@@ -30,8 +30,8 @@ def batched_kinds(generator: Generator) -> Iterator[Kind]:
     yield Kind("transposed in memory", generator, (batches[2],), transposed=True)
 
 
-def random_ids(generator: Generator, vocabulary: int, *shape: int) -> Tensor:
-    return torch.randint(vocabulary, shape, generator=generator)
+def random_ids(generator: Generator, vocab_size: int, *shape: int) -> Tensor:
+    return torch.randint(vocab_size, shape, generator=generator)
 
 
 def other_questions(given: str, logits: str, slip: Callable[..., Edited], where: str = "") -> tuple[Misconception, ...]:

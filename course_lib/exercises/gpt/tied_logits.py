@@ -22,11 +22,11 @@ def _logits_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         states = torch.tensor([[1.0, -0.5], [0.0, 1.5], [2.0, 1.0], [-0.5, 2.0]])
         yield Case("worked example: I saw the dog", (states, embedding))
     for kind in kinds(generator):
-        tokens, vocabulary = kind.sizes(2)
+        tokens, vocab_size = kind.sizes(2)
         d_model = kind.d_head()
         rows = Kind(kind.name, generator, dtype=kind.dtype, transposed=kind.transposed)
         states = kind.normal(tokens, d_model) if kind.leading else kind.normal(d_model)
-        embedding = rows.normal(1 if kind.ones else vocabulary + 20, d_model)
+        embedding = rows.normal(1 if kind.ones else vocab_size + 20, d_model)
         yield Case(kind.name if kind.leading else "one state", (states, embedding), gradients=(0, 1))
 
 
@@ -53,7 +53,7 @@ EXERCISE = Exercise(
     name="tied_logits",
     title="Tied logits",
     statement=(
-        "tied_logits(states [..., d_model], embedding [vocabulary, d_model]) -> [..., vocabulary]: the score of each "
+        "tied_logits(states [..., d_model], embedding [vocab_size, d_model]) -> [..., vocab_size]: the score of each "
         "token given each state, the dot product of the state with the token's embedding."
     ),
     points=2,
@@ -112,13 +112,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "view_for_transpose",
-            "Your answer reshapes the embedding to [d_model, vocabulary], which tears its rows apart. Transpose it: "
+            "Your answer reshapes the embedding to [d_model, vocab_size], which tears its rows apart. Transpose it: "
             "embedding.T.",
             _slip((_ROWS, "embedding.reshape(states.shape[-1], -1)")),
         ),
         Misconception(
             "words_as_rows",
-            "Your answer is transposed, [..., vocabulary, tokens]. Each state has a row of scores: states @ "
+            "Your answer is transposed, [..., vocab_size, tokens]. Each state has a row of scores: states @ "
             "embedding.T.",
             _slip((_PRODUCT, "embedding @ states.mT")),
         ),

@@ -18,35 +18,37 @@ from course_lib.references import gpt
 def _window_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case("worked example: I saw the dog running", (SENTENCES[0], torch.tensor([0, 1]), 3))
-    tokens, context, batch = integer(generator, 30, 60), integer(generator, 3, 9), integer(generator, 4, 7)
+    tokens, context_length, batch = integer(generator, 30, 60), integer(generator, 3, 9), integer(generator, 4, 7)
     for name in ("several windows", "other windows"):
-        starts = torch.randint(0, tokens - context, (batch,), generator=generator)
-        yield Case(name, (random_ids(generator, 50, tokens), starts, context))
-    tokens, context = integer(generator, 12, 20), integer(generator, 3, 6)
+        starts = torch.randint(0, tokens - context_length, (batch,), generator=generator)
+        yield Case(name, (random_ids(generator, 50, tokens), starts, context_length))
+    tokens, context_length = integer(generator, 12, 20), integer(generator, 3, 6)
     stream = random_ids(generator, 50, tokens)
-    yield Case("one window, from the middle", (stream, torch.tensor([integer(generator, 2, 5)]), context))
-    yield Case("the last window that fits", (stream, torch.tensor([3, tokens - context - 1]), context))
+    yield Case("one window, from the middle", (stream, torch.tensor([integer(generator, 2, 5)]), context_length))
+    yield Case("the last window that fits", (stream, torch.tensor([3, tokens - context_length - 1]), context_length))
     yield Case("one window of one token, and one token after it", (stream[:2], torch.tensor([0]), 1))
 
 
-def _by_places(stream: Tensor, starts: Tensor, context: int) -> tuple[Tensor, Tensor]:
+def _by_places(stream: Tensor, starts: Tensor, context_length: int) -> tuple[Tensor, Tensor]:
     """Where a mistake leads beyond the end, the stream begins anew."""
-    places = starts.unsqueeze(1) + torch.arange(context)
+    places = starts.unsqueeze(1) + torch.arange(context_length)
     inputs, targets = (stream[at % len(stream)] for at in (places, places + 1))
     return inputs, targets
 
 
 _slip = partial(Edited, _by_places)
-_AT, _STARTS, _COUNT, _RETURN = "(places, places + 1)", "starts.unsqueeze", "(context)", "return inputs, targets"
+_AT, _STARTS, _COUNT, _RETURN = "(places, places + 1)", "starts.unsqueeze", "(context_length)", "return inputs, targets"
 
 
-def _by_slices(stream: Tensor, starts: Tensor, context: int) -> tuple[Tensor, Tensor]:
-    inputs = [stream[start : start + context] for start in starts.tolist()]
-    return torch.stack(inputs), torch.stack([stream[start + 1 : start + context + 1] for start in starts.tolist()])
+def _by_slices(stream: Tensor, starts: Tensor, context_length: int) -> tuple[Tensor, Tensor]:
+    inputs = [stream[start : start + context_length] for start in starts.tolist()]
+    return torch.stack(inputs), torch.stack(
+        [stream[start + 1 : start + context_length + 1] for start in starts.tolist()]
+    )
 
 
-def _by_unfolding(stream: Tensor, starts: Tensor, context: int) -> tuple[Tensor, Tensor]:
-    windows = stream.unfold(0, context + 1, 1)[starts]
+def _by_unfolding(stream: Tensor, starts: Tensor, context_length: int) -> tuple[Tensor, Tensor]:
+    windows = stream.unfold(0, context_length + 1, 1)[starts]
     return windows[:, :-1], windows[:, 1:]
 
 
@@ -59,9 +61,9 @@ EXERCISE = Exercise(
     name="training_windows",
     title="Training windows",
     statement=(
-        "training_windows(stream int64 [tokens], starts int64 [batch], context int; every start leaves room for "
-        "context + 1 tokens) -> (inputs, targets), a tuple of two int64 [batch, context]: what the model reads, and at "
-        "each position the token that comes next."
+        "training_windows(stream int64 [tokens], starts int64 [batch], context_length int; every start leaves room for "
+        "context_length + 1 tokens) -> (inputs, targets), a tuple of two int64 [batch, context_length]: what the model "
+        "reads, and at each position the token that comes next."
     ),
     points=2,
     minutes=8,
@@ -115,14 +117,14 @@ EXERCISE = Exercise(
         Misconception(
             "one_word_short",
             "Your windows have context - 1 tokens: you cut context tokens, and the shift took one of them. Cut "
-            "context + 1.",
-            _slip((_COUNT, "(context - 1)")),
+            "context_length + 1.",
+            _slip((_COUNT, "(context_length - 1)")),
         ),
         Misconception(
             "one_word_long",
-            "Your inputs and targets are both the whole window of context + 1 tokens. The inputs leave out its last "
-            "token, and the targets its first.",
-            _slip((_COUNT, "(context + 1)"), (_AT, "(places, places)"), paired=False),
+            "Your inputs and targets are both the whole window of context_length + 1 tokens. The inputs leave out its "
+            "last token, and the targets its first.",
+            _slip((_COUNT, "(context_length + 1)"), (_AT, "(places, places)"), paired=False),
         ),
         Misconception(
             "rolled_round",
@@ -133,13 +135,13 @@ EXERCISE = Exercise(
         Misconception(
             "starts_ignored",
             "Your windows follow each other from the beginning of the stream, wherever they should start.",
-            _slip((_STARTS, "(torch.arange(len(starts)) * context).unsqueeze")),
+            _slip((_STARTS, "(torch.arange(len(starts)) * context_length).unsqueeze")),
         ),
         Misconception(
             "starts_count_windows",
             "Your answer multiplies the starts by the context, as if they counted windows. They count tokens: a window "
             "may begin at any of them.",
-            _slip((_STARTS, "(starts * context).unsqueeze")),
+            _slip((_STARTS, "(starts * context_length).unsqueeze")),
         ),
         Misconception(
             "first_start_only",
@@ -148,17 +150,17 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_window",
-            "Your answer has the first window only. There is one for each start: [batch, context].",
+            "Your answer has the first window only. There is one for each start: [batch, context_length].",
             _slip((_STARTS, "starts[:1].unsqueeze")),
         ),
         Misconception(
             "transposed",
-            "Your answer is [context, batch]: a window is a column of it. Windows are rows, [batch, context].",
+            "Your answer is [context, batch]: a window is a column of it. Windows are rows, [batch, context_length].",
             _slip((_RETURN, "return inputs.T, targets.T")),
         ),
         Misconception(
             "one_line",
-            "Your answer joins all windows into one line. Each is a row of its own, [batch, context].",
+            "Your answer joins all windows into one line. Each is a row of its own, [batch, context_length].",
             _slip((_RETURN, "return inputs.flatten(), targets.flatten()")),
         ),
         Misconception(

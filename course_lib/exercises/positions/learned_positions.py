@@ -46,7 +46,7 @@ def _learned_case(name: str, x: Tensor, encoding: Tensor) -> Case:
     return Case(
         name,
         (x,),
-        construct={"d_model": encoding.shape[1], "max_length": encoding.shape[0]},
+        construct={"d_model": encoding.shape[1], "context_length": encoding.shape[0]},
         weights={"encoding": encoding},
         gradients=(0,),
         weight_gradients=True,
@@ -54,9 +54,9 @@ def _learned_case(name: str, x: Tensor, encoding: Tensor) -> Case:
 
 
 class _Learned(nn.Module):
-    def __init__(self, d_model: int, max_length: int) -> None:
+    def __init__(self, d_model: int, context_length: int) -> None:
         super().__init__()
-        self.encoding = nn.Parameter(torch.zeros(max_length, d_model))
+        self.encoding = nn.Parameter(torch.zeros(context_length, d_model))
 
     def forward(self, x: Tensor) -> Tensor:
         tokens, longest = x.shape[-2], len(self.encoding)
@@ -80,11 +80,11 @@ class _LearnedByLoop(_Learned):
 class _LearnedWithARefusal(nn.Module):
     """As a student may lay it out: the refusal in words, the positions in a buffer that is not saved."""
 
-    def __init__(self, d_model: int, max_length: int) -> None:
+    def __init__(self, d_model: int, context_length: int) -> None:
         super().__init__()
-        self.encoding = nn.Parameter(torch.randn(max_length, d_model) * 0.02)
+        self.encoding = nn.Parameter(torch.randn(context_length, d_model) * 0.02)
         self.place: Tensor
-        self.register_buffer("place", torch.arange(max_length), persistent=False)
+        self.register_buffer("place", torch.arange(context_length), persistent=False)
 
     def forward(self, x: Tensor) -> Tensor:
         tokens, longest = x.size(-2), len(self.encoding)
@@ -102,7 +102,7 @@ EXERCISE = Exercise(
     name="LearnedPositions",
     title="Learned positions",
     statement=(
-        "class LearnedPositions(d_model, max_length) with the parameter encoding [max_length, d_model]; its "
+        "class LearnedPositions(d_model, context_length) with the parameter encoding [context_length, d_model]; its "
         "forward(x [..., tokens, d_model]) -> [..., tokens, d_model] adds row pos of encoding to the token at position "
         "pos, and raises a ValueError where there are more tokens than rows."
     ),
@@ -112,6 +112,7 @@ EXERCISE = Exercise(
     source="S3, learn a position embedding; S4; Vaswani et al. (2017), section 3.5",
     reference=positions.LearnedPositions,
     cases=and_turned_around(_learned_cases),
+    formerly={"context_length": "max_length"},
     parts={CORE: 2, "too many tokens": 1},
     correct=CORRECT,
     hints=(

@@ -25,8 +25,8 @@ def _count_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     for name in ("a small model", "another small model"):
         yield Case(name, (*_sizes(generator), False))
     yield Case("a small model with a tied output", (*_sizes(generator), True), part=TIED)
-    vocabulary, d_model, _, heads, groups, d_ff = _sizes(generator)
-    yield Case("no blocks at all", (vocabulary, d_model, 0, heads, groups, d_ff, False))
+    vocab_size, d_model, _, heads, groups, d_ff = _sizes(generator)
+    yield Case("no blocks at all", (vocab_size, d_model, 0, heads, groups, d_ff, False))
 
 
 def _sizes(generator: Generator) -> tuple[int, ...]:
@@ -37,13 +37,13 @@ def _sizes(generator: Generator) -> tuple[int, ...]:
 
 
 def _by_parts(
-    vocabulary: int, d_model: int, layers: int, heads: int, key_value_heads: int, d_ff: int, tied: bool
+    vocab_size: int, d_model: int, layers: int, heads: int, key_value_heads: int, d_ff: int, tied: bool
 ) -> int:
     narrow = d_model * key_value_heads * (d_model // heads)
     attention = 2 * d_model * d_model + 2 * narrow
     feed_forward = 3 * d_model * d_ff
     norms, last_norm = 2 * d_model, 1 * d_model
-    tables = vocabulary * d_model * (1 if tied else 2)
+    tables = vocab_size * d_model * (1 if tied else 2)
     return tables + layers * (attention + feed_forward + norms) + last_norm
 
 
@@ -52,16 +52,16 @@ _TABLES, _GROUPS, _SQUARES = "1 if tied else 2", "key_value_heads * (d_model", "
 
 
 def _by_layers(
-    vocabulary: int, d_model: int, layers: int, heads: int, key_value_heads: int, d_ff: int, tied: bool
+    vocab_size: int, d_model: int, layers: int, heads: int, key_value_heads: int, d_ff: int, tied: bool
 ) -> int:
     """By building the model, on a device that holds no numbers."""
     keys = d_model * key_value_heads // heads
     shapes = [(d_model, d_model), (d_model, keys), (d_model, keys), (d_model, d_model)]
     shapes += [(d_model, d_ff), (d_model, d_ff), (d_ff, d_model)]
     with torch.device("meta"):
-        parts: list[nn.Module] = [nn.Embedding(vocabulary, d_model), nn.RMSNorm(d_model)]
+        parts: list[nn.Module] = [nn.Embedding(vocab_size, d_model), nn.RMSNorm(d_model)]
         if not tied:
-            parts.append(nn.Linear(d_model, vocabulary, bias=False))
+            parts.append(nn.Linear(d_model, vocab_size, bias=False))
         for _ in range(layers):
             parts += [nn.Linear(*shape, bias=False) for shape in shapes]
             parts += [nn.RMSNorm(d_model), nn.RMSNorm(d_model)]
@@ -71,8 +71,8 @@ def _by_layers(
 CORRECT = (
     _by_parts,
     _by_layers,
-    lambda vocabulary, d_model, layers, heads, groups, d_ff, tied: (
-        d_model * (vocabulary * (2 - tied) + 1 + layers * (2 * d_model + 2 * d_model * groups // heads + 3 * d_ff + 2))
+    lambda vocab_size, d_model, layers, heads, groups, d_ff, tied: (
+        d_model * (vocab_size * (2 - tied) + 1 + layers * (2 * d_model + 2 * d_model * groups // heads + 3 * d_ff + 2))
     ),
 )
 
@@ -83,7 +83,7 @@ EXERCISE = Exercise(
     name="llama_parameters",
     title="The parameters of Llama",
     statement=(
-        "llama_parameters(vocabulary, d_model, layers, heads, key_value_heads, d_ff, tied) -> int: how many "
+        "llama_parameters(vocab_size, d_model, layers, heads, key_value_heads, d_ff, tied) -> int: how many "
         "numbers a Llama of these sizes learns."
     ),
     points=3,

@@ -24,9 +24,9 @@ from course_lib.exercises.words_in_a_bag.shared import (
 )
 
 
-def _weights(generator: Generator, vocabulary: int, d_model: int, classes: int) -> dict[str, Tensor]:
+def _weights(generator: Generator, vocab_size: int, d_model: int, classes: int) -> dict[str, Tensor]:
     return {
-        "embedding.weight": torch.randn(vocabulary, d_model, generator=generator),
+        "embedding.weight": torch.randn(vocab_size, d_model, generator=generator),
         "output.weight": torch.randn(classes, d_model, generator=generator),
         "output.bias": torch.randn(classes, generator=generator),
     }
@@ -37,7 +37,7 @@ def _bag_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case(
             "worked example: the dog chased the cat, and the cat slept",
             (torch.tensor([[1, 2, 3, 1, 4], [1, 4, 5, 0, 0]]), torch.tensor([[True] * 5, [True] * 3 + [False] * 2])),
-            construct={"vocabulary": 6, "d_model": 2, "classes": 3},
+            construct={"vocab_size": 6, "d_model": 2, "classes": 3},
             weights={
                 "embedding.weight": torch.tensor(
                     [[5.0, 5.0], [0.1, 0.1], [2.0, 0.5], [1.0, -1.5], [1.8, 0.9], [-0.6, 0.3]]
@@ -53,17 +53,17 @@ def _bag_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         ("a batch of one sentence", 1, torch.float32),
     ):
         words = integer(generator, 5, 8)
-        vocabulary, d_model, classes = integer(generator, 10, 15), *sizes(generator, 2)
+        vocab_size, d_model, classes = integer(generator, 10, 15), *sizes(generator, 2)
         # No word has id 0, which an answer may keep for padding (padding_idx); but padding may have any.
         mask = padded(generator, max(batch, 2), words, spare=1)[:batch]
         mask[2:3] = torch.arange(words + 1) == 0  # a sentence of one word
         anything = random_ids(generator, 5, batch, words + 1)
-        ids = torch.where(mask, 1 + random_ids(generator, vocabulary - 1, batch, words + 1), anything)
-        weights = _weights(generator, vocabulary, d_model, classes)
+        ids = torch.where(mask, 1 + random_ids(generator, vocab_size - 1, batch, words + 1), anything)
+        weights = _weights(generator, vocab_size, d_model, classes)
         yield Case(
             name,
             (ids, mask),
-            construct={"vocabulary": vocabulary, "d_model": d_model, "classes": classes},
+            construct={"vocab_size": vocab_size, "d_model": d_model, "classes": classes},
             weights={name: weight.to(dtype) for name, weight in weights.items()},
             weight_gradients=True,
             part=CORE if dtype == torch.float32 else "double precision",
@@ -71,7 +71,7 @@ def _bag_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case(
         SMALLEST,
         (torch.tensor([[1]]), torch.tensor([[True]])),
-        construct={"vocabulary": 2, "d_model": 1, "classes": 1},
+        construct={"vocab_size": 2, "d_model": 1, "classes": 1},
         weights=_weights(generator, 2, 1, 1),
     )
 
@@ -81,7 +81,7 @@ class _Bag(nn.Module):
 
     def __init__(
         self,
-        vocabulary: int,
+        vocab_size: int,
         d_model: int,
         classes: int,
         *,
@@ -94,7 +94,7 @@ class _Bag(nn.Module):
         **mistakes: Any,
     ) -> None:
         super().__init__()
-        self.embedding = nn.Embedding(vocabulary, d_model, padding_idx=padding_idx)
+        self.embedding = nn.Embedding(vocab_size, d_model, padding_idx=padding_idx)
         self.output = nn.Linear(d_model, classes)
         self.steps = taken, partial(pooled, **{"least": 0, **mistakes}), hidden, decided, then
 
@@ -105,9 +105,9 @@ class _Bag(nn.Module):
 
 
 class _BagWithLoops(nn.Module):
-    def __init__(self, vocabulary: int, d_model: int, classes: int) -> None:
+    def __init__(self, vocab_size: int, d_model: int, classes: int) -> None:
         super().__init__()
-        self.embedding = nn.Embedding(vocabulary, d_model)
+        self.embedding = nn.Embedding(vocab_size, d_model)
         self.output = nn.Linear(d_model, classes)
 
     def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
@@ -126,9 +126,9 @@ class _BagOfLogits(_BagWithLoops):
 class _BagWithPaddingIndex(_BagWithLoops):
     """As usual where 0 is the id of padding: that row is never learned."""
 
-    def __init__(self, vocabulary: int, d_model: int, classes: int) -> None:
-        super().__init__(vocabulary, d_model, classes)
-        self.embedding = nn.Embedding(vocabulary, d_model, padding_idx=0)
+    def __init__(self, vocab_size: int, d_model: int, classes: int) -> None:
+        super().__init__(vocab_size, d_model, classes)
+        self.embedding = nn.Embedding(vocab_size, d_model, padding_idx=0)
 
     def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
         kept = mask.unsqueeze(-1).float()
@@ -145,7 +145,7 @@ EXERCISE = Exercise(
     name="BagClassifier",
     title="A bag of embeddings that decides",
     statement=(
-        "class BagClassifier(nn.Module): __init__(vocabulary, d_model, classes) makes `embedding` (nn.Embedding) and "
+        "class BagClassifier(nn.Module): __init__(vocab_size, d_model, classes) makes `embedding` (nn.Embedding) and "
         "`output` (nn.Linear); forward(ids int [batch, words], mask bool [batch, words]) -> [batch, classes] is the "
         "linear layer of the mean of each sentence's embeddings, padding left out."
     ),
@@ -155,6 +155,7 @@ EXERCISE = Exercise(
     source="S3, a simple model",
     reference=bags.BagClassifier,
     cases=_bag_cases,
+    formerly={"vocab_size": "vocabulary"},
     parts={CORE: 3, "double precision": 1},
     correct=CORRECT,
     hints=(

@@ -78,7 +78,7 @@ EXERCISE = Exercise(
     name="cosine_similarities",
     title="How alike two words are",
     statement=(
-        "cosine_similarities(table [vocabulary, d_model], i) -> [vocabulary]: the cosine of the angle between word i's "
+        "cosine_similarities(table [vocab_size, d_model], i) -> [vocab_size]: the cosine of the angle between word i's "
         "vector and each word's, a · b / (|a| |b|)."
     ),
     points=2,
@@ -97,8 +97,8 @@ EXERCISE = Exercise(
         ),
         Hint(
             "outline",
-            "The length of every row of the table, `[vocabulary]`.\n"
-            "The dot products of all rows with row i, `[vocabulary]`.\n"
+            "The length of every row of the table, `[vocab_size]`.\n"
+            "The dot products of all rows with row i, `[vocab_size]`.\n"
             "Divide each by the product of two lengths: its own row's and that of row i. Mind the brackets.",
             answers=("multiplied_by_own_length", "lengths_added", "lengths_as_a_column", "own_length_twice"),
         ),
@@ -158,8 +158,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "lengths_as_a_column",
-            "Your answer has numbers for all pairs of words, because it divides the dot products, [vocabulary], by a "
-            "column of lengths, [vocabulary, 1]. Leave keepdim out: table.norm(dim=-1).",
+            "Your answer has numbers for all pairs of words, because it divides the dot products, [vocab_size], by a "
+            "column of lengths, [vocab_size, 1]. Leave keepdim out: table.norm(dim=-1).",
             partial(_cosines, lengths=lambda table: table.norm(dim=-1, keepdim=True)),
         ),
         Misconception(

@@ -18,16 +18,16 @@ from course_lib.exercises.words_in_a_bag.shared import DOG_CHASED_CAT, LESSON, T
 def _look_up_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case("worked example: the dog chased the cat", (TABLE, DOG_CHASED_CAT[0]))
-    words, vocabulary = integer(generator, 4, 7), integer(generator, 20, 30)
-    sentence = random_ids(generator, vocabulary, words)
+    words, vocab_size = integer(generator, 4, 7), integer(generator, 20, 30)
+    sentence = random_ids(generator, vocab_size, words)
     sentence[2] = 0
     for name, ids, dtype in (
         ("one sentence", sentence, torch.float32),
-        ("a batch of sentences", random_ids(generator, vocabulary, integer(generator, 3, 5), words), torch.float32),
+        ("a batch of sentences", random_ids(generator, vocab_size, integer(generator, 3, 5), words), torch.float32),
         ("the same sentence, another table in double precision", sentence, torch.float64),
     ):
         kind = Kind(name, generator, dtype=dtype)
-        yield Case(name, (kind.normal(vocabulary, kind.d_head()), ids), gradients=(0,))
+        yield Case(name, (kind.normal(vocab_size, kind.d_head()), ids), gradients=(0,))
     yield Case(SMALLEST, (torch.randn(1, 1, generator=generator), torch.zeros(1, 1, dtype=torch.int64)))
     table = torch.randn(6, 4, generator=generator)
     yield Case("a sentence of one word", (table, torch.tensor([integer(generator, 1, 6)])))
@@ -64,7 +64,7 @@ EXERCISE = Exercise(
     name="look_up",
     title="Looking words up",
     statement=(
-        "look_up(table [vocabulary, d_model], ids int [..., words]) -> [..., words, d_model]: for each word the row "
+        "look_up(table [vocab_size, d_model], ids int [..., words]) -> [..., words, d_model]: for each word the row "
         "of the table with the number of its id, counted from 0."
     ),
     points=1,

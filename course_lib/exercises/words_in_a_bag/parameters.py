@@ -32,7 +32,7 @@ Count = Callable[[int, int, int, int], int]
 
 
 def _counted(
-    vocabulary: int,
+    vocab_size: int,
     d_model: int,
     hidden_dim: int,
     classes: int,
@@ -42,22 +42,22 @@ def _counted(
     biases: Count = lambda v, d, h, c: c,
 ) -> int:
     """The sum of the three, with the mistakes that are set."""
-    return sum(count(vocabulary, d_model, hidden_dim, classes) for count in (table, weights, biases))
+    return sum(count(vocab_size, d_model, hidden_dim, classes) for count in (table, weights, biases))
 
 
-def _parameters_of_layers(vocabulary: int, d_model: int, hidden_dim: int, classes: int) -> int:
-    layers = nn.ModuleList([nn.Embedding(vocabulary, d_model), nn.Linear(d_model, classes)])
+def _parameters_of_layers(vocab_size: int, d_model: int, hidden_dim: int, classes: int) -> int:
+    layers = nn.ModuleList([nn.Embedding(vocab_size, d_model), nn.Linear(d_model, classes)])
     return sum(parameter.numel() for parameter in layers.parameters())
 
 
-def _parameters_of_shapes(vocabulary: int, d_model: int, hidden_dim: int, classes: int) -> int:
-    return sum(math.prod(shape) for shape in ((vocabulary, d_model), (classes, d_model), (classes,)))
+def _parameters_of_shapes(vocab_size: int, d_model: int, hidden_dim: int, classes: int) -> int:
+    return sum(math.prod(shape) for shape in ((vocab_size, d_model), (classes, d_model), (classes,)))
 
 
 CORRECT = (
     _parameters_of_layers,
     _parameters_of_shapes,
-    lambda vocabulary, d_model, hidden_dim, classes: vocabulary * d_model + (d_model + 1) * classes,
+    lambda vocab_size, d_model, hidden_dim, classes: vocab_size * d_model + (d_model + 1) * classes,
 )
 
 
@@ -67,7 +67,7 @@ EXERCISE = Exercise(
     name="count_parameters",
     title="How many numbers it learns",
     statement=(
-        "count_parameters(vocabulary, d_model, hidden_dim, classes) -> int: how many numbers the slide's model learns, "
+        "count_parameters(vocab_size, d_model, hidden_dim, classes) -> int: how many numbers the slide's model learns, "
         "in its embedding and its output layer."
     ),
     points=1,
@@ -107,8 +107,8 @@ EXERCISE = Exercise(
             "hidden_dim_added",
             "Your answer adds hidden_dim to the sum. The slide's constructor is given that number, but nothing uses "
             "it: no number is learned for it.",
-            lambda vocabulary, d_model, hidden_dim, classes: (
-                vocabulary * d_model + hidden_dim + (d_model + 1) * classes
+            lambda vocab_size, d_model, hidden_dim, classes: (
+                vocab_size * d_model + hidden_dim + (d_model + 1) * classes
             ),
         ),
         Misconception(
@@ -165,7 +165,7 @@ EXERCISE = Exercise(
             "one_row_more",
             "Your answer counts d_model numbers too many. The embedding has a row for each word of the vocabulary, no "
             "extra one for padding, and no bias.",
-            lambda vocabulary, d_model, hidden_dim, classes: (vocabulary + 1 + classes) * d_model + classes,
+            lambda vocab_size, d_model, hidden_dim, classes: (vocab_size + 1 + classes) * d_model + classes,
         ),
     ),
     withheld=WITHHELD,

@@ -25,9 +25,9 @@ DOG_CHASED_CAT = torch.tensor([[1, 2, 3, 1, 4]])
 """The ids of *the dog chased the cat* in that table."""
 
 
-def random_ids(generator: Generator, vocabulary: int, *shape: int) -> Tensor:
+def random_ids(generator: Generator, vocab_size: int, *shape: int) -> Tensor:
     """Random ids of the whole vocabulary, of words that occur more than once."""
-    drawn = torch.randint(vocabulary, shape, generator=generator)
+    drawn = torch.randint(vocab_size, shape, generator=generator)
     drawn[..., 1] = drawn[..., 0]
     return drawn
 

@@ -13,7 +13,7 @@ from course_lib.text.batches import TextBatch
 
 class TestUtilisation:
     def test_counts_what_a_pass_multiplies(self) -> None:
-        config = GPTConfig(vocabulary=50, context=32, d_model=64, heads=2, layers=2, d_ff=256)
+        config = GPTConfig(vocab_size=50, context_length=32, d_model=64, heads=2, layers=2, d_ff=256)
         model = GPT(config)
         batch = TextBatch(torch.randint(0, 50, (4, 33)))
         # Six operations for each weight that is multiplied: two forward, four backward; attention adds to it.

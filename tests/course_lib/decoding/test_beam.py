@@ -29,7 +29,7 @@ def every_sentence(tree: Tree, first: int, longest: int, alpha: float) -> list[t
     """All the sentences up to `longest` tokens, finished or cut off there, best first."""
     sentences = []
     for length in range(1, longest + 1):
-        for tokens in product(range(tree.vocabulary), repeat=length):
+        for tokens in product(range(tree.vocab_size), repeat=length):
             if END not in tokens[:-1] and (tokens[-1] == END or length == longest):
                 sentences.append((log_probability(tree, first, tokens) / penalty(length, alpha), tokens))
     return sorted(sentences, reverse=True)
@@ -43,7 +43,7 @@ class TestAgainstEverySentence:
     @pytest.mark.parametrize("alpha", [0.0, 0.6, 1.5])
     def test_as_wide_as_it_can_be_it_finds_the_best(self, alpha: float) -> None:
         tree = Tree(seed=1)
-        found = beam_search(tree, FIRST, beams=100, length_penalty=alpha, max_length=4)
+        found = beam_search(tree, FIRST, beams=100, length_penalty=alpha, max_new_tokens=4)
         for row, first in enumerate(FIRST.flatten().tolist()):
             score, tokens = every_sentence(tree, first, 4, alpha)[0]
             assert found.scores[row, 0].item() == pytest.approx(score, abs=1e-5)
@@ -53,7 +53,7 @@ class TestAgainstEverySentence:
     @pytest.mark.parametrize("seed", range(4))
     def test_scores_are_those_of_the_tokens_and_fall(self, beams: int, seed: int) -> None:
         tree = Tree(seed=seed)
-        found = beam_search(tree, FIRST, beams, max_length=6)
+        found = beam_search(tree, FIRST, beams, max_new_tokens=6)
         for row, first in enumerate(FIRST.flatten().tolist()):
             assert found.scores[row].tolist() == sorted(found.scores[row].tolist(), reverse=True)
             seen = [without_padding(tokens, 6) for tokens in found.tokens[row].tolist()]
@@ -78,26 +78,29 @@ def test_a_wider_search_can_find_what_greedy_misses() -> None:
 class TestWithModels:
     def test_one_beam_without_penalty_is_greedy(self, make: type[nn.Module], inputs: Tensor, seed: int) -> None:
         model = make(seed)
-        found = beam_search(model, inputs, beams=1, length_penalty=0.0, max_length=10)
-        greedy = greedy_decode(model, inputs, max_length=10)
+        found = beam_search(model, inputs, beams=1, length_penalty=0.0, max_new_tokens=10)
+        greedy = greedy_decode(model, inputs, max_new_tokens=10)
         assert torch.equal(found.tokens[:, 0, : greedy.shape[1]], greedy)
 
     def test_cached_and_uncached_find_the_same(self, make: type[nn.Module], inputs: Tensor, seed: int) -> None:
         model = make(seed)
-        cached, uncached = (beam_search(model, inputs, beams=3, max_length=10, cached=way) for way in (True, False))
+        cached, uncached = (beam_search(model, inputs, beams=3, max_new_tokens=10, cached=way) for way in (True, False))
         assert torch.equal(cached.tokens, uncached.tokens)
         assert torch.allclose(cached.scores, uncached.scores, atol=1e-4)
 
     def test_an_input_is_searched_alike_alone(self, make: type[nn.Module], inputs: Tensor, seed: int) -> None:
         model = make(seed)
-        together, alone = beam_search(model, inputs, max_length=10), beam_search(model, inputs[1:2], max_length=10)
+        together, alone = (
+            beam_search(model, inputs, max_new_tokens=10),
+            beam_search(model, inputs[1:2], max_new_tokens=10),
+        )
         tokens = min(together.tokens.shape[2], alone.tokens.shape[2])
         assert torch.equal(together.tokens[1:2, :, :tokens], alone.tokens[:, :, :tokens])
         assert torch.allclose(together.scores[1:2], alone.scores, atol=1e-4)
 
 
 def test_fewer_sentences_than_beams_leave_rows_empty() -> None:
-    found = beam_search(Tree(), FIRST, beams=6, max_length=1)
+    found = beam_search(Tree(), FIRST, beams=6, max_new_tokens=1)
     assert found.tokens.shape == (3, 6, 1)
     assert (found.scores.isfinite().sum(dim=1) == 4).all()
     assert (found.tokens[found.scores.isneginf()] == 0).all()
@@ -158,4 +161,4 @@ def test_settings_out_of_range_are_refused(settings: dict[str, Any], match: str)
 
 def test_texts_without_an_end_are_refused() -> None:
     with pytest.raises(ValueError, match="give it an end_id"):
-        beam_search(gpt(end_id=None), PROMPTS_LEFT, max_length=5)
+        beam_search(gpt(end_id=None), PROMPTS_LEFT, max_new_tokens=5)

@@ -74,7 +74,7 @@ def test_decoding_does_not_wait_for_the_device_at_every_token(monkeypatch: pytes
         counts = []
         for tokens in (6, 22):
             with Waits() as waits:
-                decode(gpt(), torch.tensor([[4, 5]]), max_length=tokens)
+                decode(gpt(), torch.tensor([[4, 5]]), max_new_tokens=tokens)
             counts.append(waits.count)
         assert counts[1] - counts[0] <= 2
 

@@ -267,7 +267,7 @@ class TestBuiltOn:
             ({"top_p": 0.9, "generator": seeded()}, sample(ours, inputs, 9, top_p=0.9, generator=seeded())),
             (
                 {"num_beams": 3, "length_penalty": 0.6, "length_formula": "wu"},
-                beam_search(ours, inputs, 3, max_length=9).tokens[:, 0],
+                beam_search(ours, inputs, 3, max_new_tokens=9).tokens[:, 0],
             ),
         ]
         for settings, tokens in pairs:
@@ -369,7 +369,7 @@ class TestPastTheContext:
     @pytest.mark.parametrize("length", [3, 8, 13])
     @pytest.mark.parametrize("norm_first", [True, False])
     def test_each_token_is_predicted_from_the_last_tokens(self, use_cache: bool, length: int, norm_first: bool) -> None:
-        ours = writer(4, context=8, end_id=None, norm_first=norm_first)
+        ours = writer(4, context_length=8, end_id=None, norm_first=norm_first)
         prompt = torch.randint(1, WORDS, (1, length), generator=seeded())
         text = prompt
         for _ in range(20):
@@ -382,7 +382,7 @@ class TestPastTheContext:
     @pytest.mark.parametrize("settings", [{}, {"num_beams": 3}, {"num_beams": 3, "repetition_penalty": 1.2}])
     @pytest.mark.parametrize("tokens", [3, 6])
     def test_of_each_text_by_itself(self, settings: Any, tokens: int) -> None:
-        ours = writer(4, context=tokens)
+        ours = writer(4, context_length=tokens)
         together = ours.generate(PROMPTS, MASK, max_new_tokens=12, past_context=True, **settings)
         right = PROMPTS.flip(1)
         right[MASK.flip(1)] = PROMPTS[MASK]
@@ -394,7 +394,7 @@ class TestPastTheContext:
                 assert texts(written[row : row + 1], 4) == texts(alone, count)
 
     def test_with_beams_it_is_the_same_with_and_without_the_cache(self) -> None:
-        ours = writer(4, context=6)
+        ours = writer(4, context_length=6)
         settings: dict[str, Any] = {"max_new_tokens": 12, "num_beams": 3, "past_context": True}
         written = ours.generate(PROMPTS, **settings)
         assert torch.equal(written, ours.generate(PROMPTS, **settings, use_cache=False))
@@ -407,7 +407,7 @@ class TestPastTheContext:
 
     def test_only_where_it_is_asked_for(self) -> None:
         with pytest.raises(ValueError, match=r"no room for 9 more in the context of 8; .* with past_context=True"):
-            writer(0, context=8).generate(PROMPTS, max_new_tokens=9)
+            writer(0, context_length=8).generate(PROMPTS, max_new_tokens=9)
 
 
 def test_other_models_do_not_generate() -> None:

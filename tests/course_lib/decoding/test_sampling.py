@@ -103,7 +103,7 @@ class TestSample:
         assert torch.equal(sample(gpt(), PROMPTS_LEFT, 10, **settings), greedy_decode(gpt(), PROMPTS_LEFT, 10))
 
     def test_draws_only_what_is_kept(self) -> None:
-        tree = Tree(vocabulary=9)
+        tree = Tree(vocab_size=9)
         best = tree.logits([7]).topk(3).indices.tolist()
         tokens = sample(tree, torch.full((500, 1), 7), 1, top_k=3, generator=torch.Generator().manual_seed(0))
         assert set(tokens.flatten().tolist()) == set(best)

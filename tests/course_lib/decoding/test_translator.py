@@ -30,7 +30,7 @@ class TestTranslator:
     def test_beam_search_finds_what_is_at_least_as_probable(self, translator: Translator) -> None:
         sentences = ["the cat danced", "the cat"]
         assert translator.translate(sentences, beams=1) == translator.translate(sentences)
-        searched = translator.translate(sentences, beams=3, max_length=6)
+        searched = translator.translate(sentences, beams=3, max_new_tokens=6)
         assert len(searched) == 2
         assert all(len(said.split()) <= 6 for said in searched)
 

@@ -48,16 +48,16 @@ class TestTheTenWords:
         assert_close(found, torch.tensor([-0.64, -0.4]))
 
 
-def _while_true(step: Step, start_id: int, end_id: int, max_length: int) -> Tensor:
+def _while_true(step: Step, start_id: int, end_id: int, max_new_tokens: int) -> Tensor:
     ids = torch.tensor([start_id])
-    for _ in range(max_length):
+    for _ in range(max_new_tokens):
         ids = torch.cat([ids, step(ids).argmax().reshape(1)])
     return ids[1:]
 
 
-def _until_the_end_comes(step: Step, start_id: int, end_id: int, max_length: int) -> Tensor:
+def _until_the_end_comes(step: Step, start_id: int, end_id: int, max_new_tokens: int) -> Tensor:
     ids: list[int] = []
-    for _ in range(max_length):
+    for _ in range(max_new_tokens):
         token = int(step(torch.tensor([start_id, *ids])).argmax())
         if token == end_id:
             break
@@ -65,39 +65,39 @@ def _until_the_end_comes(step: Step, start_id: int, end_id: int, max_length: int
     return torch.tensor(ids, dtype=torch.int64)
 
 
-def _counting_the_start(step: Step, start_id: int, end_id: int, max_length: int) -> Tensor:
+def _counting_the_start(step: Step, start_id: int, end_id: int, max_new_tokens: int) -> Tensor:
     ids = [start_id]
-    while len(ids) < max_length and ids[-1] != end_id:
+    while len(ids) < max_new_tokens and ids[-1] != end_id:
         ids.append(int(step(torch.tensor(ids)).argmax()))
     return torch.tensor(ids[1:], dtype=torch.int64)
 
 
-def _in_plain_lists(step: Step, start_id: int, end_id: int, max_length: int) -> Tensor:
+def _in_plain_lists(step: Step, start_id: int, end_id: int, max_new_tokens: int) -> Tensor:
     ids = [start_id]
-    while len(ids) < max_length and ids[-1] != end_id:
+    while len(ids) < max_new_tokens and ids[-1] != end_id:
         ids.append(int(step(torch.tensor(ids)).argmax()))
     return torch.tensor(ids[1:], dtype=torch.long)  # an empty list alone would become floating-point: another mistake
 
 
-def _in_plain_lists_until_the_end(step: Step, start_id: int, end_id: int, max_length: int) -> Tensor:
+def _in_plain_lists_until_the_end(step: Step, start_id: int, end_id: int, max_new_tokens: int) -> Tensor:
     ids: list[int] = []
-    while len(ids) < max_length and (token := int(step(torch.tensor([start_id, *ids])).argmax())) != end_id:
+    while len(ids) < max_new_tokens and (token := int(step(torch.tensor([start_id, *ids])).argmax())) != end_id:
         ids.append(token)
     return torch.tensor(ids)
 
 
-def _feeding_the_last_token(step: Step, start_id: int, end_id: int, max_length: int) -> Tensor:
+def _feeding_the_last_token(step: Step, start_id: int, end_id: int, max_new_tokens: int) -> Tensor:
     ids, token = [], start_id
-    while token != end_id and len(ids) < max_length:
+    while token != end_id and len(ids) < max_new_tokens:
         token = int(step(torch.tensor([token])).argmax())
         ids.append(token)
     return torch.tensor(ids)
 
 
-def _topk(step: Step, start_id: int, end_id: int, beams: int, max_length: int, *, rows: int, logs: bool) -> Tensor:
+def _topk(step: Step, start_id: int, end_id: int, beams: int, max_new_tokens: int, *, rows: int, logs: bool) -> Tensor:
     """Beam search in tensors, as many write it: `rows` copies of <s>, and a softmax or not."""
     ids, scores = torch.full((rows, 1), start_id), torch.zeros(rows)
-    for _ in range(max_length):
+    for _ in range(max_new_tokens):
         candidates, totals = [], []
         for row, score in zip(ids, scores, strict=True):
             tokens = row[row >= 0]
@@ -114,12 +114,12 @@ def _topk(step: Step, start_id: int, end_id: int, beams: int, max_length: int, *
     return ids[0][ids[0] >= 0][1:]
 
 
-def _copies(step: Step, start_id: int, end_id: int, beams: int, max_length: int) -> Tensor:
-    return _topk(step, start_id, end_id, beams, max_length, rows=beams, logs=True)
+def _copies(step: Step, start_id: int, end_id: int, beams: int, max_new_tokens: int) -> Tensor:
+    return _topk(step, start_id, end_id, beams, max_new_tokens, rows=beams, logs=True)
 
 
-def _bare_logits(step: Step, start_id: int, end_id: int, beams: int, max_length: int) -> Tensor:
-    return _topk(step, start_id, end_id, beams, max_length, rows=1, logs=False)
+def _bare_logits(step: Step, start_id: int, end_id: int, beams: int, max_new_tokens: int) -> Tensor:
+    return _topk(step, start_id, end_id, beams, max_new_tokens, rows=1, logs=False)
 
 
 def _below(probabilities: Tensor, p: float) -> Tensor:
@@ -251,9 +251,9 @@ class TestParts:
         )
 
     def test_beams_within_the_vocabulary_earn_their_part(self) -> None:
-        def with_topk(step: Step, start_id: int, end_id: int, beams: int, max_length: int) -> Tensor:
+        def with_topk(step: Step, start_id: int, end_id: int, beams: int, max_new_tokens: int) -> Tensor:
             kept: list[tuple[float, list[int]]] = [(0.0, [start_id])]
-            for _ in range(max_length):
+            for _ in range(max_new_tokens):
                 candidates = [sentence for sentence in kept if sentence[1][-1] == end_id]
                 for score, tokens in kept:
                     if tokens[-1] != end_id:
@@ -333,7 +333,7 @@ def test_all_honest_ways_of_counting_finished_sentences_pass(seed: int) -> None:
     ],
 )
 def test_a_step_says_what_it_takes(tokens: list[float], said: str) -> None:
-    def asks(step: Step, start_id: int, end_id: int, max_length: int) -> Tensor:
+    def asks(step: Step, start_id: int, end_id: int, max_new_tokens: int) -> Tensor:
         return step(torch.tensor(tokens))
 
     assert said in verdict("decoding.greedy", asks, None).text().replace("\n        ", " ")

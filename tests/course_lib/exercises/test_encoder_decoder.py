@@ -151,12 +151,12 @@ def _no_zeroing(
     W: Tensor, b: Tensor, batches: list[tuple[Tensor, Tensor]], rate: float, clip: float
 ) -> tuple[Tensor, Tensor, Tensor]:
     parameters = [nn.Parameter(W.clone()), nn.Parameter(b.clone())]
-    optimiser, losses = torch.optim.SGD(parameters, lr=rate), []
+    optimizer, losses = torch.optim.SGD(parameters, lr=rate), []
     for x, expected in batches:
         loss = F.cross_entropy(x @ parameters[0] + parameters[1], expected)
         loss.backward()
         nn.utils.clip_grad_norm_(parameters, clip)
-        optimiser.step()
+        optimizer.step()
         losses.append(loss.detach())
     return parameters[0].detach(), parameters[1].detach(), torch.stack(losses)
 
@@ -165,12 +165,12 @@ def _clipped_too_late(
     W: Tensor, b: Tensor, batches: list[tuple[Tensor, Tensor]], rate: float, clip: float
 ) -> tuple[Tensor, Tensor, Tensor]:
     parameters = [nn.Parameter(W.clone()), nn.Parameter(b.clone())]
-    optimiser, losses = torch.optim.SGD(parameters, lr=rate), []
+    optimizer, losses = torch.optim.SGD(parameters, lr=rate), []
     for x, expected in batches:
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         loss = F.cross_entropy(x @ parameters[0] + parameters[1], expected)
         loss.backward()
-        optimiser.step()
+        optimizer.step()
         nn.utils.clip_grad_norm_(parameters, clip)
         losses.append(loss.detach())
     return parameters[0].detach(), parameters[1].detach(), torch.stack(losses)
@@ -199,14 +199,14 @@ def _each_clipped(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """One of the two gradients may be 0, as b's is in the worked example."""
     parameters = [nn.Parameter(W.clone()), nn.Parameter(b.clone())]
-    optimiser, losses = torch.optim.SGD(parameters, lr=rate), []
+    optimizer, losses = torch.optim.SGD(parameters, lr=rate), []
     for x, expected in batches:
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         loss = F.cross_entropy(x @ parameters[0] + parameters[1], expected)
         loss.backward()
         for parameter in parameters:
             nn.utils.clip_grad_norm_(parameter, clip)
-        optimiser.step()
+        optimizer.step()
         losses.append(loss.detach())
     return parameters[0].detach(), parameters[1].detach(), torch.stack(losses)
 
@@ -215,13 +215,13 @@ def _parameters_returned(
     W: Tensor, b: Tensor, batches: list[tuple[Tensor, Tensor]], rate: float, clip: float
 ) -> tuple[Tensor, Tensor, Tensor]:
     parameters = [nn.Parameter(W.clone()), nn.Parameter(b.clone())]
-    optimiser, losses = torch.optim.SGD(parameters, lr=rate), []
+    optimizer, losses = torch.optim.SGD(parameters, lr=rate), []
     for x, expected in batches:
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         loss = F.cross_entropy(x @ parameters[0] + parameters[1], expected)
         loss.backward()
         nn.utils.clip_grad_norm_(parameters, clip)
-        optimiser.step()
+        optimizer.step()
         losses.append(loss)
     return parameters[0], parameters[1], torch.stack(losses)
 

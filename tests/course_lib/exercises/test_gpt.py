@@ -29,12 +29,12 @@ class _Model(nn.Module):
     """A student's own, with a method for each part that one may get wrong."""
 
     def __init__(
-        self, vocabulary: int, context: int, d_model: int, heads: int, layers: int, causal: bool = True
+        self, vocab_size: int, context_length: int, d_model: int, heads: int, layers: int, causal: bool = True
     ) -> None:
         super().__init__()
         self.causal = causal
-        self.embedding = nn.Embedding(vocabulary, d_model)
-        self.positions = LearnedPositions(d_model, context)
+        self.embedding = nn.Embedding(vocab_size, d_model)
+        self.positions = LearnedPositions(d_model, context_length)
         config = BlockConfig(d_model, heads, 4 * d_model, activation="gelu_tanh", norm_first=True)
         self.blocks = nn.ModuleList(EncoderBlock(config) for _ in range(layers))
         self.norm = nn.LayerNorm(d_model)
@@ -98,38 +98,46 @@ class _CopiedOutput(_Model):
         return self.norm(x) @ torch.tensor(self.embedding.weight.tolist(), dtype=x.dtype).T  # type: ignore[no-any-return]
 
 
-def _slices(stream: Tensor, starts: Tensor, context: int) -> tuple[Tensor, Tensor]:
-    windows = [stream[start : start + context + 1] for start in starts.tolist()]
+def _slices(stream: Tensor, starts: Tensor, context_length: int) -> tuple[Tensor, Tensor]:
+    windows = [stream[start : start + context_length + 1] for start in starts.tolist()]
     return torch.stack([window[:-1] for window in windows]), torch.stack([window[1:] for window in windows])
 
 
-def _text_by_hand(model: Callable[[Tensor], Tensor], prompt: Tensor, new_tokens: int, context: int) -> Tensor:
+def _text_by_hand(
+    model: Callable[[Tensor], Tensor], prompt: Tensor, max_new_tokens: int, context_length: int
+) -> Tensor:
     tokens = prompt.tolist()
-    for _ in range(new_tokens):
+    for _ in range(max_new_tokens):
         tokens.append(model(torch.tensor([tokens])).argmax(-1)[0, -1].item())
     return torch.tensor(tokens)
 
 
-def _only_new_tokens(model: Callable[[Tensor], Tensor], prompt: Tensor, new_tokens: int, context: int) -> Tensor:
+def _only_new_tokens(
+    model: Callable[[Tensor], Tensor], prompt: Tensor, max_new_tokens: int, context_length: int
+) -> Tensor:
     tokens = prompt.tolist()
-    for _ in range(new_tokens):
-        tokens.append(int(model(torch.tensor([tokens[-context:]]))[0][-1].argmax()))
+    for _ in range(max_new_tokens):
+        tokens.append(int(model(torch.tensor([tokens[-context_length:]]))[0][-1].argmax()))
     return torch.tensor(tokens[len(prompt) :], dtype=torch.long)
 
 
-def _until_the_full_stop(model: Callable[[Tensor], Tensor], prompt: Tensor, new_tokens: int, context: int) -> Tensor:
-    for _ in range(new_tokens):
-        token = int(model(prompt[None, -context:])[0, -1].argmax())
+def _until_the_full_stop(
+    model: Callable[[Tensor], Tensor], prompt: Tensor, max_new_tokens: int, context_length: int
+) -> Tensor:
+    for _ in range(max_new_tokens):
+        token = int(model(prompt[None, -context_length:])[0, -1].argmax())
         prompt = torch.cat([prompt, torch.tensor([token])])
         if token == 0:
             break
     return prompt
 
 
-def _behind_the_prompt(model: Callable[[Tensor], Tensor], prompt: Tensor, new_tokens: int, context: int) -> Tensor:
+def _behind_the_prompt(
+    model: Callable[[Tensor], Tensor], prompt: Tensor, max_new_tokens: int, context_length: int
+) -> Tensor:
     place = len(prompt) - 1
-    for _ in range(new_tokens):
-        prompt = torch.cat([prompt, model(prompt[None, -context:])[0, place].argmax().view(1)])
+    for _ in range(max_new_tokens):
+        prompt = torch.cat([prompt, model(prompt[None, -context_length:])[0, place].argmax().view(1)])
     return prompt
 
 
@@ -138,14 +146,14 @@ def _positions_with_infinities_dropped(log_probs: Tensor, targets: Tensor) -> Te
     return F.nll_loss(log_probs[kept], targets[kept])
 
 
-def _without_biases(vocabulary: int, context: int, d_model: int, layers: int, tied: bool) -> int:
+def _without_biases(vocab_size: int, context_length: int, d_model: int, layers: int, tied: bool) -> int:
     block = 4 * d_model**2 + 2 * 4 * d_model**2 + 2 * 2 * d_model
-    return vocabulary * d_model * (1 if tied else 2) + context * d_model + layers * block + 2 * d_model
+    return vocab_size * d_model * (1 if tied else 2) + context_length * d_model + layers * block + 2 * d_model
 
 
 def _seen_as_classes(log_probs: Tensor, targets: Tensor) -> Tensor:
-    batch, tokens, vocabulary = log_probs.shape
-    return nn.NLLLoss()(log_probs.reshape(batch, vocabulary, tokens), targets)  # type: ignore[no-any-return]
+    batch, tokens, vocab_size = log_probs.shape
+    return nn.NLLLoss()(log_probs.reshape(batch, vocab_size, tokens), targets)  # type: ignore[no-any-return]
 
 
 def _as_a_mean(class_logits: Tensor, labels: Tensor, lm_logits: Tensor, targets: Tensor, weight: float) -> Tensor:
@@ -226,12 +234,12 @@ class TestParts:
         assert verdict(exercise_id, mistake(exercise_id, misconception_id)).points == points
 
 
-def _cached_windows(model: Any, prompt: Tensor, new_tokens: int, context: int) -> Tensor:
-    for step in range(new_tokens):
-        window = prompt if len(prompt) < context else prompt[len(prompt) - context :]
+def _cached_windows(model: Any, prompt: Tensor, max_new_tokens: int, context_length: int) -> Tensor:
+    for step in range(max_new_tokens):
+        window = prompt if len(prompt) < context_length else prompt[len(prompt) - context_length :]
         token = torch.argmax(model(window.reshape(1, -1)).squeeze(0)[len(window) - 1])
         prompt = torch.cat([prompt, token.unsqueeze(0)])
-        assert len(window) <= context, step
+        assert len(window) <= context_length, step
     return prompt
 
 
@@ -245,8 +253,9 @@ def _cached_windows(model: Any, prompt: Tensor, new_tokens: int, context: int) -
         ("gpt.loss_without_mask", lambda honest: honest * (torch.arange(honest.shape[-1]) + 1 == honest.shape[-1])),
         (
             "gpt.count_parameters",
-            lambda vocabulary, context, d_model, layers, tied: int(
-                d_model * math.fsum([vocabulary, 0 if tied else vocabulary, context, 2, layers * (12 * d_model + 13)])
+            lambda vocab_size, context_length, d_model, layers, tied: int(
+                d_model
+                * math.fsum([vocab_size, 0 if tied else vocab_size, context_length, 2, layers * (12 * d_model + 13)])
             ),
         ),
     ],

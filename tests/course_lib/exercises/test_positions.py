@@ -95,9 +95,9 @@ def _in_numpy(length: int, d_model: int) -> Tensor:
 
 
 class _OneRow(nn.Module):
-    def __init__(self, d_model: int, max_length: int) -> None:
+    def __init__(self, d_model: int, context_length: int) -> None:
         super().__init__()
-        self.encoding = nn.Parameter(torch.randn(max_length, d_model))
+        self.encoding = nn.Parameter(torch.randn(context_length, d_model))
 
     def forward(self, x: Tensor) -> Tensor:
         return x + self.encoding[:1]

@@ -25,9 +25,9 @@ class TestTheSlide:
         class EmbeddingModel(nn.Module):
             """As printed, but for the names that the check loads weights into, and the mask that it passes."""
 
-            def __init__(self, vocabulary: int, d_model: int, classes: int) -> None:
+            def __init__(self, vocab_size: int, d_model: int, classes: int) -> None:
                 super().__init__()
-                self.embedding = nn.Embedding(vocabulary, d_model)
+                self.embedding = nn.Embedding(vocab_size, d_model)
                 self.output = nn.Linear(d_model, classes)
 
             def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
@@ -47,9 +47,9 @@ class TestTheSlide:
 
 
 class _Summing(nn.Module):
-    def __init__(self, vocabulary: int, d_model: int, classes: int) -> None:
+    def __init__(self, vocab_size: int, d_model: int, classes: int) -> None:
         super().__init__()
-        self.embedding = nn.Embedding(vocabulary, d_model)
+        self.embedding = nn.Embedding(vocab_size, d_model)
         self.output = nn.Linear(d_model, classes)
 
     def forward(self, ids: Tensor, mask: Tensor) -> Tensor:

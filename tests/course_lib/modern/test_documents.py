@@ -13,7 +13,7 @@ from course_lib.models import GPT
 from course_lib.modern.documents import document_mask, document_positions
 
 DOCUMENTS = torch.tensor([[0, 0, 0, 1, 1, 2, 2, -1, -1], [0, 1, 1, 1, 1, 1, 1, 1, 1], [0] * 9])
-LEARNED = GPTConfig(vocabulary=11, context=9, d_model=16, heads=4, layers=2, d_ff=32)
+LEARNED = GPTConfig(vocab_size=11, context_length=9, d_model=16, heads=4, layers=2, d_ff=32)
 ROTARY = replace(GPTConfig.llama(11, 16, 4, 2, 32), key_value_heads=2)
 
 

@@ -19,7 +19,7 @@ from course_lib.models import GPT, GPTConfig
 from course_lib.modern.rms_norm import rms_norm
 from course_lib.modern.swiglu import GatedFeedForward
 
-LLAMA = replace(GPTConfig.llama(31, 16, 4, 3, 24, context=12), end_id=2)
+LLAMA = replace(GPTConfig.llama(31, 16, 4, 3, 24, context_length=12), end_id=2)
 CONFIGS = {
     "llama": LLAMA,
     "grouped queries": replace(LLAMA, key_value_heads=2),

@@ -40,7 +40,7 @@ from course_lib.text.tokenization import join_pair
 from course_lib.training.loop import TrainingConfig, train
 from course_lib.training.schedules import linear_schedule
 
-SMALL = BERTConfig(12, context=8, d_model=16, heads=2, layers=2, d_ff=24)
+SMALL = BERTConfig(12, context_length=8, d_model=16, heads=2, layers=2, d_ff=24)
 IDS = torch.tensor([[1, 5, 2, 6, 2], [1, 7, 2, 0, 0]])
 SEGMENTS = torch.tensor([[0, 0, 0, 1, 1], [0, 0, 0, 0, 0]])
 MASK = IDS != 0

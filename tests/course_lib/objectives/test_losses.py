@@ -159,7 +159,7 @@ class TestTranslation:
 
 
 class TestLanguageModel:
-    MODEL = GPT(GPTConfig(vocabulary=12, context=8, d_model=16, heads=2, layers=1, d_ff=32))
+    MODEL = GPT(GPTConfig(vocab_size=12, context_length=8, d_model=16, heads=2, layers=1, d_ff=32))
 
     def test_predicts_each_token_from_those_before(self) -> None:
         model, ids = self.MODEL.eval(), torch.tensor([[3, 4, 5, 6]])

@@ -72,7 +72,7 @@ class TestMaskedWords:
 
     def test_the_loss_is_that_of_the_hidden_tokens(self) -> None:
         torch.manual_seed(0)
-        sizes = BERTConfig(VOCABULARY, context=200, d_model=16, heads=2, layers=1, d_ff=16)
+        sizes = BERTConfig(VOCABULARY, context_length=200, d_model=16, heads=2, layers=1, d_ff=16)
         model = MaskedLanguageModel(BERT(sizes)).eval()
         ids = many_ids()[:4]
         batch = LabelledBatch(ids, torch.zeros_like(ids), torch.ones_like(ids, dtype=torch.bool), ids)

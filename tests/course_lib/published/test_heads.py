@@ -148,7 +148,7 @@ def test_a_relative_of_bert_is_a_bert(family: str, tmp_path: Path) -> None:
         ours = BERT.from_pretrained(tmp_path / "theirs")
     ids = IDS.masked_fill(~MASK, theirs.config.pad_token_id or 0)
     expected = theirs(ids, attention_mask=MASK.long()).last_hidden_state
-    assert ours.config.context == 32 - (3 if family == "XLMRoberta" else 0)
+    assert ours.config.context_length == 32 - (3 if family == "XLMRoberta" else 0)
     assert_close(ours(ids, mask=MASK).states[MASK], expected[MASK], rtol=0, atol=1e-5)
     ours.save_pretrained(tmp_path / "ours")
     assert torch.equal(BERT.from_pretrained(tmp_path / "ours")(ids, mask=MASK).states, ours(ids, mask=MASK).states)

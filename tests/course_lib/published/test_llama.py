@@ -103,7 +103,7 @@ def test_the_same_text(pair: tuple[transformers.PreTrainedModel, GPT]) -> None:
     theirs, ours = pair
     expected = theirs.generate(IDS[:1], max_new_tokens=20, do_sample=False, eos_token_id=None, pad_token_id=0)
     ours.config = ours.config.__class__(**(vars(ours.config) | {"end_id": None}))
-    assert greedy_decode(ours, IDS[:1], max_length=20).tolist() == expected[:, 6:].tolist()
+    assert greedy_decode(ours, IDS[:1], max_new_tokens=20).tolist() == expected[:, 6:].tolist()
 
 
 def test_saved_again_it_is_the_same_for_both_libraries(

@@ -33,7 +33,7 @@ class TestMarian:
         ours = Transformer.from_pretrained(tmp_path)
         greedy = {"max_new_tokens": 12, "num_beams": 1, "do_sample": False, "bad_words_ids": [[60]]}
         expected = theirs.generate(source, attention_mask=MASK.long(), **greedy)
-        decoded = greedy_decode(ours, source, max_length=12)
+        decoded = greedy_decode(ours, source, max_new_tokens=12)
         assert decoded.tolist() == expected[:, 1 : 1 + decoded.shape[1]].tolist()
 
     def test_shares_one_embedding(self, tmp_path: Path) -> None:

@@ -46,7 +46,9 @@ class TestSearching:
         tree, first = Tree(seed=seed), 7
         step = step_of(tree, first)
         assert torch.equal(decoding.beam_search(step, START, END, 1, 5), decoding.greedy(step, START, END, 5))
-        expected = beam_search(tree, torch.tensor([[first]]), beams=100, length_penalty=0.0, max_length=4).tokens[0, 0]
+        expected = beam_search(tree, torch.tensor([[first]]), beams=100, length_penalty=0.0, max_new_tokens=4).tokens[
+            0, 0
+        ]
         found = decoding.beam_search(step, START, END, 100, 4).tolist()
         assert found == expected.tolist()[: len(found)]
         assert set(expected.tolist()[len(found) :]) <= {0}

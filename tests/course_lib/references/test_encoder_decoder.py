@@ -100,12 +100,12 @@ class TestSteps:
 
     def test_adam_is_torchs(self) -> None:
         weight = nn.Parameter(draw(3, 4))
-        optimiser = torch.optim.Adam([weight], lr=0.01, betas=BETAS, eps=EPSILON)
+        optimizer = torch.optim.Adam([weight], lr=0.01, betas=BETAS, eps=EPSILON)
         ours = (weight.detach().clone(), torch.zeros(3, 4), torch.zeros(3, 4))
         for step in range(1, 5):
             weight.grad = draw(3, 4) * step
             ours = adam_update(ours[0], weight.grad, ours[1], ours[2], step, 0.01)
-            optimiser.step()
+            optimizer.step()
             assert_close(ours[0], weight.detach())
 
     @pytest.mark.parametrize("clip", [0.05, 100.0])
@@ -113,14 +113,14 @@ class TestSteps:
         layer = nn.Linear(4, 6)
         W, b = layer.weight.detach().T.clone(), layer.bias.detach().clone()
         batches = [(draw(5 + i, 4), torch.arange(5 + i) % 6) for i in range(3)]
-        optimiser = torch.optim.SGD(layer.parameters(), lr=0.5)
+        optimizer = torch.optim.SGD(layer.parameters(), lr=0.5)
         losses = []
         for x, expected in batches:
-            optimiser.zero_grad()
+            optimizer.zero_grad()
             loss = F.cross_entropy(layer(x), expected)
             loss.backward()
             nn.utils.clip_grad_norm_(layer.parameters(), clip)
-            optimiser.step()
+            optimizer.step()
             losses.append(loss.detach())
         found = training_loop(W, b, batches, rate=0.5, clip=clip)
         for ours, theirs in zip(found, (layer.weight.T, layer.bias, torch.stack(losses)), strict=True):

@@ -39,14 +39,16 @@ def test_without_a_mask_only_the_last_target_is_not_there_to_be_copied() -> None
 
 def model(causal: bool = True) -> CausalLanguageModel:
     torch.manual_seed(0)
-    made = CausalLanguageModel(vocabulary=11, context=7, d_model=12, heads=3, layers=2, causal=causal)
+    made = CausalLanguageModel(vocab_size=11, context_length=7, d_model=12, heads=3, layers=2, causal=causal)
     for parameter in made.parameters():
         torch.nn.init.normal_(parameter, std=0.3)
     return made
 
 
 def as_gpt(ours: CausalLanguageModel) -> GPT:
-    gpt = GPT(GPTConfig(11, context=7, d_model=12, heads=3, layers=2, d_ff=48, dropout=0.0, activation="gelu_tanh"))
+    gpt = GPT(
+        GPTConfig(11, context_length=7, d_model=12, heads=3, layers=2, d_ff=48, dropout=0.0, activation="gelu_tanh")
+    )
     gpt.load_state_dict(ours.state_dict() | {"output.weight": ours.embedding.weight})
     return gpt
 
@@ -71,7 +73,7 @@ class TestCausalLanguageModel:
         assert_close(lm_loss(log_probs, targets), language_model_loss(as_gpt(ours), TextBatch(IDS)))
 
     def test_starts_knowing_nothing(self) -> None:
-        fresh = CausalLanguageModel(vocabulary=11, context=7, d_model=12, heads=3, layers=2)
+        fresh = CausalLanguageModel(vocab_size=11, context_length=7, d_model=12, heads=3, layers=2)
         loss = F.cross_entropy(fresh(IDS).flatten(0, 1), IDS.flatten())
         assert loss.item() == pytest.approx(math.log(11), abs=0.1)
 
@@ -79,7 +81,7 @@ class TestCausalLanguageModel:
 @pytest.mark.parametrize(
     "config",
     [
-        pytest.param(GPTConfig(23, context=9, d_model=20, heads=4, layers=3, d_ff=80, activation="gelu_tanh")),
+        pytest.param(GPTConfig(23, context_length=9, d_model=20, heads=4, layers=3, d_ff=80, activation="gelu_tanh")),
         pytest.param(GPTConfig.gpt2()),
     ],
     ids=["small", "12 layers of 768"],
@@ -91,9 +93,9 @@ def test_gpt2s_weights_make_it_gpt2(config: GPTConfig, tmp_path: Path) -> None:
         if parameter.ndim == 1:  # biases and norms, which begin as zeros and ones
             torch.nn.init.normal_(parameter, mean=0.5, std=0.3)
     library.save_pretrained(tmp_path)
-    own = CausalLanguageModel(config.vocabulary, config.context, config.d_model, config.heads, config.layers)
+    own = CausalLanguageModel(config.vocab_size, config.context_length, config.d_model, config.heads, config.layers)
     own.load_state_dict(from_gpt2(dict(PublishedModel.read(tmp_path, "gpt2").tensors)))
-    ids = torch.randint(config.vocabulary, (2, 9))
+    ids = torch.randint(config.vocab_size, (2, 9))
     with torch.no_grad():
         assert_close(own(ids), library(ids), atol=1e-4, rtol=1e-5)
 
@@ -114,7 +116,7 @@ class TestGenerate:
         ours = model()
         prompt = torch.tensor([3, 1])
         expected = greedy_decode(as_gpt(ours), prompt.unsqueeze(0), 5)
-        assert generate(ours, prompt, 5, context=7).tolist() == [3, 1, *expected[0].tolist()]
+        assert generate(ours, prompt, 5, context_length=7).tolist() == [3, 1, *expected[0].tolist()]
 
     def test_goes_on_past_the_context(self) -> None:
         lengths = []
@@ -123,7 +125,7 @@ class TestGenerate:
             lengths.append(ids.shape[1])
             return F.one_hot((ids + 1) % 11, 11).float()
 
-        assert generate(counting, torch.tensor([8, 9]), 4, context=3).tolist() == [8, 9, 10, 0, 1, 2]
+        assert generate(counting, torch.tensor([8, 9]), 4, context_length=3).tolist() == [8, 9, 10, 0, 1, 2]
         assert lengths == [2, 3, 3, 3]
 
 
@@ -140,7 +142,7 @@ class TestParameters:
     def test_are_those_of_the_models(self, config: GPTConfig, tied: bool) -> None:
         with torch.device("meta"):
             built = GPT(GPTConfig(**{**vars(config), "tied_output": tied}))
-        counted = gpt_parameters(config.vocabulary, config.context, config.d_model, config.layers, tied)
+        counted = gpt_parameters(config.vocab_size, config.context_length, config.d_model, config.layers, tied)
         assert counted == count_parameters(built)
 
     def test_what_s3_prints_is_gpt_2_with_the_vocabulary_of_gpt_1(self) -> None:

@@ -109,9 +109,9 @@ def test_cosine_rates_are_the_librarys() -> None:
 @pytest.mark.parametrize("tied", [True, False])
 def test_a_llamas_parameters_are_counted(groups: int, tied: bool) -> None:
     config = partial(GPTConfig, norm="rms", gated=True, bias=False, activation="silu")
-    sizes = {"vocabulary": 50, "d_model": 16, "heads": 4, "layers": 3, "d_ff": 20}
+    sizes = {"vocab_size": 50, "d_model": 16, "heads": 4, "layers": 3, "d_ff": 20}
     llama = GPTConfig.llama(**sizes)
-    model = GPT(config(**sizes, context=9, key_value_heads=groups, tied_output=tied, rotary=llama.rotary))
+    model = GPT(config(**sizes, context_length=9, key_value_heads=groups, tied_output=tied, rotary=llama.rotary))
     found = sum(weight.numel() for weight in model.parameters())
     assert llama_parameters(50, 16, 3, 4, groups, 20, tied) == found
 

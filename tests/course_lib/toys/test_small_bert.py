@@ -36,7 +36,7 @@ def batch(vocabulary: SubwordVocabulary) -> LabelledBatch:
 
 
 def test_its_vocabulary_fits(vocabulary: SubwordVocabulary) -> None:
-    assert len(vocabulary) == BERT.from_pretrained(SMALL_BERT).config.vocabulary
+    assert len(vocabulary) == BERT.from_pretrained(SMALL_BERT).config.vocab_size
     assert vocabulary.tokens(range(5)) == list(BERT_SPECIAL)
     unknown = vocabulary.id("[UNK]")
     assert all(unknown not in vocabulary.encode(sentence) for text in texts(500, NEW) for sentence in text)
@@ -92,5 +92,5 @@ def test_its_vocabulary_is_learned_from_the_texts_as_they_are_now(vocabulary: Su
 def test_it_can_be_made_anew(tmp_path: Path) -> None:
     small_bert.make(tmp_path, steps=2, count=100)
     made = SubwordVocabulary.load_bert(tmp_path / "vocab.txt")
-    assert BERT.from_pretrained(tmp_path).config.vocabulary == len(made)
+    assert BERT.from_pretrained(tmp_path).config.vocab_size == len(made)
     assert {path.name for path in tmp_path.iterdir()} == {path.name for path in SMALL_BERT.iterdir()}

@@ -35,8 +35,8 @@ from course_lib.training.progress import TrainingStep
 from course_lib.training.schedules import constant_schedule, linear_schedule
 
 SMALL = TransformerConfig(
-    source_vocabulary=12,
-    target_vocabulary=12,
+    source_vocab_size=12,
+    target_vocab_size=12,
     d_model=16,
     heads=2,
     d_ff=32,
@@ -95,7 +95,7 @@ class TestLearning:
 
     def test_a_language_model_learns_in_the_same_loop(self) -> None:
         torch.manual_seed(0)
-        gpt = GPT(GPTConfig(vocabulary=7, context=12, d_model=16, heads=2, layers=1, d_ff=32, dropout=0.0))
+        gpt = GPT(GPTConfig(vocab_size=7, context_length=12, d_model=16, heads=2, layers=1, d_ff=32, dropout=0.0))
         windows = Windows(torch.arange(300) % 7, length=12, batch_size=8)
         result = train(gpt, windows, language_model_loss, config(120), "cpu")
         assert result.losses[0] > 1.5
@@ -249,7 +249,7 @@ class TestResuming:
         generator = torch.Generator().manual_seed(0)
         passes = [len(windows.plan(generator)) for _ in range(5)]
         assert passes[0] != passes[-1]
-        sizes = GPTConfig(vocabulary=11, context=10, d_model=8, heads=2, layers=1, d_ff=16)
+        sizes = GPTConfig(vocab_size=11, context_length=10, d_model=8, heads=2, layers=1, d_ff=16)
 
         def go(steps: int, folder: Path) -> GPT:
             torch.manual_seed(0)

@@ -22,7 +22,7 @@ from course_lib.training.lora import AdaptedLinear, add_lora, load_lora, lora_st
 from course_lib.training.schedules import constant_schedule
 from tests.course_lib.parameters import count_parameters
 
-GPT_2 = GPTConfig(vocabulary=11, context=12, d_model=16, heads=4, layers=2, d_ff=32, dropout=0.0)
+GPT_2 = GPTConfig(vocab_size=11, context_length=12, d_model=16, heads=4, layers=2, d_ff=32, dropout=0.0)
 GROUPED = replace(GPTConfig.llama(11, 16, 4, 2, 32), key_value_heads=2)
 TWO_LANGUAGES = TransformerConfig(11, 11, 16, 4, 32, 1, 1, dropout=0.0, shared_embeddings=True)
 IDS = torch.tensor([[4, 5, 6, 7], [9, 8, 4, 4]])

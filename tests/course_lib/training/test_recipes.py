@@ -44,7 +44,7 @@ def test_the_published_sizes() -> None:
     assert sum(p.numel() for p in translator.parameters()) == 10_000 * 256 + 4 * (789_760 + 1_053_440) + 2 * 512
     assert sum(p.numel() for p in writer.parameters()) == 65 * 384 + 256 * 384 + 6 * 1_774_464 + 768
     assert (MULTI30K.dropout, MULTI30K.averaged, MULTI30K.beams) == (0.35, 10, 5)
-    assert (writer.config.context, writer.config.layers, writer.config.d_model) == (256, 6, 384)
+    assert (writer.config.context_length, writer.config.layers, writer.config.d_model) == (256, 6, 384)
 
 
 def test_a_translator_has_the_mean_of_the_last_weights(tmp_path: Path) -> None:
@@ -56,7 +56,7 @@ def test_a_translator_has_the_mean_of_the_last_weights(tmp_path: Path) -> None:
     mean = average_weights(files)
     for name, tensor in learned.translator.model.state_dict().items():
         assert torch.equal(tensor, mean[name])
-    said = learned.translator.translate(["the cat danced", "I slept"], beams=SHORT.beams, max_length=8)
+    said = learned.translator.translate(["the cat danced", "I slept"], beams=SHORT.beams, max_new_tokens=8)
     assert len(said) == 2
     assert (tmp_path / "tokenizer.json").exists()
 

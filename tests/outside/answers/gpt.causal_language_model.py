@@ -2,11 +2,11 @@
 class CausalLanguageModel(nn.Module):
     """GPT in its simplest form."""
 
-    def __init__(self, vocabulary, context, d_model, heads, layers, causal=True):
+    def __init__(self, vocab_size, context_length, d_model, heads, layers, causal=True):
         super().__init__()
         self.causal = causal
-        self.embedding = nn.Embedding(vocabulary, d_model)
-        self.positions = LearnedPositions(d_model, context)
+        self.embedding = nn.Embedding(vocab_size, d_model)
+        self.positions = LearnedPositions(d_model, context_length)
         config = BlockConfig(d_model, heads, 4 * d_model, activation="gelu_tanh", norm_first=True)
         self.blocks = nn.ModuleList(EncoderBlock(config) for _ in range(layers))
         self.norm = nn.LayerNorm(d_model)
@@ -27,11 +27,11 @@ class CausalLanguageModel(nn.Module):
 class CausalLanguageModel(nn.Module):
     """GPT in its simplest form."""
 
-    def __init__(self, vocabulary, context, d_model, heads, layers, causal=True):
+    def __init__(self, vocab_size, context_length, d_model, heads, layers, causal=True):
         super().__init__()
         self.causal = causal
-        self.embedding = nn.Embedding(vocabulary, d_model)
-        self.positions = LearnedPositions(d_model, context)
+        self.embedding = nn.Embedding(vocab_size, d_model)
+        self.positions = LearnedPositions(d_model, context_length)
         config = BlockConfig(d_model, heads, 4 * d_model, activation="gelu_tanh", norm_first=True)
         self.blocks = nn.ModuleList(EncoderBlock(config) for _ in range(layers))
         self.norm = nn.LayerNorm(d_model)
@@ -48,11 +48,11 @@ class CausalLanguageModel(nn.Module):
 class CausalLanguageModel(nn.Module):
     """GPT in its simplest form."""
 
-    def __init__(self, vocabulary, context, d_model, heads, layers, causal=True):
+    def __init__(self, vocab_size, context_length, d_model, heads, layers, causal=True):
         super().__init__()
         self.causal = causal
-        self.embedding = nn.Embedding(vocabulary, d_model)
-        self.positions = LearnedPositions(d_model, context)
+        self.embedding = nn.Embedding(vocab_size, d_model)
+        self.positions = LearnedPositions(d_model, context_length)
         config = BlockConfig(d_model, heads, 4 * d_model, activation="gelu_tanh", norm_first=True)
         self.blocks = nn.ModuleList(EncoderBlock(config) for _ in range(layers))
         self.norm = nn.LayerNorm(d_model)
@@ -70,11 +70,11 @@ class CausalLanguageModel(nn.Module):
 class CausalLanguageModel(nn.Module):
     """GPT in its simplest form."""
 
-    def __init__(self, vocabulary, context, d_model, heads, layers, causal=True):
+    def __init__(self, vocab_size, context_length, d_model, heads, layers, causal=True):
         super().__init__()
         self.causal = causal
-        self.embedding = nn.Embedding(vocabulary, d_model)
-        self.positions = LearnedPositions(d_model, context)
+        self.embedding = nn.Embedding(vocab_size, d_model)
+        self.positions = LearnedPositions(d_model, context_length)
         config = BlockConfig(d_model, heads, 4 * d_model, activation="gelu_tanh", norm_first=True)
         self.blocks = nn.ModuleList(EncoderBlock(config) for _ in range(layers))
         self.norm = nn.LayerNorm(d_model)
@@ -91,11 +91,11 @@ class CausalLanguageModel(nn.Module):
 class CausalLanguageModel(nn.Module):
     """GPT in its simplest form."""
 
-    def __init__(self, vocabulary, context, d_model, heads, layers, causal=True):
+    def __init__(self, vocab_size, context_length, d_model, heads, layers, causal=True):
         super().__init__()
         self.causal = causal
-        self.embedding = nn.Embedding(vocabulary, d_model)
-        self.positions = LearnedPositions(d_model, context)
+        self.embedding = nn.Embedding(vocab_size, d_model)
+        self.positions = LearnedPositions(d_model, context_length)
         config = BlockConfig(d_model, heads, 4 * d_model, activation="gelu_tanh", norm_first=True)
         self.blocks = nn.ModuleList(EncoderBlock(config) for _ in range(layers))
         self.norm = nn.LayerNorm(d_model)
@@ -112,11 +112,11 @@ class CausalLanguageModel(nn.Module):
 class CausalLanguageModel(nn.Module):
     """GPT in its simplest form."""
 
-    def __init__(self, vocabulary, context, d_model, heads, layers, causal=True):
+    def __init__(self, vocab_size, context_length, d_model, heads, layers, causal=True):
         super().__init__()
         self.causal = causal
-        self.embedding = nn.Embedding(vocabulary, d_model)
-        self.positions = LearnedPositions(d_model, context)
+        self.embedding = nn.Embedding(vocab_size, d_model)
+        self.positions = LearnedPositions(d_model, context_length)
         config = BlockConfig(d_model, heads, 4 * d_model, activation="gelu_tanh", norm_first=True)
         self.blocks = nn.ModuleList(EncoderBlock(config) for _ in range(layers))
         self.norm = nn.LayerNorm(d_model)
@@ -133,11 +133,11 @@ class CausalLanguageModel(nn.Module):
 class CausalLanguageModel(nn.Module):
     """GPT in its simplest form."""
 
-    def __init__(self, vocabulary, context, d_model, heads, layers, causal=True):
+    def __init__(self, vocab_size, context_length, d_model, heads, layers, causal=True):
         super().__init__()
         self.causal = causal
-        self.embedding = nn.Embedding(vocabulary, d_model)
-        self.positions = LearnedPositions(d_model, context)
+        self.embedding = nn.Embedding(vocab_size, d_model)
+        self.positions = LearnedPositions(d_model, context_length)
         config = BlockConfig(d_model, heads, 4 * d_model, activation="gelu_tanh", norm_first=True)
         self.blocks = nn.ModuleList(EncoderBlock(config) for _ in range(layers))
         self.norm = nn.LayerNorm(d_model)

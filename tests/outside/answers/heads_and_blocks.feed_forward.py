@@ -56,8 +56,7 @@ class FeedForward(nn.Module):
         return self.W_2(F.dropout(F.relu(self.W_1(x)), 0.1, self.training))
 
 
-# %% wrong | d_ff taken for 4 * d_model: the rest of a wider hidden layer is left out (shows only for d_ff > 4 *
-# d_model)
+# %% wrong | d_ff taken for 4 * d_model: the rest of a wider hidden layer is left out (shows only for d_ff > 4 * d_model)
 class FeedForward(nn.Module):
     """The same small network at every word."""
 

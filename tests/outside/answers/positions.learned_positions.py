@@ -1,8 +1,8 @@
 # %% right | narrow and expand; an else at the end
 class LearnedPositions(nn.Module):
-    def __init__(self, d_model, max_length):
+    def __init__(self, d_model, context_length):
         super().__init__()
-        self.encoding = nn.Parameter(torch.randn(max_length, d_model) * 0.02)
+        self.encoding = nn.Parameter(torch.randn(context_length, d_model) * 0.02)
 
     def forward(self, x):
         words = x.shape[-2]
@@ -15,9 +15,9 @@ class LearnedPositions(nn.Module):
 
 # %% wrong | torch's RuntimeError caught and turned into ValueError: a table of one row is added to all words without complaint | single_row_not_refused
 class LearnedPositions(nn.Module):
-    def __init__(self, d_model, max_length):
+    def __init__(self, d_model, context_length):
         super().__init__()
-        self.encoding = nn.Parameter(torch.randn(max_length, d_model) * 0.02)
+        self.encoding = nn.Parameter(torch.randn(context_length, d_model) * 0.02)
 
     def forward(self, x):
         try:
@@ -28,9 +28,9 @@ class LearnedPositions(nn.Module):
 
 # %% wrong | a new nn.Parameter made of the rows in forward: gradient does not reach the table | encoding_detached
 class LearnedPositions(nn.Module):
-    def __init__(self, d_model, max_length):
+    def __init__(self, d_model, context_length):
         super().__init__()
-        self.encoding = nn.Parameter(torch.randn(max_length, d_model) * 0.02)
+        self.encoding = nn.Parameter(torch.randn(context_length, d_model) * 0.02)
 
     def forward(self, x):
         words = x.shape[-2]
@@ -42,9 +42,9 @@ class LearnedPositions(nn.Module):
 
 # %% wrong | too many words: cut off | cut_off
 class LearnedPositions(nn.Module):
-    def __init__(self, d_model, max_length):
+    def __init__(self, d_model, context_length):
         super().__init__()
-        self.encoding = nn.Parameter(torch.randn(max_length, d_model) * 0.02)
+        self.encoding = nn.Parameter(torch.randn(context_length, d_model) * 0.02)
 
     def forward(self, x):
         x = x[..., : len(self.encoding), :]
@@ -53,9 +53,9 @@ class LearnedPositions(nn.Module):
 
 # %% wrong | subtracted | subtracted
 class LearnedPositions(nn.Module):
-    def __init__(self, d_model, max_length):
+    def __init__(self, d_model, context_length):
         super().__init__()
-        self.encoding = nn.Parameter(torch.randn(max_length, d_model) * 0.02)
+        self.encoding = nn.Parameter(torch.randn(context_length, d_model) * 0.02)
 
     def forward(self, x):
         words = x.shape[-2]
@@ -66,9 +66,9 @@ class LearnedPositions(nn.Module):
 
 # %% wrong | no check + positions counted from 1 | counted_from_one
 class LearnedPositions(nn.Module):
-    def __init__(self, d_model, max_length):
+    def __init__(self, d_model, context_length):
         super().__init__()
-        self.encoding = nn.Parameter(torch.randn(max_length, d_model) * 0.02)
+        self.encoding = nn.Parameter(torch.randn(context_length, d_model) * 0.02)
 
     def forward(self, x):
         return x + self.encoding[1 : x.shape[-2] + 1]

@@ -1,8 +1,8 @@
 # %% right | counts of words times the table: a real bag of words
 class BagClassifier(nn.Module):
-    def __init__(self, vocabulary, d_model, classes):
+    def __init__(self, vocab_size, d_model, classes):
         super().__init__()
-        self.embedding = nn.Embedding(vocabulary, d_model)
+        self.embedding = nn.Embedding(vocab_size, d_model)
         self.output = nn.Linear(d_model, classes)
 
     def forward(self, ids, mask):
@@ -13,9 +13,9 @@ class BagClassifier(nn.Module):
 
 # %% wrong | mask inverted: the mean of the padding (nan for a sentence without padding) | inverted
 class BagClassifier(nn.Module):
-    def __init__(self, vocabulary, d_model, classes):
+    def __init__(self, vocab_size, d_model, classes):
         super().__init__()
-        self.embedding = nn.Embedding(vocabulary, d_model)
+        self.embedding = nn.Embedding(vocab_size, d_model)
         self.output = nn.Linear(d_model, classes)
 
     def forward(self, ids, mask):
@@ -25,9 +25,9 @@ class BagClassifier(nn.Module):
 
 # %% wrong | squeeze: a batch of one sentence loses its dimension
 class BagClassifier(nn.Module):
-    def __init__(self, vocabulary, d_model, classes):
+    def __init__(self, vocab_size, d_model, classes):
         super().__init__()
-        self.embedding = nn.Embedding(vocabulary, d_model)
+        self.embedding = nn.Embedding(vocab_size, d_model)
         self.output = nn.Linear(d_model, classes)
 
     def forward(self, ids, mask):
@@ -37,9 +37,9 @@ class BagClassifier(nn.Module):
 
 # %% wrong | the mean in float32: raises for a float64 model
 class BagClassifier(nn.Module):
-    def __init__(self, vocabulary, d_model, classes):
+    def __init__(self, vocab_size, d_model, classes):
         super().__init__()
-        self.embedding = nn.Embedding(vocabulary, d_model)
+        self.embedding = nn.Embedding(vocab_size, d_model)
         self.output = nn.Linear(d_model, classes)
 
     def forward(self, ids, mask):
@@ -49,9 +49,9 @@ class BagClassifier(nn.Module):
 
 # %% wrong | ids multiplied by the mask: padding becomes word 0, and counts | ids_multiplied_and_counted
 class BagClassifier(nn.Module):
-    def __init__(self, vocabulary, d_model, classes):
+    def __init__(self, vocab_size, d_model, classes):
         super().__init__()
-        self.embedding = nn.Embedding(vocabulary, d_model)
+        self.embedding = nn.Embedding(vocab_size, d_model)
         self.output = nn.Linear(d_model, classes)
 
     def forward(self, ids, mask):
@@ -60,9 +60,9 @@ class BagClassifier(nn.Module):
 
 # %% wrong | padding counted + softmax | padding_counted+probabilities
 class BagClassifier(nn.Module):
-    def __init__(self, vocabulary, d_model, classes):
+    def __init__(self, vocab_size, d_model, classes):
         super().__init__()
-        self.embedding = nn.Embedding(vocabulary, d_model)
+        self.embedding = nn.Embedding(vocab_size, d_model)
         self.output = nn.Linear(d_model, classes)
 
     def forward(self, ids, mask):
@@ -71,9 +71,9 @@ class BagClassifier(nn.Module):
 
 # %% wrong | the sum + the bias forgotten | sum+bias_left_out
 class BagClassifier(nn.Module):
-    def __init__(self, vocabulary, d_model, classes):
+    def __init__(self, vocab_size, d_model, classes):
         super().__init__()
-        self.embedding = nn.Embedding(vocabulary, d_model)
+        self.embedding = nn.Embedding(vocab_size, d_model)
         self.output = nn.Linear(d_model, classes)
 
     def forward(self, ids, mask):
@@ -83,9 +83,9 @@ class BagClassifier(nn.Module):
 
 # %% wrong | detached + padding counted | padding_counted+embeddings_detached
 class BagClassifier(nn.Module):
-    def __init__(self, vocabulary, d_model, classes):
+    def __init__(self, vocab_size, d_model, classes):
         super().__init__()
-        self.embedding = nn.Embedding(vocabulary, d_model)
+        self.embedding = nn.Embedding(vocab_size, d_model)
         self.output = nn.Linear(d_model, classes)
 
     def forward(self, ids, mask):
