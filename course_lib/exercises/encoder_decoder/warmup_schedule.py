@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
+from course_lib.checking.edits import Edited
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import integer
 from course_lib.exercises.encoder_decoder.shared import LESSON, WITHHELD
@@ -28,31 +29,21 @@ def _schedule_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("a single step", (torch.tensor([integer(generator, 2, 30)]), 1, 12))
 
 
-def _scheduled(
-    steps: Tensor,
-    d_model: int,
-    warmup: int,
-    *,
-    late: int = 0,
-    width: Callable[[int], float] = lambda d_model: d_model**-0.5,
-    rising: Callable[[Tensor, int], Tensor] = lambda steps, warmup: steps / (warmup * math.sqrt(warmup)),
-    falling: Callable[[Tensor, int], Tensor] = lambda steps, warmup: steps**-0.5,
-    joined: Callable[[Tensor, Tensor], Tensor] = torch.minimum,
-    dtype: torch.dtype = torch.float32,
-) -> Tensor:
-    """The formula with changes, in double precision until the end."""
-    counted = steps.double() - late
-    return (width(d_model) * joined(rising(counted, warmup), falling(counted, warmup))).to(dtype)
+def _scheduled(steps: Tensor, d_model: int, warmup: int) -> Tensor:
+    counted = steps.double()
+    rising = counted * warmup**-1.5
+    falling = counted**-0.5
+    rates: Tensor = d_model**-0.5 * torch.minimum(rising, falling)
+    return rates.float()
 
 
-def _by_place(steps: Tensor, d_model: int, warmup: int) -> Tensor:
-    """Which of the two terms counts, by where a step stands."""
-    early = torch.arange(len(steps)) < warmup
-    return _scheduled(steps, d_model, warmup, joined=lambda rising, falling: torch.where(early, rising, falling))
+_slip = partial(Edited, _scheduled)
 
+_slip_alone = partial(Edited, _scheduled, paired=False)
+"""One that is not tried together with others."""
 
-def _rates_by_loop(steps: Tensor, d_model: int, warmup: int) -> Tensor:
-    return torch.tensor([d_model**-0.5 * min(step**-0.5, step * warmup**-1.5) for step in steps.tolist()])
+_JOINED, _RISING, _FALLING = "torch.minimum(rising, falling)", "counted * warmup**-1.5", "counted**-0.5"
+_WIDTH = "d_model**-0.5"
 
 
 def _rates_by_where(steps: Tensor, d_model: int, warmup: int) -> Tensor:
@@ -61,7 +52,7 @@ def _rates_by_where(steps: Tensor, d_model: int, warmup: int) -> Tensor:
 
 
 CORRECT = (
-    _rates_by_loop,
+    _scheduled,
     _rates_by_where,
     lambda steps, d_model, warmup: torch.rsqrt(torch.max(steps, warmup**3 / steps**2) * d_model),
 )
@@ -94,128 +85,122 @@ EXERCISE = Exercise(
         Misconception(
             "never_falls",
             "Your answer rises for ever. From step `warmup` on the other term is the smaller one, step^-0.5.",
-            partial(_scheduled, joined=lambda rising, falling: rising),
+            _slip((_JOINED, "rising")),
         ),
         Misconception(
             "flat_until_the_peak",
             "Your answer is at its peak from the first step on, and falls after the warm-up. Up to the peak the rate "
             "rises with the step: step · warmup^-1.5.",
-            lambda steps, d_model, warmup: _scheduled(steps.clamp(min=warmup), d_model, warmup),
+            _slip_alone(("steps.double()", "steps.clamp(min=warmup).double()")),
         ),
         Misconception(
             "never_rises",
             "Your answer falls from the first step on: there is no warm-up. Either the rising term is missing, or it "
             "is never the smaller one: its exponent is -1.5, with a minus.",
-            partial(_scheduled, joined=lambda rising, falling: falling),
+            _slip((_JOINED, "falling")),
         ),
         Misconception(
             "larger_of_the_two",
             "Your answer takes the larger of the two terms: it falls first and then rises. Take the smaller one.",
-            partial(_scheduled, joined=torch.maximum),
+            _slip((_JOINED, "torch.maximum(rising, falling)")),
         ),
         Misconception(
             "by_place",
             "Your answer goes by a step's place in the tensor: the first `warmup` of them rise, the rest fall. Steps "
             "may come in any order: compare their numbers.",
-            _by_place,
+            _slip_alone((_JOINED, "torch.where(torch.arange(len(steps)) < warmup, rising, falling)")),
         ),
         Misconception(
             "width_left_out",
             "The factor d_model^-0.5 is missing: wider models take smaller steps.",
-            partial(_scheduled, width=lambda d_model: 1.0),
+            _slip((_WIDTH, "1")),
         ),
         Misconception(
             "root_of_the_width",
             "Your answer multiplies by the root of d_model. Divide by it: d_model^-0.5.",
-            partial(_scheduled, width=math.sqrt),
+            _slip((_WIDTH, "d_model**0.5")),
         ),
         Misconception(
             "divided_by_the_width",
             "Your answer divides by d_model itself. Divide by its root: d_model^-0.5.",
-            partial(_scheduled, width=lambda d_model: 1 / d_model),
+            _slip((_WIDTH, "1 / d_model")),
         ),
         Misconception(
             "width_in_the_falling_term_alone",
             "Your answer multiplies only step^-0.5 by d_model^-0.5. The factor belongs to both terms: multiply the "
             "whole minimum by it.",
-            lambda steps, d_model, warmup: torch.minimum((steps * d_model) ** -0.5, steps * warmup**-1.5),
+            _slip_alone((_WIDTH, "1"), (_FALLING, "(counted * d_model) ** -0.5")),
         ),
         Misconception(
             "stays_at_the_peak",
             "Your answer rises and then stays where it is. After the warm-up it falls with 1 / √step.",
-            partial(_scheduled, falling=lambda steps, warmup: torch.full_like(steps, warmup**-0.5)),
+            _slip((_FALLING, "torch.full_like(counted, warmup**-0.5)")),
         ),
         Misconception(
             "falls_with_the_step",
             "After the warm-up your answer falls with 1 / step. It falls with the root: step^-0.5, which is 1 / √step.",
-            partial(
-                _scheduled, falling=lambda steps, warmup: torch.where(steps > warmup, warmup**0.5 / steps, steps**-0.5)
-            ),
+            _slip((_FALLING, "torch.where(counted > warmup, warmup**0.5 / counted, counted**-0.5)")),
         ),
         Misconception(
             "falling_without_minus",
             "Your answer has step^0.5, which rises. The exponent has a minus: step^-0.5.",
-            partial(_scheduled, falling=lambda steps, warmup: steps**0.5),
+            _slip((_FALLING, "counted**0.5")),
         ),
         Misconception(
             "too_steep",
             "Your answer rises too steeply: its line is step · warmup^-0.5, which meets the other term long before "
             "step `warmup`. The exponent is -1.5.",
-            partial(_scheduled, rising=lambda steps, warmup: steps * warmup**-0.5),
+            _slip((_RISING, "counted * warmup**-0.5")),
         ),
         Misconception(
             "rises_to_one",
             "Your answer's rising term is step / warmup. It is step · warmup^-1.5, which meets the other term at step "
             "`warmup`.",
-            partial(_scheduled, rising=lambda steps, warmup: steps / warmup),
+            _slip((_RISING, "counted / warmup")),
         ),
         Misconception(
             "exponent_of_the_step",
             "Your answer raises the step to the power of -1.5, not `warmup`. The rising term is step · warmup^-1.5.",
-            partial(_scheduled, rising=lambda steps, warmup: warmup * steps**-1.5),
+            _slip((_RISING, "warmup * counted**-1.5")),
         ),
         Misconception(
             "exponent_over_both",
             "Your answer raises the product, step · warmup, to the power of -1.5. The exponent belongs to `warmup` "
             "alone: step · warmup^-1.5.",
-            lambda steps, d_model, warmup: _scheduled(
-                steps, d_model, warmup, rising=lambda steps, warmup: (steps * warmup) ** -1.5
-            ),
+            _slip_alone((_RISING, "(counted * warmup) ** -1.5")),
         ),
         Misconception(
             "step_divides",
             "Your answer has the step under the fraction line of the rising term, 1 / (step · warmup^1.5). It is step "
             "· warmup^-1.5, which is step / warmup^1.5.",
-            lambda steps, d_model, warmup: _scheduled(
-                steps, d_model, warmup, rising=lambda steps, warmup: 1 / (steps * warmup**1.5)
-            ),
+            _slip_alone((_RISING, "1 / (counted * warmup**1.5)")),
         ),
         Misconception(
             "counted_from_zero",
             "Your answer is one step late: it subtracts 1 from each step. Steps count from 1 here, so use them as "
             "they come.",
-            partial(_scheduled, late=1),
+            _slip(("steps.double()", "steps.double() - 1")),
         ),
         Misconception(
             "one_step_early",
             "Your answer is one step early: it adds 1 to each step. Steps already count from 1 here, so use them as "
             "they come.",
-            partial(_scheduled, late=-1),
+            _slip(("steps.double()", "steps.double() + 1")),
         ),
         Misconception(
             "papers_sizes",
             "Your answer uses the paper's sizes, 512 and 4000, whatever it is given. Use `d_model` and `warmup`.",
-            lambda steps, d_model, warmup: _scheduled(steps, 512, 4000),
+            _slip_alone(("    counted", "    d_model, warmup = 512, 4000\n    counted")),
         ),
         Misconception(
             "papers_warmup",
             "Your answer warms up for 4000 steps, as the paper does, whatever it is given. Use `warmup`.",
-            lambda steps, d_model, warmup: _scheduled(steps, d_model, 4000),
+            _slip_alone(("    counted", "    warmup = 4000\n    counted")),
         ),
         Misconception(
             "in_double_precision",
             "The result is in double precision (float64). Return float32, torch's default: .float() does it.",
-            partial(_scheduled, dtype=torch.float64),
+            _slip((".float()", "")),
         ),
     ),
     withheld=WITHHELD,
