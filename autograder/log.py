@@ -40,15 +40,15 @@ def story_of(course: Course, student: str, lesson: str) -> dict[str, Any]:
     Raises:
         BadInput: there is no such record, or no gradebook that holds any.
     """
-    with read_only(course.gradebook) as connection:
-        found = store.counted(connection, lesson, student).get(student)
+    with read_only(course.gradebook) as session:
+        found = store.counted(session, lesson, student).get(student)
         if found is None:
-            raise BadInput(_unknown(course, student, lesson, store.records(connection, lesson)))
-        graded, run, judged_by = store.graded_by(connection, lesson, student)
-        cases = store.cases(connection, lesson, student)
-        runs = store.runs(connection)
-        by_hand = store.by_hand(connection, lesson, student).get(student, ())
-        [record] = with_lateness(course, connection, lesson, [replace(found, by_hand=by_hand)])
+            raise BadInput(_unknown(course, student, lesson, store.records(session, lesson)))
+        graded, run, judged_by = store.graded_by(session, lesson, student)
+        cases = store.cases(session, lesson, student)
+        runs = store.runs(session)
+        by_hand = store.by_hand(session, lesson, student).get(student, ())
+        [record] = with_lateness(course, session, lesson, [replace(found, by_hand=by_hand)])
         late, collected = record.lateness, _collected(course, lesson, student)
         order = {one.exercise: place for place, one in enumerate(record.exercises)}
         return {
@@ -92,7 +92,7 @@ def story_of(course: Course, student: str, lesson: str) -> dict[str, Any]:
             ],
             "history": [
                 _event(event, sorted(changes, key=lambda change: order.get(change.exercise, len(order))), runs)
-                for event, changes in store.history(connection, lesson, student)
+                for event, changes in store.history(session, lesson, student)
             ],
         }
 

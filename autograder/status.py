@@ -154,22 +154,22 @@ def _graded(course: Course) -> dict[str, _Graded]:
     """What the gradebook has of each lesson; nothing before anything was graded."""
     if is_new(course.gradebook):
         return {}
-    with read_only(course.gradebook) as connection:
-        frozen = read_frozen(connection)
+    with read_only(course.gradebook) as session:
+        frozen = read_frozen(session)
         return {
-            lesson: _Graded(_records(course, connection, lesson), frozen.get(lesson, ""))
-            for lesson in store.graded_lessons(connection)
+            lesson: _Graded(_records(course, session, lesson), frozen.get(lesson, ""))
+            for lesson in store.graded_lessons(session)
         }
 
 
-def _records(course: Course, connection: Session, lesson: str) -> dict[str, Record]:
-    cells, listed = store.by_hand(connection, lesson), store.known_students(connection)
+def _records(course: Course, session: Session, lesson: str) -> dict[str, Record]:
+    cells, listed = store.by_hand(session, lesson), store.known_students(session)
     records = [
         replace(record, by_hand=cells.get(student, ()))
-        for student, record in store.counted(connection, lesson).items()
+        for student, record in store.counted(session, lesson).items()
         if student in listed
     ]
-    return {one.student: one for one in with_lateness(course, connection, lesson, records)}
+    return {one.student: one for one in with_lateness(course, session, lesson, records)}
 
 
 def _of_lesson(course: Course, lesson: str, graded: _Graded) -> LessonStatus:

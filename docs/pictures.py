@@ -21,7 +21,7 @@ from playwright.sync_api import Page, sync_playwright
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from autograder.grading.batch import grade_lesson  # noqa: E402
+from autograder.grading.batch import grade_assignment  # noqa: E402
 from tests.autograder.small_class import BY_NAME, LESSON, hand_in, make_course  # noqa: E402
 from tests.browser.chromium import FLAGS, INSTALL, find_browser  # noqa: E402
 
@@ -57,7 +57,7 @@ def feedback(folder: Path) -> Path:
     """The feedback page of one of the bundled class."""
     course = make_course(folder)
     hand_in(course, WRONG, BY_NAME[WRONG])
-    grade_lesson(course, LESSON)
+    grade_assignment(course, LESSON)
     return course.feedback / WRONG / LESSON / f"{LESSON}.html"
 
 

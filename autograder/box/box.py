@@ -454,7 +454,7 @@ class Box:
             outcome,
             reason,
             setting=setting,
-            told=PYTHON_ENDED if reason.startswith(_ENDINGS_OF_PYTHON) else "",
+            for_student=PYTHON_ENDED if reason.startswith(_ENDINGS_OF_PYTHON) else "",
             out_of_time=out_of_time,
             starved=starved and self._watch.doing is not Doing.STOPPED,  # which is nobody's doing but its own
         )

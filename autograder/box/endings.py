@@ -17,7 +17,7 @@ class BoxLost(Exception):
     Attributes:
         outcome: `timed_out`, `out_of_memory` or `died`.
         reason: a clause on how; for a sealed box no more than the outcome says.
-        told: the same for a student, who need not know about processes.
+        for_student: the same for a student, who need not know about processes.
         setting: the limit that it ran into, as `nbgrader_config.py` names it; empty if there was none.
         out_of_time: whether the time for the whole submission is used up, so that nothing can follow.
         starved: whether it was stopped for taking too long when the machine had let it have less than half of the time.
@@ -29,14 +29,14 @@ class BoxLost(Exception):
         reason: str,
         *,
         setting: str = "",
-        told: str = "",
+        for_student: str = "",
         out_of_time: bool = False,
         starved: bool = False,
     ) -> None:
         super().__init__(f"{outcome}: {reason}")
         self.outcome = outcome
         self.reason = reason
-        self.told = told or reason
+        self.for_student = for_student or reason
         self.setting = setting
         self.out_of_time = out_of_time
         self.starved = starved

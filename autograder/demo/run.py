@@ -19,7 +19,7 @@ from autograder.demo.students import STUDENTS
 from autograder.demo.translation import Learned, learn
 from autograder.errors import BadInput
 from autograder.gradebook.results import ClassResult
-from autograder.grading.batch import grade_lesson
+from autograder.grading.batch import grade_assignment
 from autograder.limits import Limits
 from autograder.pages.class_report import class_page
 from autograder.pages.terminal import print_class
@@ -138,7 +138,7 @@ def _grade(
     course: Course, lesson: str, level: Level, workers: int, limits: Limits | None, console: Console
 ) -> ClassResult:
     make_class(course.release_notebook(lesson), lesson, course.submitted, level)
-    graded = grade_lesson(course, lesson, workers=workers, level=level, limits=limits, console=console)
+    graded = grade_assignment(course, lesson, workers=workers, level=level, limits=limits, console=console)
     print_class(graded, console)
     return graded
 

@@ -69,7 +69,7 @@ def save(
     run: int,
     record: Record,
     why: Iterable[str] = (),
-    kept: Collection[str] = (),
+    unchanged: Collection[str] = (),
     adjustments: Adjustments = NO_ADJUSTMENTS,
 ) -> tuple[Change, ...]:
     """Write a record in place of the submission's earlier one, and what has changed into its history.
@@ -79,14 +79,14 @@ def save(
         run: the run that has graded it.
         record: the new record.
         why: why it was graded, or graded again; a sentence each.
-        kept: exercises that were not judged anew: what is recorded of them stays as it is.
+        unchanged: exercises that were not judged anew: what is recorded of them stays as it is.
         adjustments: what the course has decided: history and changes tell of points as they count.
     """
     earlier = records(session, record.lesson, record.student).get(record.student)
     submission = _save_submission(session, run, record)
     if earlier is not None:
-        _remove_exercises(session, submission, kept)
-    _save_exercises(session, run, submission, record, kept)
+        _remove_exercises(session, submission, unchanged)
+    _save_exercises(session, run, submission, record, unchanged)
     counted = adjusted(record, adjustments)
     changes = changes_between(None if earlier is None else adjusted(earlier, adjustments), counted)
     add_event(session, run, counted, WAS_GRADED, tuple(why), counted.points, () if earlier is None else changes)
@@ -131,16 +131,16 @@ def _save_submission(session: Session, run: int, record: Record) -> int:
     return int(session.execute(statement.returning(Submission.id)).scalar_one())
 
 
-def _remove_exercises(session: Session, submission: int, kept: Collection[str]) -> None:
+def _remove_exercises(session: Session, submission: int, unchanged: Collection[str]) -> None:
     for model in (Case, Exercise):
-        anew = (model.submission == submission, model.exercise.not_in(kept))
+        anew = (model.submission == submission, model.exercise.not_in(unchanged))
         session.execute(delete(model).where(*anew))
 
 
-def _save_exercises(session: Session, run: int, submission: int, record: Record, kept: Collection[str]) -> None:
+def _save_exercises(session: Session, run: int, submission: int, record: Record, unchanged: Collection[str]) -> None:
     exercises, cases = [], []
     for number, one in enumerate(record.exercises):
-        if one.exercise in kept:
+        if one.exercise in unchanged:
             row = (Exercise.submission == submission, Exercise.exercise == one.exercise)
             session.execute(update(Exercise).where(*row).values(number=number))
             continue

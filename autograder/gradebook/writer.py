@@ -43,13 +43,13 @@ class Entry:
         run: the number of the run.
         record: the record.
         why: why the submission was graded, or graded again.
-        kept: exercises that were not judged anew.
+        unchanged: exercises that were not judged anew.
     """
 
     run: int
     record: Record
     why: tuple[str, ...] = ()
-    kept: frozenset[str] = frozenset()
+    unchanged: frozenset[str] = frozenset()
 
 
 class GradebookWriter:
@@ -207,4 +207,4 @@ class GradebookWriter:
                 return ()
             logger.info("%s, %s: %s recorded, in %.2f s", student, lesson, problem or "points", entry.record.seconds)
             adjustments = self._adjustments.get(lesson, {})
-            return store.save(session, entry.run, entry.record, entry.why, entry.kept, adjustments)
+            return store.save(session, entry.run, entry.record, entry.why, entry.unchanged, adjustments)

@@ -177,7 +177,7 @@ class AnswerGrader:
         self.stopped = ""
         if lost is not None and lost.outcome is verdict.outcome:
             self.stopped = with_setting(lost.reason, lost.setting)
-            return replace(verdict, note=f"Your answer was stopped: {lost.told}.")
+            return replace(verdict, note=f"Your answer was stopped: {lost.for_student}.")
         if verdict.outcome is Outcome.OUT_OF_MEMORY:
             reason = more_memory(self._allowed.applied(self._limits))
             self.stopped = with_setting(reason, "memory_bytes")

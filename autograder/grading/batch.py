@@ -52,7 +52,7 @@ from autograder.words import count
 logger = logging.getLogger(__name__)
 
 
-def grade_lesson(
+def grade_assignment(
     course: Course,
     lesson: str,
     *,
@@ -164,16 +164,16 @@ class _Run:
             self._tell("\n".join(filter(None, [boxes.describe(), strategy.promise])))
             boxes.begin()
         self.notices += strategy.open_gradebook(self.book)
-        with self.book.begin() as connection:
-            run = store.begin_run(connection, self._describe(len(tasks)))
+        with self.book.begin() as session:
+            run = store.begin_run(session, self._describe(len(tasks)))
         logger.info("run %d begins", run)
         self.notices += strategy.recount(run)
         if tasks:
             if self.force:
                 self._set_aside(plan, run)
             self._grade_all(plan, run)
-        with self.book.begin() as connection:
-            store.end_run(connection, run)
+        with self.book.begin() as session:
+            store.end_run(session, run)
         logger.info("run %d has ended", run)
         if tasks:
             strategy.conclude([task.student for task in tasks])
@@ -255,8 +255,8 @@ class _Run:
         wanted = {record.student for record in plan.unchanged} | self.gradings.keys()
         if not wanted:
             return {}
-        with self.book.begin() as connection:
-            records = store.counted(connection, self.strategy.name)
+        with self.book.begin() as session:
+            records = store.counted(session, self.strategy.name)
         return {student: record for student, record in records.items() if student in wanted} | self.unrecorded
 
 
@@ -264,13 +264,13 @@ def read_recorded(book: GradebookSession, strategy: Strategy) -> Recorded:
     """What the gradebook holds of an assignment; it may be empty, or lack our tables."""
     if book.is_new():
         return Recorded()
-    with book.begin() as connection:
-        return Recorded.read(connection, strategy)
+    with book.begin() as session:
+        return Recorded.read(session, strategy)
 
 
 def _is_frozen(course: Course, lesson: str) -> bool:
-    with look(course.gradebook) as connection:
-        return connection is not None and lesson in read_frozen(connection)
+    with look(course.gradebook) as session:
+        return session is not None and lesson in read_frozen(session)
 
 
 def frozen_in_words(lesson: str, since: str, plan: Plan, force: bool) -> str:

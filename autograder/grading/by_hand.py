@@ -67,14 +67,14 @@ def bring_to_pages(strategy: Strategy, book: GradebookSession, students: Collect
         return ByHand()
     name = strategy.name
     records = _complete_records(strategy.course, name, book, students)
-    with book.begin() as connection:
-        odd = terms.warnings_about_students(strategy.course, connection, name)
+    with book.begin() as session:
+        odd = terms.warnings_about_students(strategy.course, session, name)
         notices = (*odd, *remarks_on_frozen(name, records.values()))
         if not strategy.feedback:
             return ByHand(records, notices=notices)
-        written = store.pages(connection, name)
-        is_frozen = name in read_frozen(connection)
-        penalties = strategy.read_penalties(connection)
+        written = store.pages(session, name)
+        is_frozen = name in read_frozen(session)
+        penalties = strategy.read_penalties(session)
     now = {student: _digest(records[student]) for student in sorted(written.keys() & records.keys())}
     changed = [student for student in now if _is_changed(written[student].by_hand, now[student], is_frozen)]
     replaced = [
@@ -88,11 +88,11 @@ def bring_to_pages(strategy: Strategy, book: GradebookSession, students: Collect
         for student in (*changed, *replaced)
     }
     if files:
-        with book.begin() as connection:
+        with book.begin() as session:
             for student, made in files.items():
                 if made is not None:
                     record = replace(records[student], files={**records[student].files, **made})
-                    store.save_page(connection, record, now[student])
+                    store.save_page(session, record, now[student])
     anew = [student for student in changed if files[student] is not None]
     by_hand = {student for student in anew if _by_hand(now[student]) != _by_hand(written[student].by_hand)}
     return ByHand(
@@ -109,18 +109,18 @@ def _complete_records(
     course: Course, lesson: str, book: GradebookSession, students: Collection[str]
 ) -> dict[str, Record]:
     """The records of these students with what was given by hand and what being late costs, which is written as well."""
-    with book.begin() as connection:
-        cells = store.by_hand(connection, lesson)
+    with book.begin() as session:
+        cells = store.by_hand(session, lesson)
         found = [
             replace(record, by_hand=cells.get(student, ()))
-            for student, record in store.counted(connection, lesson).items()
+            for student, record in store.counted(session, lesson).items()
             if student in students
         ]
-        records = terms.with_lateness(course, connection, lesson, found)
-        is_written = terms.is_due_date_written(course, connection, lesson)
+        records = terms.with_lateness(course, session, lesson, found)
+        is_written = terms.is_due_date_written(course, session, lesson)
     if not is_written or not all(record.lateness.is_written for record in records):
-        with book.begin() as connection:
-            terms.write_terms(course, connection, lesson, records)
+        with book.begin() as session:
+            terms.write_terms(course, session, lesson, records)
         records = [replace(record, lateness=replace(record.lateness, is_written=True)) for record in records]
     return {record.student: record for record in records}
 
@@ -136,9 +136,9 @@ def outdated_pages(course: Course, lesson: str, records: Iterable[Record]) -> li
     Raises:
         BadInput: there is no gradebook.
     """
-    with read_only(course.gradebook) as connection:
-        written = store.pages(connection, lesson)
-        is_frozen = lesson in read_frozen(connection)
+    with read_only(course.gradebook) as session:
+        written = store.pages(session, lesson)
+        is_frozen = lesson in read_frozen(session)
     return [
         record.student
         for record in records

@@ -93,7 +93,7 @@ class CellLog:
     def _ending(self, place: int) -> tuple[Outcome, str]:
         """How a cell ended that was stopped or has raised."""
         if place in self.lost:
-            return self.lost[place].outcome, f"was stopped: {self.lost[place].told}."
+            return self.lost[place].outcome, f"was stopped: {self.lost[place].for_student}."
         failure, raised = self.raised[place]
         if failure is Outcome.OUT_OF_MEMORY:
             return failure, f"was stopped: {more_memory(self._script.limits_of(place))}."
@@ -110,4 +110,4 @@ class CellLog:
         if lost.out_of_time:  # nothing can run after this
             told = f"the {self._script.limits.submission_seconds:g} s for the whole submission were used up"
             return f"Stopped in cell {number}: {told}; the earlier exercises keep their points."
-        return f"Stopped in cell {number}: {lost.told}; the other exercises keep their points."
+        return f"Stopped in cell {number}: {lost.for_student}; the other exercises keep their points."

@@ -96,9 +96,9 @@ class ExerciseStrategy(Strategy):
         """What the course has decided about its exercises."""
         return self.assignment.adjustments
 
-    def overwritten(self, connection: Session, counted: Mapping[str, Record]) -> set[str]:
+    def overwritten(self, session: Session, counted: Mapping[str, Record]) -> set[str]:
         """The students whose automatic scores in nbgrader's tables do not follow from these records."""
-        return store.overwritten(connection, self.name, counted)
+        return store.overwritten(session, self.name, counted)
 
     def find_changes(self, record: Record) -> Iterator[str]:
         """The modules that a student's own cells import, and that have changed."""

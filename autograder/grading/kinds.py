@@ -44,6 +44,6 @@ def strategy_for(
 
     released(course, name)
     require_gradebook(course, name)
-    with read_only(course.gradebook) as connection:
-        assignment = PlainAssignment.load(course, name, feedback, connection)
+    with read_only(course.gradebook) as session:
+        assignment = PlainAssignment.load(course, name, feedback, session)
     return PlainStrategy(assignment, of_course(course, name), find_solution(course, name, solution))

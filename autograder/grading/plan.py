@@ -91,13 +91,13 @@ class Recorded:
     frozen: str = ""
 
     @classmethod
-    def read(cls, connection: Session, strategy: Strategy) -> Recorded:
+    def read(cls, session: Session, strategy: Strategy) -> Recorded:
         """Read it from a gradebook that has records, of this version or an earlier one."""
         name = strategy.name
-        records, adjustments = store.records(connection, name), read_adjustments(connection, name)
+        records, adjustments = store.records(session, name), read_adjustments(session, name)
         counted = {student: adjusted(record, adjustments) for student, record in records.items()}
-        overwritten = strategy.overwritten(connection, counted)
-        return cls(records, overwritten, adjustments, read_frozen(connection).get(name, ""))
+        overwritten = strategy.overwritten(session, counted)
+        return cls(records, overwritten, adjustments, read_frozen(session).get(name, ""))
 
 
 def make_plan(

@@ -95,15 +95,15 @@ def preview_lesson(
     force: bool = False,
     solution: Path | None = None,
 ) -> Preview:
-    """Find out what `grade_lesson` would do with the same arguments. Nothing is run, and nothing is written.
+    """Find out what `grade_assignment` would do with the same arguments. Nothing is run, and nothing is written.
 
     Raises:
-        BadInput: as `grade_lesson` does, for what would keep it from beginning.
+        BadInput: as `grade_assignment` does, for what would keep it from beginning.
     """
     strategy = strategy_for(course, lesson, limits=limits, skip_demos=skip_demos, feedback=feedback, solution=solution)
     submissions = select_submissions(course, lesson, students)
-    with look(course.gradebook) as connection:
-        recorded = Recorded() if connection is None else Recorded.read(connection, strategy)
+    with look(course.gradebook) as session:
+        recorded = Recorded() if session is None else Recorded.read(session, strategy)
     plan = make_plan(strategy, submissions, recorded, find_weakest(None, min_level), force)
     if recorded.frozen:
         told = frozen_in_words(lesson, recorded.frozen, plan, force)

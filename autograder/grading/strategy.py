@@ -68,7 +68,7 @@ class Strategy(ABC):
         return {}
 
     @abstractmethod
-    def overwritten(self, connection: Session, counted: Mapping[str, Record]) -> set[str]:
+    def overwritten(self, session: Session, counted: Mapping[str, Record]) -> set[str]:
         """The students whose automatic scores in nbgrader's tables are not those that follow from these records."""
 
     def find_changes(self, record: Record) -> Iterator[str]:
@@ -140,7 +140,7 @@ class Strategy(ABC):
             penalty: what being late costs in this notebook, where `read_penalties` knows it.
         """
 
-    def read_penalties(self, connection: Session) -> Mapping[str, Mapping[str, float]]:
+    def read_penalties(self, session: Session) -> Mapping[str, Mapping[str, float]]:
         """What being late costs in each notebook, by student and notebook, where that differs between notebooks."""
         return {}
 

@@ -22,7 +22,7 @@ from autograder.cluster.messages import Message, pack_task
 from autograder.cluster.pool import ClusterPool
 from autograder.gradebook.record import Conditions, Record
 from autograder.grading.backend import Backend, LocalBackend, StartBackend
-from autograder.grading.batch import grade_lesson
+from autograder.grading.batch import grade_assignment
 from autograder.grading.strategy import Strategy, Tell
 from autograder.grading.task import Finished, Task
 from autograder.grading.workers import schedule
@@ -167,7 +167,9 @@ def _class(folder: Path, students: int, rounds: int, seed: int) -> Iterator[Row]
     costs: dict[str, list[float]] = {name: [] for name in ways}
     for _ in range(rounds):
         for name, (workers, start) in ways.items():
-            grade_lesson(course, LESSON, workers=workers, force=True, backend=_timing(start, rates[name], costs[name]))
+            grade_assignment(
+                course, LESSON, workers=workers, force=True, backend=_timing(start, rates[name], costs[name])
+            )
     found = {name: statistics.median(each) for name, each in rates.items()}
     unit = "submissions/minute"
     yield Row.of("--workers 1", found["--workers 1"], None, unit, more=True)

@@ -8,7 +8,7 @@ import pytest
 
 from autograder.course.course import Course
 from autograder.grading import assignment
-from autograder.grading.batch import grade_lesson
+from autograder.grading.batch import grade_assignment
 from tests.autograder.small_class import BY_NAME, LESSON, NEARLY_SCALED, answer, hand_in, make_course
 from tests.once import made_once
 
@@ -33,4 +33,4 @@ def _grade_class(folder: Path) -> None:
     answer(course, "ben", written)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(assignment, "_versions", lambda _assignment: {"Katze": "1"})
-        grade_lesson(course, LESSON, workers=2)
+        grade_assignment(course, LESSON, workers=2)

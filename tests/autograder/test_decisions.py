@@ -18,7 +18,7 @@ from autograder.errors import BadInput
 from autograder.gradebook.grades import read_grades
 from autograder.gradebook.results import ClassResult
 from autograder.grading import exercise_strategy
-from autograder.grading.batch import grade_lesson
+from autograder.grading.batch import grade_assignment
 from autograder.log import story_of
 from autograder.pages.class_report import class_page
 from autograder.pages.export import export
@@ -81,7 +81,7 @@ class TestByArithmetic:
         self, course: Course, line: str, expected: dict[str, float], most: float, said: str
     ) -> None:
         before = {name: page(course, name) for name in ("ada_reference", "ben")}
-        decided = grade_lesson(decide(course, line), LESSON)
+        decided = grade_assignment(decide(course, line), LESSON)
         assert decided.gradings == {}
         assert points(decided) == {**expected, "zora": None}
         assert by_student(decided)["ada_reference"].max_points == most
@@ -95,8 +95,8 @@ class TestByArithmetic:
         kinds = [event["kind"] for event in story_of(course, "ben", LESSON)["history"]]
         assert kinds == ["graded", *(["counted anew"] if most != CHECKED or line.startswith("full") else [])]
 
-        assert grade_lesson(course, LESSON).notices == ("counted anew, attention.scale: as it is judged",)
-        undone = grade_lesson(course, LESSON)
+        assert grade_assignment(course, LESSON).notices == ("counted anew, attention.scale: as it is judged",)
+        undone = grade_assignment(course, LESSON)
         assert undone.notices == ()
         assert points(undone) == {"ada": ALL, "hana": 11, "ben": 0, "zora": None}
         assert_all_agree(course, undone)
@@ -108,7 +108,7 @@ class TestByArithmetic:
             for one in story_of(course, "ben", LESSON)["exercises"]
             if one["exercise"] == "attention.scale"
         ]
-        decided = grade_lesson(decide(course, f'accept = ["{digest}"]'), LESSON)
+        decided = grade_assignment(decide(course, f'accept = ["{digest}"]'), LESSON)
         assert points(decided) == {"ada": ALL, "hana": 11, "ben": 1, "zora": None}
         assert_all_agree(course, decided)
         assert "Your answer was accepted" in page(course, "ben")
@@ -120,7 +120,7 @@ class TestByArithmetic:
         path.write_text(
             'def scale_scores(scores, d_head):\n    """Near."""\n\n    return (scores / d_head**0.5) * 1.0005  # !\n'
         )
-        assert points(grade_lesson(decide(course, 'accept = ["accepted/scale.py"]'), LESSON))["ben"] == 1
+        assert points(grade_assignment(decide(course, 'accept = ["accepted/scale.py"]'), LESSON))["ben"] == 1
 
     def test_the_empty_stub_is_no_answer_to_accept(self, course: Course) -> None:
         [digest] = [
@@ -130,46 +130,46 @@ class TestByArithmetic:
         ]
         assert digest
         decided = decide(course, f'accept = ["{digest}"]', exercise="attention.scores")
-        assert points(grade_lesson(decided, LESSON))["ben"] == 0
+        assert points(grade_assignment(decided, LESSON))["ben"] == 0
 
     def test_a_question_in_words_can_be_dropped_and_given_to_everyone(self, course: Course) -> None:
         written = "attention.why_scale"
-        full = grade_lesson(decide(course, "full_credit = true", exercise=written), LESSON)
+        full = grade_assignment(decide(course, "full_credit = true", exercise=written), LESSON)
         assert points(full) == {"ada": ALL + 2, "hana": 13, "ben": 2, "zora": None}
         assert by_student(full)["ben"].waiting == ()
         assert_all_agree(course, full)
         assert "attention.why_scale: Everyone has all points" in page(course, "ben")
-        dropped = grade_lesson(decide(course, "drop = true", exercise=written), LESSON)
+        dropped = grade_assignment(decide(course, "drop = true", exercise=written), LESSON)
         assert points(dropped) == {"ada": ALL, "hana": 11, "ben": 0, "zora": None}
         assert_all_agree(course, dropped)
         assert f"of {CHECKED:g} points" in page(course, "ben")
         with pytest.raises(BadInput, match="is read by a person: only drop, full_credit and extra_credit"):
-            grade_lesson(decide(course, "never_lower = true", exercise=written), LESSON)
+            grade_assignment(decide(course, "never_lower = true", exercise=written), LESSON)
 
     def test_points_by_hand_for_an_exercise_that_is_dropped_are_back_when_it_counts(self, course: Course) -> None:
         with Gradebook(f"sqlite:///{course.gradebook}") as book:
             book.find_grade("attention-scale-check", LESSON, LESSON, "ben").manual_score = 0.5
             book.db.commit()
-        assert points(grade_lesson(course, LESSON))["ben"] == 0.5
-        dropped = grade_lesson(decide(course, "drop = true"), LESSON)
+        assert points(grade_assignment(course, LESSON))["ben"] == 0.5
+        dropped = grade_assignment(decide(course, "drop = true"), LESSON)
         assert points(dropped)["ben"] == 0
         assert any("what 1 student got for it by hand is kept" in notice for notice in dropped.notices)
         assert_all_agree(course, dropped)
         (course.root / "course.toml").unlink()
-        back = grade_lesson(Course.find(course.root), LESSON)
+        back = grade_assignment(Course.find(course.root), LESSON)
         assert points(back)["ben"] == 0.5
         assert_all_agree(course, back)
 
 
 def test_a_tolerance_judges_its_exercise_anew_and_no_other(course: Course) -> None:
     wider = decide(course, "tolerance = { relative = 1e-3 }")
-    judged = grade_lesson(wider, LESSON, workers=2)
+    judged = grade_assignment(wider, LESSON, workers=2)
     reason = "attention.scale: its tolerance the exercise's -> 0.001 of the largest number"
     assert set(why(judged).values()) == {(reason,)}
     assert points(judged) == {"ada": ALL, "hana": 11, "ben": 1, "zora": None}
     assert_all_agree(course, judged)
     assert "may be 0.001 of the largest number away from the reference" in page(course, "ben")
-    assert grade_lesson(wider, LESSON).gradings == {}
+    assert grade_assignment(wider, LESSON).gradings == {}
 
 
 def test_never_lower_keeps_what_a_submission_had_and_not_what_another_one_had(
@@ -182,16 +182,16 @@ def test_never_lower_keeps_what_a_submission_had_and_not_what_another_one_had(
         monkeypatch, "attention.scale", lambda one: dataclasses.replace(one, reference=unscaled, misconceptions=())
     )
     keeping = decide(course, "never_lower = true")
-    again = grade_lesson(keeping, LESSON, workers=2)
+    again = grade_assignment(keeping, LESSON, workers=2)
     assert "ada_reference" in again.gradings
     assert again.gradings["ada_reference"].changes == () or points(again)["ada"] == ALL
     assert points(again)["ada"] == ALL
     assert_all_agree(course, again)
     assert "It keeps the 1 point that it had: graded again, it would have 0 points." in page(course, "ada_reference")
     (course.root / "course.toml").unlink()
-    assert points(grade_lesson(Course.find(course.root), LESSON))["ada"] == ALL - 1
-    assert points(grade_lesson(decide(course, "never_lower = true"), LESSON))["ada"] == ALL
+    assert points(grade_assignment(Course.find(course.root), LESSON))["ada"] == ALL - 1
+    assert points(grade_assignment(decide(course, "never_lower = true"), LESSON))["ada"] == ALL
 
     path = course.submitted / "ada_reference" / LESSON / f"{LESSON}.ipynb"
     path.write_bytes(path.read_bytes() + b"\n")  # handed in again
-    assert points(grade_lesson(keeping, LESSON))["ada"] == ALL - 1
+    assert points(grade_assignment(keeping, LESSON))["ada"] == ALL - 1

@@ -17,7 +17,7 @@ from autograder.course.course import Course
 from autograder.course.store.collected import Delivery, OlderDelivery, write_collected
 from autograder.errors import BadInput
 from autograder.grading import assignment
-from autograder.grading.batch import grade_lesson
+from autograder.grading.batch import grade_assignment
 from autograder.log import print_story, story_of
 from course_lib import exercises
 from tests.autograder import small_gradebook
@@ -37,11 +37,11 @@ def course(processes: None, tmp_path_factory: pytest.TempPathFactory) -> Course:
     answer(course, "carl", {"attention-scores-answer": COLOURED})
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(assignment, "_versions", lambda withheld: {"Katze": "1.2.3"})
-        grade_lesson(course, LESSON)
+        grade_assignment(course, LESSON)
         path = hand_in(course, "hana", BY_NAME["ada_reference"])
         (path.parent / "timestamp.txt").write_text("2026-11-20 10:00:00 UTC\n")
         hand_in(course, "ada").write_text(json.dumps(filled()))
-        grade_lesson(course, LESSON)
+        grade_assignment(course, LESSON)
     with contextlib.closing(sqlite3.connect(course.gradebook, isolation_level=None)) as book:
         book.execute(
             """

@@ -13,7 +13,7 @@ from autograder.box.endings import PYTHON_ENDED
 from autograder.box.fork_server.client import ForkServer
 from autograder.course.course import Course
 from autograder.errors import BadInput
-from autograder.grading.batch import grade_lesson
+from autograder.grading.batch import grade_assignment
 from autograder.grading.notebook_runner import Graded, grade_notebook
 from autograder.limits import Allowance, Limits
 from autograder.repair import Cell, CellKind
@@ -271,7 +271,7 @@ def test_a_courses_limits_reach_the_page(course: Course) -> None:
         'c.Katze.limits = {"cell_seconds": 2, "call_seconds": 2}\n'
         'c.Katze.exercise_limits = {"attention.scale": {"call_seconds": 20}}\n',
     )
-    graded = {one.student: one for one in grade_lesson(course, LESSON, workers=2).submissions}
+    graded = {one.student: one for one in grade_assignment(course, LESSON, workers=2).submissions}
     page = (course.feedback / "quin" / LESSON / f"{LESSON}.html").read_text()
     assert f": {COMPUTED}; the other exercises keep their points." in page
     assert "[katze] Stopped in cell " in page
@@ -282,5 +282,5 @@ def test_limits_of_an_exercise_that_does_not_exist_stop_everything(course: Cours
     hand_in(course, "ada")
     course = configure(course, 'c.Katze.exercise_limits = {"attention.scale_scores": {"call_seconds": 20}}\n')
     with pytest.raises(BadInput, match=r"no exercise 'attention\.scale_scores'"):
-        grade_lesson(course, LESSON)
+        grade_assignment(course, LESSON)
     assert not course.gradebook.exists()

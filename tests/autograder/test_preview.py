@@ -159,7 +159,7 @@ class TestFrozen:
             grade = book.find_grade("attention-why_scale-written", LESSON, LESSON, "ada_reference")
             grade.manual_score, grade.needs_manual_grade = 1.5, False
             book.db.commit()
-        graded = batch.grade_lesson(course, LESSON)
+        graded = batch.grade_assignment(course, LESSON)
         assert (graded.gradings, graded.pages) == ({}, ("ada_reference",))
         assert "<strong>18.5</strong>" in (course.feedback / "ada_reference" / LESSON / f"{LESSON}.html").read_text()
 

@@ -14,7 +14,7 @@ from autograder.course.course import Course
 from autograder.course.store.collected import Delivery, write_collected
 from autograder.delivery.history import ReturnedPage, digest_of, page_of, write_returned
 from autograder.gradebook.grades import read_grades
-from autograder.grading.batch import grade_lesson
+from autograder.grading.batch import grade_assignment
 from autograder.status import LessonStatus, status_of
 from tests.autograder import small_gradebook
 from tests.autograder.small_class import BY_NAME, LESSON, hand_in, make_course
@@ -48,7 +48,7 @@ def test_each_stage_of_a_lesson_names_the_command_that_comes_next(course: Course
     broken = course.submitted / "eve" / LESSON / f"{LESSON}.ipynb"
     broken.parent.mkdir(parents=True)
     broken.write_text("no notebook")
-    grade_lesson(course, LESSON, workers=2)
+    grade_assignment(course, LESSON, workers=2)
     graded = of(course)
     assert (graded.stage, graded.graded, graded.to_grade, graded.no_score) == ("graded", 2, (), ("eve",))
     assert (graded.by_hand, graded.next) == (("ada",), "jupyter lab (Nbgrader > Formgrader)")

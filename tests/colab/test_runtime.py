@@ -25,7 +25,7 @@ from nbformat import NotebookNode
 
 import course_lib
 from autograder.course.course import Course
-from autograder.grading.batch import grade_lesson
+from autograder.grading.batch import grade_assignment
 from autograder.site.executed import SECONDS_FOR_A_CELL
 from course_lib import exercises
 from tests.autograder.repair.test_manglings import by_colab
@@ -143,6 +143,6 @@ def test_a_lesson_gets_what_it_needs_and_what_colab_saves_of_it_is_graded(home: 
     handed_in = course.submitted / "ada" / LESSON / f"{LESSON}.ipynb"
     handed_in.parent.mkdir(parents=True)
     handed_in.write_text(json.dumps(saved))
-    (ada,) = grade_lesson(course, LESSON).submissions
+    (ada,) = grade_assignment(course, LESSON).submissions
     earned = {graded.exercise: graded.points for graded in ada.exercises}
     assert earned == {e.id: float(e.points) for e in exercises.of_lesson(LESSON)}

@@ -26,7 +26,7 @@ from autograder.demo.students import STUDENTS
 from autograder.errors import BadInput
 from autograder.gradebook.record import Record
 from autograder.gradebook.results import ClassResult
-from autograder.grading.batch import grade_lesson
+from autograder.grading.batch import grade_assignment
 from autograder.limits import Limits
 from benchmarks.fuzz.pages import harm
 from course_lib import exercises
@@ -83,7 +83,7 @@ def hand_in(course: Course, students: list[Student]) -> None:
 def grade(folder: Path, students: list[Student], **options: Any) -> Graded:
     course = make_course(folder)
     hand_in(course, students)
-    return Graded(course, grade_lesson(course, LESSON, workers=2, level=Level.L2, limits=LIMITS, **options))
+    return Graded(course, grade_assignment(course, LESSON, workers=2, level=Level.L2, limits=LIMITS, **options))
 
 
 def graded_once(factory: pytest.TempPathFactory, name: str, students: list[Student]) -> Graded:
@@ -205,7 +205,7 @@ def test_a_name_that_means_something_else_is_refused_before_anything_is_written(
     course = make_course(tmp_path)
     hand_in(course, [Student(name, NEIGHBOURS[0].group, "", ())])
     with pytest.raises(BadInput, match="rename its folder") as caught:
-        grade_lesson(course, LESSON, level=Level.L2)
+        grade_assignment(course, LESSON, level=Level.L2)
     assert "\n" not in str(caught.value)
     assert str(caught.value).isprintable()
     assert not course.autograded.exists()

@@ -10,7 +10,7 @@ import pytest
 from autograder.box.confinement.levels import Level
 from autograder.box.confinement.selftest import self_test
 from autograder.demo.student import graded_cell
-from autograder.grading.batch import grade_lesson
+from autograder.grading.batch import grade_assignment
 from course_lib import exercises
 from course_lib.checking import Outcome
 from tests.dishonest.attempt import code_cell
@@ -34,7 +34,7 @@ def test_nobody_earns_a_point(tmp_path: Path, sampled_lesson: str, request: pyte
     for name, notebook in [(one.name, _hand_in(json.loads(released), one)) for one in attempts]:
         _write(course.submitted / name / lesson / f"{lesson}.ipynb", notebook)
     _write(course.submitted / HONEST / lesson / f"{lesson}.ipynb", filled(lesson))
-    result = grade_lesson(course, lesson, workers=2, level=Level.L2, limits=LIMITS)
+    result = grade_assignment(course, lesson, workers=2, level=Level.L2, limits=LIMITS)
     found = {record.student: record for record in result.submissions}
     earned = {name: record.points for name, record in found.items() if name != HONEST and record.points}
     assert earned == {}

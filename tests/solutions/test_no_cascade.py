@@ -14,7 +14,7 @@ from nbformat import NotebookNode
 
 from autograder.box.confinement.levels import Level
 from autograder.course.course import Course
-from autograder.grading.batch import grade_lesson
+from autograder.grading.batch import grade_assignment
 from course_lib import exercises
 from tests.solutions.reading import ROOT
 
@@ -85,7 +85,7 @@ def test_a_broken_answer_costs_its_own_points_alone(
             student = f"{how}{number}"
             hand_in(course, lesson, student, notebook)
             broken_in[student] = exercise
-    graded = grade_lesson(course, lesson, workers=2, level=Level.L0, feedback=False)
+    graded = grade_assignment(course, lesson, workers=2, level=Level.L0, feedback=False)
 
     full = {exercise.id: float(exercise.points) for exercise in exercises.of_lesson(lesson)}
     for submission in graded.submissions:

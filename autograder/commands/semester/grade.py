@@ -85,7 +85,7 @@ def _run(options: argparse.Namespace) -> int:
 def _grade(course: Course, level: Level | None, root: BoxRoot | None, options: argparse.Namespace) -> int:
     """Grade, with boxes that may have been begun; import only now what takes as long as their start."""
     from autograder.grading.backend import LocalBackend, StartBackend
-    from autograder.grading.batch import grade_lesson
+    from autograder.grading.batch import grade_assignment
     from autograder.grading.preview import copied, preview_lesson
     from autograder.pages.preview import NOTHING_WRITTEN
     from autograder.pages.terminal import print_class
@@ -109,7 +109,7 @@ def _grade(course: Course, level: Level | None, root: BoxRoot | None, options: a
 
         backend = cluster_backend(options.scheduler, options.workers, options.scheduler_wait, options.trust_scheduler)
     with copied(course, options.lesson) if options.dry_run else contextlib.nullcontext(course) as place:
-        run = grade_lesson(place, options.lesson, workers=options.workers, backend=backend, **wanted)
+        run = grade_assignment(place, options.lesson, workers=options.workers, backend=backend, **wanted)
     if options.json != "-":
         print_class(run)
         if options.dry_run:

@@ -174,14 +174,14 @@ class PlainAssignment:
     feedback: bool
 
     @classmethod
-    def load(cls, course: Course, name: str, feedback: bool, connection: Session) -> PlainAssignment:
+    def load(cls, course: Course, name: str, feedback: bool, session: Session) -> PlainAssignment:
         """Read the release and the gradebook.
 
         Raises:
             BadInput: there is no such assignment, it cannot be graded here, or the gradebook knows another one.
         """
         _check_settings(course, name)
-        known = read_notebooks(connection, name)
+        known = read_notebooks(session, name)
         if not known:
             raise BadInput(
                 f"the gradebook {course.gradebook} does not know {name}; run `nbgrader generate_assignment {name} "

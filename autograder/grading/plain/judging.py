@@ -67,7 +67,7 @@ def _judge(test: MasterCell, ended: CellResult | BoxLost | str, ignored: re.Patt
     if isinstance(ended, str):
         return Judged(Outcome.TIMED_OUT, 0.0, f"It was not run: {ended}.")
     if isinstance(ended, BoxLost):
-        return Judged(ended.outcome, 0.0, f"It was stopped: {ended.told}.")
+        return Judged(ended.outcome, 0.0, f"It was stopped: {ended.for_student}.")
     if ended.raised is not None:  # whatever its outputs show: what a student's code does to them is not asked
         outcome = Outcome.WRONG if ended.raised.type_name == "AssertionError" else ended.failure or Outcome.RAISED
         return Judged(outcome, 0.0, _what_failed(test, ended.raised))

@@ -31,7 +31,7 @@ def graded_notebook(master: MasterNotebook, repaired: Repaired, ran: Ran) -> dic
     shown = dict(ran.outputs)
     for place, lost in ran.lost.items():
         if place not in ran.results:
-            said = {"output_type": "stream", "name": "stderr", "text": f"[katze] It was stopped: {lost.told}.\n"}
+            said = {"output_type": "stream", "name": "stderr", "text": f"[katze] It was stopped: {lost.for_student}.\n"}
             shown[place] = [said]
     checks = {
         cell.exercise or "": sanitise.outputs(list(shown.get(place, ())))

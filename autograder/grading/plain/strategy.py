@@ -96,9 +96,9 @@ class PlainStrategy(Strategy):
             notebook.exercise(test.name) for notebook in self.assignment.notebooks for test in notebook.tests
         )
 
-    def overwritten(self, connection: Session, counted: Mapping[str, Record]) -> set[str]:
+    def overwritten(self, session: Session, counted: Mapping[str, Record]) -> set[str]:
         """The students whose automatic scores in nbgrader's tables do not follow from these records."""
-        return rows.overwritten(connection, self.name, counted)
+        return rows.overwritten(session, self.name, counted)
 
     # --- how it is run and judged
 
@@ -167,10 +167,10 @@ class PlainStrategy(Strategy):
 
     def set_aside(self, run: int, students: Collection[str], why: str) -> None:
         """Let the grades of these students no longer count."""
-        with self.book.begin() as connection:
-            store.set_aside(connection, run, self.name, students, why)
+        with self.book.begin() as session:
+            store.set_aside(session, run, self.name, students, why)
             for student in students:
-                rows.withhold(connection, self._rows, student, why)
+                rows.withhold(session, self._rows, student, why)
 
     def save(self, run: int, finished: Finished) -> tuple[Change, ...]:
         """Write one graded submission."""
@@ -179,9 +179,9 @@ class PlainStrategy(Strategy):
             files.copy_course_files(self.course_files, self.course.autograded / record.student / self.name)
         names = [name for name in self.notebooks.values() if name not in finished.notebooks]
         problems = {name: problem_of(record, name) for name in names}
-        with self.book.begin() as connection:
-            rows.save(connection, self._rows, record, finished.notebooks, problems)
-            return store.save(connection, run, record, finished.task.why)
+        with self.book.begin() as session:
+            rows.save(session, self._rows, record, finished.notebooks, problems)
+            return store.save(session, run, record, finished.task.why)
 
     def conclude(self, students: Collection[str]) -> None:
         """Write what being late costs."""
@@ -194,6 +194,6 @@ class PlainStrategy(Strategy):
         [master] = [one for one in self.assignment.notebooks if one.name == notebook]
         return feedback_page(self.assignment, record, master, graded, penalty)
 
-    def read_penalties(self, connection: Session) -> Mapping[str, Mapping[str, float]]:
+    def read_penalties(self, session: Session) -> Mapping[str, Mapping[str, float]]:
         """What being late costs in each notebook, by student and notebook."""
-        return rows.penalties(connection, self.name)
+        return rows.penalties(session, self.name)

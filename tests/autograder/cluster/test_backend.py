@@ -30,7 +30,7 @@ from autograder.course.course import Course
 from autograder.course.release import release
 from autograder.errors import BadInput
 from autograder.gradebook.record import Conditions
-from autograder.grading.batch import grade_lesson
+from autograder.grading.batch import grade_assignment
 from autograder.grading.strategy import Strategy, Tell
 from autograder.grading.task import Finished, Task
 from autograder.grading.workers import WorkersLost
@@ -118,7 +118,7 @@ def test_on_a_cluster_all_comes_out_as_on_one_machine(
 ) -> None:
     here = make_class(tmp_path / "here")
     there = Course.find(shutil.copytree(here.root, tmp_path / "there", symlinks=True))
-    locally = grade_lesson(here, name, workers=2)
+    locally = grade_assignment(here, name, workers=2)
     orders: list[Any] = []
     on_disk: list[bytes] = []
     temporary = tmp_path_factory.mktemp("temporary")
@@ -133,7 +133,7 @@ def test_on_a_cluster_all_comes_out_as_on_one_machine(
         monkeypatch.setattr(backend, kind, lambda *sent, on=on_worker: orders.append(sent) or on(*sent))
     monkeypatch.setattr(backend, "open_reply", open_reply)
     with dask.config.set({"temporary-directory": str(temporary)}):
-        remotely = grade_lesson(there, name, workers=1, backend=cluster_backend("local", 1, patience=60))
+        remotely = grade_assignment(there, name, workers=1, backend=cluster_backend("local", 1, patience=60))
     problems = [{one.student: one.problem for one in run.submissions} for run in (locally, remotely)]
     assert problems[0] == problems[1]
     assert by_student(remotely)["ada"].points == (17 if name == LESSON else 4)
@@ -147,15 +147,15 @@ def test_on_a_cluster_all_comes_out_as_on_one_machine(
     assert on_disk
     assert not [content for content in on_disk if there.secret() in content]
 
-    again = grade_lesson(there, name, workers=1, backend=cluster_backend("tcp://127.0.0.1:1", 1))
+    again = grade_assignment(there, name, workers=1, backend=cluster_backend("tcp://127.0.0.1:1", 1))
     assert again.gradings == {}, "nothing has changed, so nobody is asked"
 
     for course in (here, there):
         with (course.root / "nbgrader_config.py").open("a") as file:
             file.write(f"\n{setting}\n")
     here, there = Course.find(here.root), Course.find(there.root)
-    locally = grade_lesson(here, name, workers=2)
-    remotely = grade_lesson(there, name, workers=1, backend=cluster_backend("local", 1, patience=60))
+    locally = grade_assignment(here, name, workers=2)
+    remotely = grade_assignment(there, name, workers=1, backend=cluster_backend("local", 1, patience=60))
     assert why(remotely) == why(locally) != {}
     if name == LESSON:
         assert {reason.partition(":")[0] for reason in why(remotely)["ada"]} == {"attention.scores"}
@@ -184,7 +184,7 @@ def test_where_there_is_no_scheduler_one_line_says_so_and_nothing_is_written(
     hand_in(course, "ada")
     before = sorted(course.root.rglob("*"))
     with pytest.raises(BadInput, match=said) as refused:
-        grade_lesson(course, LESSON, backend=cluster_backend(address, 1, patience=0.5))
+        grade_assignment(course, LESSON, backend=cluster_backend(address, 1, patience=0.5))
     assert "\n" not in str(refused.value)
     assert sorted(course.root.rglob("*")) == before
 
@@ -222,9 +222,9 @@ def test_exercises_of_a_course_s_own_go_along_and_no_box_reads_them(tmp_path: Pa
     shutil.copytree(here.root, tmp_path / "there")
     there = Course.find(tmp_path / "there")
 
-    locally = grade_lesson(here, "01_ols", workers=1)
+    locally = grade_assignment(here, "01_ols", workers=1)
     with dask.config.set({"temporary-directory": str(tmp_path / "workers")}):
-        remotely = grade_lesson(there, "01_ols", workers=1, backend=cluster_backend("local", 1, patience=60))
+        remotely = grade_assignment(there, "01_ols", workers=1, backend=cluster_backend("local", 1, patience=60))
     graded = {
         name: [one.misconception or one.outcome for one in record.exercises]
         for name, record in by_student(remotely).items()
@@ -265,5 +265,5 @@ def test_where_the_workers_are_lost_what_came_back_is_recorded_and_one_line_says
     hand_in(course, "ada")
     hand_in(course, "ben")
     with pytest.raises(BadInput, match=f"^{CUT}; 1 of 2 done, and recorded; run this again to go on$"):
-        grade_lesson(course, LESSON, backend=LostInTheMiddle)
+        grade_assignment(course, LESSON, backend=LostInTheMiddle)
     assert len(rows(course, "SELECT student FROM katze_submission")) == 1

@@ -20,7 +20,7 @@ from autograder.demo.run import make_course
 from autograder.demo.student import Group
 from autograder.demo.students import STUDENTS
 from autograder.gradebook.results import ClassResult
-from autograder.grading.batch import grade_lesson
+from autograder.grading.batch import grade_assignment
 from course_lib import exercises
 from course_lib.checking import Outcome
 
@@ -45,7 +45,7 @@ def graded(processes: None, request: pytest.FixtureRequest, tmp_path_factory: py
     course = make_course(tmp_path_factory.mktemp("class"), Course.find(REPOSITORY))
     release(course, [lesson])
     make_class(course.release_notebook(lesson), lesson, course.submitted)
-    return Graded(course, grade_lesson(course, lesson, workers=2, level=Level.L2))
+    return Graded(course, grade_assignment(course, lesson, workers=2, level=Level.L2))
 
 
 def names(lesson: str, *groups: Group) -> list[str]:
@@ -86,7 +86,7 @@ def test_honest_students_have_the_same_records_without_their_neighbours(graded: 
     make_class(course.release_notebook(lesson), lesson, course.submitted)
     (course.root / ".katze").mkdir(mode=0o700)
     (course.root / ".katze" / "secret").write_bytes(graded.course.secret())
-    in_peace = Graded(course, grade_lesson(course, lesson, students=honest, workers=1, level=Level.L2))
+    in_peace = Graded(course, grade_assignment(course, lesson, students=honest, workers=1, level=Level.L2))
     assert in_peace.records() == graded.records(*honest)
 
 

@@ -18,7 +18,7 @@ from autograder.course.address import address_from
 from autograder.course.course import Course
 from autograder.errors import BadInput
 from autograder.gradebook.grades import most_points, read_grades, withdrawn_from
-from autograder.grading.batch import grade_lesson
+from autograder.grading.batch import grade_assignment
 from course_lib import exercises
 from tests.autograder.small_class import BY_NAME, LESSON, hand_in, make_course
 
@@ -30,7 +30,7 @@ def course(processes: None, tmp_path_factory: pytest.TempPathFactory) -> Course:
     hand_in(course, "hana", BY_NAME["hana_slides_numbers"])
     hand_in(course, "gus", BY_NAME["gus_untouched"])
     hand_in(course, "zora", BY_NAME["zora_not_a_notebook"])
-    grade_lesson(course, LESSON)
+    grade_assignment(course, LESSON)
     change(course, "UPDATE grade SET manual_score = 1.5, needs_manual_grade = 0 WHERE auto_score IS NULL AND cell_id = "
            "(SELECT id FROM base_cell WHERE type = 'GradeCell' AND name LIKE '%-written') AND notebook_id = "
            "(SELECT page.id FROM submitted_notebook page JOIN submitted_assignment s ON s.id = page.assignment_id "

@@ -94,7 +94,7 @@ def test_what_is_kept_stays_as_it_is(session: Session) -> None:
     store.save(session, first, RECORD)
     second = begin(session)
     forged = replace(SCALE, fingerprint="zz", outcome=Outcome.PASSED, points=1.0, cases=())
-    store.save(session, second, replace(RECORD, exercises=(forged, SCORES)), kept={"toy.scale"})
+    store.save(session, second, replace(RECORD, exercises=(forged, SCORES)), unchanged={"toy.scale"})
     exercises = {one.exercise: one for one in store.records(session, LESSON)["ada"].exercises}
     assert list(exercises) == ["toy.scale", "toy.scores"]
     assert exercises["toy.scale"] == replace(SCALE, cases=())

@@ -27,7 +27,7 @@ from autograder.gradebook.record import SET_ASIDE
 from autograder.gradebook.writer import GradebookWriter
 from autograder.grading import assignment, backend, exercise_strategy, plan, publish
 from autograder.grading.answer_keys import AnswerKeys
-from autograder.grading.batch import grade_lesson
+from autograder.grading.batch import grade_assignment
 from autograder.grading.plan import FORCED, LEFT_UNDONE, SUBMITTED_AGAIN
 from autograder.grading.task import Finished, Task
 from autograder.limits import Limits
@@ -92,11 +92,11 @@ def comments(course: Course, student: str) -> set[str]:
 def test_a_second_run_does_nothing(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("ada_reference", "hana_slides_numbers", "zora_not_a_notebook"):
         hand_in(course, name, BY_NAME[name])
-    first = grade_lesson(course, LESSON)
+    first = grade_assignment(course, LESSON)
     before = course.gradebook.read_bytes()
     monkeypatch.setattr(exercise_strategy, "ForkServer", None)
     monkeypatch.setattr(backend, "choose_level", None)
-    second = grade_lesson(course, LESSON)
+    second = grade_assignment(course, LESSON)
     assert second.gradings == {}
     assert second.submissions == first.submissions
     assert course.gradebook.read_bytes() == before
@@ -105,9 +105,9 @@ def test_a_second_run_does_nothing(course: Course, monkeypatch: pytest.MonkeyPat
 def test_only_what_was_handed_in_again_is_graded_again(course: Course) -> None:
     for name in ("ada", "ben", "eve"):
         hand_in(course, name)
-    grade_lesson(course, LESSON)
+    grade_assignment(course, LESSON)
     hand_in(course, "ben", BY_NAME["hana_slides_numbers"])
-    second = grade_lesson(course, LESSON)
+    second = grade_assignment(course, LESSON)
     assert why(second) == {"ben": (SUBMITTED_AGAIN,)}
     assert {name: one.points for name, one in by_student(second).items()} == {"ada": 17, "ben": 11, "eve": 17}
     changes = {change.exercise: change for change in second.gradings["ben"].changes}
@@ -117,11 +117,11 @@ def test_only_what_was_handed_in_again_is_graded_again(course: Course) -> None:
 
 def test_a_second_run_replaces_what_the_first_one_left(course: Course) -> None:
     hand_in(course, "ada")
-    grade_lesson(course, LESSON)
+    grade_assignment(course, LESSON)
     autograded = course.autograded / "ada" / LESSON / f"{LESSON}.ipynb"
     assert autograded.exists()
     (course.submitted / "ada" / LESSON / f"{LESSON}.ipynb").write_bytes(b"{")
-    results = by_student(grade_lesson(course, LESSON))
+    results = by_student(grade_assignment(course, LESSON))
     assert results["ada"].points is None
     assert not autograded.exists()
     assert "no score" in (course.feedback / "ada" / LESSON / f"{LESSON}.html").read_text().lower()
@@ -130,9 +130,9 @@ def test_a_second_run_replaces_what_the_first_one_left(course: Course) -> None:
 
 def test_without_feedback_no_page_tells_of_an_earlier_grade(course: Course) -> None:
     hand_in(course, "ada")
-    grade_lesson(course, LESSON)
+    grade_assignment(course, LESSON)
     hand_in(course, "ada", BY_NAME["hana_slides_numbers"])
-    grade_lesson(course, LESSON, feedback=False)
+    grade_assignment(course, LESSON, feedback=False)
     assert not (course.feedback / "ada" / LESSON / f"{LESSON}.html").exists()
 
 
@@ -146,7 +146,7 @@ def test_what_could_hide_a_call_is_kept_for_the_instructor_and_no_student_reads_
     with open(course.root / "nbgrader_config.py", "a") as file:
         file.write('c.Katze.packages = {"01_attention": ["einops"]}\n')
     course = Course.find(course.root)
-    first = grade_lesson(course, LESSON)
+    first = grade_assignment(course, LESSON)
     [notice] = first.notices
     assert notice.startswith("c.Katze.packages in nbgrader_config.py: no longer used: delete the line")
     ada, ben = by_student(first).values()
@@ -156,7 +156,7 @@ def test_what_could_hide_a_call_is_kept_for_the_instructor_and_no_student_reads_
     assert looks == dict.fromkeys(adjusted, place)
     assert not any(one.worth_a_look for one in ben.exercises)
     assert ada.points == ben.points == 17
-    assert grade_lesson(course, LESSON).submissions == first.submissions
+    assert grade_assignment(course, LESSON).submissions == first.submissions
     assert text_of(class_page(course, LESSON)).count(place) == len(adjusted)
     page = (course.feedback / "ada" / LESSON / f"{LESSON}.html").read_text()
     assert "ctypes" in page
@@ -170,7 +170,7 @@ def text_of(page: str) -> str:
 
 def test_limits_can_be_set(course: Course) -> None:
     hand_in(course, "quin", BY_NAME["quin_endless_cell"])
-    graded = grade_lesson(course, LESSON, limits=Limits(cell_seconds=0.5), feedback=False)
+    graded = grade_assignment(course, LESSON, limits=Limits(cell_seconds=0.5), feedback=False)
     assert by_student(graded)["quin"].points == 16
     notebook = (course.autograded / "quin" / LESSON / f"{LESSON}.ipynb").read_text()
     assert "the other exercises keep their points" in notebook
@@ -197,7 +197,7 @@ def test_the_order_and_the_number_of_workers_change_nothing(course: Course, monk
     for name in names:
         hand_in(course, name, BY_NAME[name])
     answer(course, "tell", {"attention-scores-answer": TELLS_THE_RUN})
-    grade_lesson(course, LESSON, workers=1)
+    grade_assignment(course, LESSON, workers=1)
     first = everything(course)
     assert any("0x…" in row[-1] and "~" in row[-1] for row in first if row[0] == "tell" and row[-1])
 
@@ -207,7 +207,7 @@ def test_the_order_and_the_number_of_workers_change_nothing(course: Course, monk
         return in_order(strategy, fork_server, tasks[::-1], *more)  # type: ignore[arg-type]
 
     monkeypatch.setattr(backend, "grade_in_parallel", backwards)
-    grade_lesson(course, LESSON, workers=2, force=True)
+    grade_assignment(course, LESSON, workers=2, force=True)
     assert everything(course) == first
 
 
@@ -265,7 +265,7 @@ def test_a_killed_run_is_resumed_with_nothing_lost_and_nothing_twice(course: Cou
     killed_when(course, query="SELECT 1 FROM katze_submission WHERE student = 'eve'")
     assert rows(course, "SELECT finished FROM katze_run") == [(None,)]
     hand_in(course, "quin")
-    resumed = grade_lesson(course, LESSON)
+    resumed = grade_assignment(course, LESSON)
     assert set(why(resumed)) == {"quin", "rob"}
     assert {one.points for one in resumed.submissions} == {17.0}
     assert rows(course, "SELECT student, count(*) FROM katze_event GROUP BY student") == [
@@ -278,7 +278,7 @@ def test_a_killed_run_is_resumed_with_nothing_lost_and_nothing_twice(course: Cou
 def test_a_forced_run_that_is_killed_leaves_no_stale_grade(course: Course) -> None:
     for name in ("ada", "ben", "eve"):
         hand_in(course, name)
-    grade_lesson(course, LESSON)
+    grade_assignment(course, LESSON)
     first = everything(course)
     good = hand_in(course, "ben").read_bytes()
     hand_in(course, "ben", BY_NAME["quin_endless_cell"])
@@ -289,7 +289,7 @@ def test_a_forced_run_that_is_killed_leaves_no_stale_grade(course: Course) -> No
         assert comments(course, name) == {SET_ASIDE}
         assert not (course.feedback / name / LESSON / f"{LESSON}.html").exists()
     (course.submitted / "ben" / LESSON / f"{LESSON}.ipynb").write_bytes(good)
-    resumed = grade_lesson(course, LESSON)
+    resumed = grade_assignment(course, LESSON)
     assert why(resumed)["eve"] == (LEFT_UNDONE,)
     assert LEFT_UNDONE in why(resumed)["ben"]
     assert everything(course) == first
@@ -309,14 +309,14 @@ def test_ctrl_c_says_how_much_is_done_and_how_to_go_on(course: Course, monkeypat
     with monkeypatch.context() as patch:
         patch.setattr(backend, "grade_in_parallel", stopped_after_one)
         with pytest.raises(Interrupted, match="1 of 3 done, and recorded; run `katze grade 01_attention` to go on"):
-            grade_lesson(course, LESSON)
-    assert set(why(grade_lesson(course, LESSON))) == {"ben", "eve"}
+            grade_assignment(course, LESSON)
+    assert set(why(grade_assignment(course, LESSON))) == {"ben", "eve"}
 
 
 def test_a_finished_forced_run_speaks_of_no_run_that_was_stopped(course: Course) -> None:
     hand_in(course, "ada")
-    grade_lesson(course, LESSON)
-    grade_lesson(course, LESSON, force=True)
+    grade_assignment(course, LESSON)
+    grade_assignment(course, LESSON, force=True)
     reasons = [why for (why,) in rows(course, "SELECT why FROM katze_event ORDER BY id")]
     assert reasons == ['["not graded before"]', f'["{SET_ASIDE}"]', f'["{FORCED}"]']
 
@@ -324,10 +324,10 @@ def test_a_finished_forced_run_speaks_of_no_run_that_was_stopped(course: Course)
 def test_an_empty_gradebook_beside_graded_notebooks_is_told(course: Course) -> None:
     hand_in(course, "ada")
     out = io.StringIO()
-    grade_lesson(course, LESSON, console=Console(file=out))
+    grade_assignment(course, LESSON, console=Console(file=out))
     assert "is empty, though" not in out.getvalue()
     course.gradebook.write_bytes(b"")
-    grade_lesson(course, LESSON, console=Console(file=out))
+    grade_assignment(course, LESSON, console=Console(file=out))
     assert "is empty, though autograded/ holds graded notebooks" in out.getvalue()
 
 
@@ -337,7 +337,7 @@ def test_a_student_s_own_cell_that_ends_its_box_is_told_to_the_instructor(course
     own = {"cell_type": "code", "id": "own", "metadata": {}, "source": "import os; os._exit(0)"}
     notebook["cells"].append({**own, "outputs": [], "execution_count": None})
     path.write_text(json.dumps(notebook))
-    [graded] = grade_lesson(course, LESSON).submissions
+    [graded] = grade_assignment(course, LESSON).submissions
     assert graded.points == 17
     [remark] = graded.remarks
     assert re.fullmatch(r"cell \d+ ended its box: its process ended with exit status 0", remark)
@@ -351,7 +351,7 @@ def test_force_grades_everything_and_leaves_no_grade_of_a_submission_that_now_fa
 ) -> None:
     hand_in(course, "ada")
     hand_in(course, "ben")
-    grade_lesson(course, LESSON)
+    grade_assignment(course, LESSON)
 
     def grade_or_die(worker: Worker, task: Task) -> object:
         if task.student == "ada":
@@ -360,7 +360,7 @@ def test_force_grades_everything_and_leaves_no_grade_of_a_submission_that_now_fa
 
     with monkeypatch.context() as patch:
         replace_grading(patch, grade_or_die)
-        graded = grade_lesson(course, LESSON, force=True)
+        graded = grade_assignment(course, LESSON, force=True)
     assert why(graded) == {"ada": (FORCED,), "ben": (FORCED,)}
     assert {change.after.outcome for change in graded.gradings["ada"].changes if change.after} == {Outcome.UNGRADED}
     assert graded.gradings["ben"].changes == ()
@@ -369,7 +369,7 @@ def test_force_grades_everything_and_leaves_no_grade_of_a_submission_that_now_fa
     assert not (course.autograded / "ada" / LESSON / f"{LESSON}.ipynb").exists()
     before = rows(course, "SELECT sum(before_points) FROM katze_change")
     assert before == [(17.0,)]
-    again = grade_lesson(course, LESSON)
+    again = grade_assignment(course, LESSON)
     assert why(again)["ada"][0] == plan.FAILED_BEFORE
     assert by_student(again)["ada"].points == 17
 
@@ -390,7 +390,7 @@ def test_an_exercise_that_could_not_be_graded_leaves_all_else_graded_and_on_the_
     for name, source in SCORES_BY_OTHERS.items():
         scores_answer = source.format(scores="def dot_product_scores(q, k):\n")
         answer(course, name, {"attention-scores-answer": scores_answer, **(more if name == "inside" else {})})
-    run = grade_lesson(course, LESSON, workers=2)
+    run = grade_assignment(course, LESSON, workers=2)
     assert run.left_ungraded
     assert run.stale_pages == ()
     package = {"on_top": "einops", "inside": "polars", "in_a_helper": "pandas"}
@@ -404,10 +404,10 @@ def test_an_exercise_that_could_not_be_graded_leaves_all_else_graded_and_on_the_
         assert "could not be graded. This is not a zero:" in page
         assert (course.autograded / name / LESSON / f"{LESSON}.ipynb").is_file()
         assert any(f"because it uses {package[name]}" in (comment or "") for comment in comments(course, name))
-    again = grade_lesson(course, LESSON)
+    again = grade_assignment(course, LESSON)
     assert (again.gradings, again.left_ungraded, again.stale_pages) == ({}, False, ())
     hand_in(course, "on_top")
-    mended = grade_lesson(course, LESSON)
+    mended = grade_assignment(course, LESSON)
     assert why(mended) == {"on_top": (SUBMITTED_AGAIN,)}
     assert by_student(mended)["on_top"].ungraded == ()
     assert not mended.left_ungraded
@@ -418,7 +418,7 @@ def test_a_submission_that_cannot_be_recorded_leaves_the_others_and_no_earlier_g
 ) -> None:
     hand_in(course, "ada")
     hand_in(course, "ben")
-    grade_lesson(course, LESSON)
+    grade_assignment(course, LESSON)
     record = GradebookWriter.record
 
     def record_or_fail(self: GradebookWriter, student: str, *arguments: object) -> object:
@@ -427,7 +427,7 @@ def test_a_submission_that_cannot_be_recorded_leaves_the_others_and_no_earlier_g
         return record(self, student, *arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(GradebookWriter, "record", record_or_fail)
-    results = by_student(grade_lesson(course, LESSON, force=True))
+    results = by_student(grade_assignment(course, LESSON, force=True))
     assert results["ada"].points is None
     assert "ArithmeticError" in results["ada"].problem
     assert results["ben"].points == 17
@@ -454,9 +454,9 @@ def test_a_full_disk_stops_the_run_and_the_next_one_goes_on(course: Course, monk
     with monkeypatch.context() as patch:
         full_for("ben", patch)
         with pytest.raises(BadInput, match="the disk is full: make room"):
-            grade_lesson(course, LESSON)
+            grade_assignment(course, LESSON)
     assert "ben" not in {student for (student,) in rows(course, "SELECT student FROM katze_submission")}
-    resumed = grade_lesson(course, LESSON)
+    resumed = grade_assignment(course, LESSON)
     assert "ada" not in why(resumed)
     assert {one.points for one in resumed.submissions} == {17.0}
 
@@ -465,7 +465,7 @@ def test_a_gradebook_that_can_grow_no_more_keeps_what_was_recorded(
     course: Course, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hand_in(course, "ada")
-    grade_lesson(course, LESSON)
+    grade_assignment(course, LESSON)
     before = everything(course)
     for name in ("ben", "eve", "rob"):
         hand_in(course, name)
@@ -480,6 +480,6 @@ def test_a_gradebook_that_can_grow_no_more_keeps_what_was_recorded(
     with monkeypatch.context() as patch:
         patch.setattr(sqlite3, "connect", connect_to_a_full_disk)
         with pytest.raises(BadInput, match="the disk is full: make room and run this again; what was recorded stays"):
-            grade_lesson(course, LESSON)
+            grade_assignment(course, LESSON)
     assert set(before) <= set(everything(course))
-    assert "ada" not in why(grade_lesson(course, LESSON))
+    assert "ada" not in why(grade_assignment(course, LESSON))

@@ -13,7 +13,7 @@ from autograder.gradebook.changes.frozen import freeze
 from autograder.gradebook.file import GradebookFile
 from autograder.gradebook.results import ClassResult
 from autograder.grading import assignment, exercise_strategy
-from autograder.grading.batch import grade_lesson
+from autograder.grading.batch import grade_assignment
 from tests.autograder.gradebook.earlier import bring_back
 from tests.autograder.small_class import BY_NAME, CHECKED, LESSON, MOST, answer, by_student, hand_in, make_course
 
@@ -28,7 +28,7 @@ def course(processes: None, tmp_path_factory: pytest.TempPathFactory, monkeypatc
     for name in STUDENTS:
         hand_in(course, name)
     hand_in(course, "zora", BY_NAME["zora_not_a_notebook"])
-    grade_lesson(course, LESSON, workers=2)
+    grade_assignment(course, LESSON, workers=2)
     monkeypatch.setattr(exercise_strategy, "ForkServer", None)
     return course
 
@@ -60,7 +60,7 @@ def assert_agree_with_nbgrader(course: Course, graded: ClassResult) -> None:
 
 
 def test_what_waits_is_counted_and_is_no_zero(course: Course) -> None:
-    graded = grade_lesson(course, LESSON)
+    graded = grade_assignment(course, LESSON)
     ada = by_student(graded)["ada"]
     assert (ada.total, ada.max_total, [cell.max_points for cell in ada.waiting]) == (17, CHECKED, [2])
     assert by_student(graded)["zora"].waiting == ()
@@ -72,7 +72,7 @@ def test_what_waits_is_counted_and_is_no_zero(course: Course) -> None:
 def test_points_by_hand_come_to_the_page_without_grading(course: Course) -> None:
     others = page(course, "ben")
     give(course, "ada", manual_score=1.5, comment="Well <i>said</i>.")
-    graded = grade_lesson(course, LESSON)
+    graded = grade_assignment(course, LESSON)
     assert (graded.gradings, graded.pages) == ({}, ("ada",))
     written = page(course, "ada")
     for part in (f"<strong>18.5</strong> <span>of {MOST} points", "1.5 / 2", "1.5 of 2 points, given by a person."):
@@ -83,26 +83,26 @@ def test_points_by_hand_come_to_the_page_without_grading(course: Course) -> None
     assert_agree_with_nbgrader(course, graded)
 
     before = course.gradebook.read_bytes()
-    assert grade_lesson(course, LESSON).pages == ()
+    assert grade_assignment(course, LESSON).pages == ()
     assert course.gradebook.read_bytes() == before
 
 
 def test_points_in_place_of_automatic_ones_and_extra_credit_count_as_in_nbgrader(course: Course) -> None:
     give(course, "ada", "attention-scores-check", manual_score=1.0, extra_credit=0.5)
     give(course, "ada", "attention-scale-answer", comment="A comment on an answer.")
-    graded = grade_lesson(course, LESSON)
+    graded = grade_assignment(course, LESSON)
     assert by_student(graded)["ada"].total == 16.5
     assert "A comment on an answer." in page(course, "ada")
     assert_agree_with_nbgrader(course, graded)
     give(course, "ada", "attention-scores-check", manual_score=None, extra_credit=None)
-    graded = grade_lesson(course, LESSON)
+    graded = grade_assignment(course, LESSON)
     assert graded.pages == ("ada",)
     assert_agree_with_nbgrader(course, graded)
 
 
 def test_what_could_not_be_read_can_have_points_by_hand(course: Course) -> None:
     give(course, "zora", "attention-scores-check", manual_score=2.0)
-    graded = grade_lesson(course, LESSON)
+    graded = grade_assignment(course, LESSON)
     assert graded.pages == ("zora",)
     assert "<strong>2</strong>" in page(course, "zora")
     assert_agree_with_nbgrader(course, graded)
@@ -112,46 +112,46 @@ def test_points_survive_grading_again_and_are_on_the_new_page(course: Course, mo
     give(course, "ada", manual_score=2.0)
     monkeypatch.undo()
     monkeypatch.setattr(assignment, "_versions", lambda withheld: {"Katze": "1"})
-    graded = grade_lesson(course, LESSON, students=["ada"], force=True)
+    graded = grade_assignment(course, LESSON, students=["ada"], force=True)
     assert graded.pages == ("ada",)
     assert f"<strong>19</strong> <span>of {MOST} points" in page(course, "ada")
     assert "Changed since it was read" not in page(course, "ada")
 
     give(course, "ada", "attention-scale-check", manual_score=0.5)
     answer(course, "ada", {"attention-why_scale-written": "Something else."})
-    again = by_student(grade_lesson(course, LESSON, students=["ada"]))["ada"]
+    again = by_student(grade_assignment(course, LESSON, students=["ada"]))["ada"]
     assert {one.cell for one in again.changed} == {"attention-why_scale-written", "attention-scale-check"}
     assert again.total == 2.5
     assert page(course, "ada").count("Changed since it was read") == 2
     give(course, "ada")  # Resolve
     give(course, "ada", "attention-scale-check", manual_score=0.0)
-    resolved = grade_lesson(course, LESSON)
+    resolved = grade_assignment(course, LESSON)
     assert resolved.pages == ("ada",)
     assert "Changed since it was read" not in page(course, "ada")
 
 
 def test_a_page_in_whose_place_nbgrader_has_put_its_own_is_written_anew(course: Course) -> None:
     before = {name: page(course, name) for name in (*STUDENTS, "zora")}
-    assert grade_lesson(course, LESSON).replaced_pages == ()
+    assert grade_assignment(course, LESSON).replaced_pages == ()
     for name in ("ben", "zora"):
         (course.feedback / name / LESSON / f"{LESSON}.html").write_text("nbgrader's own page")
-    graded = grade_lesson(course, LESSON, feedback=False)
+    graded = grade_assignment(course, LESSON, feedback=False)
     assert graded.replaced_pages == ()
-    graded = grade_lesson(course, LESSON)
+    graded = grade_assignment(course, LESSON)
     assert (graded.gradings, graded.pages, graded.replaced_pages) == ({}, (), ("ben", "zora"))
     assert {name: page(course, name) for name in before} == before
-    assert grade_lesson(course, LESSON).replaced_pages == ()
+    assert grade_assignment(course, LESSON).replaced_pages == ()
 
 
 def test_in_a_frozen_lesson_what_is_missing_or_changed_is_written_anew_and_nothing_is_graded(course: Course) -> None:
     before = {name: page(course, name) for name in ("ada", "ben", "zora")}
     with GradebookFile(course.gradebook) as file:
         freeze(file, LESSON)
-    assert grade_lesson(course, LESSON).replaced_pages == ()
+    assert grade_assignment(course, LESSON).replaced_pages == ()
     shutil.rmtree(course.feedback / "ada")  # as after --no-feedback
     (course.feedback / "ben" / LESSON / f"{LESSON}.html").unlink()
     (course.feedback / "zora" / LESSON / f"{LESSON}.html").write_text("another page")
-    graded = grade_lesson(course, LESSON)
+    graded = grade_assignment(course, LESSON)
     assert (graded.gradings, graded.pages, graded.replaced_pages) == ({}, (), ("ada", "ben", "zora"))
     assert {name: page(course, name) for name in before} == before
 
@@ -161,21 +161,21 @@ def test_a_page_of_the_same_size_is_compared_by_its_bytes_where_it_is_newer(cour
     before = path.read_bytes()
     later = path.stat().st_mtime + 60
     os.utime(path, (later, later))
-    assert grade_lesson(course, LESSON).replaced_pages == ()
+    assert grade_assignment(course, LESSON).replaced_pages == ()
     path.write_bytes(before.replace(b"17", b"19"))
     os.utime(path, (later, later))
-    assert grade_lesson(course, LESSON).replaced_pages == ("ada",)
+    assert grade_assignment(course, LESSON).replaced_pages == ("ada",)
     assert path.read_bytes() == before
 
 
 def test_a_replaced_page_shows_the_points_by_hand_as_well(course: Course) -> None:
     give(course, "ada", manual_score=2.0)
     (course.feedback / "ada" / LESSON / f"{LESSON}.html").write_text("nbgrader's own page")
-    graded = grade_lesson(course, LESSON)
+    graded = grade_assignment(course, LESSON)
     assert (graded.pages, graded.replaced_pages) == (("ada",), ())
     assert f"<strong>19</strong> <span>of {MOST} points" in page(course, "ada")
     (course.feedback / "ada" / LESSON / f"{LESSON}.html").write_text("nbgrader's own page")
-    assert grade_lesson(course, LESSON).replaced_pages == ("ada",)
+    assert grade_assignment(course, LESSON).replaced_pages == ("ada",)
     assert f"<strong>19</strong> <span>of {MOST} points" in page(course, "ada")
 
 
@@ -184,7 +184,7 @@ def test_a_page_whose_notebook_was_edited_is_told(course: Course) -> None:
     path.write_text(path.read_text().replace("Right,", "Rigth,"))  # of the same size
     give(course, "ada", manual_score=2.0)
     before = page(course, "ada")
-    graded = grade_lesson(course, LESSON)
+    graded = grade_assignment(course, LESSON)
     assert (graded.pages, graded.stale_pages) == ((), ("ada",))
     assert page(course, "ada") == before
 
@@ -192,7 +192,7 @@ def test_a_page_whose_notebook_was_edited_is_told(course: Course) -> None:
 def test_without_feedback_no_page_is_written(course: Course) -> None:
     give(course, "ada", manual_score=2.0)
     before = page(course, "ada")
-    graded = grade_lesson(course, LESSON, feedback=False)
+    graded = grade_assignment(course, LESSON, feedback=False)
     assert graded.pages == ()
     assert page(course, "ada") == before
     assert by_student(graded)["ada"].total == 19
@@ -200,8 +200,8 @@ def test_without_feedback_no_page_is_written(course: Course) -> None:
 
 def test_records_of_the_version_before_are_read_and_not_graded_again(course: Course) -> None:
     bring_back(course.gradebook, 5)
-    assert grade_lesson(course, LESSON).gradings == {}
+    assert grade_assignment(course, LESSON).gradings == {}
     give(course, "ada", manual_score=2.0)
-    graded = grade_lesson(course, LESSON)
+    graded = grade_assignment(course, LESSON)
     assert (graded.gradings, graded.pages) == ({}, ("ada",))
-    assert grade_lesson(course, LESSON).pages == ()
+    assert grade_assignment(course, LESSON).pages == ()

@@ -13,7 +13,7 @@ from autograder.gradebook.file import GradebookFile
 from autograder.gradebook.grades import read_grades
 from autograder.gradebook.results import ClassResult
 from autograder.grading import assignment, exercise_strategy
-from autograder.grading.batch import grade_lesson
+from autograder.grading.batch import grade_assignment
 from tests.autograder.small_class import BY_NAME, LESSON, MOST, by_student, hand_in, make_course, why
 
 LINEAR = f'[late]\npolicy = "linear"\nper_day = 10\n[lessons.{LESSON}]\ndue = '
@@ -34,7 +34,7 @@ def graded(processes: None, tmp_path_factory: pytest.TempPathFactory) -> Iterato
             path = hand_in(course, name, BY_NAME["zora_not_a_notebook" if name == "zora" else "ada_reference"])
             (path.parent / "timestamp.txt").write_text(time)
         hand_in(course, "gus", BY_NAME["gus_untouched"])
-        grade_lesson(course, LESSON, workers=2)
+        grade_assignment(course, LESSON, workers=2)
         patch.setattr(exercise_strategy, "ForkServer", None)
         yield course
 
@@ -45,7 +45,7 @@ def with_terms(course: Course, terms: str) -> Course:
 
 
 def regrade(course: Course, terms: str, **more: bool) -> ClassResult:
-    return grade_lesson(with_terms(course, terms), LESSON, **more)
+    return grade_assignment(with_terms(course, terms), LESSON, **more)
 
 
 def page(course: Course, student: str) -> str:
@@ -92,7 +92,7 @@ def test_one_that_moves_is_known_at_once_and_brought_to_those_it_concerns(graded
     moved = with_terms(graded, LINEAR + LATER)
     [_, ben, _, _] = read_grades(moved, [LESSON])[LESSON]
     assert (ben.total, ben.lateness.is_written) == (17 - MOST / 10, False)
-    run = grade_lesson(moved, LESSON, students=["ben"])
+    run = grade_assignment(moved, LESSON, students=["ben"])
     assert run.due_pages == ("ben",)
     assert {one.student: one.lateness.is_written for one in read_grades(moved, [LESSON])[LESSON]} == {
         "ada": False,
@@ -100,7 +100,7 @@ def test_one_that_moves_is_known_at_once_and_brought_to_those_it_concerns(graded
         "gus": False,
         "zora": False,
     }
-    assert grade_lesson(moved, LESSON).due_pages == ("ada", "gus", "zora")
+    assert grade_assignment(moved, LESSON).due_pages == ("ada", "gus", "zora")
 
 
 def test_how_a_lesson_counts_in_the_total_comes_to_the_pages_when_it_changes(graded: Course) -> None:

@@ -16,7 +16,7 @@ from nbgrader.exchange.default.exchange import Exchange
 from traitlets.config import Config
 
 from autograder.grading import exercise_strategy
-from autograder.grading.batch import grade_lesson
+from autograder.grading.batch import grade_assignment
 from autograder.grading.exchange import SECRET
 from tests.autograder.small_class import BY_NAME, LESSON, hand_in, make_course
 
@@ -90,7 +90,7 @@ def semester(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Semester:
 def test_pages_go_out_by_nbgrader_s_exchange_and_each_finds_its_own(
     semester: Semester, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    grade_lesson(semester.course, LESSON, workers=2)
+    grade_assignment(semester.course, LESSON, workers=2)
     semester.by_nbgrader(default.ExchangeReleaseFeedback)
     out = semester.exchange / "katze" / "feedback"
     pages = {student: semester.page(student).read_bytes() for student in ("ada", "ben", "cy", "di", "ed")}
@@ -113,5 +113,5 @@ def test_pages_go_out_by_nbgrader_s_exchange_and_each_finds_its_own(
     kept = semester.page("ben").with_name(SECRET)
     before = kept.read_text()
     kept.unlink()
-    again = grade_lesson(semester.course, LESSON)
+    again = grade_assignment(semester.course, LESSON)
     assert (again.gradings, kept.read_text()) == ({}, before)

@@ -17,7 +17,7 @@ from autograder.box.confinement.levels import Level
 from autograder.course.course import Course
 from autograder.gradebook.file import GradebookFile
 from autograder.grading import assignment as assignment_module
-from autograder.grading.batch import grade_lesson, read_recorded
+from autograder.grading.batch import grade_assignment, read_recorded
 from autograder.grading.kinds import strategy_for
 from autograder.grading.plan import FIRST, FORCED, LEFT_UNDONE, OVERWRITTEN, SUBMITTED_AGAIN, Plan, make_plan
 from autograder.intake.submission import list_submissions
@@ -50,7 +50,7 @@ def graded(processes: None, tmp_path_factory: pytest.TempPathFactory) -> Course:
             "_versions",
             lambda withheld: {"Katze": "1", "torch": "2.13", "checks": "a", "library": "b"},
         )
-        grade_lesson(course, LESSON)
+        grade_assignment(course, LESSON)
     return course
 
 
@@ -210,7 +210,7 @@ def test_an_exercise_that_is_defined_anew_is_judged_alone(course: Course, monkey
     replace_exercise(
         monkeypatch, "attention.scale", lambda one: dataclasses.replace(one, reference=unscaled, misconceptions=())
     )
-    again = grade_lesson(course, LESSON)
+    again = grade_assignment(course, LESSON)
     assert why(again) == {
         "ada_reference": ("attention.scale: its definition",),
         "hana_slides_numbers": ("attention.scale: its definition",),
@@ -271,7 +271,7 @@ def test_where_the_notebook_was_edited_nothing_is_kept(course: Course, monkeypat
     forged = path.read_text().replace("Right,", "Rigth,")
     path.write_text(forged)  # of the same size
     replace_exercise(monkeypatch, "attention.scale", lambda one: dataclasses.replace(one, misconceptions=()))
-    assert by_student(grade_lesson(course, LESSON))["ada_reference"].points == 17
+    assert by_student(grade_assignment(course, LESSON))["ada_reference"].points == 17
     assert "Rigth," not in path.read_text()
     runs = rows(
         course, "SELECT DISTINCT e.run FROM katze_exercise e JOIN katze_submission s ON s.id = submission "

@@ -16,7 +16,7 @@ from autograder.box.confinement.levels import Level
 from autograder.box.fork_server.client import ForkServer
 from autograder.course.course import Course
 from autograder.grading import exercise_strategy, workers
-from autograder.grading.batch import grade_lesson
+from autograder.grading.batch import grade_assignment
 from autograder.grading.task import Finished, Task
 from autograder.limits import Limits
 from course_lib.checking import Outcome
@@ -52,7 +52,7 @@ def test_a_worker_that_dies_leaves_only_its_own_submission_ungraded(
         return worker.grade(task)
 
     replace_grading(monkeypatch, grade_or_die)
-    graded = grade_lesson(course, LESSON, workers=2)
+    graded = grade_assignment(course, LESSON, workers=2)
     results = by_student(graded)
     assert graded.left_ungraded
     assert {result.outcome for result in results["student_2"].exercises} == {Outcome.UNGRADED}
@@ -83,7 +83,7 @@ def test_a_fork_server_that_dies_costs_at_most_the_submission_over_which_it_dies
         return worker.grade(task)
 
     replace_grading(monkeypatch, grade_without_a_server)
-    found = {record.student: record for record in grade_lesson(course, LESSON, workers=2).submissions}
+    found = {record.student: record for record in grade_assignment(course, LESSON, workers=2).submissions}
     lost = {"mallory"} if when == "every time" else set()
     assert {name for name, record in found.items() if record.points != CHECKED} == lost
     assert all(found[name].problem == workers.DIED_TWICE for name in lost)
@@ -92,7 +92,7 @@ def test_a_fork_server_that_dies_costs_at_most_the_submission_over_which_it_dies
 def test_submissions_with_the_same_hidden_inputs_are_graded_one_after_another(course: Course) -> None:
     for number in range(8):
         hand_in(course, f"student_{number}")
-    grade_lesson(course, LESSON)
+    grade_assignment(course, LESSON)
     query = "SELECT slot FROM katze_event JOIN katze_submission USING (lesson, student) ORDER BY katze_event.id"
     slots = [slot for (slot,) in rows(course, query)]
     assert len(slots) == 8
@@ -109,7 +109,7 @@ def test_an_error_of_the_grader_is_ungraded_and_told(course: Course, monkeypatch
         return worker.grade(task)
 
     replace_grading(monkeypatch, grade_or_fail)
-    results = by_student(grade_lesson(course, LESSON))
+    results = by_student(grade_assignment(course, LESSON))
     assert results["ada"].points == 17
     assert {result.outcome for result in results["ben"].exercises} == {Outcome.UNGRADED}
     assert "KeyError" in results["ben"].problem
@@ -128,7 +128,7 @@ def test_a_worker_that_hangs_is_ended_and_takes_nobody_with_it(course: Course, m
 
     replace_grading(monkeypatch, grade_or_hang)
     monkeypatch.setattr(workers, "OWN_SECONDS", 4.0)
-    results = by_student(grade_lesson(course, LESSON, workers=2))
+    results = by_student(grade_assignment(course, LESSON, workers=2))
     assert results["ada"].points == 17
     assert {result.outcome for result in results["ben"].exercises} == {Outcome.UNGRADED}
 
@@ -137,7 +137,7 @@ def test_a_worker_that_waits_for_ever_is_ended_as_well(course: Course, monkeypat
     hand_in(course, "ben")
     replace_grading(monkeypatch, lambda worker, task: time.sleep(1000))
     limits = Limits(submission_seconds=1.0, wall_seconds=1.0, wall_factor=1.0)
-    results = by_student(grade_lesson(course, LESSON, limits=limits))
+    results = by_student(grade_assignment(course, LESSON, limits=limits))
     assert {result.outcome for result in results["ben"].exercises} == {Outcome.UNGRADED}
 
 
@@ -161,7 +161,7 @@ def test_what_a_busy_machine_may_have_stopped_is_graded_a_second_time_alone_and_
         return replace(finished, starved=task.student in ("ada", "ben") and (is_first or starved_again))
 
     replace_grading(monkeypatch, grade_on_a_busy_machine)
-    results = by_student(grade_lesson(course, LESSON, workers=2))
+    results = by_student(grade_assignment(course, LESSON, workers=2))
     tries = {student: (tmp_path / f"beside {student}").read_text().split() for student in students}
     assert {student: len(beside) for student, beside in tries.items()} == {"ada": 2, "ben": 2, "cleo": 1, "dan": 1}
     assert tries["ada"][1] == tries["ben"][1] == "1"
@@ -180,7 +180,7 @@ def test_a_worker_that_wants_all_memory_leaves_its_submission_ungraded(
         return bytearray(workers.WORKER_MEMORY + (1 << 30))
 
     replace_grading(monkeypatch, grade_greedily)
-    assert "MemoryError" in by_student(grade_lesson(course, LESSON))["ada"].problem
+    assert "MemoryError" in by_student(grade_assignment(course, LESSON))["ada"].problem
 
 
 def test_where_forking_is_unsafe_workers_are_threads_and_boxes_fresh_processes(
@@ -189,7 +189,7 @@ def test_where_forking_is_unsafe_workers_are_threads_and_boxes_fresh_processes(
     monkeypatch.setattr(exercise_strategy, "ForkServer", functools.partial(ForkServer, start="spawn"))
     for name in ("ada_reference", "hana_slides_numbers"):
         hand_in(course, name, BY_NAME[name])
-    results = by_student(grade_lesson(course, LESSON, workers=2, level=Level.L1))
+    results = by_student(grade_assignment(course, LESSON, workers=2, level=Level.L1))
     assert results["ada_reference"].points == 17
     assert results["hana_slides_numbers"].points == 11
     assert results["ada_reference"].level == "L1"

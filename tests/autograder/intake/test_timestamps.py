@@ -15,7 +15,7 @@ from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 
 from autograder.course.course import Course
-from autograder.grading.batch import grade_lesson
+from autograder.grading.batch import grade_assignment
 from autograder.intake import timestamps
 from tests.autograder.small_class import BY_NAME, LESSON, by_student, hand_in, make_course
 
@@ -114,7 +114,7 @@ def submissions(course: Course) -> dict[str, dict[str, Any]]:
 def test_the_instructor_reads_whose_it_is_and_formgrader_s_page_opens(
     course: Course, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    graded = by_student(grade_lesson(course, LESSON, workers=2))
+    graded = by_student(grade_assignment(course, LESSON, workers=2))
     assert graded["ada_reference"].remarks == (f"timestamp.txt says 'yesterday', which is not a time: {TO_DO}",)
     assert graded["di"].remarks == (f"timestamp.txt says 'soon', which is not a time: {TO_DO}",)
     assert graded["ben"].remarks == graded["cy"].remarks == ()

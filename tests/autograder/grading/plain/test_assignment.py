@@ -13,7 +13,7 @@ import pytest
 from autograder.course.course import Course
 from autograder.errors import BadInput
 from autograder.gradebook.file import GradebookFile
-from autograder.grading.batch import grade_lesson
+from autograder.grading.batch import grade_assignment
 from autograder.grading.plain.assignment import MasterCell, PlainAssignment
 from tests.autograder.grading.plain.plain_course import NAME, hand_in, make_course, notebook
 
@@ -100,7 +100,7 @@ def test_an_assignment_that_was_never_released_is_refused(tmp_path: Path) -> Non
     for name in ("first", "second"):
         (course.release / NAME / f"{name}.ipynb").unlink()
     with pytest.raises(BadInput, match="hw was not released yet; run `nbgrader generate_assignment hw`"):
-        grade_lesson(course, NAME)
+        grade_assignment(course, NAME)
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from autograder.errors import BadInput
 from autograder.gradebook.grades import read_grades
 from autograder.gradebook.record import Record
 from autograder.gradebook.results import ClassResult
-from autograder.grading.batch import grade_lesson
+from autograder.grading.batch import grade_assignment
 from autograder.grading.preview import Preview, preview_lesson
 from autograder.grading.workers import TRIED_AGAIN
 from course_lib.checking import Outcome
@@ -90,7 +90,7 @@ def graded(processes: None, tmp_path_factory: pytest.TempPathFactory) -> tuple[C
     (folder / "helper.py").write_text("def numbers():\n    return [0] * 3\n")
     (folder / "data.txt").symlink_to("/etc/passwd")
     hand_in(course, "bad+name")
-    return course, grade_lesson(course, NAME, workers=2)
+    return course, grade_assignment(course, NAME, workers=2)
 
 
 def test_right_answers_pass_every_test(graded: tuple[Course, ClassResult]) -> None:
@@ -249,13 +249,13 @@ def test_only_what_has_changed_is_graded_again(tmp_path: Path) -> None:
     ben = hand_in(course, "ben", WRONG)
     dry = would_grade(course)
     assert (dry.unchanged, [task.student for task in dry.tasks]) == (0, ["ada", "ben"])
-    assert set(grade_lesson(course, NAME, workers=2).gradings) == {"ada", "ben"}
+    assert set(grade_assignment(course, NAME, workers=2).gradings) == {"ada", "ben"}
     assert (would_grade(course).unchanged, would_grade(course).tasks) == (2, ())
-    assert grade_lesson(course, NAME).gradings == {}
+    assert grade_assignment(course, NAME).gradings == {}
     write(ben, "first", submitted(course, "first", RIGHT["first"]))
     (course.autograded / "ada" / NAME / "first.ipynb").unlink()
     dry = would_grade(course)
-    again = grade_lesson(course, NAME).gradings
+    again = grade_assignment(course, NAME).gradings
     assert {task.student: task.why for task in dry.tasks} == {student: one.why for student, one in again.items()}
     assert {student: one.why for student, one in again.items()} == {
         "ada": ("first.ipynb in autograded/ is missing, or not what was written",),
@@ -263,13 +263,13 @@ def test_only_what_has_changed_is_graded_again(tmp_path: Path) -> None:
     }
     assert [(one.exercise, one.after and one.after.points) for one in again["ben"].changes] == [("first.same", 1)]
     give(course, "ada", "why", 1.5, "Well said.")
-    run = grade_lesson(course, NAME)
+    run = grade_assignment(course, NAME)
     assert (run.gradings, run.pages) == ({}, ("ada",))
     assert by_student(run)["ada"].total == 5.5
     assert "Well said." in (course.feedback / "ada" / NAME / "first.html").read_text()
     assert "Well said." not in (course.feedback / "ada" / NAME / "second.html").read_text()
     (course.source / NAME / "data.txt").write_text("forty-three")
-    run = grade_lesson(course, NAME, students=["ada"])
+    run = grade_assignment(course, NAME, students=["ada"])
     assert run.gradings["ada"].why == ("the files beside the notebooks have changed",)
     assert ended(by_student(run)["ada"])["second.texts"] == (Outcome.WRONG, 0)
     assert by_student(run)["ada"].total == 5
@@ -277,7 +277,7 @@ def test_only_what_has_changed_is_graded_again(tmp_path: Path) -> None:
     other_mean = RIGHT["first"]["mean"].replace("sum", "0 + sum")
     for answers, changed in (({"why": "So."}, {"why"}), ({"mean": other_mean}, {"share"}), ({}, set())):
         write(ada, "first", submitted(course, "first", {**RIGHT["first"], **answers}))
-        run = grade_lesson(course, NAME, students=["ada"])
+        run = grade_assignment(course, NAME, students=["ada"])
         assert {one.cell for one in by_student(run)["ada"].changed} == changed
         told = (course.feedback / "ada" / NAME / "first.html").read_text()
         assert told.count("Changed since it was read") == len(changed)
@@ -323,7 +323,7 @@ def test_late_penalties_are_nbgrader_s_own(tmp_path: Path) -> None:
 
     with Gradebook(f"sqlite:///{course.gradebook}") as gradebook:
         gradebook.update_or_create_assignment(NAME, duedate="2026-11-19 10:00:00 UTC")
-    [record] = grade_lesson(course, NAME).submissions
+    [record] = grade_assignment(course, NAME).submissions
     assert (record.points, record.total) == (4, 0)
     penalties = (
         "SELECT n.name, sn.late_submission_penalty FROM submitted_notebook sn JOIN notebook n ON n.id = sn.notebook_id"
@@ -334,13 +334,13 @@ def test_late_penalties_are_nbgrader_s_own(tmp_path: Path) -> None:
 def test_nothing_is_written_where_there_is_nothing_to_grade(tmp_path: Path) -> None:
     course = make_course(tmp_path / "course")
     with pytest.raises(BadInput, match="no submissions to hw in"):
-        grade_lesson(course, NAME)
+        grade_assignment(course, NAME)
     hand_in(course, "ada")
     with pytest.raises(BadInput, match="no assignment 'ps9' in .*; there are: hw"):
-        grade_lesson(course, "ps9")
+        grade_assignment(course, "ps9")
     course.gradebook.unlink()
     with pytest.raises(BadInput, match="there is no gradebook .* or run `nbgrader generate_assignment hw --force`"):
-        grade_lesson(course, NAME)
+        grade_assignment(course, NAME)
     assert not course.autograded.exists()
 
 
@@ -371,7 +371,7 @@ def test_no_command_acts_on_another_course_s_exercises(
 def test_a_lost_gradebook_is_made_again_by_what_is_said(tmp_path: Path) -> None:
     course = make_course(tmp_path / "course")
     hand_in(course, "ada")
-    grade_lesson(course, NAME)
+    grade_assignment(course, NAME)
     for lost in (True, False):
         if lost:
             course.gradebook.unlink()
@@ -379,6 +379,6 @@ def test_a_lost_gradebook_is_made_again_by_what_is_said(tmp_path: Path) -> None:
             with create_engine(f"sqlite:///{course.gradebook}").begin() as connection:
                 connection.execute(text("DELETE FROM assignment"))
         with pytest.raises(BadInput, match="`nbgrader generate_assignment hw --force`"):
-            grade_lesson(course, NAME)
+            grade_assignment(course, NAME)
         assert nbgrader_here(course.root).generate_assignment(NAME, force=True)["success"]
-        assert by_student(grade_lesson(course, NAME))["ada"].points == 4
+        assert by_student(grade_assignment(course, NAME))["ada"].points == 4

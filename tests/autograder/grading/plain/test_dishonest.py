@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from autograder.gradebook.record import Record
-from autograder.grading.batch import grade_lesson
+from autograder.grading.batch import grade_assignment
 from course_lib.checking import Outcome
 from tests.autograder.grading.plain.plain_course import NAME, cell, hand_in, make_course, submitted, write
 
@@ -77,7 +77,7 @@ def records(processes: None, tmp_path_factory: pytest.TempPathFactory) -> dict[s
             made = submitted(course, name, WRONG[name])
             made["cells"].insert(-3, cell("code", SHELL + source))  # behind the answer
             write(folder, name, made)
-    run = grade_lesson(course, NAME, workers=2, feedback=False)
+    run = grade_assignment(course, NAME, workers=2, feedback=False)
     return {record.student: record for record in run.submissions}
 
 

@@ -20,7 +20,7 @@ from autograder.box.protocol import CellResult
 from autograder.cli import main
 from autograder.course.course import Course
 from autograder.gradebook.record import Record
-from autograder.grading.batch import grade_lesson
+from autograder.grading.batch import grade_assignment
 from autograder.grading.plain.refusals import refusals
 from autograder.grading.preview import preview_lesson
 from course_lib.checking import Outcome
@@ -109,7 +109,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Course, dict[str, 
     hand_in(course, "wrong", "def double(x):\n    return x")
     hand_in(course, "asks", "import os\nos.system('clear')\n\ndef double(x):\n    return 2 * x")
     said = io.StringIO()
-    run = grade_lesson(course, NAME, workers=2, console=Console(file=said, width=1000))
+    run = grade_assignment(course, NAME, workers=2, console=Console(file=said, width=1000))
     return course, {record.student: record for record in run.submissions}, said.getvalue()
 
 
