@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from nbformat import NotebookNode
 
-from autograder.course.course import Course
 from autograder.site.executed import executed_solution
 from course_lib import exercises
 from tests.solutions.executing import printed
-from tests.solutions.reading import ROOT, read_lesson
+from tests.solutions.reading import read_lesson
+from tests.solutions.short import course_to_run
 
 
 @pytest.fixture(params=exercises.LESSONS)
@@ -31,10 +31,10 @@ def prose(notebook: NotebookNode) -> str:
 
 
 @pytest.fixture(scope="class")
-def solved(request: pytest.FixtureRequest, processes: None) -> NotebookNode:
-    """The lesson of an `ExecutedLesson`, run once with its solutions."""
+def solved(request: pytest.FixtureRequest, processes: None, tmp_path_factory: pytest.TempPathFactory) -> NotebookNode:
+    """The lesson that a class names, run once with its solutions."""
     assert request.cls is not None
-    return executed_solution(Course.find(ROOT), request.cls.lesson)
+    return executed_solution(course_to_run(request.config, tmp_path_factory), request.cls.lesson)
 
 
 @pytest.fixture(scope="class")

@@ -2,7 +2,8 @@
 
 Each lesson has its own test file, `test_<lesson>.py`, with a class derived from `ExecutedLesson`. The class has the
 solved notebook run once for all its tests, and for the website (fixtures `solved` and `output`), and adds what this
-lesson's prose leans on.
+lesson's prose leans on. On every change the longest trainings are cut short (`short.py`): what a model has learned from
+them is in a second class, which asks for `thorough`.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from nbformat import NotebookNode
 
 from tests.solutions.executing import ExecutedLesson
@@ -12,6 +13,25 @@ from tests.solutions.executing import ExecutedLesson
 class TestDieKatze(ExecutedLesson):
     lesson = "11_die_katze"
     pictures = 8
+
+    def test_sorting_lets_out_the_air(self, output: str) -> None:
+        come, length, tokens = (float(share) for share in re.findall(r"([\d.]+)% air", output))
+        assert come > 4 * max(length, tokens)
+
+    def test_a_word_pulls_as_hard_in_a_small_batch(self, output: str) -> None:
+        pulls = re.findall(r"large batch pulls with ([\d.]+), one of the small with ([\d.]+)", output)
+        assert pulls == [("0.0100", "0.0100"), ("0.0056", "0.0500")]
+
+    def test_the_interrupted_run_shows_a_bar_and_the_rating_can_be_given(self, solved: NotebookNode) -> None:
+        outputs = [output for cell in solved.cells for output in cell.get("outputs", ()) if "data" in output]
+        pages = [output["data"].get("text/html", "") for output in outputs]
+        assert any('data-katze-widget="questionnaire"' in page for page in pages)
+        assert any('data-katze-widget="translating"' in page for page in pages)
+
+
+@pytest.mark.usefixtures("thorough")
+class TestWhatDieKatzeLearns:
+    lesson = TestDieKatze.lesson
 
     def test_without_a_gpu_it_is_the_short_form_with_the_courses_pieces(self, output: str) -> None:
         assert "There is no GPU: the short form, 200 steps" in output
@@ -65,17 +85,3 @@ class TestDieKatze(ExecutedLesson):
         assert output.count("Die Korb ist der Treppe der er Korb") >= 1
         (kinds,) = re.findall(r"of the worst ten: .*'short': (\d+)", output)
         assert int(kinds) > 5
-
-    def test_sorting_lets_out_the_air(self, output: str) -> None:
-        come, length, tokens = (float(share) for share in re.findall(r"([\d.]+)% air", output))
-        assert come > 4 * max(length, tokens)
-
-    def test_a_word_pulls_as_hard_in_a_small_batch(self, output: str) -> None:
-        pulls = re.findall(r"large batch pulls with ([\d.]+), one of the small with ([\d.]+)", output)
-        assert pulls == [("0.0100", "0.0100"), ("0.0056", "0.0500")]
-
-    def test_the_interrupted_run_shows_a_bar_and_the_rating_can_be_given(self, solved: NotebookNode) -> None:
-        outputs = [output for cell in solved.cells for output in cell.get("outputs", ()) if "data" in output]
-        pages = [output["data"].get("text/html", "") for output in outputs]
-        assert any('data-katze-widget="questionnaire"' in page for page in pages)
-        assert any('data-katze-widget="translating"' in page for page in pages)

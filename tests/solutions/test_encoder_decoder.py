@@ -36,6 +36,31 @@ class TestEncoderDecoder(ExecutedLesson):
         assert "steps of the second run: 10." in output
         assert "the same weights: True." in output
 
+    def test_the_model_passes_the_three_tests_before_training(self, output: str) -> None:
+        rows = re.findall(
+            r"^ *(the last target token|three paddings|another source).*?((?:  \d\.\d{4}){4})$", output, re.M
+        )
+        moved = {name: [float(number) for number in numbers.split()] for name, numbers in rows}
+        assert moved["the last target token"][:3] == pytest.approx([0, 0, 0], abs=1e-4)
+        assert moved["the last target token"][3] > 0.01
+        assert moved["three paddings"] == pytest.approx([0] * 4, abs=1e-4)
+        assert min(moved["another source"]) > 0.001
+
+    def test_both_ways_to_smooth_are_the_same_under_another_number(self, output: str) -> None:
+        rows = re.findall(
+            r"V = +(\d+):  others only +([\d.]+)   torch's +([\d.]+)   torch's, converted +([\d.]+)", output
+        )
+        assert [int(size) for size, *_ in rows] == [5, 188, 30_000]
+        differences = [abs(float(ours) - float(theirs)) for _size, ours, theirs, _converted in rows]
+        assert differences[0] > 0.1
+        assert differences[-1] < 0.001
+        assert all(float(ours) == pytest.approx(float(converted), abs=1e-4) for _size, ours, _theirs, converted in rows)
+
+
+@pytest.mark.usefixtures("thorough")
+class TestWhatTranslatorsLearn:
+    lesson = TestEncoderDecoder.lesson
+
     def test_the_loss_comes_near_its_floor(self, solved: NotebookNode, output: str) -> None:
         (floor,) = {float(found) for found in re.findall(r"dotted line at ([\d.]+) is the lowest", str(solved))}
         assert floor == pytest.approx(0.1 * math.log(187 / 0.1) - 0.9 * math.log(0.9), abs=1e-3)
@@ -53,16 +78,6 @@ class TestEncoderDecoder(ExecutedLesson):
         assert percent(output, "held-out sentences translated word for word as they should be:") > 85
         (found,) = re.findall(r"perplexity on them, with the right tokens before each: ([\d.]+)", output)
         assert 1 < float(found) < 1.5
-
-    def test_the_model_passes_the_three_tests_before_training(self, output: str) -> None:
-        rows = re.findall(
-            r"^ *(the last target token|three paddings|another source).*?((?:  \d\.\d{4}){4})$", output, re.M
-        )
-        moved = {name: [float(number) for number in numbers.split()] for name, numbers in rows}
-        assert moved["the last target token"][:3] == pytest.approx([0, 0, 0], abs=1e-4)
-        assert moved["the last target token"][3] > 0.01
-        assert moved["three paddings"] == pytest.approx([0] * 4, abs=1e-4)
-        assert min(moved["another source"]) > 0.001
 
     def test_one_vector_is_a_bottleneck_and_attention_removes_it(self, output: str) -> None:
         found = {
@@ -87,13 +102,3 @@ class TestEncoderDecoder(ExecutedLesson):
         assert abs(gaps["no teacher forcing"]) < 0.04
         own = {name.strip(): float(number) for name, _right, number in rows}
         assert abs(own["teacher forcing"] - own["no teacher forcing"]) < 0.2
-
-    def test_both_ways_to_smooth_are_the_same_under_another_number(self, output: str) -> None:
-        rows = re.findall(
-            r"V = +(\d+):  others only +([\d.]+)   torch's +([\d.]+)   torch's, converted +([\d.]+)", output
-        )
-        assert [int(size) for size, *_ in rows] == [5, 188, 30_000]
-        differences = [abs(float(ours) - float(theirs)) for _size, ours, theirs, _converted in rows]
-        assert differences[0] > 0.1
-        assert differences[-1] < 0.001
-        assert all(float(ours) == pytest.approx(float(converted), abs=1e-4) for _size, ours, _theirs, converted in rows)

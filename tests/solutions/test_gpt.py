@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from nbformat import NotebookNode
 
 from course_lib.references.gpt import gpt_parameters
@@ -28,6 +29,25 @@ class TestGPT(ExecutedLesson):
                 rf"torch\.{precision}: .* largest difference ([\de.+-]+), last digit ([\de.+-]+)", output
             )
             assert difference < min(most, 50 * unit)
+
+    def test_gpt_2_is_counted_and_its_printed_sizes_explained(self, output: str) -> None:
+        for layers, d_model, printed in ((12, 768, 117), (24, 1024, 345), (36, 1280, 762), (48, 1600, 1542)):
+            right = gpt_parameters(50_257, 1024, d_model, layers, tied=True)
+            assert re.search(rf"{layers} +{printed}M +{right:,} .* = {printed}M", output)
+
+    def test_gpt_2s_weights_run_in_the_students_model(self, output: str) -> None:
+        assert numbers(r"largest difference from the library's ([\de.+-]+)", output)[0] < 1e-4
+        loaded, counted = re.findall(r"([\d,]+) numbers loaded, ([\d,]+) as you count them", output)[0]
+        assert loaded == counted
+
+    def test_no_text_quotes_what_training_gives(self, solved: NotebookNode) -> None:
+        prose = "\n".join(cell.source for cell in solved.cells if cell.cell_type == "markdown")
+        assert not re.search(r"\d+(\.\d+)? %", prose)
+
+
+@pytest.mark.usefixtures("thorough")
+class TestWhatGPTLearns:
+    lesson = TestGPT.lesson
 
     def test_the_loss_hits_zero_without_a_mask(self, output: str) -> None:
         honest, best = numbers(r"held-out loss: with the mask ([\d.]+), best possible ([\d.]+)", output)
@@ -66,17 +86,3 @@ class TestGPT(ExecutedLesson):
         assert auxiliary[2] < tuned[2], "the auxiliary loss keeps a better language model"
         assert after["pre-trained, auxiliary loss", 1][0] < after["pre-trained", 1][0] + 0.1, "and is no faster"
         assert auxiliary[1] < tuned[1] + 0.1, "nor better in the end"
-
-    def test_gpt_2_is_counted_and_its_printed_sizes_explained(self, output: str) -> None:
-        for layers, d_model, printed in ((12, 768, 117), (24, 1024, 345), (36, 1280, 762), (48, 1600, 1542)):
-            right = gpt_parameters(50_257, 1024, d_model, layers, tied=True)
-            assert re.search(rf"{layers} +{printed}M +{right:,} .* = {printed}M", output)
-
-    def test_gpt_2s_weights_run_in_the_students_model(self, output: str) -> None:
-        assert numbers(r"largest difference from the library's ([\de.+-]+)", output)[0] < 1e-4
-        loaded, counted = re.findall(r"([\d,]+) numbers loaded, ([\d,]+) as you count them", output)[0]
-        assert loaded == counted
-
-    def test_no_text_quotes_what_training_gives(self, solved: NotebookNode) -> None:
-        prose = "\n".join(cell.source for cell in solved.cells if cell.cell_type == "markdown")
-        assert not re.search(r"\d+(\.\d+)? %", prose)

@@ -28,6 +28,31 @@ class TestSince2017(ExecutedLesson):
     lesson = "12_since_2017"
     pictures = 7
 
+    def test_rotary_goes_on_where_sinusoids_stop(self, output: str) -> None:
+        found = re.findall(r"^(.+?) +right within the trained length +(\d+)%, beyond it +(\d+)%", output, flags=re.M)
+        within = {name: int(share) for name, share, _beyond in found}
+        beyond = {name: int(share) for name, _within, share in found}
+        assert min(within.values()) >= 95
+        assert beyond["rotary"] >= 85
+        assert beyond["sinusoids, added"] < 75
+
+    def test_scores_are_the_same_a_thousand_tokens_on(self, output: str) -> None:
+        assert number(r"largest difference between the two: ([\d.]+)", output) < 0.01
+
+    def test_blocks_give_the_softmax(self, output: str) -> None:
+        assert number(r"largest difference from the softmax of all at once: (\S+)", output) < 1e-12
+
+    def test_yours_is_the_librarys_llama(self, output: str) -> None:
+        assert number(r"logits and those of the library's Llama: (\S+)", output) < 1e-4
+
+    def test_what_is_missing_is_said_in_a_line_each(self, output: str) -> None:
+        assert len(re.findall(r"was (?:not )?loaded: set \w+ = .* where there is a network", output)) == 2
+
+
+@pytest.mark.usefixtures("thorough")
+class TestWhatSmallModelsLearn:
+    lesson = TestSince2017.lesson
+
     def test_a_ruler_is_a_few_hundredths_long(self, output: str) -> None:
         found = re.findall(TRIAL, output, flags=re.M)
         (low, high) = next((float(low), float(high)) for name, _mean, low, high in found if name == "2017")
@@ -47,17 +72,6 @@ class TestSince2017(ExecutedLesson):
         others = ("RMSNorm", "pre-norm", "SwiGLU", "one head of keys for four", "decay 0.1")
         assert losses["rotary"] < min(losses[name] for name in others)
 
-    def test_rotary_goes_on_where_sinusoids_stop(self, output: str) -> None:
-        found = re.findall(r"^(.+?) +right within the trained length +(\d+)%, beyond it +(\d+)%", output, flags=re.M)
-        within = {name: int(share) for name, share, _beyond in found}
-        beyond = {name: int(share) for name, _within, share in found}
-        assert min(within.values()) >= 95
-        assert beyond["rotary"] >= 85
-        assert beyond["sinusoids, added"] < 75
-
-    def test_scores_are_the_same_a_thousand_tokens_on(self, output: str) -> None:
-        assert number(r"largest difference between the two: ([\d.]+)", output) < 0.01
-
     def test_much_decay_makes_weights_small_and_the_model_worse(self, output: str, losses: dict[str, float]) -> None:
         sizes = [float(size) for size in re.findall(r"typical weight ([\d.]+)", output)]
         assert sizes[2] < 0.7 * sizes[0] < sizes[1] < sizes[0]
@@ -70,15 +84,6 @@ class TestSince2017(ExecutedLesson):
     def test_all_of_it_is_better_than_2017_and_worse_than_rotary_alone(self, losses: dict[str, float]) -> None:
         assert losses["rotary"] + 0.02 < losses["all of it"] < losses["2017"] - 0.03
         assert losses["all of it, twice the rate"] < losses["all of it"] - 0.02
-
-    def test_blocks_give_the_softmax(self, output: str) -> None:
-        assert number(r"largest difference from the softmax of all at once: (\S+)", output) < 1e-12
-
-    def test_yours_is_the_librarys_llama(self, output: str) -> None:
-        assert number(r"logits and those of the library's Llama: (\S+)", output) < 1e-4
-
-    def test_what_is_missing_is_said_in_a_line_each(self, output: str) -> None:
-        assert len(re.findall(r"was (?:not )?loaded: set \w+ = .* where there is a network", output)) == 2
 
     def test_all_weights_learn_more_and_forget_more_than_lora(self, output: str) -> None:
         rows = re.findall(r"^(before|all weights|LoRA, rank \d) +([\d,]*) +([\d.]+) +([\d.]+)$", output, flags=re.M)

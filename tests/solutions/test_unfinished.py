@@ -2,39 +2,20 @@
 
 from __future__ import annotations
 
-import copy
 import re
 from pathlib import Path
 
+import jupytext
 import pytest
 from nbformat import NotebookNode
 
 from autograder.site.executed import execute_notebook
 from tests.solutions.executing import WAITING, points, printed
-from tests.solutions.reading import read_lesson
+from tests.solutions.reading import ROOT
+from tests.solutions.short import cut_short
 
 LEANED_ON = {"12_since_2017": ('measured("2017")',)}
 """Lines of demo cells that use none of the student's functions, and stay: other cells go on with what they measure."""
-
-CUT_SHORT = {
-    "04_heads_and_blocks": {"heads, steps=500": "heads, steps=20", "steps=120, depth=12": "steps=9, depth=12"},
-    "07_gpt": {"steps=600 if causal else 250": "steps=10", "EPOCHS, SEEDS = 3, 3": "EPOCHS, SEEDS = 1, 2"},
-    "08_subwords": {
-        "shakespeare_at_hand(190_000)": "shakespeare_at_hand(60_000)",
-        "BATCH, PASSES = 64, 16, 3": "BATCH, PASSES = 64, 16, 1",
-    },
-    "09_bert": {
-        "steps, size, every = 500, 48, 50": "steps, size, every = 20, 48, 5",
-        "epochs, every, seeds = 12, 2, (1, 2, 3)": "epochs, every, seeds = 2, 1, (1, 2)",
-    },
-    "11_die_katze": {
-        "run(corpus.recipe.steps // 2)": "run(10)",
-        "learned = run(corpus.recipe.steps)": "learned = run(20)",
-    },
-    "12_since_2017": {"STEPS, RATE = 160, 0.003": "STEPS, RATE = 32, 0.003"},
-}
-"""What says how long something is trained, and what stands there instead: how well a model learns is seen where the
-solutions are run."""
 
 
 @pytest.mark.usefixtures("processes")
@@ -50,10 +31,8 @@ def test_an_unfinished_notebook_runs_to_its_end(sampled_lesson: str, tmp_path: P
 
 def unfinished(lesson: str) -> NotebookNode:
     """The notebook with stubs for answers. Demo cells that use none of the student's functions are left out."""
-    stubs = copy.deepcopy(read_lesson(lesson))
-    for long, short in CUT_SHORT.get(lesson, {}).items():
-        (cell,) = (cell for cell in stubs.cells if long in cell.source)
-        cell.source = cell.source.replace(long, short)
+    text = (ROOT / "solutions" / lesson / f"{lesson}.py").read_text(encoding="utf-8")
+    stubs: NotebookNode = jupytext.reads(cut_short(lesson, text), fmt="py:percent")
     for cell in stubs.cells:
         cell.source = re.sub(
             r"( *)### BEGIN SOLUTION.*?### END SOLUTION", r"\1raise NotImplementedError()", cell.source, flags=re.S

@@ -1,0 +1,66 @@
+"""The course with less to train: for whoever looks at what a lesson shows, and not at how well a model has learned."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from autograder.course.course import Course
+from tests.once import made_once
+from tests.solutions.reading import ROOT
+
+CUT_SHORT = {
+    "04_heads_and_blocks": {"heads, steps=500": "heads, steps=20", "steps=120, depth=12": "steps=9, depth=12"},
+    "05_encoder_decoder": {
+        "held_out = split.held_out": "held_out = split.held_out[:60]",
+        "torch.arange(1, 601)": "torch.arange(1, 31)",
+        "marks=(400, 1000, 4000)": "marks=(20, 40, 60)",
+        "marks=(400,)": "marks=(20,)",
+        "[5e-3] * 400, every=25": "[5e-3] * 20, every=10",
+    },
+    "07_gpt": {"steps=600 if causal else 250": "steps=10", "EPOCHS, SEEDS = 3, 3": "EPOCHS, SEEDS = 1, 2"},
+    "08_subwords": {
+        "shakespeare_at_hand(190_000)": "shakespeare_at_hand(60_000)",
+        "BATCH, PASSES = 64, 16, 3": "BATCH, PASSES = 64, 16, 1",
+    },
+    "09_bert": {
+        "steps, size, every = 500, 48, 50": "steps, size, every = 20, 48, 5",
+        "epochs, every, seeds = 12, 2, (1, 2, 3)": "epochs, every, seeds = 2, 1, (1, 2)",
+    },
+    "11_die_katze": {
+        "corpus = choose_corpus(device)": "corpus = choose_corpus(device)\n"
+        "corpus = dataclasses.replace(corpus, recipe=dataclasses.replace(corpus.recipe, steps=20))",
+        "else 80  #": "else 10  #",
+    },
+    "12_since_2017": {"STEPS, RATE = 160, 0.003": "STEPS, RATE = 32, 0.003"},
+}
+"""By lesson what says how long something is trained, and what stands there instead."""
+
+
+def cut_short(lesson: str, text: str) -> str:
+    """A lesson's source in which nothing is trained for long."""
+    for long, short in CUT_SHORT.get(lesson, {}).items():
+        assert text.count(long) == 1, f"{lesson}: {long}"
+        text = text.replace(long, short)
+    return text
+
+
+def course_to_run(config: pytest.Config, factory: pytest.TempPathFactory) -> Course:
+    """The course whose lessons tests run: before a release the real one, and on every change one that is cut short."""
+    return Course.find(ROOT if config.getoption("thorough") else made_once(factory, "short_course", _make_short))
+
+
+def _make_short(folder: Path) -> None:
+    for name in ("nbgrader_config.py", "README.md"):
+        shutil.copy(ROOT / name, folder)
+    for name in ("docs", "notebooks", "solutions"):
+        shutil.copytree(ROOT / name, folder / name)
+    for lesson in CUT_SHORT:
+        source = folder / "solutions" / lesson / f"{lesson}.py"
+        source.write_text(cut_short(lesson, source.read_text(encoding="utf-8")), encoding="utf-8")
+    kept = ROOT / "build" / "executed"  # what has been run stays there for the next time
+    kept.mkdir(parents=True, exist_ok=True)
+    (folder / "build").mkdir()
+    (folder / "build" / "executed").symlink_to(kept)
