@@ -1,9 +1,9 @@
 """What every test relies on: one thread for each process, so that tests can run side by side and fork; and no test
 leaves anything in the home of whoever runs it. What draws its own examples has no deadline: no test depends on time.
 
-How much is run follows from the fixtures that a test uses. `pytest` runs all but what asks for `thorough`; with
-`--thorough` that runs, too. With `--quick` a test that asks for no `processes`, and is not `slow`, runs on its first
-inputs, and may start none.
+How much is run follows from the fixtures that a test uses. `pytest` runs all but what asks for `thorough`, and of what
+is `sampled(n)` the first n inputs; with `--thorough` the rest runs, too. With `--quick` a test that asks for no
+`processes`, and is not `slow`, runs on its first inputs, and may start none.
 """
 
 from __future__ import annotations
@@ -46,6 +46,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     how_much.addoption("--thorough", action="store_true", help="everything, in every lesson")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "sampled(n): its first n inputs on every change, and all before a release")
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Give a test of a `sampled_lesson` two lessons on every change, and every lesson before a release."""
     if "sampled_lesson" in metafunc.fixturenames:
@@ -58,12 +62,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     def is_wanted(item: pytest.Item) -> bool:
         used: list[str] = getattr(item, "fixturenames", [])
-        if "thorough" in used and not config.getoption("thorough"):
+        function = item.nodeid.partition("[")[0]
+        seen[function] += 1
+        if config.getoption("thorough"):
+            return True
+        sampled = item.get_closest_marker("sampled")
+        if "thorough" in used or (sampled and seen[function] > sampled.args[0]):
             return False
         if not config.getoption("quick"):
             return True
-        function = item.nodeid.partition("[")[0]
-        seen[function] += 1
         return not {"processes", "slow"} & {*used} and seen[function] <= QUICK_INPUTS
 
     wanted = {item: is_wanted(item) for item in items}

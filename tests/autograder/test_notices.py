@@ -53,7 +53,7 @@ def fork_server(processes: None) -> Iterator[ForkServer]:
     problems = self_test()
     if problems:
         pytest.skip(f"no boxes at level L2 here: {problems}")
-    with ForkServer(("course_lib.attention",), Level.L2, LITTLE) as warm:
+    with ForkServer(("course_lib.attention",), Level.L2, LITTLE, trains=False) as warm:
         yield warm
 
 

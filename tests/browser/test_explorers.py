@@ -156,8 +156,7 @@ def test_tab_reaches_every_control(opened: Callable[..., Page]) -> None:
 
 
 @every_widget
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize(("width", "dark"), [(1280, False), (390, True)])
 def test_nothing_keeps_anybody_out(opened: Callable[..., Page], width: int, dark: bool) -> None:
     page = opened(width=width, dark=dark)
     assert faults(page) == []

@@ -29,6 +29,8 @@ from tests.browser.jupyter import (
 )
 from tests.browser.keyboard import CONTROLS, picture
 
+pytestmark = pytest.mark.sampled(1)
+
 FILE = "01_attention/01_attention.ipynb"
 EXERCISE = exercises.find("attention.scale")
 ANSWER, CHECK = f"katze: {EXERCISE.id} answer", f"katze: {EXERCISE.id} check"

@@ -11,7 +11,7 @@ import os
 import pickle
 import shutil
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,7 @@ from autograder.limits import Limits
 from benchmarks.fuzz.pages import harm
 from course_lib import exercises
 from course_lib.checking import Outcome
-from tests.dishonest.attempt import LESSON
+from tests.dishonest.attempt import LESSON, Attempt
 from tests.dishonest.kinds import KINDS
 from tests.dishonest.kinds.folders import MARK
 from tests.once import made_once
@@ -106,10 +106,19 @@ def alone(processes: None, tmp_path_factory: pytest.TempPathFactory) -> Graded:
     return graded_once(tmp_path_factory, "alone", NEIGHBOURS)
 
 
+@pytest.fixture(scope="session")
+def attempts(request: pytest.FixtureRequest) -> Sequence[Attempt]:
+    """One in three of each kind on every change, and all before a release."""
+    step = 1 if request.config.getoption("thorough") else 3
+    return [attempt for of_a_kind in KINDS.values() for attempt in of_a_kind[::step]]
+
+
 @pytest.fixture(scope="module")
-def together(processes: None, alone: Graded, tmp_path_factory: pytest.TempPathFactory) -> Graded:
+def together(
+    processes: None, alone: Graded, attempts: Sequence[Attempt], tmp_path_factory: pytest.TempPathFactory
+) -> Graded:
     """Everybody."""
-    return graded_once(tmp_path_factory, "together", [*NEIGHBOURS, *(attempt.student() for attempt in ATTEMPTS)])
+    return graded_once(tmp_path_factory, "together", [*NEIGHBOURS, *(attempt.student() for attempt in attempts)])
 
 
 def test_there_are_many_and_each_is_different() -> None:
@@ -121,9 +130,9 @@ def test_there_are_many_and_each_is_different() -> None:
     assert all(attempt.tries.endswith(".") for attempt in ATTEMPTS)
 
 
-def test_each_earns_nothing_and_comes_out_under_its_name(together: Graded) -> None:
+def test_each_earns_nothing_and_comes_out_under_its_name(together: Graded, attempts: Sequence[Attempt]) -> None:
     surprises = {}
-    for attempt in ATTEMPTS:
+    for attempt in attempts:
         student, record = attempt.student(), together.submissions[attempt.name]
         wanted = {exercise.id: student.expects(exercise) for exercise in exercises.of_lesson(LESSON)}
         found = {
@@ -141,9 +150,9 @@ def test_neighbours_have_what_they_have_alone(alone: Graded, together: Graded, n
     assert together.submissions[name].points
 
 
-def test_the_grader_is_alive(together: Graded) -> None:
+def test_the_grader_is_alive(together: Graded, attempts: Sequence[Attempt]) -> None:
     assert not together.result.left_ungraded, [s.problem for s in together.result.submissions if s.problem]
-    assert len(together.result.submissions) == len(ATTEMPTS) + len(NEIGHBOURS)
+    assert len(together.result.submissions) == len(attempts) + len(NEIGHBOURS)
 
 
 def test_the_gradebook_holds_the_points_and_no_others(together: Graded) -> None:
@@ -159,9 +168,9 @@ def test_the_gradebook_holds_the_points_and_no_others(together: Graded) -> None:
         assert (automatic, manual) == (together.submissions[student].points or 0, 0), student
 
 
-def test_no_page_and_no_notebook_does_anything(together: Graded) -> None:
+def test_no_page_and_no_notebook_does_anything(together: Graded, attempts: Sequence[Attempt]) -> None:
     allowed = {"text/plain", "text/html", "image/png", "image/jpeg"}
-    for name in (*(attempt.name for attempt in ATTEMPTS), *HONEST):
+    for name in (*(attempt.name for attempt in attempts), *HONEST):
         page = (together.course.feedback / name / LESSON / f"{LESSON}.html").read_text()
         assert harm(page.partition("<body>")[2]) == [], name
         assert "the secret" not in page, name

@@ -26,6 +26,8 @@ from course_lib.checking import Outcome
 
 REPOSITORY = Path(__file__).parents[3]
 
+pytestmark = pytest.mark.sampled(1)
+
 
 @dataclass(frozen=True)
 class Graded:

@@ -137,6 +137,7 @@ class TestEveryExercise:
 class TestMemorised:
     """What a table of the hidden inputs of 10,000 seeds would be worth."""
 
+    @pytest.mark.sampled(1)
     @pytest.mark.parametrize(
         "exercise_id",
         ["heads_and_blocks.count_parameters", "gpt.count_parameters", "evaluation.brevity_penalty"],

@@ -29,7 +29,7 @@ def test_the_number_of_threads_comes_back() -> None:
         torch.set_num_threads(before)
 
 
-@pytest.mark.usefixtures("slow")
+@pytest.mark.usefixtures("thorough")
 def test_it_learns_to_translate_what_it_has_never_seen() -> None:
     result = train_toy_translator(seed=3)
     assert result.matches >= 0.99 * result.held_out

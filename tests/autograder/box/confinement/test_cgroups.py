@@ -125,7 +125,7 @@ def test_a_group_goes_where_its_process_has_gone(kernels_own: Path) -> None:
 @pytest.mark.usefixtures("processes")
 def test_a_box_lives_in_a_group_of_its_own(kernels_own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client, "own_division", lambda: Division(kernels_own, ()))
-    with ForkServer() as fork_server, fork_server.open_box() as box:
+    with ForkServer(trains=False) as fork_server, fork_server.open_box() as box:
         (group,) = [path for path in kernels_own.iterdir() if path.is_dir()]
         assert group.name in Path(f"/proc/{box._handle.process}/cgroup").read_text()
         assert box.run_cell("1 + 1").raised is None
@@ -135,5 +135,5 @@ def test_a_box_lives_in_a_group_of_its_own(kernels_own: Path, monkeypatch: pytes
 @pytest.mark.usefixtures("processes")
 def test_no_box_is_opened_that_cannot_be_grouped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client, "own_division", lambda: Division(tmp_path / "gone", ()))
-    with ForkServer() as fork_server, pytest.raises(BoxUnavailable, match="control group"):
+    with ForkServer(trains=False) as fork_server, pytest.raises(BoxUnavailable, match="control group"):
         fork_server.open_box()

@@ -521,19 +521,20 @@ def test_an_unknown_module_cannot_be_withheld() -> None:
         ForkServer(("course_lib.nothing",))
 
 
-def test_a_fresh_process_for_each_box() -> None:
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("level", [Level.L1, Level.L2], ids=lambda level: level.name)
+def test_a_fresh_process_for_each_box(level: Level) -> None:
     """What macOS gets, at the level that it gets, and at the one it does not."""
-    for level in (Level.L1, Level.L2):
-        with ForkServer(WITHHELD, level, start="spawn") as spawner:
-            with spawner.open_box(limits=QUICK) as box:
-                box.run_cell("def answer(x): return x + 1")
-                assert torch.equal(box.observe("answer", Case("a case", (torch.ones(2),))).value, torch.full((2,), 2.0))
-                assert not box.run_cell("import course_lib.attention").ok
-                with pytest.raises(BoxLost) as caught:
-                    box.run_cell("while True: pass")
-                assert caught.value.outcome is Outcome.TIMED_OUT
-            with spawner.open_box() as box, pytest.raises(BoxLost, match="exit status 3"):
-                box.run_cell("import os; os._exit(3)")
+    with ForkServer(WITHHELD, level, start="spawn", trains=False) as spawner:
+        with spawner.open_box(limits=QUICK) as box:
+            box.run_cell("def answer(x): return x + 1")
+            assert torch.equal(box.observe("answer", Case("a case", (torch.ones(2),))).value, torch.full((2,), 2.0))
+            assert not box.run_cell("import course_lib.attention").ok
+            with pytest.raises(BoxLost) as caught:
+                box.run_cell("while True: pass")
+            assert caught.value.outcome is Outcome.TIMED_OUT
+        with spawner.open_box() as box, pytest.raises(BoxLost, match="exit status 3"):
+            box.run_cell("import os; os._exit(3)")
 
 
 LEAVE_PROCESSES_BEHIND = """
@@ -556,7 +557,7 @@ print(child, session, open("orphan").read())
 
 
 def test_at_level_1_what_a_box_has_started_ends_with_it() -> None:
-    with ForkServer(WITHHELD, Level.L1) as fork_server:
+    with ForkServer(WITHHELD, Level.L1, trains=False) as fork_server:
         with fork_server.open_box() as box:
             result = box.run_cell(LEAVE_PROCESSES_BEHIND)
             assert result.ok, result.raised
@@ -573,7 +574,7 @@ def test_closing_a_fork_server_ends_its_boxes_and_removes_its_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    fork_server = ForkServer(WITHHELD)
+    fork_server = ForkServer(WITHHELD, trains=False)
     box = fork_server.open_box()
     process = int(box.run_cell("import os; os.getpid()").outputs[0]["data"]["text/plain"])
     fork_server.close()
@@ -584,7 +585,7 @@ def test_closing_a_fork_server_ends_its_boxes_and_removes_its_files(
 
 
 def test_the_end_of_a_fork_server_is_no_students_fault() -> None:
-    with ForkServer(WITHHELD) as fork_server:
+    with ForkServer(WITHHELD, trains=False) as fork_server:
         box = fork_server.open_box()
         assert fork_server._root.process is not None
         fork_server._root.process.kill()
