@@ -511,7 +511,7 @@ folder = kept_folder(corpus)
 
 def run(until):
     with progress_bar(until, f"{corpus.name}, {precision_for(device)}") as tell:
-        how = {"words": pieces, "until": until, "progress": tell}
+        how = {"tokens": pieces, "until": until, "progress": tell}
         return learn_to_translate(corpus.recipe, corpus.training, corpus.validation, folder, device, **how)
 
 
