@@ -21,7 +21,7 @@ from course_lib.multihead import KeysAndValues, KeyValueCache
 
 
 @dataclass(frozen=True)
-class Placement:
+class Positions:
     """Where the tokens are that a causal model reads next, and what they may attend to.
 
     Attributes:
@@ -40,7 +40,7 @@ class Placement:
     is_causal: bool = False
 
     @classmethod
-    def after(cls, start: int, tokens: int, seen: Bool[Tensor, "batch keys"] | None, device: torch.device) -> Placement:
+    def after(cls, start: int, tokens: int, seen: Bool[Tensor, "batch keys"] | None, device: torch.device) -> Positions:
         """Of `tokens` tokens after `start` columns; `seen` is True at tokens, False at padding, if there is any."""
         if seen is None and tokens == 1:
             return cls(start)
@@ -53,7 +53,7 @@ class Placement:
         return cls(start, keys[:, start:], keys, causal & seen.unsqueeze(1))
 
     @classmethod
-    def packed(cls, documents: Int[Tensor, "batch tokens"]) -> Placement:
+    def packed(cls, documents: Int[Tensor, "batch tokens"]) -> Positions:
         """Of several texts in each row, one after the other: none attends to another, and each begins at 0."""
         from course_lib.modern.documents import document_mask, document_positions
 
@@ -122,7 +122,7 @@ class TextCache(TextState):
         """How many tokens have been read, padding included."""
         return self.blocks[0].length if self.blocks else 0
 
-    def place(self, mask: Bool[Tensor, "batch tokens"] | None, ids: Int[Tensor, "batch tokens"]) -> Placement:
+    def place(self, mask: Bool[Tensor, "batch tokens"] | None, ids: Int[Tensor, "batch tokens"]) -> Positions:
         """Where `ids` are among all the tokens; their padding is remembered.
 
         Raises:
@@ -133,7 +133,7 @@ class TextCache(TextState):
             raise ValueError(f"the cache holds {self.batch} texts, but {batch} go on")
         if self.length + tokens > self.capacity:
             raise ValueError(f"the cache has room for {self.capacity} tokens, not {self.length + tokens}")
-        return Placement.after(self.length, tokens, self._seen(mask, ids), ids.device)
+        return Positions.after(self.length, tokens, self._seen(mask, ids), ids.device)
 
     def _seen(self, mask: Bool[Tensor, "batch tokens"] | None, ids: Int[Tensor, "batch tokens"]) -> Tensor | None:
         """Where the tokens up to the last of `ids` are not padding; None if none is."""
@@ -208,7 +208,7 @@ class StaticTextCache(TextCache):
         for block in self.blocks:
             block.select(rows)
 
-    def place(self, mask: Bool[Tensor, "batch tokens"] | None, ids: Int[Tensor, "batch tokens"]) -> Placement:
+    def place(self, mask: Bool[Tensor, "batch tokens"] | None, ids: Int[Tensor, "batch tokens"]) -> Positions:
         """Where `ids` are among all the tokens; that there is room for them is not checked."""
         tokens = ids.shape[1]
         columns = self.filled + torch.arange(tokens, device=ids.device)
@@ -218,7 +218,7 @@ class StaticTextCache(TextCache):
         before = torch.arange(self.capacity, device=ids.device) <= columns.unsqueeze(1)
         keys = _positions(self.mask)
         places = keys.index_select(1, columns)
-        return Placement(self.capacity - tokens, places, keys, before & self.mask.unsqueeze(1))
+        return Positions(self.capacity - tokens, places, keys, before & self.mask.unsqueeze(1))
 
 
 class StaticKeyValueCache(KeyValueCache):

@@ -21,9 +21,9 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from course_lib.blocks import BlockOutput, DecoderBlock, EncoderBlock, Parts
-from course_lib.caching import Placement, TextCache
+from course_lib.caching import Positions, TextCache
 from course_lib.configurations import BERTConfig, GPTConfig, TransformerConfig
-from course_lib.decoding.continuation import Continuation
+from course_lib.decoding.continuation import DecodingState
 from course_lib.decoding.generates import Generates
 from course_lib.ground.outputs import BERTOutput, Reader
 from course_lib.ground.refusals import require_batch, require_ids, require_mask
@@ -124,7 +124,7 @@ class Transformer(Generates, FromPretrained, nn.Module):
         """
         require_ids(source, self.config.source_vocab_size, "source")
         mask = (source != self.config.padding_id).unsqueeze(1)
-        x = self._embed(source, self.source_embedding, Placement(0))
+        x = self._embed(source, self.source_embedding, Positions(0))
         for block in self.encoder:
             x = block(x, mask).out
         return Encoded(self.encoder_norm(x), mask)
@@ -206,7 +206,7 @@ class Transformer(Generates, FromPretrained, nn.Module):
         compiled: bool = False,
         past_context: bool = False,
         end_ids: tuple[int, ...] | None = None,
-    ) -> Continuation:
+    ) -> DecodingState:
         """Translations of at most `max_new_tokens` tokens, to be written.
 
         Args:
@@ -234,7 +234,7 @@ class Transformer(Generates, FromPretrained, nn.Module):
         return end_with(text, end_ids, self.config.target_vocab_size)
 
     def _embed(
-        self, ids: Int[Tensor, "batch tokens"], embedding: nn.Embedding, placed: Placement
+        self, ids: Int[Tensor, "batch tokens"], embedding: nn.Embedding, placed: Positions
     ) -> Float[Tensor, "batch tokens d_model"]:
         scale = math.sqrt(self.config.d_model)  # embeddings are drawn small, for the tied output's sake
         x: Tensor = self.dropout(self.positions(embedding(ids) * scale, placed.start, placed.places))
@@ -310,7 +310,7 @@ class GPT(Generates, FromPretrained, nn.Module):
             placed = _placed(ids, mask, cache, self.blocks)
         else:
             _require_packed(documents, ids, mask, cache)
-            placed = Placement.packed(documents)
+            placed = Positions.packed(documents)
         if placed.start + ids.shape[1] > self.config.context_length:
             raise ValueError(
                 f"{placed.start + ids.shape[1]} tokens are more than the context of {self.config.context_length}"
@@ -333,7 +333,7 @@ class GPT(Generates, FromPretrained, nn.Module):
                 outputs.append(output)
         return _states(self.norm(x), outputs)
 
-    def _embed(self, ids: Int[Tensor, "batch tokens"], placed: Placement) -> tuple[Tensor, Rotate | None]:
+    def _embed(self, ids: Int[Tensor, "batch tokens"], placed: Positions) -> tuple[Tensor, Rotate | None]:
         """The tokens' vectors, with learned positions added; or what turns queries and keys by rotary positions."""
         x = self.embedding(ids)
         if not self.config.rotary:
@@ -341,7 +341,7 @@ class GPT(Generates, FromPretrained, nn.Module):
         places, _ = placed.positions(ids.shape[1], ids.device)
         return self.dropout(x), self.positions(places, placed.start + ids.shape[1])
 
-    def _nearby(self, ids: Int[Tensor, "batch tokens"], placed: Placement) -> Placement:
+    def _nearby(self, ids: Int[Tensor, "batch tokens"], placed: Positions) -> Positions:
         """The same placement under the mask of the sliding window, which is causal itself."""
         tokens, window = ids.shape[1], self.config.window
         if window is None or placed.start + tokens <= window:
@@ -376,7 +376,7 @@ class GPT(Generates, FromPretrained, nn.Module):
         compiled: bool = False,
         past_context: bool = False,
         end_ids: tuple[int, ...] | None = None,
-    ) -> Continuation:
+    ) -> DecodingState:
         """Texts that go on after their prompts by at most `max_new_tokens` tokens, to be written.
 
         Args:
@@ -392,7 +392,7 @@ class GPT(Generates, FromPretrained, nn.Module):
             TypeError, ValueError: no ids, no tokens, ids outside the vocabulary, or no room within the context.
         """
         if compiled:
-            text: Continuation = CompiledWriting(self, prompt, max_new_tokens, mask)
+            text: DecodingState = CompiledWriting(self, prompt, max_new_tokens, mask)
         else:
             text = (PastContext if past_context else Writing)(self, prompt, max_new_tokens, cached, mask)
         return end_with(text, end_ids, self.config.vocab_size)
@@ -440,10 +440,10 @@ def _placed(
     mask: Bool[Tensor, "batch tokens"] | None,
     cache: TextCache | None,
     blocks: nn.ModuleList,
-) -> Placement:
+) -> Positions:
     """Where these tokens are; the cache must be of such a model, and have room for all of them."""
     if cache is None:
-        return Placement.after(0, ids.shape[1], mask, ids.device)
+        return Positions.after(0, ids.shape[1], mask, ids.device)
     if len(cache.blocks) != len(blocks):
         raise ValueError(f"the cache is of a model with {len(cache.blocks)} blocks, but this one has {len(blocks)}")
     return cache.place(mask, ids)

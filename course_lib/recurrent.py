@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from course_lib.attention import attention
-from course_lib.decoding.continuation import Continuation, Next
+from course_lib.decoding.continuation import DecodingState, Next
 from course_lib.ground.outputs import BERTOutput, Reader
 from course_lib.ground.refusals import (
     require_at_least,
@@ -177,7 +177,7 @@ class RecurrentLanguageModel(nn.Module):
         states, last = self.recurrence(x, state) if state is not None else read_sequences(self.recurrence, x, mask)
         return self.output(self.dropout(states)), last
 
-    def begin(self, prompt: Int[Tensor, "batch tokens"], max_new_tokens: int, *, cached: bool = True) -> Continuation:
+    def begin(self, prompt: Int[Tensor, "batch tokens"], max_new_tokens: int, *, cached: bool = True) -> DecodingState:
         """Texts that go on after their prompts; a state is all that is kept, `cached` or not.
 
         Raises:
@@ -316,7 +316,7 @@ class RecurrentSeq2Seq(nn.Module):
         states, alpha = self._look_back(states, encoded)
         return RecurrentDecoded(self.output(self.dropout(states)), state, alpha)
 
-    def begin(self, source: Int[Tensor, "batch source"], max_new_tokens: int, *, cached: bool = True) -> Continuation:
+    def begin(self, source: Int[Tensor, "batch source"], max_new_tokens: int, *, cached: bool = True) -> DecodingState:
         """Translations to be written; a state is all that is kept, `cached` or not.
 
         Raises:
@@ -334,7 +334,7 @@ class RecurrentSeq2Seq(nn.Module):
 # --- Decoding them ---------------------------------------------------------------------------------------------
 
 
-class _RecurrentTranslation(Continuation):
+class _RecurrentTranslation(DecodingState):
     """The target of a recurrent encoder-decoder. Its state is all that it keeps."""
 
     of_source = ("_states", "_mask")
@@ -360,7 +360,7 @@ class _RecurrentTranslation(Continuation):
         return Next(decoded.logits[:, -1])
 
 
-class _RecurrentWriting(Continuation):
+class _RecurrentWriting(DecodingState):
     """A recurrent language model's text after its prompt. Its state is all that it keeps."""
 
     of_tokens = ("_state",)

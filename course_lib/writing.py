@@ -1,6 +1,6 @@
 """Texts being written by `GPT` and `Transformer`, with a key-value cache, without, or in compiled steps.
 
-Decoding sees them as any `Continuation`; a model's `begin` chooses which of them it is.
+Decoding sees them as any `DecodingState`; a model's `begin` chooses which of them it is.
 
 In compiled steps torch compiles a step once for its shapes, and a GPU launches it as one CUDA graph. So every step must
 have the same shapes, and find its tensors where they were in the step before, in the next call too: a `StaticTextCache`
@@ -23,7 +23,7 @@ from torch import Tensor, nn
 
 from course_lib.caching import StaticTextCache, TextCache
 from course_lib.configurations import GPTConfig
-from course_lib.decoding.continuation import Continuation, Next
+from course_lib.decoding.continuation import DecodingState, Next
 from course_lib.ground.refusals import require_at_least, require_ids, require_known
 from course_lib.masking import at_last_token
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from course_lib.models import GPT, Encoded, Transformer
 
 
-class Translation(Continuation):
+class Translation(DecodingState):
     """The target of an encoder-decoder, which goes on with a key-value cache, or by reading all its tokens again."""
 
     of_source = ("_encoded",)
@@ -66,7 +66,7 @@ class Translation(Continuation):
         return next_token(self._model, states.states)
 
 
-class _Text(Continuation):
+class _Text(DecodingState):
     """A language model's text: its prompt, and where in it there is padding."""
 
     def __init__(self, model: GPT, prompt: Tensor, max_new_tokens: int, mask: Tensor | None) -> None:
@@ -199,7 +199,7 @@ def next_token(
     return Next(model.logits(at_last_token(states, mask)))
 
 
-def end_with(text: Continuation, end_ids: tuple[int, ...] | None, vocab_size: int) -> Continuation:
+def end_with(text: DecodingState, end_ids: tuple[int, ...] | None, vocab_size: int) -> DecodingState:
     """The same texts, which end with these ids, if any are given.
 
     Raises:
@@ -238,7 +238,7 @@ def _widened(rows: Tensor, width: int, value: int | bool) -> Tensor:
     return F.pad(rows, (0, width - rows.shape[1]), value=value)
 
 
-class _InCompiledSteps(Continuation):
+class _InCompiledSteps(DecodingState):
     """Texts that go on in compiled steps, from where they start."""
 
     _model: GPT | Transformer

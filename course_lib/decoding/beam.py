@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from course_lib.decoding.continuation import Continuation, continuation
+from course_lib.decoding.continuation import DecodingState, continuation
 from course_lib.decoding.greedy import decoding, time_to_ask
 from course_lib.decoding.rules import NO_RULES, Rules
 from course_lib.decoding.settings import EarlyStopping, LengthFormula
@@ -115,7 +115,7 @@ def beam_search(
     return Beams(found.tokens.clone(), found.scores.clone())  # outside of inference mode
 
 
-def search(text: Continuation, how: BeamSearch, max_new_tokens: int, rules: Rules = NO_RULES) -> Beams:
+def search(text: DecodingState, how: BeamSearch, max_new_tokens: int, rules: Rules = NO_RULES) -> Beams:
     """The search itself, for texts that are already opened; within `decoding`.
 
     Args:
@@ -160,7 +160,7 @@ def search(text: Continuation, how: BeamSearch, max_new_tokens: int, rules: Rule
 
 
 def _ends(
-    tokens: Int[Tensor, "batch candidates tokens"], text: Continuation, rules: Rules
+    tokens: Int[Tensor, "batch candidates tokens"], text: DecodingState, rules: Rules
 ) -> Bool[Tensor, "batch candidates"]:
     """Where a candidate ends with its last token."""
     return rules.stop(tokens.flatten(0, 1)).view(tokens.shape[:2]) | text.has_ended(tokens[:, :, -1])
@@ -191,7 +191,7 @@ def _best(
     return Beams(tokens.gather(1, places.unsqueeze(2).expand(-1, -1, tokens.shape[2])), best), places
 
 
-def _nothing(text: Continuation, batch: int, beams: int, max_new_tokens: int) -> Beams:
+def _nothing(text: DecodingState, batch: int, beams: int, max_new_tokens: int) -> Beams:
     tokens = torch.full((batch, beams, max_new_tokens), text.padding_id, device=text.device)
     return Beams(tokens, torch.full((batch, beams), -math.inf, device=text.device))
 

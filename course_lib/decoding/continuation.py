@@ -27,7 +27,7 @@ class Next:
     logits: Float[Tensor, "batch vocab_size"]
 
 
-class Continuation(TextState, ABC):
+class DecodingState(TextState, ABC):
     """Texts being written: `start` reads what is given, `read` each token that was chosen.
 
     Attributes:
@@ -68,7 +68,7 @@ class Continuation(TextState, ABC):
 
 def continuation(
     model: nn.Module, inputs: Int[Tensor, "batch tokens"], max_new_tokens: int, **how: Any
-) -> Continuation:
+) -> DecodingState:
     """The texts that `model` writes for `inputs`: a source for `Transformer`, a prompt for `GPT`.
 
     Args:
@@ -85,5 +85,5 @@ def continuation(
     begin = getattr(model, "begin", None)
     if begin is None:
         raise TypeError(f"cannot write with a {type(model).__name__}: it has no begin, as GPT and Transformer have")
-    begun: Continuation = begin(inputs, max_new_tokens, **how)
+    begun: DecodingState = begin(inputs, max_new_tokens, **how)
     return begun

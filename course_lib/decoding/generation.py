@@ -7,7 +7,7 @@ from jaxtyping import Bool, Int
 from torch import Tensor, nn
 
 from course_lib.decoding.beam import BeamSearch, search
-from course_lib.decoding.continuation import Continuation, continuation
+from course_lib.decoding.continuation import DecodingState, continuation
 from course_lib.decoding.greedy import Choice, Listener, decoding, most_probable, write_on
 from course_lib.decoding.rules import (
     Processor,
@@ -19,7 +19,7 @@ from course_lib.decoding.rules import (
     score_change,
     stop_rule,
 )
-from course_lib.decoding.sampling import Draw
+from course_lib.decoding.sampling import Sampler
 from course_lib.decoding.settings import LogitsProcessor, Settings, Streamer
 from course_lib.ground.refusals import require_batch
 
@@ -59,10 +59,10 @@ def _choice(settings: Settings) -> Choice:
     if not settings.samples:
         return most_probable
     temperature = 1.0 if settings.temperature is None else settings.temperature
-    return Draw(temperature, settings.top_k, settings.top_p, settings.min_p, settings.generator)
+    return Sampler(temperature, settings.top_k, settings.top_p, settings.min_p, settings.generator)
 
 
-def _begin(model: nn.Module, input_ids: Tensor, attention_mask: Tensor | None, settings: Settings) -> Continuation:
+def _begin(model: nn.Module, input_ids: Tensor, attention_mask: Tensor | None, settings: Settings) -> DecodingState:
     """The texts, nothing of which is written yet."""
     require_batch(input_ids, "input_ids")
     ends = settings.eos_token_id
@@ -76,7 +76,7 @@ def _begin(model: nn.Module, input_ids: Tensor, attention_mask: Tensor | None, s
     )
 
 
-def _rules(text: Continuation, settings: Settings) -> Rules:
+def _rules(text: DecodingState, settings: Settings) -> Rules:
     """What every text obeys, in the order of the `transformers` library."""
     processors: list[Processor] = []
     require_penalty(settings.repetition_penalty)

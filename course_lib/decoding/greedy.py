@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from course_lib.decoding.continuation import Continuation, continuation
+from course_lib.decoding.continuation import DecodingState, continuation
 from course_lib.decoding.rules import NO_RULES, Rules
 from course_lib.ground.modules import evaluating
 
@@ -64,7 +64,7 @@ def write(
 
 
 def write_on(
-    text: Continuation, choose: Choice, max_new_tokens: int, rules: Rules = NO_RULES, listen: Listener | None = None
+    text: DecodingState, choose: Choice, max_new_tokens: int, rules: Rules = NO_RULES, listen: Listener | None = None
 ) -> Int[Tensor, "batch new"]:
     """The loop itself, for texts that are already opened; within `decoding`.
 

@@ -58,7 +58,7 @@ def keep_min_p(logits: Float[Tensor, "... vocab_size"], p: float) -> Float[Tenso
 
 
 @dataclass(frozen=True)
-class Draw:
+class Sampler:
     """A choice at random: from softmax(logits / temperature), among the tokens that top-k, nucleus and min-p leave.
 
     Attributes:
@@ -122,7 +122,7 @@ def sample(
         TypeError: the inputs are not ids, or the model is of an unknown kind.
         ValueError: a setting out of its range, or inputs that the model refuses.
     """
-    return write(model, inputs, Draw(temperature, top_k, top_p, min_p, generator), max_new_tokens, cached=cached)
+    return write(model, inputs, Sampler(temperature, top_k, top_p, min_p, generator), max_new_tokens, cached=cached)
 
 
 def _require_nucleus(p: float) -> None:

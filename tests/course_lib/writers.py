@@ -7,7 +7,7 @@ from typing import TypeVar
 import torch
 from torch import Tensor, nn
 
-from course_lib.decoding.continuation import Continuation, Next
+from course_lib.decoding.continuation import DecodingState, Next
 from course_lib.models import GPT, GPTConfig, Transformer, TransformerConfig
 
 END = 2
@@ -54,11 +54,11 @@ class Tree(nn.Module):
         generator = torch.Generator().manual_seed(1000 * self.seed + number)
         return 2.0 * torch.randn(self.vocab_size, generator=generator)
 
-    def begin(self, inputs: Tensor, max_new_tokens: int, *, cached: bool = True) -> Continuation:
+    def begin(self, inputs: Tensor, max_new_tokens: int, *, cached: bool = True) -> DecodingState:
         return _Climb(self, inputs)
 
 
-class _Climb(Continuation):
+class _Climb(DecodingState):
     def __init__(self, tree: Tree, inputs: Tensor) -> None:
         self.tree, self.batch, self.given = tree, len(inputs), inputs
         self.end_ids, self.padding_id = (END,), 0

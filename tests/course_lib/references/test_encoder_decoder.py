@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import nn
 from torch.testing import assert_close
 
-from course_lib.caching import Placement
+from course_lib.caching import Positions
 from course_lib.exercises.encoder_decoder.shared import MEOWED
 from course_lib.masking import causal_mask
 from course_lib.models import Transformer, TransformerConfig
@@ -46,9 +46,9 @@ class TestForward:
             found = encode_and_decode(
                 source,
                 target,
-                lambda ids: model._embed(ids, model.source_embedding, Placement(0)),
+                lambda ids: model._embed(ids, model.source_embedding, Positions(0)),
                 [lambda x, mask, block=block: block(x, mask).out for block in model.encoder],  # type: ignore[misc]
-                lambda ids: model._embed(ids, model.target_embedding, Placement(0)),
+                lambda ids: model._embed(ids, model.target_embedding, Positions(0)),
                 [lambda *inputs, block=block: block(*inputs).out for block in model.decoder],
                 model.output,
             )
