@@ -89,7 +89,7 @@ def examples(pairs: Sequence[SentencePair], source: Vocabulary, target: Vocabula
     """Pairs as ids, with <s> and <e> around each translation.
 
     Raises:
-        ValueError: a source has no tokens, so that there is nothing to attend to.
+        ValueError: a source has no words, so that there is nothing to attend to.
     """
     sources, targets = (source.encode(pair.source) for pair in pairs), (target.encode(pair.target) for pair in pairs)
     return framed(pairs, sources, targets)
@@ -101,12 +101,12 @@ def framed(
     """The ids of these pairs as tensors, with <s> and <e> around each translation.
 
     Raises:
-        ValueError: a source has no tokens.
+        ValueError: a source has no words.
     """
     found = []
     for pair, ids, translation in zip(pairs, sources, targets, strict=True):
         if not ids:
-            raise ValueError(f"a source has no tokens: {pair.source!r}, translated as {pair.target!r}")
+            raise ValueError(f"a source has no words: {pair.source!r}, translated as {pair.target!r}")
         found.append((torch.tensor(ids), torch.tensor([START_ID, *translation, END_ID])))
     return found
 
@@ -197,7 +197,7 @@ def translation_data(
     """Pairs to learn to translate, in batches of at most this many tokens (both languages, padding included).
 
     Raises:
-        ValueError: there are no pairs, a source has no tokens, or a pair is longer than a batch.
+        ValueError: there are no pairs, a source has no words, or a pair is longer than a batch.
     """
     return LengthBuckets(examples(pairs, source, target), _pair_lengths, max_tokens, collate)
 

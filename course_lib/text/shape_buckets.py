@@ -118,7 +118,7 @@ def shared_vocabulary_data(pairs: Sequence[SentencePair], words: SubwordVocabula
         max_tokens: of a batch, both sides and padding included.
 
     Raises:
-        ValueError: there are no pairs, a source has no tokens, or a pair is longer than a batch.
+        ValueError: there are no pairs, a source has no words, or a pair is longer than a batch.
     """
     sources = words.encode_all([pair.source for pair in pairs])
     targets = words.encode_all([pair.target for pair in pairs])

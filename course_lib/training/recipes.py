@@ -311,7 +311,7 @@ def learn_to_write(
         CheckpointError: the folder holds a checkpoint of another training.
     """
     characters = CharacterVocabulary.from_text(text)
-    ids = torch.tensor(characters.encode(text))
+    ids = torch.tensor(characters.encode(text), dtype=torch.long)
     cut = int(len(ids) * (1 - recipe.held_out))
     data, held_out = (Windows(part, recipe.length, recipe.batch_size) for part in (ids[:cut], ids[cut:]))
     torch.manual_seed(seed)

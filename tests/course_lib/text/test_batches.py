@@ -42,7 +42,7 @@ class TestExamples:
         assert TARGET.decode(target.tolist()) == PAIRS[0].target
 
     def test_an_empty_source_is_refused(self) -> None:
-        with pytest.raises(ValueError, match="a source has no tokens: ' ', translated as 'die Katze'"):
+        with pytest.raises(ValueError, match="a source has no words: ' ', translated as 'die Katze'"):
             examples([SentencePair(" ", "die Katze")], SOURCE, TARGET)
 
 
