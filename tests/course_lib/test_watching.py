@@ -46,7 +46,7 @@ def test_some_attentions_only() -> None:
 
 def test_nothing_is_watched_afterwards_even_where_the_model_fails() -> None:
     gpt = GPT(GPTConfig(13, 16, 12, 3, 2, 20)).eval()
-    with pytest.raises(ValueError, match="17 tokens are more than the context of 16"), watched_attention(gpt) as weights:
+    with pytest.raises(ValueError, match="17 tokens are more than the context"), watched_attention(gpt) as weights:
         gpt(torch.zeros(1, 17, dtype=torch.long))
     gpt(IDS)
     assert weights == []
