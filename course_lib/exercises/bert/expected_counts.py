@@ -52,7 +52,7 @@ EXERCISE = Exercise(
     ),
     points=1,
     minutes=4,
-    section="Hiding tokens",
+    section="Hiding words",
     source="Devlin et al. (2019), section 3.1 and appendix A.1",
     reference=pretraining.expected_counts,
     cases=predicted(_count_cases),

@@ -96,7 +96,7 @@ EXERCISE = Exercise(
     id="bert.mask_words",
     lesson=LESSON,
     name="mask_words",
-    title="Hide tokens",
+    title="Hide words",
     statement=(
         "mask_words(ids, special, chance, fate, anything, mask_id) -> corrupted, labels, all [batch, tokens]: choose "
         "where chance < 0.15 and not special; there show [MASK] (fate < 0.8), anything (fate < 0.9) or the token "
@@ -104,7 +104,7 @@ EXERCISE = Exercise(
     ),
     points=4,
     minutes=15,
-    section="Hiding tokens",
+    section="Hiding words",
     source="S1 and S2, masked language modelling; Devlin et al. (2019), section 3.1 and appendix A.1",
     reference=pretraining.mask_words,
     cases=and_turned_around(_mask_cases),

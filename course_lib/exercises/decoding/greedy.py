@@ -107,7 +107,7 @@ EXERCISE = Exercise(
     ),
     points=3,
     minutes=15,
-    section="One token after the other",
+    section="One word after the other",
     source="S2, generating outputs (greedy); S4, test time",
     reference=decoding.greedy,
     cases=_greedy_cases,

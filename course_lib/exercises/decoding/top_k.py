@@ -72,7 +72,7 @@ EXERCISE = Exercise(
     ),
     points=3,
     minutes=10,
-    section="Only the k most probable tokens",
+    section="Only the k most probable words",
     source="Fan et al. (2018); Holtzman et al. (2020)",
     reference=decoding.top_k,
     cases=and_turned_around(_top_k_cases),

@@ -81,7 +81,7 @@ EXERCISE = Exercise(
     ),
     points=2,
     minutes=8,
-    section="One token at a time",
+    section="One word at a time",
     source="S1, teacher forcing",
     reference=encoder_decoder.printed_likelihood,
     cases=and_turned_around(_printed_cases),

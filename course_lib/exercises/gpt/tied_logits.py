@@ -58,7 +58,7 @@ EXERCISE = Exercise(
     ),
     points=2,
     minutes=6,
-    section="From a vector to a token",
+    section="From a vector to a word",
     source="S0, P(w given context) = softmax(W h); Press and Wolf (2017)",
     reference=gpt.tied_logits,
     cases=and_turned_around(_logits_cases),

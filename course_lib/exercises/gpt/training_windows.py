@@ -67,7 +67,7 @@ EXERCISE = Exercise(
     ),
     points=2,
     minutes=8,
-    section="Every token is a question",
+    section="Every word is a question",
     source="S0, training transformer language models",
     reference=gpt.training_windows,
     cases=_window_cases,

@@ -53,7 +53,7 @@ EXERCISE = Exercise(
     id="positions.shuffled_outputs",
     lesson=LESSON,
     name="shuffled_outputs",
-    title="Predict: shuffled tokens",
+    title="Predict: shuffled words",
     statement=(
         "shuffled_outputs(out [..., tokens, d_model], order int64 [tokens]) -> [..., tokens, d_model]: the outputs of "
         "unmasked self-attention after a shuffle, from those before it; token i of the shuffled sentence is token "

@@ -67,7 +67,7 @@ EXERCISE = Exercise(
     ),
     points=2,
     minutes=7,
-    section="A gate in every token",
+    section="A gate in every word",
     source="Shazeer (2020), equation 6",
     reference=since_2017.swiglu,
     cases=and_turned_around(_swiglu_cases),
