@@ -100,7 +100,9 @@ class OneForkServer:
     def _begin(self, _withheld: object, *arguments: Any, **more: Any) -> OneForkServer:
         if self._fork_server is None:
             self._fork_server = ForkServer(
-                tuple(sorted(self._withheld)), *arguments, **{**more, "channels": 2, "trains": True, "held": None}
+                tuple(sorted(self._withheld)),
+                *arguments,
+                **{**more, "channels": 2, "trains": True, "held": None, "root": None},
             )
         return self
 
