@@ -17,8 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from course_lib.ground.files import put_in_place
-from course_lib.text.downloads import cache_folder
+from course_lib.ground.files import cache_folder, put_in_place
 
 _MOST = 5_000
 """Results that are kept: those of a few versions of all there is."""

@@ -15,7 +15,7 @@ from autograder.site.executed import execute_notebook, read_solution
 from benchmarks.gpu.results import Said, Tell
 from benchmarks.gpu.running import Settings
 from benchmarks.table import Row
-from course_lib.text.downloads import cache_folder
+from course_lib.ground.files import cache_folder
 
 LESSON = "11_die_katze"
 CHOICE = "corpus = choose_corpus(device)"

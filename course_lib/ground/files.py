@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and what is in them as a digest."""
+"""Files that are written whole or not at all, what is in them as a digest, and the folder of what can be had again."""
 
 from __future__ import annotations
 
@@ -30,3 +30,12 @@ def sha256_of(path: Path) -> str:
     """
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def cache_folder() -> Path:
+    """Where what was fetched or computed stays: `KATZE_CACHE`, or katze in the system's folder for caches."""
+    if named := os.environ.get("KATZE_CACHE"):
+        return Path(named)
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("katze"))

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import torch
 
+from course_lib.ground.files import cache_folder
 from course_lib.scenes.sample import everyday_scenes
-from course_lib.text.downloads import DownloadError, cache_folder, multi30k
+from course_lib.text.downloads import DownloadError, multi30k
 from course_lib.text.texts import SentencePair
 from course_lib.training.recipes import MULTI30K, SHORT_SCENES, TranslationRecipe
 

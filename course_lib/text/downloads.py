@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
 from course_lib.ground.bars import bar_in_page
-from course_lib.ground.files import sha256_of
+from course_lib.ground.files import cache_folder, sha256_of
 from course_lib.ground.optional import needed_for
 from course_lib.text.texts import SentencePair, read_parallel, read_text
 
@@ -101,15 +101,6 @@ def tiny_shakespeare() -> str:
         DownloadError: it cannot be obtained.
     """
     return read_text(fetch(_file("tinyshakespeare/input.txt")))
-
-
-def cache_folder() -> Path:
-    """Where fetched files stay: `KATZE_CACHE`, or katze in the system's folder for caches."""
-    if named := os.environ.get("KATZE_CACHE"):
-        return Path(named)
-    import platformdirs
-
-    return Path(platformdirs.user_cache_dir("katze"))
 
 
 def fetch(file: PublishedFile, console: Console | None = None) -> Path:

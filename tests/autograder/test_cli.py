@@ -466,8 +466,12 @@ def test_grade_refuses_a_folder_that_may_not_be_written(
 ) -> None:
     submit(course, "ada")
 
-    def refuse(self: Path, *arguments: object, **options: object) -> None:
-        raise PermissionError(13, "Permission denied", str(self))
+    make = Path.mkdir
+
+    def refuse(self: Path, *arguments: Any, **options: Any) -> None:
+        if course in self.parents:
+            raise PermissionError(13, "Permission denied", str(self))
+        make(self, *arguments, **options)
 
     monkeypatch.setattr(Path, "mkdir", refuse)  # root may write everywhere
     assert "Permission denied; check who may read and write it" in refused(capsys, "grade", LESSON)

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from course_lib.ground.files import cache_folder
 from course_lib.text import downloads
 from course_lib.text.downloads import FILES, DownloadError, PublishedFile, fetch
 from course_lib.text.texts import SentencePair
@@ -192,7 +193,7 @@ def test_a_terminal_sees_a_bar_and_a_file_does_not(server: Server, terminal: boo
 
 def test_the_cache_has_a_place_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("KATZE_CACHE")
-    assert "katze" in downloads.cache_folder().parts
+    assert "katze" in cache_folder().parts
 
 
 def test_addresses_are_pinned_to_a_commit() -> None:
