@@ -20,24 +20,16 @@ from rich.console import Console
 from rich.table import Table
 from torch import Tensor
 
-from course_lib.checking import (
-    PUBLIC_SEED,
-    AnswerKey,
-    Callback,
-    Case,
-    Exercise,
-    Outcome,
-    Verdict,
-    diagnose,
-    judge,
-    observe,
-)
-from course_lib.checking.compare import floating_dtypes, result_difference
-from course_lib.checking.edits import EditDoesNotFit, Edited
-from course_lib.checking.exercise import Value
-from course_lib.checking.judge import observe_cases
-from course_lib.checking.steps import steps_of
-from course_lib.exercises.catalogue import UnusableExercises
+from course_lib.judging.answer_key import PUBLIC_SEED, AnswerKey
+from course_lib.judging.compare import floating_dtypes, result_difference
+from course_lib.judging.diagnosis import diagnose
+from course_lib.judging.edits import EditDoesNotFit, Edited
+from course_lib.judging.errors import UnusableExercises
+from course_lib.judging.exercise import Callback, Case, Exercise, Value
+from course_lib.judging.judge import judge, observe_cases
+from course_lib.judging.observation import Outcome, observe
+from course_lib.judging.steps import steps_of
+from course_lib.judging.verdict import Verdict
 
 SEEDS = (PUBLIC_SEED, 1, 2)
 """Seeds of the hidden cases for which a certificate must hold; any others must do as well."""

@@ -26,7 +26,7 @@ from autograder.commands.statuses import DONE, MISUSED
 from autograder.errors import DISK_FULL, BadInput
 from autograder.logging_setup import begin_logging
 from course_lib import __version__
-from course_lib.exercises.catalogue import UnusableExercises
+from course_lib.judging.errors import UnusableExercises
 
 logger = logging.getLogger(__name__)
 

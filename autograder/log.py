@@ -27,9 +27,9 @@ from autograder.pages.class_report import message_of
 from autograder.pages.deadlines import deadline_for_student
 from autograder.pages.terminal import colour_of, standing_in_words
 from autograder.words import count
-from course_lib.checking import Outcome
-from course_lib.checking.verdict import AGAIN
 from course_lib.exercises.catalogue import Catalogue
+from course_lib.judging.observation import Outcome
+from course_lib.judging.verdict import AGAIN
 
 _VERSIONS = ("Katze", "Python", "torch", "numpy")
 

@@ -30,10 +30,11 @@ from autograder.intake.submission import Submission, read_notebook
 from autograder.limits import size
 from autograder.repair import Cell, CellKind, Release, Repaired, answers_in, is_of, repair, require_lesson
 from autograder.words import count, printable, shown
-from course_lib.checking import Exercise, Verdict
-from course_lib.checking.render import case_message, heading, lead
-from course_lib.checking.rules import Code, defines, definition
 from course_lib.exercises.catalogue import NO_EXERCISES, Catalogue, UnknownName
+from course_lib.judging.exercise import Exercise
+from course_lib.judging.render import case_message, heading, lead
+from course_lib.judging.rules import Code, defines, definition
+from course_lib.judging.verdict import Verdict
 from course_lib.learner.current_catalogue import current_catalogue
 
 READY, LOOK, UNREADABLE = 0, 1, 2
@@ -363,7 +364,7 @@ def _verdicts(repaired: Repaired, release: Release, catalogue: Catalogue) -> dic
     from autograder.grading.digests.reach import held_by_lesson
     from autograder.grading.notebook_runner import grade_notebook
     from autograder.limits import Limits
-    from course_lib.checking import AnswerKey
+    from course_lib.judging.answer_key import AnswerKey
 
     known = [
         cell

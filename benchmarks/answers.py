@@ -45,11 +45,15 @@ import torch
 from autograder.course.notebook_definitions import needed_of_notebook
 from benchmarks.table import Row, report
 from course_lib import exercises
-from course_lib.checking import AnswerKey, Exercise, Verdict, check, judge, observe
-from course_lib.checking.compare import Kind
-from course_lib.checking.judge import rule_broken
-from course_lib.checking.rules import Code
-from course_lib.checking.wording.torch_words import explained
+from course_lib.checking import check
+from course_lib.judging.answer_key import AnswerKey
+from course_lib.judging.compare import Kind
+from course_lib.judging.exercise import Exercise
+from course_lib.judging.judge import judge, rule_broken
+from course_lib.judging.observation import observe
+from course_lib.judging.rules import Code
+from course_lib.judging.verdict import Verdict
+from course_lib.judging.wording.torch_words import explained
 
 ROOT = Path(__file__).parents[1]
 ANSWERS = ROOT / "tests" / "outside" / "answers"

@@ -48,9 +48,10 @@ from rich.table import Column, Table
 from benchmarks.mutants import UNTOUCHED, Definition, Mutant, mutants, refuses
 from benchmarks.wrong_ways import wrong_ways
 from course_lib import exercises
-from course_lib.checking import PUBLIC_SEED, AnswerKey, Callback, Exercise, observe
-from course_lib.checking.answer_key import is_refusal
-from course_lib.checking.compare import difference
+from course_lib.judging.answer_key import PUBLIC_SEED, AnswerKey, is_refusal
+from course_lib.judging.compare import difference
+from course_lib.judging.exercise import Callback, Exercise
+from course_lib.judging.observation import observe
 
 SURVIVORS = Path(__file__).with_name("mutation_survivors.toml")
 """Mutants that may survive, each with the reason."""

@@ -15,8 +15,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from course_lib.checking import AnswerKey, Exercise
-from course_lib.checking.exercise import Value
+from course_lib.judging.answer_key import AnswerKey
+from course_lib.judging.exercise import Exercise, Value
 
 Answer = Callable[..., Value]
 Around = Callable[[Answer, tuple[Value, ...], dict[str, Value]], Value]

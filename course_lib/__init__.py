@@ -44,6 +44,8 @@ forward(
     {
         f"course_lib.{old}": f"course_lib.{new}"
         for old, new in {
+            "checking.arrays": "judging.arrays",
+            "checking.exercise": "judging.exercise",
             "continuation": "decoding.continuation",
             "data": "text.batches",
             "fast_subwords": "text.fast_subwords",

@@ -20,7 +20,7 @@ from course_lib import exercises
 
 ROOT = Path(__file__).parents[1]
 
-ROOMS = ["checking", "exercises", "show", "learner", "mine"]
+ROOMS = ["checking", "exercises", "judging", "learner", "mine", "show"]
 """What stands in the library beside the floors, which are all other modules; their order is in `pyproject.toml`."""
 
 ON_COLAB = set("IPython PIL cycler matplotlib numpy platformdirs rich tokenizers torch".split())
@@ -124,16 +124,10 @@ def test_imports_are_found_wherever_they_stand() -> None:
     assert rooms(names) == {"show", "text.texts", "bags"}
 
 
-@pytest.mark.parametrize("package", ["autograder", "course_lib"])
-def test_no_modules_import_each_other_in_a_circle(package: str) -> None:
+@pytest.mark.parametrize(("package", "top_level"), [("autograder", True), ("course_lib", False)])
+def test_no_modules_import_each_other_in_a_circle(package: str, top_level: bool) -> None:
     code = {module_name(path): path.read_text() for path in python_files(package) if "answers" not in path.parts}
-    arrows = {name: used(text, code) - {name} for name, text in code.items()}
-    assert list(TopologicalSorter(arrows).static_order())
-
-
-def test_the_floors_import_each_other_in_no_circle_when_they_are_called_either() -> None:
-    code = {f"course_lib.{floor}": source(floor) for floor in FLOORS}
-    arrows = {name: used(text, code, top_level=False) - {name} for name, text in code.items()}
+    arrows = {name: used(text, code, top_level=top_level) - {name} for name, text in code.items()}
     assert list(TopologicalSorter(arrows).static_order())
 
 
@@ -143,21 +137,12 @@ def used(code: str, modules: Collection[str], *, top_level: bool = True) -> set[
     return {name for name in names | {name.rpartition(".")[0] for name in names - set(modules)} if name in modules}
 
 
-def test_checking_knows_no_model_and_meets_exercises_and_learner_only_when_called() -> None:
-    assert strangers("course_lib/checking", {"checking", "exercises", "learner", "ground.optional"}) == {}
-    assert strangers("course_lib/checking", {"checking"}, top_level=True) == {}
+@pytest.mark.parametrize("room", ["checking", "judging", "learner", "show"])
+def test_what_is_in_every_box_knows_no_model(room: str) -> None:
+    assert strangers(f"course_lib/{room}", {*ROOMS, "ground.files", "ground.optional"}) == {}
 
 
-def test_exercises_import_floors_and_checking() -> None:
-    assert strangers("course_lib/exercises", {"checking", "exercises", *FLOORS}) == {}
-
-
-def test_the_learner_s_seat_knows_no_model() -> None:
-    assert strangers("course_lib/learner", {"learner", "checking", "exercises", "ground.files"}) == {}
-
-
-def test_show_imports_no_model_and_meets_the_learner_only_when_called() -> None:
-    assert strangers("course_lib/show", {"show", "learner"}) == {}
+def test_show_meets_the_learner_only_when_called() -> None:
     assert strangers("course_lib/show", {"show"}, top_level=True) == {}
 
 

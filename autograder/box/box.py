@@ -42,8 +42,8 @@ from autograder.box.protocol import (
     output_bytes,
 )
 from autograder.limits import NO_ALLOWANCE, Allowance, Limits, size
-from course_lib.checking.exercise import Callback, Case
-from course_lib.checking.observation import ENDINGS, Observation, Outcome, Raised
+from course_lib.judging.exercise import Callback, Case
+from course_lib.judging.observation import ENDINGS, Observation, Outcome, Raised
 
 START_SECONDS = 60.0
 """Until a fresh process has imported everything."""

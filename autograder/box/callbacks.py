@@ -26,8 +26,8 @@ from autograder.box.frames import Frame, FrameReader, Json, encode_frame
 from autograder.box.processes import Doing, Reading
 from autograder.box.protocol import Decoder, Encoder, decode_call, encode_raised
 from autograder.limits import Limits
-from course_lib.checking.exercise import Callback
-from course_lib.checking.observation import Raised
+from course_lib.judging.exercise import Callback
+from course_lib.judging.observation import Raised
 
 
 class CallbackProcess:

@@ -8,7 +8,7 @@ import signal
 
 from autograder.box.protocol import OUT_OF_MEMORY_STATUS
 from autograder.limits import Limits, size
-from course_lib.checking.observation import Outcome
+from course_lib.judging.observation import Outcome
 
 
 class BoxLost(Exception):

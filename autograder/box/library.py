@@ -21,7 +21,7 @@ from autograder.errors import BadInput
 from autograder.known_sources import known
 
 EXERCISES = "course_lib.exercises"
-_REQUIRED = "course_lib.checking.observation"
+_REQUIRED = "course_lib.judging.observation"
 _CONFINEMENT = ("landlock", "system_calls", "seccomp", "recorded", "grants", "levels", "attempts")
 _INSIDE = ("recorder", "pristine", "shell", "judged", "missing", "substitutes", "child")
 _CHILD_SIDE = (

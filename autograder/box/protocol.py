@@ -1,6 +1,6 @@
 """What crosses between a grader and a box, in frames (`frames.py`): plain data, and nothing that can run.
 
-That is values (`course_lib.checking.exercise.Value`), cases, observations, and the outputs of cells. Whatever a box
+That is values (`course_lib.judging.exercise.Value`), cases, observations, and the outputs of cells. Whatever a box
 sends is checked field by field before anyone looks at it: the process behind it runs a student's code and may send any
 bytes. Pickle is never used, in either direction.
 """
@@ -27,9 +27,9 @@ from autograder.box.frames import (
     fits,
     require,
 )
-from course_lib.checking.arrays import Array, can_be_kept, keep_arrays
-from course_lib.checking.exercise import Callback, Case, Value, is_key
-from course_lib.checking.observation import Foreign, Observation, Outcome, Raised, gradient_names, modified
+from course_lib.judging.arrays import Array, can_be_kept, keep_arrays
+from course_lib.judging.exercise import Callback, Case, Value, is_key
+from course_lib.judging.observation import Foreign, Observation, Outcome, Raised, gradient_names, modified
 
 RemoteCall = Callable[..., Value]
 """`remote(number, *args, **kwargs)`: what the callback of this number returns, from the other side of the wire."""

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from autograder.errors import BadInput
 
 if TYPE_CHECKING:
-    from course_lib.checking import Exercise
+    from course_lib.judging.exercise import Exercise
 
 _DIGESTS = {
     "checks": "Katze's own code that grades is another",

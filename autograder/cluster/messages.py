@@ -16,7 +16,7 @@ import msgpack
 
 from autograder.gradebook.record import CaseRecord, Conditions, ExerciseRecord, Record
 from autograder.grading.task import Finished, Task
-from course_lib.checking import Outcome
+from course_lib.judging.observation import Outcome
 
 _KNOWN_HERE = {"conditions", "by_hand", "adjustments", "decided", "lateness", "weight", "drop_lowest", "is_withdrawn"}
 _OF_RECORD = [one.name for one in fields(Record) if one.name not in {"exercises", *_KNOWN_HERE}]

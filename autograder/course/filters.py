@@ -13,7 +13,7 @@ import re
 import nh3
 from pygments.token import STANDARD_TYPES
 
-from course_lib.checking.render import STYLE
+from course_lib.judging.render import STYLE
 
 _TAGS = set(
     re.findall(

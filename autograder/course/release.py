@@ -45,9 +45,9 @@ from autograder.course.solved import is_reason, solved_pages
 from autograder.course.store.builds import NOT_ASSETS, REFERENCE_LIST, chosen_lessons, files_in
 from autograder.errors import BadInput
 from autograder.words import count
-from course_lib.checking.exercise import Exercise
 from course_lib.checking.notebook import IMPORTED_CHECK
 from course_lib.exercises.catalogue import SETTING
+from course_lib.judging.exercise import Exercise
 
 logger = logging.getLogger(__name__)
 

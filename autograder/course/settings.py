@@ -24,7 +24,8 @@ from traitlets.config.loader import Config
 from autograder.errors import BadInput
 from autograder.limits import Allowance, Limits
 from course_lib.exercises import exercises_of
-from course_lib.exercises.catalogue import SETTING, Catalogue, UnusableExercises
+from course_lib.exercises.catalogue import SETTING, Catalogue
+from course_lib.judging.errors import UnusableExercises
 
 _INTERNAL = ("frame_bytes", "memory_ceiling_bytes", "system_calls")
 _SYSTEM_CALLS = ("allow-list", "deny-list")

@@ -21,7 +21,8 @@ from typing import Any, NamedTuple
 import nbformat
 
 from autograder.box.confinement.levels import Level
-from course_lib.checking import Exercise, Outcome
+from course_lib.judging.exercise import Exercise
+from course_lib.judging.observation import Outcome
 
 ANSWERS = Path(__file__).with_name("answers")
 

@@ -24,7 +24,7 @@ from autograder.demo.student import (
     write_with_byte_order_mark,
     wrong,
 )
-from course_lib.checking import Outcome
+from course_lib.judging.observation import Outcome
 
 CLASS = (
     # Right, in different styles.

@@ -18,8 +18,8 @@ from IPython.core.inputtransformer2 import TransformerManager
 
 from autograder.edition.recording import same_inputs
 from autograder.edition.verdicts import recorded_exercises
-from course_lib.checking.exercise import Case
 from course_lib.exercises.catalogue import Catalogue
+from course_lib.judging.exercise import Case
 from course_lib.learner.solutions import SOLVED, Solution
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda

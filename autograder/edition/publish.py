@@ -266,11 +266,11 @@ def _lead_here(home: Course, lesson: str) -> None:
 _MADE_BY_USE = "build/\n*.egg-info/\n__pycache__/\n.ipynb_checkpoints/\n"
 """What installing an edition and working in it leaves there."""
 
-_PACKAGE = '''"""The exercises of {lesson}, as data: see `course_lib/checking/recorded/reading.py`."""
+_PACKAGE = '''"""The exercises of {lesson}, as data: see `course_lib/judging/recorded/reading.py`."""
 
 from pathlib import Path
 
-from course_lib.checking.recorded.reading import read_exercises
+from course_lib.judging.recorded.reading import read_exercises
 
 EXERCISES = read_exercises(Path(__file__).parent)
 '''

@@ -1,6 +1,6 @@
 """What a class edition holds of an exercise: its cases, and what the reference and the known mistakes do in each.
 
-`course_lib/checking/recorded/reading.py` reads what is written here, and says which file holds what.
+`course_lib/judging/recorded/reading.py` reads what is written here, and says which file holds what.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from torch import Tensor
 
 from autograder.box.protocol import memory_order
 from autograder.errors import BadInput
-from course_lib.checking.answer_key import AnswerKey, CalledCases
-from course_lib.checking.arrays import Array
-from course_lib.checking.exercise import Callback, Case, Exercise, Misconception, Value
-from course_lib.checking.observation import Foreign, Observation, Raised, observe
-from course_lib.checking.ready_made import ReadyMade
-from course_lib.checking.recorded.reading import CATALOGUE, FORMAT, RecordedCall
-from course_lib.checking.recorded.stand_ins import StandIn
+from course_lib.judging.answer_key import AnswerKey, CalledCases
+from course_lib.judging.arrays import Array
+from course_lib.judging.exercise import Callback, Case, Exercise, Misconception, Value
+from course_lib.judging.observation import Foreign, Observation, Raised, observe
+from course_lib.judging.ready_made import ReadyMade
+from course_lib.judging.recorded.reading import CATALOGUE, FORMAT, RecordedCall
+from course_lib.judging.recorded.stand_ins import StandIn
 
 Json = Any
 

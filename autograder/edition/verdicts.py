@@ -12,9 +12,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from course_lib.checking import AnswerKey, Exercise, Outcome, Verdict, judge, observe
-from course_lib.checking.recorded.reading import RecordedExercise, read_exercises
 from course_lib.exercises.catalogue import Catalogue
+from course_lib.judging.answer_key import AnswerKey
+from course_lib.judging.exercise import Exercise
+from course_lib.judging.judge import judge
+from course_lib.judging.observation import Outcome, observe
+from course_lib.judging.recorded.reading import RecordedExercise, read_exercises
+from course_lib.judging.verdict import Verdict
 
 Answer = Callable[..., Any]
 

@@ -18,7 +18,7 @@ from autograder.gradebook import store
 from autograder.gradebook.access import read_only
 from autograder.gradebook.deadlines.terms import with_lateness
 from autograder.gradebook.record import SET_ASIDE, HandGrade, Record
-from course_lib.checking import Outcome
+from course_lib.judging.observation import Outcome
 
 
 def read_grades(course: Course, lessons: list[str], withdrawn: bool = False) -> dict[str, list[Record]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from autograder.gradebook.deadlines.lateness import NOTHING_DUE, Lateness
-from course_lib.checking import Outcome
+from course_lib.judging.observation import Outcome
 
 SET_ASIDE = "set aside by --force"
 """Why a record that is about to be replaced no longer counts."""

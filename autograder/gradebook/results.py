@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from autograder.gradebook.record import Change, Record, Standing
-from course_lib.checking import Outcome
+from course_lib.judging.observation import Outcome
 
 
 @dataclass(frozen=True)

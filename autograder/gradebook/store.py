@@ -40,7 +40,7 @@ from autograder.gradebook.record import (
     Standing,
     WrittenPage,
 )
-from course_lib.checking import Outcome
+from course_lib.judging.observation import Outcome
 
 NO_ADJUSTMENTS: Adjustments = {}
 WAS_GRADED, WAS_SET_ASIDE, WAS_ADJUSTED = "graded", "set aside", "counted anew"

@@ -12,11 +12,13 @@ from autograder.box.inside.missing import PackageMissing
 from autograder.box.protocol import CellResult
 from autograder.grading.kept_outputs import keep_observation
 from autograder.limits import Allowance, Limits
-from course_lib.checking import AnswerKey, Case, Exercise, Observation, Outcome, Verdict, decide, diagnose
-from course_lib.checking.diagnosis import UNKNOWN
-from course_lib.checking.judge import rule_broken
-from course_lib.checking.observation import ENDINGS, Raised, nothing_written
-from course_lib.checking.rules import Code
+from course_lib.judging.answer_key import AnswerKey
+from course_lib.judging.diagnosis import UNKNOWN, diagnose
+from course_lib.judging.exercise import Case, Exercise
+from course_lib.judging.judge import decide, rule_broken
+from course_lib.judging.observation import ENDINGS, Observation, Outcome, Raised, nothing_written
+from course_lib.judging.rules import Code
+from course_lib.judging.verdict import Verdict
 
 _NOT_DEFINED = re.compile(r"name '(\w+)' is not defined")
 """What a NameError says."""

@@ -6,8 +6,9 @@ import hashlib
 import hmac
 from collections.abc import Mapping
 
-from course_lib.checking import AnswerKey, Exercise
-from course_lib.checking.compare import OF_DTYPE, Tolerance
+from course_lib.judging.answer_key import AnswerKey
+from course_lib.judging.compare import OF_DTYPE, Tolerance
+from course_lib.judging.exercise import Exercise
 
 SLOTS = 32
 """Students share this many sets of hidden inputs: nothing to memorise, and expected results can be kept."""

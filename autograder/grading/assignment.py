@@ -20,9 +20,11 @@ from autograder.grading.digests.versions import limits_that_decide, versions_of
 from autograder.intake.handed_in import AnswersIn
 from autograder.limits import NO_ALLOWANCE, Limits
 from autograder.repair import Release, answers_in
-from course_lib.checking import AnswerKey, Exercise
-from course_lib.checking.compare import Tolerance
-from course_lib.exercises.catalogue import CONFIG_NAME, UnusableExercises
+from course_lib.exercises.catalogue import CONFIG_NAME
+from course_lib.judging.answer_key import AnswerKey
+from course_lib.judging.compare import Tolerance
+from course_lib.judging.errors import UnusableExercises
+from course_lib.judging.exercise import Exercise
 
 _GRADING = (
     "autograder.grading.notebook_runner",

@@ -12,10 +12,11 @@ from autograder.grading.answer_grader import with_setting, without_package
 from autograder.grading.kept_outputs import OutputKeeper
 from autograder.limits import NO_ALLOWANCE, Allowance, Limits
 from autograder.repair import Cell
-from course_lib.checking import Exercise, Outcome, Verdict
-from course_lib.checking.observation import Raised
-from course_lib.checking.rules import defines
 from course_lib.exercises.catalogue import Catalogue
+from course_lib.judging.exercise import Exercise
+from course_lib.judging.observation import Outcome, Raised
+from course_lib.judging.rules import defines
+from course_lib.judging.verdict import Verdict
 
 
 @dataclass(frozen=True)

@@ -29,9 +29,10 @@ from autograder.grading.strategy import Strategy
 from autograder.grading.task import Finished, Task
 from autograder.intake.submission import Submission, read_submission
 from autograder.repair import Cell, Repaired, repair, require_lesson
-from course_lib.checking import Exercise, Outcome, Verdict
-from course_lib.checking.render import case_message
-from course_lib.checking.verdict import CaseResult
+from course_lib.judging.exercise import Exercise
+from course_lib.judging.observation import Outcome
+from course_lib.judging.render import case_message
+from course_lib.judging.verdict import CaseResult, Verdict
 
 if TYPE_CHECKING:
     from autograder.gradebook.writer import GradebookWriter

@@ -13,9 +13,8 @@ from torch import Tensor
 
 from autograder.box.protocol import output_bytes
 from autograder.limits import size
-from course_lib.checking import Observation
-from course_lib.checking.exercise import Value
-from course_lib.checking.observation import Foreign
+from course_lib.judging.exercise import Value
+from course_lib.judging.observation import Foreign, Observation
 
 RESULT_BYTES = 8 << 20
 """Of tensors in one result with its gradients; what is right is far smaller."""

@@ -19,10 +19,13 @@ from autograder.grading.cell_log import CellLog, Script
 from autograder.grading.disturbance import find_changing_cells
 from autograder.limits import Allowance, Limits
 from autograder.repair import Cell
-from course_lib.checking import AnswerKey, Exercise, Outcome, Verdict
-from course_lib.checking.hiding import HiddenCall, hidden_calls
-from course_lib.checking.rules import Code, defines
 from course_lib.exercises.catalogue import Catalogue
+from course_lib.judging.answer_key import AnswerKey
+from course_lib.judging.exercise import Exercise
+from course_lib.judging.hiding import HiddenCall, hidden_calls
+from course_lib.judging.observation import Outcome
+from course_lib.judging.rules import Code, defines
+from course_lib.judging.verdict import Verdict
 
 MOST_BOXES = 40
 """A submission gets at most so many boxes, if its time allows; one that ends every box is stopped here."""

@@ -22,7 +22,7 @@ from autograder.gradebook.store import read_adjustments, read_frozen
 from autograder.grading.digests import fingerprints
 from autograder.grading.strategy import Strategy
 from autograder.grading.task import Task
-from course_lib.checking import Outcome
+from course_lib.judging.observation import Outcome
 
 logger = logging.getLogger(__name__)
 

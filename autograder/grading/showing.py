@@ -10,7 +10,7 @@ from autograder.grading.assignment import Assignment
 from autograder.grading.notebook_runner import Graded
 from autograder.pages.feedback import lesson_title, render_feedback
 from autograder.repair import Repaired
-from course_lib.checking import Verdict
+from course_lib.judging.verdict import Verdict
 
 Shown = Mapping[str, list[dict[str, Any]]]
 """For each exercise, the outputs of its check cell: the verdict, in nbformat 4."""

@@ -20,9 +20,12 @@ from autograder.grading.notebook_runner import grade_notebook
 from autograder.intake.submission import read_notebook
 from autograder.limits import Limits
 from autograder.repair import Cell, CellKind, Release, repair
-from course_lib.checking import PUBLIC_SEED, AnswerKey, Exercise, Outcome, Verdict
-from course_lib.checking.rules import syntax_tree
 from course_lib.exercises.catalogue import Catalogue, UnknownName
+from course_lib.judging.answer_key import PUBLIC_SEED, AnswerKey
+from course_lib.judging.exercise import Exercise
+from course_lib.judging.observation import Outcome
+from course_lib.judging.rules import syntax_tree
+from course_lib.judging.verdict import Verdict
 
 _COURSES = (None, Path(__file__).parent)
 """Where a course may be: around the current folder, and around this file."""

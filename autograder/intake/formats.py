@@ -13,7 +13,7 @@ from typing import Any
 
 from autograder.errors import Unreadable
 from autograder.intake.scripts import cells_of_script, is_script
-from course_lib.checking.rules import syntax_tree
+from course_lib.judging.rules import syntax_tree
 
 NOTEBOOK_PARTS = 4_000_000
 NEWEST = (4, 5)

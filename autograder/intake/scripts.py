@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from autograder.errors import Unreadable
-from course_lib.checking.rules import syntax_tree
+from course_lib.judging.rules import syntax_tree
 
 SCRIPT_CHARACTERS = 1_000_000
 SCRIPT_CELLS = 5_000

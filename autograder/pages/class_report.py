@@ -25,8 +25,8 @@ from autograder.pages.changes import remarks_on_changes
 from autograder.pages.deadlines import late_in_brief, moment_in_words, remarks_on_deadlines, share_in_words
 from autograder.pages.feedback import feedback_css, lesson_title, template
 from autograder.words import count, some
-from course_lib.checking import Outcome
 from course_lib.exercises.catalogue import Catalogue, UnknownName
+from course_lib.judging.observation import Outcome
 
 BARS = 10
 """Bars in the picture of the points."""

@@ -26,8 +26,8 @@ from autograder.gradebook.record import ExerciseRecord, HandGrade, Record
 from autograder.intake import sanitise
 from autograder.pages.deadlines import deadline_for_student
 from autograder.words import count
-from course_lib.checking.observation import Outcome
-from course_lib.checking.render import HEADINGS, with_code
+from course_lib.judging.observation import Outcome
+from course_lib.judging.render import HEADINGS, with_code
 
 HIGHLIGHT_CHARACTERS = 50_000
 """Longer cells are shown without colours."""

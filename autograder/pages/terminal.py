@@ -20,8 +20,8 @@ from autograder.gradebook.record import Change, ExerciseRecord, Record, Standing
 from autograder.gradebook.results import ClassResult, Grading
 from autograder.pages.deadlines import late_in_brief
 from autograder.words import MOST_NAMES, count
-from course_lib.checking import Outcome
 from course_lib.exercises.catalogue import Catalogue
+from course_lib.judging.observation import Outcome
 
 ENOUGH_FOR_A_PACE = 20
 """The fewest submissions whose pace says something: before, it is that of opening the first box."""

@@ -16,8 +16,8 @@ from autograder.intake.submission import Submission, read_notebook
 from autograder.repair.placing import repair
 from autograder.repair.release import Release, Slot, exercise_of, grade_id_of, tags_of
 from autograder.repair.text import defined, is_unanswered, kept, marker, plain
-from course_lib.checking.rules import syntax_tree
 from course_lib.exercises.catalogue import Catalogue
+from course_lib.judging.rules import syntax_tree
 
 FEW, MOST = 0.25, 0.5
 """With at most this much of its own lesson, and more than this much of another, a notebook is the other lesson's.

@@ -11,7 +11,7 @@ from autograder.repair.prose import begins, count_words, is_prose, may_answer, o
 from autograder.repair.release import FLAGS, Release, Slot, flags_of, grade_id_of
 from autograder.repair.text import defined, is_unanswered, kept, marker, plain
 from autograder.words import shown
-from course_lib.checking.rules import syntax_tree
+from course_lib.judging.rules import syntax_tree
 
 
 class Matching:

@@ -6,7 +6,7 @@ import ast
 import re
 
 from course_lib.checking.notebook import IMPORTED_CHECK
-from course_lib.checking.rules import is_diverted, syntax_tree
+from course_lib.judging.rules import is_diverted, syntax_tree
 
 _MARKER = re.compile(
     r"^[ \t]*+(?:\#|<!--)[ \t]*+katze:[ \t]*+(?P<exercise>[\w.]{1,100}+)[ \t]++(?P<role>\w{1,20}+)[ \t]*+"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import course_lib
 
-LEFT_OUT = {"checking", "exercises", "learner"}
+LEFT_OUT = {"checking", "exercises", "judging", "learner"}
 """Parts that nobody calls by hand, and the exercises, whose right answers would stand there."""
 
 

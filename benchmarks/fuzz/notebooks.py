@@ -22,7 +22,7 @@ from autograder.repair import CellKind, Release, Repaired, answers_in, repair
 from benchmarks.fuzz import mutations
 from benchmarks.fuzz.pages import require_harmless
 from course_lib import exercises
-from course_lib.checking.rules import Code, defines
+from course_lib.judging.rules import Code, defines
 
 LESSON = "01_attention"
 _ROOT = Path(__file__).resolve().parents[2]

@@ -28,8 +28,9 @@ from autograder.limits import Limits
 from benchmarks.fuzz import mutations
 from benchmarks.fuzz.pages import require_harmless
 from course_lib import exercises
-from course_lib.checking import PUBLIC_SEED, AnswerKey, Observation, Outcome, decide
-from course_lib.checking.observation import Foreign, Raised
+from course_lib.judging.answer_key import PUBLIC_SEED, AnswerKey
+from course_lib.judging.judge import decide
+from course_lib.judging.observation import Foreign, Observation, Outcome, Raised
 
 EXERCISE = "attention.scaled_dot_product"
 LIMITS = Limits(

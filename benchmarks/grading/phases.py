@@ -26,7 +26,8 @@ from autograder.repair import Release, Repaired, answers_in, repair
 from benchmarks.grading.courses import LESSON
 from benchmarks.table import Row
 from course_lib import exercises
-from course_lib.checking import Case, Observation
+from course_lib.judging.exercise import Case
+from course_lib.judging.observation import Observation
 
 
 @dataclass

@@ -12,25 +12,20 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from course_lib.checking.answer_key import AnswerKey
-from course_lib.checking.exercise import Case, Exercise, Value
-from course_lib.checking.judge import judge, rule_broken
-from course_lib.checking.last_run import log_of_notebook, running_shell
-from course_lib.checking.observation import Observation, Outcome, Raised, observe, raised_by, with_article
-from course_lib.checking.recorded.reading import RecordedExercise
-from course_lib.checking.rules import Code
-from course_lib.checking.verdict import Verdict
-from course_lib.checking.wording.torch_words import explained
+from course_lib.judging.answer_key import PUBLIC_SEED, AnswerKey
+from course_lib.judging.exercise import Case, Exercise, Value
+from course_lib.judging.judge import judge, rule_broken
+from course_lib.judging.last_run import log_of_notebook, running_shell
+from course_lib.judging.observation import Observation, Outcome, Raised, observe, raised_by, with_article
+from course_lib.judging.recorded.reading import RecordedExercise
+from course_lib.judging.rules import Code
+from course_lib.judging.verdict import Verdict
+from course_lib.judging.wording.torch_words import explained
 
 if TYPE_CHECKING:
     from course_lib.learner.failing import FailingCase
     from course_lib.learner.panel import HelpPanel
     from course_lib.learner.progress_map import ProgressMap
-
-PUBLIC_SEED = 20170612
-"""Seed of the hidden cases outside the grader (the day "Attention Is All You Need" appeared).
-
-The grader derives its own from the course's secret."""
 
 IMPORTED_CHECK = f"from {__package__} import check"
 """How a check cell begins, so that it says what is missing where the kernel has been restarted."""
@@ -58,7 +53,7 @@ def check(exercise_id: str = "", answer: Callable[..., Value] | None = None, *, 
     if find_spec("course_lib.exercises") is None:
         print("This check is left to the grader, which runs it outside the notebook.")
         return None
-    from course_lib.exercises.catalogue import UnusableExercises
+    from course_lib.judging.errors import UnusableExercises
     from course_lib.learner.asked import NOTHING, asked_for
     from course_lib.learner.noting import noted
 
@@ -133,7 +128,7 @@ def case(exercise_id: str = "", answer: Callable[..., Value] | None = None) -> F
     """
     if find_spec("course_lib.exercises") is None:
         return _no_case("No case is handed out while this is graded.")
-    from course_lib.exercises.catalogue import UnusableExercises
+    from course_lib.judging.errors import UnusableExercises
     from course_lib.learner.asked import NOTHING, asked_for
     from course_lib.learner.failing import failing_case
 
@@ -207,7 +202,8 @@ def progress(lesson: str | None = None) -> ProgressMap | None:
     if find_spec("course_lib.exercises") is None:
         print("There is no progress to show here.")
         return None
-    from course_lib.exercises.catalogue import UnknownName, UnusableExercises
+    from course_lib.exercises.catalogue import UnknownName
+    from course_lib.judging.errors import UnusableExercises
     from course_lib.learner.progress_map import progress_map
 
     try:

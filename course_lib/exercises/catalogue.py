@@ -26,8 +26,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from course_lib.judging.errors import UnusableExercises
+
 if TYPE_CHECKING:
-    from course_lib.checking.exercise import Exercise
+    from course_lib.judging.exercise import Exercise
 
 CONFIG_NAME = "nbgrader_config.py"
 """The file in a course's folder that has the setting."""
@@ -62,10 +64,6 @@ class UnknownName(KeyError):
     def __str__(self) -> str:
         """The message itself; a KeyError would put it in quotes."""
         return self.message
-
-
-class UnusableExercises(ValueError):
-    """A course's exercises cannot be used; the message is a sentence to whoever wrote them."""
 
 
 @dataclass(frozen=True)
@@ -263,7 +261,7 @@ def _exercises(folder: Path | None, lesson: str, name: str) -> tuple[Exercise, .
     Raises:
         UnusableExercises: they cannot be used.
     """
-    from course_lib.checking.exercise import Exercise  # with torch, which nobody needs who only asks for names
+    from course_lib.judging.exercise import Exercise  # with torch, which nobody needs who only asks for names
 
     found = getattr(_imported(folder, name), "EXERCISES", None)
     where = f"{name} ({lesson})"

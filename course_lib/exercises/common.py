@@ -9,8 +9,8 @@ from functools import wraps
 import torch
 from torch import Generator, Tensor, nn
 
-from course_lib.checking.exercise import Case, CaseMaker, Misconception, Value
-from course_lib.checking.observation import turned_around
+from course_lib.judging.exercise import Case, CaseMaker, Misconception, Value
+from course_lib.judging.observation import turned_around
 
 SIZES = (2, 3, 5, 6, 7)
 """Sizes to draw from."""

@@ -6,12 +6,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from course_lib.checking.last_run import running_shell
-from course_lib.exercises.catalogue import UnknownName, UnusableExercises
+from course_lib.exercises.catalogue import UnknownName
+from course_lib.judging.errors import UnusableExercises
+from course_lib.judging.last_run import running_shell
 from course_lib.learner.current_catalogue import current_catalogue
 
 if TYPE_CHECKING:
-    from course_lib.checking.exercise import Exercise
+    from course_lib.judging.exercise import Exercise
 
 
 def asked_for(name: object, call: str) -> Exercise | None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from course_lib.learner.references import reference
 
 if TYPE_CHECKING:
-    from course_lib.checking.exercise import Exercise
+    from course_lib.judging.exercise import Exercise
 
 Names = dict[str, Any]
 
@@ -66,7 +66,7 @@ def _references(missing: list[str], names: Names) -> Names:
 
 def _own(exercise: Exercise) -> Callable[..., Any] | None:
     """The course's own answer; None where this edition of the course withholds it."""
-    from course_lib.checking.recorded.reading import RecordedExercise
+    from course_lib.judging.recorded.reading import RecordedExercise
 
     if not isinstance(exercise, RecordedExercise):
         return exercise.reference

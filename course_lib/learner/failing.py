@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from course_lib.checking.observation import Outcome, fresh
-from course_lib.checking.render import case_message, lead
+from course_lib.judging.observation import Outcome, fresh
+from course_lib.judging.render import case_message, lead
 from course_lib.learner.panel import HelpPanel, Section
 
 if TYPE_CHECKING:
-    from course_lib.checking.exercise import Case, Exercise, Value
-    from course_lib.checking.verdict import Verdict
+    from course_lib.judging.exercise import Case, Exercise, Value
+    from course_lib.judging.verdict import Verdict
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from course_lib.learner.progress_file import History, progress_file
 from course_lib.learner.solutions import solution_of
 
 if TYPE_CHECKING:
-    from course_lib.checking.exercise import Exercise, Hint
+    from course_lib.judging.exercise import Exercise, Hint
 
 
 def next_hint(exercise: Exercise) -> HelpPanel | None:

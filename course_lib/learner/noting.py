@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from course_lib.checking.exercise import Exercise
-from course_lib.checking.last_run import running_shell
-from course_lib.checking.observation import Outcome
-from course_lib.checking.verdict import Verdict
+from course_lib.judging.exercise import Exercise
+from course_lib.judging.last_run import running_shell
+from course_lib.judging.observation import Outcome
+from course_lib.judging.verdict import Verdict
 from course_lib.learner.current_catalogue import current_catalogue
 from course_lib.learner.kept_answers import keep_answer
 from course_lib.learner.progress_file import History, ProgressFile, progress_file

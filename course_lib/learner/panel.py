@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 
-from course_lib.checking.render import STYLE, TEXT_WIDTH
+from course_lib.judging.render import STYLE, TEXT_WIDTH
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,12 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from course_lib.checking.render import STYLE
+from course_lib.judging.render import STYLE
 from course_lib.learner.current_catalogue import current_catalogue
 from course_lib.learner.progress_file import History, ProgressFile, progress_file
 
 if TYPE_CHECKING:
-    from course_lib.checking.exercise import Exercise
+    from course_lib.judging.exercise import Exercise
 
 _BAR = 10
 """How many characters the bar of a lesson has in a terminal."""

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from course_lib.checking.recorded.reading import RecordedExercise
-from course_lib.checking.render import TEXT_WIDTH
+from course_lib.judging.recorded.reading import RecordedExercise
+from course_lib.judging.render import TEXT_WIDTH
 from course_lib.learner.panel import HelpPanel, Section
 from course_lib.learner.progress_file import progress_file
 
 if TYPE_CHECKING:
-    from course_lib.checking.exercise import Exercise
+    from course_lib.judging.exercise import Exercise
 
 SOLVED = Path(__file__).parent / "solved"
 """The folder with a page for each exercise."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from autograder.gradebook.record import Conditions, ExerciseRecord, Record
-from course_lib.checking import Outcome
+from course_lib.judging.observation import Outcome
 
 
 def exercise_record(

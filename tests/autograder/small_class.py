@@ -23,8 +23,8 @@ from autograder.grading.exercise_strategy import ExerciseStrategy
 from autograder.grading.plain.strategy import PlainStrategy
 from autograder.grading.task import Finished, Task
 from course_lib import exercises
-from course_lib.checking import Exercise
 from course_lib.exercises import attention, catalogue
+from course_lib.judging.exercise import Exercise
 
 ROOT = Path(__file__).resolve().parents[2]
 LESSON = "01_attention"

@@ -14,7 +14,7 @@ from autograder.gradebook.deadlines.terms import with_lateness, write_terms
 from autograder.gradebook.file import GradebookFile
 from autograder.gradebook.record import Conditions, ExerciseRecord, Record, RunRecord
 from autograder.gradebook.writer import Entry, GradebookWriter
-from course_lib.checking import Outcome
+from course_lib.judging.observation import Outcome
 
 LESSON, NEXT = "01_attention", "02_masking"
 CHECKED, WRITTEN = 18, 2

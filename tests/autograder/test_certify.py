@@ -17,7 +17,7 @@ from torch import Generator, Tensor
 from autograder.certify import Certificate, certify, print_table
 from autograder.course.notebook_definitions import released_stubs
 from course_lib import exercises
-from course_lib.checking import CORE, Case, Exercise, Misconception, Pair
+from course_lib.judging.exercise import CORE, Case, Exercise, Misconception, Pair
 
 SCALE = exercises.find("attention.scale")
 RIGHT = len(SCALE.correct) + 1

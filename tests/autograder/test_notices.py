@@ -18,7 +18,8 @@ from autograder.grading.notebook_runner import Graded, grade_notebook
 from autograder.limits import Allowance, Limits
 from autograder.repair import Cell, CellKind
 from course_lib import exercises
-from course_lib.checking import PUBLIC_SEED, AnswerKey, Outcome
+from course_lib.judging.answer_key import PUBLIC_SEED, AnswerKey
+from course_lib.judging.observation import Outcome
 from tests.autograder.small_class import BY_NAME, LESSON, answer, hand_in, make_course
 
 pytestmark = pytest.mark.usefixtures("processes")

@@ -12,8 +12,12 @@ from torch import Tensor
 from autograder.grading.showing import show_verdicts
 from autograder.pages.feedback import render_feedback
 from course_lib import exercises
-from course_lib.checking import PUBLIC_SEED, AnswerKey, Case, Exercise, Observation, Outcome, Verdict, decide, render
-from course_lib.checking.observation import Raised
+from course_lib.judging import render
+from course_lib.judging.answer_key import PUBLIC_SEED, AnswerKey
+from course_lib.judging.exercise import Case, Exercise
+from course_lib.judging.judge import decide
+from course_lib.judging.observation import Observation, Outcome, Raised
+from course_lib.judging.verdict import Verdict
 from tests.autograder.records import record
 
 RAISED = Observation(returned=False, failure=Outcome.RAISED, raised=Raised("ValueError", "told", 3, "raise"))

@@ -13,7 +13,8 @@ from benchmarks.mutants import Mutant, mutants
 from benchmarks.mutation import Explanation, read_explanations, run, tally
 from benchmarks.wrong_ways import wrong_ways
 from course_lib import exercises
-from course_lib.checking import AnswerKey, Exercise
+from course_lib.judging.answer_key import AnswerKey
+from course_lib.judging.exercise import Exercise
 
 EXPLANATIONS = read_explanations()
 

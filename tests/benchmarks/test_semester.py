@@ -12,7 +12,7 @@ from autograder.delivery.collect import collect
 from autograder.pages.export import export
 from benchmarks.grading.courses import LESSON
 from benchmarks.semester import _ASSIGNMENT, _BACK, _DOWNLOAD, _FILLED, _GRADES, _deliver, _require_all
-from course_lib.checking import Outcome
+from course_lib.judging.observation import Outcome
 from tests.autograder.records import exercise_record, record
 from tests.autograder.small_class import hand_in, make_course
 

@@ -15,7 +15,9 @@ from autograder.intake import sanitise
 from autograder.pages.class_report import render_class
 from autograder.pages.feedback import render_feedback
 from course_lib import exercises, show
-from course_lib.checking import Exercise, Outcome, check
+from course_lib.checking import check
+from course_lib.judging.exercise import Exercise
+from course_lib.judging.observation import Outcome
 from tests.autograder.records import exercise_record, record
 from tests.browser.accessibility import faults
 from tests.browser.conftest import Visit, keep_picture

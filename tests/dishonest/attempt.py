@@ -13,7 +13,7 @@ from textwrap import dedent
 from typing import Any
 
 from autograder.demo.student import Expected, Group, Student, graded_cell, no_points, write_plainly
-from course_lib.checking import Outcome
+from course_lib.judging.observation import Outcome
 
 LESSON = "01_attention"
 

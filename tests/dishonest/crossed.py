@@ -13,8 +13,8 @@ from textwrap import indent
 import torch
 
 from course_lib import exercises
-from course_lib.checking import AnswerKey, Exercise
-from course_lib.checking.exercise import Value
+from course_lib.judging.answer_key import AnswerKey
+from course_lib.judging.exercise import Exercise, Value
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ from autograder.grading.batch import grade_assignment
 from autograder.limits import Limits
 from benchmarks.fuzz.pages import harm
 from course_lib import exercises
-from course_lib.checking import Outcome
+from course_lib.judging.observation import Outcome
 from tests.dishonest.attempt import LESSON, Attempt
 from tests.dishonest.kinds import KINDS
 from tests.dishonest.kinds.folders import MARK

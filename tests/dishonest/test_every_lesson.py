@@ -12,7 +12,7 @@ from autograder.box.confinement.selftest import self_test
 from autograder.demo.student import graded_cell
 from autograder.grading.batch import grade_assignment
 from course_lib import exercises
-from course_lib.checking import Outcome
+from course_lib.judging.observation import Outcome
 from tests.dishonest.attempt import code_cell
 from tests.dishonest.crossed import Crossing, crossings
 from tests.dishonest.kinds import KINDS

@@ -17,7 +17,8 @@ from autograder.grading.notebook_runner import Graded, grade_notebook
 from autograder.limits import Limits
 from autograder.repair import Cell, CellKind
 from course_lib import exercises
-from course_lib.checking import PUBLIC_SEED, AnswerKey, Outcome
+from course_lib.judging.answer_key import PUBLIC_SEED, AnswerKey
+from course_lib.judging.observation import Outcome
 
 LESSON_CELL = Cell(CellKind.CODE, "import torch\nimport torch.nn.functional as F", origin="release")
 
@@ -136,7 +137,7 @@ NOTED = {
     "with the trap undone": (
         WEIGHTS,
         f"{SOFT}(scaled, -1)",
-        "import course_lib.checking.trap as trap\ntrap._known = lambda name, names: ''",
+        "import course_lib.judging.trap as trap\ntrap._known = lambda name, names: ''",
     ),
     "with the caller undone": (
         WEIGHTS,

@@ -22,8 +22,10 @@ from torch.testing import assert_close
 from autograder.cli import main
 from autograder.course.course import Course
 from course_lib import exercises
-from course_lib.checking import AnswerKey, judge, observe
-from course_lib.checking.exercise import Exercise
+from course_lib.judging.answer_key import AnswerKey
+from course_lib.judging.exercise import Exercise
+from course_lib.judging.judge import judge
+from course_lib.judging.observation import observe
 from course_lib.learner.kept_answers import load_answer
 from course_lib.learner.progress_file import ProgressFile
 from course_lib.text.byte_pairs import ByteLevelVocabulary

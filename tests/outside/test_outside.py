@@ -13,7 +13,9 @@ import pytest
 
 from benchmarks.answers import ANSWERS, Block, answer, blocks
 from course_lib import exercises
-from course_lib.checking import PUBLIC_SEED, AnswerKey, judge, observe
+from course_lib.judging.answer_key import PUBLIC_SEED, AnswerKey
+from course_lib.judging.judge import judge
+from course_lib.judging.observation import observe
 
 SEEDS = (11, PUBLIC_SEED)
 FILES = sorted(ANSWERS.glob("*.py"))

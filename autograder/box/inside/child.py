@@ -43,8 +43,8 @@ from autograder.box.protocol import (
     encode_observation,
 )
 from autograder.limits import Limits
-from course_lib.checking.exercise import CallRefused, Case, Value
-from course_lib.checking.observation import ENDINGS, Foreign, Observation, Outcome, Raised, call
+from course_lib.judging.exercise import CallRefused, Case, Value
+from course_lib.judging.observation import ENDINGS, Foreign, Observation, Outcome, Raised, call
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from IPython.utils.text import SList
 from autograder.box.inside.pristine import Pristine
 from autograder.box.inside.recorder import Recorder
 from autograder.box.protocol import MAX_NAME, MAX_PROGRAMS, CellResult
-from course_lib.checking.observation import Outcome, Raised, failure_of, raised_by
+from course_lib.judging.observation import Outcome, Raised, failure_of, raised_by
 
 ExceptionTuple = tuple[type[BaseException], BaseException, TracebackType | None]
 

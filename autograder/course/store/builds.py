@@ -31,7 +31,7 @@ REFERENCE_LIST = "reference_list.py"
 """Beside `references.py` in a course's own library: which function or class each exercise asks for."""
 
 _LIBRARY = Path(course_lib.__file__).parent
-_BUILDER = (Path(__file__).parents[1], _LIBRARY / "checking", _LIBRARY / "learner")
+_BUILDER = (Path(__file__).parents[1], _LIBRARY / "checking", _LIBRARY / "judging", _LIBRARY / "learner")
 _PACKAGES = ("jupytext", "nbconvert", "nbformat", "nbgrader")
 _ANSWER = re.compile(r'"grade_id": "(\w+)-(\w+)-answer"')
 

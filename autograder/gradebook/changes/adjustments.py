@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, replace
 
 from autograder.gradebook.record import ExerciseRecord, Record
 from autograder.words import count
-from course_lib.checking import Outcome
+from course_lib.judging.observation import Outcome
 
 
 @dataclass(frozen=True)

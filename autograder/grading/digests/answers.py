@@ -12,7 +12,7 @@ from pathlib import Path
 
 from autograder.errors import BadInput
 from autograder.repair import Cell
-from course_lib.checking.rules import syntax_tree
+from course_lib.judging.rules import syntax_tree
 
 
 def of_cells(cells: Iterable[Cell]) -> dict[str, str]:

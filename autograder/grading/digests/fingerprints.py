@@ -17,8 +17,8 @@ from typing import Any
 
 from autograder.course.colab import INSTALL
 from autograder.grading.digests import sources
-from course_lib.checking import Exercise
-from course_lib.checking.compare import Tolerance
+from course_lib.judging.compare import Tolerance
+from course_lib.judging.exercise import Exercise
 
 FOLDER_ENTRIES = 1_000
 """Files and folders of a submission that are looked at; no reader looks at more."""

@@ -16,8 +16,8 @@ from types import ModuleType
 import course_lib
 from autograder.box.library import find_modules, held_modules, reached
 from autograder.grading.digests.sources import of_files
-from course_lib.checking.rules import syntax_tree
 from course_lib.exercises.catalogue import Catalogue
+from course_lib.judging.rules import syntax_tree
 
 LIBRARY = "course_lib"
 """The package; as a name that cells mention, all of it."""

@@ -17,7 +17,7 @@ import course_lib
 from autograder.box.confinement.grants import PACKAGES
 from autograder.box.library import imports_of
 from autograder.known_sources import known
-from course_lib.checking import Exercise
+from course_lib.judging.exercise import Exercise
 
 READ_APART = frozenset(
     {"lesson", "title", "statement", "points", "parts", "minutes", "section", "source", "few_mistakes"}
@@ -26,7 +26,7 @@ READ_APART = frozenset(
 
 _LIBRARY = Path(course_lib.__file__).parent.parent
 _PYTHON = sysconfig.get_path("stdlib")
-_JUDGING = "course_lib.checking"
+_JUDGING = "course_lib.judging"
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 

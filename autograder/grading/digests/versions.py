@@ -44,7 +44,7 @@ def code_of(modules: Iterable[str]) -> set[Path]:
         name = waiting.pop()
         path = root.joinpath(*name.split("."))
         path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
-        if name in found or not path.is_file() or not name.startswith(("autograder.", "course_lib.checking")):
+        if name in found or not path.is_file() or not name.startswith(("autograder.", "course_lib.judging")):
             continue
         found[name] = path
         waiting.extend(imports_of(path, name).at_once)

@@ -14,7 +14,7 @@ from autograder.gradebook.record import Conditions
 from autograder.grading.digests.versions import limits_that_decide, versions_of
 from autograder.grading.plain import files
 from autograder.grading.plain.assignment import PlainAssignment
-from course_lib.checking.rules import syntax_tree
+from course_lib.judging.rules import syntax_tree
 
 _GRADING = [f"autograder.grading.plain.{name}" for name in ("files", "repairing", "running", "judging")]
 """What reads, runs and judges a submission; together with all that it imports, it decides grades."""

@@ -15,8 +15,7 @@ from autograder.box.protocol import CellResult
 from autograder.grading.plain.assignment import MasterCell
 from autograder.grading.plain.refusals import could_not
 from autograder.words import count
-from course_lib.checking import Outcome
-from course_lib.checking.observation import Raised
+from course_lib.judging.observation import Outcome, Raised
 
 BEGIN, END = "BEGIN HIDDEN TESTS", "END HIDDEN TESTS"
 """How nbgrader marks what students do not get."""

@@ -14,8 +14,8 @@ from autograder.intake import sanitise
 from autograder.pages.feedback import lesson_title, outputs_html, render_feedback
 from autograder.repair.cells import CellKind, Repaired
 from autograder.words import count
-from course_lib.checking import Outcome
-from course_lib.checking.render import HEADINGS, STYLE, with_code
+from course_lib.judging.observation import Outcome
+from course_lib.judging.render import HEADINGS, STYLE, with_code
 
 _HEADINGS = {
     **HEADINGS,

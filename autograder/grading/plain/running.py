@@ -20,7 +20,7 @@ from autograder.box.endings import BoxLost
 from autograder.box.protocol import CellResult
 from autograder.grading.kept_outputs import OutputKeeper
 from autograder.repair.cells import Cell, CellKind
-from course_lib.checking.rules import definitions
+from course_lib.judging.rules import definitions
 
 MOST_BOXES = 20
 """For one notebook; each cell that ends its box costs one."""

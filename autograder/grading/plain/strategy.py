@@ -32,7 +32,7 @@ from autograder.grading.publish import write_graded
 from autograder.grading.recording import make_record
 from autograder.grading.strategy import Strategy, Tell
 from autograder.grading.task import Finished, Task
-from course_lib.checking import Outcome
+from course_lib.judging.observation import Outcome
 
 PROMISE = (
     "the tests run beside the students' code: boxes keep this machine and the other students safe, and not the points; "

@@ -26,7 +26,7 @@ from autograder.grading.recording import stable
 from autograder.grading.task import Task
 from autograder.intake.submission import Submission, read_submission
 from autograder.repair.cells import Cell, CellKind, Repaired
-from course_lib.checking import Outcome
+from course_lib.judging.observation import Outcome
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import attention
-from course_lib.checking.edits import Edited
-from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.attention.shared import LESSON, WITHHELD
 from course_lib.exercises.common import and_turned_around, integer, sizes, unbatched_kinds
 from course_lib.exercises.worked_examples import A
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 
 
 def _context_cases(generator: Generator, hidden: bool) -> Iterator[Case]:

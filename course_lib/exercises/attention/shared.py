@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from torch import Generator, Tensor
 
-from course_lib.checking.edits import Edited
-from course_lib.checking.exercise import Misconception
 from course_lib.exercises.common import Kind, integer
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import Misconception
 
 LESSON = "01_attention"
 

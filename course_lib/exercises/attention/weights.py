@@ -9,11 +9,11 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib import attention
-from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
-from course_lib.checking.ready_made import SOFTMAX
 from course_lib.exercises.attention.shared import LESSON, WITHHELD
 from course_lib.exercises.common import and_turned_around, integer, kinds, sizes
 from course_lib.exercises.worked_examples import A
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.judging.ready_made import SOFTMAX
 
 
 def _weights_cases(generator: Generator, hidden: bool) -> Iterator[Case]:

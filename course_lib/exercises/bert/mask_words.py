@@ -9,10 +9,10 @@ from itertools import product
 import torch
 from torch import Generator, Tensor
 
-from course_lib.checking.edits import Edited
-from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.bert.shared import CLS, LESSON, MASK, SEP, WITHHELD
 from course_lib.exercises.common import alike, and_turned_around, integer
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.objectives import pretraining
 
 

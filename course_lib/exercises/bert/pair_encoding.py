@@ -9,11 +9,11 @@ import torch
 from torch import Generator, Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from course_lib.checking.edits import Edited
-from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
-from course_lib.checking.ready_made import PAIRS
 from course_lib.exercises.bert.shared import CLS, LESSON, PAD, SEP, WITHHELD
 from course_lib.exercises.common import integer
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.judging.ready_made import PAIRS
 from course_lib.objectives import pretraining
 
 EXAMPLE = "worked example: my dog is cute, he likes playing"

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import torch
 from torch import Generator, Tensor
 
-from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.bert.shared import LESSON, WITHHELD
 from course_lib.exercises.common import Kind, and_turned_around, sizes
+from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.references import bert
 
 THREE_TEXTS = torch.tensor([[1.2, -0.4, 0.3], [0.5, 2.0, -1.0], [-0.3, 0.1, 0.8]])

@@ -9,10 +9,10 @@ from itertools import pairwise
 import torch
 from torch import Generator
 
-from course_lib.checking.edits import Edited
-from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.bert.shared import LESSON, WITHHELD
 from course_lib.exercises.common import integer
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.objectives import pretraining
 from course_lib.objectives.pretraining import FOLLOWING
 

@@ -8,8 +8,6 @@ from functools import partial
 import torch
 from torch import Generator, Tensor, nn
 
-from course_lib.checking.edits import Edited
-from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.bert.shared import (
     LESSON,
     WITHHELD,
@@ -18,6 +16,8 @@ from course_lib.exercises.bert.shared import (
     normalised,
 )
 from course_lib.exercises.common import SMALLEST, Kind, and_turned_around, integer, sizes
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.objectives import heads
 
 

@@ -9,8 +9,6 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
-from course_lib.checking.edits import Edited
-from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.bert.shared import (
     LESSON,
     WITHHELD,
@@ -19,6 +17,8 @@ from course_lib.exercises.bert.shared import (
     normalised,
 )
 from course_lib.exercises.common import Kind, and_turned_around, integer, sizes
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.objectives import heads
 
 

@@ -9,9 +9,6 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from course_lib.checking.edits import Edited
-from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
-from course_lib.checking.recorded.stand_ins import NextWord
 from course_lib.exercises.common import integer
 from course_lib.exercises.decoding.shared import (
     END,
@@ -25,6 +22,9 @@ from course_lib.exercises.decoding.shared import (
     ids_written_into_the_code,
     step_callback,
 )
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.judging.recorded.stand_ins import NextWord
 from course_lib.references import decoding
 
 LIMIT = "the limit"

@@ -9,9 +9,9 @@ from functools import partial
 import torch
 from torch import Generator
 
-from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import alike, predicted
 from course_lib.exercises.decoding.shared import LESSON, TREE, WITHHELD
+from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.references import decoding
 
 

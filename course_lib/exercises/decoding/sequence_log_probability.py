@@ -10,10 +10,10 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-from course_lib.checking.edits import Edited
-from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import alike, and_turned_around, integer, kinds
 from course_lib.exercises.decoding.shared import LESSON, START, WITHHELD, Lesson
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.references import decoding
 
 

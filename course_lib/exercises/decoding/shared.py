@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import torch
 from torch import Generator, Tensor
 
-from course_lib.checking.edits import Edited
-from course_lib.checking.exercise import Callback, Misconception
-from course_lib.checking.recorded.stand_ins import NextWord, written_ids
 from course_lib.exercises.common import integer, kinds
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import Callback, Misconception
+from course_lib.judging.recorded.stand_ins import NextWord, written_ids
 from course_lib.references import decoding
 
 LESSON = "06_decoding"

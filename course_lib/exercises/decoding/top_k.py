@@ -8,8 +8,6 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from course_lib.checking.edits import Edited
-from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import and_turned_around, integer
 from course_lib.exercises.decoding.shared import (
     BEHIND,
@@ -19,6 +17,8 @@ from course_lib.exercises.decoding.shared import (
     distributions,
     divided_wrongly,
 )
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.references import decoding
 
 

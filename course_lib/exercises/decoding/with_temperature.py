@@ -8,10 +8,10 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from course_lib.checking.edits import Edited
-from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import and_turned_around, kinds, sizes
 from course_lib.exercises.decoding.shared import BEHIND, BEHIND_DIE_KATZE, LESSON, WITHHELD
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.references import decoding
 
 NEAR_0 = "near 0"

@@ -9,10 +9,10 @@ from itertools import accumulate
 import torch
 from torch import Generator
 
-from course_lib.checking.edits import Edited
-from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import integer
 from course_lib.exercises.die_katze.shared import LESSON, WITHHELD
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.references import die_katze
 
 

@@ -9,11 +9,11 @@ import numpy
 import torch
 from torch import Generator, Tensor
 
-from course_lib.checking.edits import Edited
-from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
-from course_lib.checking.ready_made import ADAM
 from course_lib.exercises.common import and_turned_around, integer, kinds
 from course_lib.exercises.encoder_decoder.shared import LESSON, WITHHELD
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.judging.ready_made import ADAM
 from course_lib.references import encoder_decoder
 from course_lib.references.encoder_decoder import BETAS, EPSILON
 

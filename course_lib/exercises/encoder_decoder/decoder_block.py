@@ -11,11 +11,11 @@ import torch
 from torch import Generator, Tensor, nn
 
 from course_lib.blocks import FeedForward
-from course_lib.checking.edits import Edited
-from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import ALMOST_EVERYTHING, Kind, alike, and_turned_around, integer
 from course_lib.exercises.encoder_decoder.shared import LESSON, WITHHELD, random_weights
 from course_lib.exercises.worked_examples import A, B
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.masking import causal_mask, padding_mask
 from course_lib.multihead import MultiHeadAttention
 from course_lib.references import encoder_decoder

@@ -11,10 +11,10 @@ from torch import Generator, Tensor, nn
 
 from course_lib import blocks
 from course_lib.blocks import BlockConfig
-from course_lib.checking.edits import Edited
-from course_lib.checking.exercise import Callback, Case, Exercise, Hint, Misconception, Pair, Value
 from course_lib.exercises.common import integer
 from course_lib.exercises.encoder_decoder.shared import GERMAN, LESSON, WITHHELD, random_weights
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import Callback, Case, Exercise, Hint, Misconception, Pair, Value
 from course_lib.masking import causal_mask, padding_mask
 from course_lib.references import encoder_decoder
 from course_lib.text.tokenization import PADDING_ID, START_ID, UNKNOWN_ID

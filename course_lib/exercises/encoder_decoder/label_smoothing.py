@@ -9,10 +9,10 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-from course_lib.checking.edits import Edited
-from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import and_turned_around, integer
 from course_lib.exercises.encoder_decoder.shared import LESSON, WITHHELD, layouts, padding_left_out
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.references import encoder_decoder
 
 FAR_APART = "logits far apart"

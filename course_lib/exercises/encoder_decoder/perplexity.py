@@ -8,10 +8,10 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from course_lib.checking.edits import Edited
-from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import SMALLEST, Kind, integer
 from course_lib.exercises.encoder_decoder.shared import LESSON, WITHHELD, layouts, log_p_of, meowed_table
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.masking import padding_mask
 from course_lib.references import encoder_decoder
 

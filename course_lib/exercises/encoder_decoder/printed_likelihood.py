@@ -9,9 +9,9 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import and_turned_around, kinds
 from course_lib.exercises.encoder_decoder.shared import LESSON, MEOWED, WITHHELD
+from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.references import encoder_decoder
 
 Words = Callable[[Tensor], Tensor]

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 import torch
 from torch import Generator, Tensor, nn
 
-from course_lib.checking.exercise import Misconception, Value
 from course_lib.exercises.common import Kind
+from course_lib.judging.exercise import Misconception, Value
 from course_lib.text.tokenization import END_ID, START_ID
 
 LESSON = "05_encoder_decoder"

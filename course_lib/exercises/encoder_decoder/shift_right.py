@@ -9,9 +9,9 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import integer
 from course_lib.exercises.encoder_decoder.shared import GERMAN, LESSON, WITHHELD
+from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.masking import padding_mask
 from course_lib.objectives import losses
 from course_lib.text.tokenization import END_ID, PADDING_ID, START_ID

@@ -10,11 +10,11 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
-from course_lib.checking.edits import Edited
-from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import Kind, alike, and_turned_around, integer, sizes
 from course_lib.exercises.encoder_decoder.shared import LESSON, WITHHELD, padding_left_out
 from course_lib.exercises.worked_examples import B
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.references import encoder_decoder
 
 DOUBLE = "double precision"

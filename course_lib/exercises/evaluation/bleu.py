@@ -9,11 +9,11 @@ from functools import partial
 import torch
 from torch import Generator
 
-from course_lib.checking.edits import Edited
-from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
-from course_lib.checking.ready_made import METRICS
 from course_lib.exercises.common import sizes
 from course_lib.exercises.evaluation.shared import LESSON, WITHHELD, in_percent
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.judging.ready_made import METRICS
 from course_lib.references import evaluation
 
 

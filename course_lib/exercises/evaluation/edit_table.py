@@ -10,11 +10,11 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from course_lib.checking.edits import Edited
-from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
-from course_lib.checking.ready_made import EDITS
 from course_lib.exercises.common import integer, sizes
 from course_lib.exercises.evaluation.shared import LESSON, WITHHELD, Words, random_sentence, split_words
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.judging.ready_made import EDITS
 from course_lib.references import evaluation
 
 

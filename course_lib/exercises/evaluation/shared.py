@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Generator
 
-from course_lib.checking.exercise import Misconception
+from course_lib.judging.exercise import Misconception
 
 LESSON = "10_evaluation"
 

@@ -8,9 +8,6 @@ from functools import partial
 import numpy
 from torch import Generator
 
-from course_lib.checking.edits import Edited
-from course_lib.checking.exercise import Callback, Case, Exercise, Hint, Misconception
-from course_lib.checking.ready_made import EDITS
 from course_lib.exercises.common import integer, sizes
 from course_lib.exercises.evaluation.shared import (
     LESSON,
@@ -20,6 +17,9 @@ from course_lib.exercises.evaluation.shared import (
     random_sentence,
     split_words,
 )
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import Callback, Case, Exercise, Hint, Misconception
+from course_lib.judging.ready_made import EDITS
 from course_lib.references import evaluation
 
 _DISTANCE = Callback("distance", evaluation.edit_distance)

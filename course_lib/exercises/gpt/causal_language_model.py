@@ -11,10 +11,10 @@ import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
 from course_lib.blocks import BlockConfig, EncoderBlock
-from course_lib.checking.edits import Edited
-from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import integer, sizes
 from course_lib.exercises.gpt.shared import LESSON, SENTENCES, WITHHELD, random_ids
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.positions import LearnedPositions
 from course_lib.references.gpt import CausalLanguageModel
 

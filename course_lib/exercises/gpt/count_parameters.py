@@ -10,10 +10,10 @@ import torch
 from torch import Generator, nn
 
 from course_lib.blocks import BlockConfig, EncoderBlock
-from course_lib.checking.edits import Edited
-from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import integer
 from course_lib.exercises.gpt.shared import LESSON, WITHHELD
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.references.gpt import gpt_parameters
 
 GPT2_SIZES = {12: 768, 24: 1024, 36: 1280, 48: 1600}

@@ -9,8 +9,6 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-from course_lib.checking.edits import Edited
-from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import and_turned_around, integer
 from course_lib.exercises.gpt.shared import (
     LESSON,
@@ -20,6 +18,8 @@ from course_lib.exercises.gpt.shared import (
     other_questions,
     random_ids,
 )
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.references import gpt
 
 

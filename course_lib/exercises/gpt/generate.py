@@ -8,11 +8,11 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from course_lib.checking.edits import Edited
-from course_lib.checking.exercise import CORE, Callback, Case, Exercise, Hint, Misconception
-from course_lib.checking.recorded.stand_ins import ByHeart, EveryWord
 from course_lib.exercises.common import integer
 from course_lib.exercises.gpt.shared import LESSON, WITHHELD, random_ids
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import CORE, Callback, Case, Exercise, Hint, Misconception
+from course_lib.judging.recorded.stand_ins import ByHeart, EveryWord
 from course_lib.references import gpt
 
 WORDS = ("I", "saw", "the", "dog", "running")

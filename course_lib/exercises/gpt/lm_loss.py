@@ -10,8 +10,6 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-from course_lib.checking.edits import Edited
-from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import and_turned_around, integer, sizes
 from course_lib.exercises.gpt.shared import (
     LESSON,
@@ -21,6 +19,8 @@ from course_lib.exercises.gpt.shared import (
     other_questions,
     random_ids,
 )
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.references import gpt
 
 

@@ -8,9 +8,9 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import and_turned_around, kinds, predicted
 from course_lib.exercises.gpt.shared import LESSON, WITHHELD
+from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.references import gpt
 
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 import torch
 from torch import Generator, Tensor
 
-from course_lib.checking.edits import Edited
-from course_lib.checking.exercise import Misconception
 from course_lib.exercises.common import SMALLEST, Kind, sizes
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import Misconception
 
 LESSON = "07_gpt"
 

@@ -9,9 +9,6 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import blocks
-from course_lib.checking.edits import Edited
-from course_lib.checking.exercise import CORE, Callback, Case, Exercise, Hint, Misconception
-from course_lib.checking.recorded.stand_ins import Tanh
 from course_lib.exercises.common import Kind, and_turned_around, kinds
 from course_lib.exercises.heads_and_blocks.shared import (
     FOUR_NUMBERS_A_WORD,
@@ -22,6 +19,9 @@ from course_lib.exercises.heads_and_blocks.shared import (
     misplaced_dropouts,
 )
 from course_lib.exercises.worked_examples import B
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import CORE, Callback, Case, Exercise, Hint, Misconception
+from course_lib.judging.recorded.stand_ins import Tanh
 
 
 def _add_and_norm_case(name: str, x: Tensor, generator: Generator, norm_first: bool) -> Case:

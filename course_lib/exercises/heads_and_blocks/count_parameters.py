@@ -9,10 +9,10 @@ import torch
 from torch import Generator, nn
 
 from course_lib import blocks
-from course_lib.checking.edits import Edited
-from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import alike, integer, sizes
 from course_lib.exercises.heads_and_blocks.shared import LESSON, WITHHELD
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 
 
 def _count_cases(generator: Generator, hidden: bool) -> Iterator[Case]:

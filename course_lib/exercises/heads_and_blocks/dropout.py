@@ -9,12 +9,12 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import blocks
-from course_lib.checking.edits import Edited
-from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
-from course_lib.checking.ready_made import DROPOUT
 from course_lib.exercises.common import and_turned_around, integer, kinds
 from course_lib.exercises.heads_and_blocks.shared import LESSON, WITHHELD
 from course_lib.exercises.worked_examples import A
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.judging.ready_made import DROPOUT
 
 _SHARES = (0.123, 0.237, 0.341, 0.419)
 """In no case is the number of numbers such that exactly this share of them could be dropped."""

@@ -13,9 +13,6 @@ import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
 from course_lib import blocks
-from course_lib.checking.edits import Edited
-from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
-from course_lib.checking.ready_made import ENCODER_LAYERS
 from course_lib.exercises.common import ALMOST_EVERYTHING, Kind, and_turned_around, integer
 from course_lib.exercises.heads_and_blocks.shared import (
     FOUR_NUMBERS_A_WORD,
@@ -26,6 +23,9 @@ from course_lib.exercises.heads_and_blocks.shared import (
     misplaced_dropouts,
 )
 from course_lib.exercises.worked_examples import B
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.judging.ready_made import ENCODER_LAYERS
 
 
 def _encoder_block_cases(generator: Generator, hidden: bool) -> Iterator[Case]:

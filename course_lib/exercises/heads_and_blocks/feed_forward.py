@@ -10,11 +10,11 @@ import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
 from course_lib import blocks
-from course_lib.checking.edits import Edited
-from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import SMALLEST, Kind, and_turned_around, integer, sizes
 from course_lib.exercises.heads_and_blocks.shared import LESSON, WITHHELD, drawn_weights, gradients_cut
 from course_lib.exercises.worked_examples import B
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 
 
 def _feed_forward_cases(generator: Generator, hidden: bool) -> Iterator[Case]:

@@ -9,12 +9,12 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import blocks
-from course_lib.checking.edits import Edited
-from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
-from course_lib.checking.ready_made import NORMALISATION
 from course_lib.exercises.common import and_turned_around, kinds, sizes
 from course_lib.exercises.heads_and_blocks.shared import FOUR_NUMBERS_A_WORD, LESSON, WITHHELD, gradients_cut
 from course_lib.exercises.worked_examples import B
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.judging.ready_made import NORMALISATION
 
 
 def _layer_norm_cases(generator: Generator, hidden: bool) -> Iterator[Case]:

@@ -12,12 +12,12 @@ from torch import Generator, Tensor
 
 from course_lib import multihead
 from course_lib.attention import attention_weights
-from course_lib.checking.edits import Edited
-from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
-from course_lib.checking.ready_made import READY_MADE_HEADS
 from course_lib.exercises.common import LITTLE_LEFT, SMALLEST, Kind, alike, and_turned_around, integer, sizes
 from course_lib.exercises.heads_and_blocks.shared import FOUR_NUMBERS_A_WORD, LESSON, WITHHELD, gradients_cut
 from course_lib.exercises.worked_examples import B
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.judging.ready_made import READY_MADE_HEADS
 
 
 def _heads_case(

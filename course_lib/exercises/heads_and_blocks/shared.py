@@ -8,8 +8,8 @@ from collections.abc import Callable
 import torch
 from torch import Generator, Tensor, nn
 
-from course_lib.checking.exercise import Misconception
 from course_lib.exercises.worked_examples import B
+from course_lib.judging.exercise import Misconception
 
 LESSON = "04_heads_and_blocks"
 

@@ -9,11 +9,11 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import multihead
-from course_lib.checking.edits import Edited
-from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import SMALLEST, Kind, alike, and_turned_around, sizes
 from course_lib.exercises.heads_and_blocks.shared import FOUR_NUMBERS_A_WORD, LESSON, WITHHELD
 from course_lib.exercises.worked_examples import B
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 
 
 def _split_cases(generator: Generator, hidden: bool) -> Iterator[Case]:

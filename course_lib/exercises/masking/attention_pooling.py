@@ -10,9 +10,6 @@ import torch
 from torch import Generator, Tensor, nn
 
 from course_lib import masking
-from course_lib.checking.edits import Edited
-from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
-from course_lib.checking.ready_made import FUSED_ATTENTION
 from course_lib.exercises.common import SMALLEST, Kind, and_turned_around, integer, pooling
 from course_lib.exercises.masking.shared import (
     LARGE,
@@ -27,6 +24,9 @@ from course_lib.exercises.masking.shared import (
     wrong_masks,
 )
 from course_lib.exercises.worked_examples import B
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.judging.ready_made import FUSED_ATTENTION
 
 ONE, ANYWHERE = "a batch of one", "padding anywhere"
 

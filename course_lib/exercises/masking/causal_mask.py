@@ -10,11 +10,11 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import masking
-from course_lib.checking.edits import Edited
-from course_lib.checking.exercise import Case, Exercise, Hint, Misconception, Pair
 from course_lib.exercises.common import integer, sizes
 from course_lib.exercises.masking.shared import LESSON, WITHHELD, wrong_dtypes
 from course_lib.exercises.worked_examples import B
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import Case, Exercise, Hint, Misconception, Pair
 
 
 def _causal_cases(generator: Generator, hidden: bool) -> Iterator[Case]:

@@ -9,11 +9,11 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import masking
-from course_lib.checking.edits import Edited
-from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import SMALLEST, sizes
 from course_lib.exercises.masking.shared import LESSON, WITHHELD, batch_sizes, random_padding, wrong_dtypes
 from course_lib.exercises.worked_examples import B
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 
 
 def _combined_cases(generator: Generator, hidden: bool) -> Iterator[Case]:

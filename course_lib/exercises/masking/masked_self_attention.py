@@ -10,9 +10,6 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import masking
-from course_lib.checking.edits import Edited
-from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
-from course_lib.checking.ready_made import FUSED_ATTENTION
 from course_lib.exercises.common import Kind, and_turned_around, integer, kinds, sizes
 from course_lib.exercises.masking.shared import (
     BROADCAST,
@@ -31,6 +28,9 @@ from course_lib.exercises.masking.shared import (
     wrong_masks,
 )
 from course_lib.exercises.worked_examples import B
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.judging.ready_made import FUSED_ATTENTION
 
 
 def _self_attention_cases(generator: Generator, hidden: bool) -> Iterator[Case]:

@@ -9,9 +9,6 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import masking
-from course_lib.checking.edits import Edited
-from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
-from course_lib.checking.ready_made import MASKED_SOFTMAX
 from course_lib.exercises.common import Kind, and_turned_around, integer, sizes
 from course_lib.exercises.masking.shared import (
     BARE_EXP,
@@ -31,6 +28,9 @@ from course_lib.exercises.masking.shared import (
     wrong_dimensions,
     wrong_masks,
 )
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.judging.ready_made import MASKED_SOFTMAX
 
 
 def _masked_cases(generator: Generator, hidden: bool) -> Iterator[Case]:

@@ -9,10 +9,10 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import masking
-from course_lib.checking.edits import Edit, Edited
-from course_lib.checking.exercise import Case, Misconception
 from course_lib.exercises.common import LITTLE_LEFT, Kind, integer, kinds, sizes
 from course_lib.exercises.worked_examples import B
+from course_lib.judging.edits import Edit, Edited
+from course_lib.judging.exercise import Case, Misconception
 
 LESSON = "02_masking"
 

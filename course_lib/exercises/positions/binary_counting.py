@@ -9,10 +9,10 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import positions
-from course_lib.checking.edits import Edited
-from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import integer
 from course_lib.exercises.positions.shared import LESSON, WITHHELD
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 
 
 def _binary_cases(generator: Generator, hidden: bool) -> Iterator[Case]:

@@ -11,11 +11,11 @@ import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
 from course_lib import positions
-from course_lib.checking.edits import Edited
-from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import Kind, and_turned_around, integer, kinds, sizes
 from course_lib.exercises.positions.shared import LESSON, WITHHELD
 from course_lib.exercises.worked_examples import A
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 
 
 def _learned_cases(generator: Generator, hidden: bool) -> Iterator[Case]:

@@ -10,10 +10,10 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib import positions
-from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import integer, predicted
 from course_lib.exercises.positions.shared import LESSON, WITHHELD, places_of, random_order
 from course_lib.exercises.worked_examples import B
+from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 
 CHASE = torch.tensor([0, 4, 2, 3, 1])
 """S3's pair: *the dog chased the cat* with dog and cat in each other's place."""

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import torch
 from torch import Generator, Tensor
 
-from course_lib.checking.edits import Edited
-from course_lib.checking.exercise import Misconception
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import Misconception
 
 LESSON = "03_positions"
 

@@ -11,10 +11,10 @@ from torch import Generator, Tensor
 
 from course_lib import positions
 from course_lib.attention import scaled_dot_product_attention
-from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import and_turned_around, integer, kinds, predicted
 from course_lib.exercises.positions.shared import LESSON, WITHHELD, random_order
 from course_lib.exercises.worked_examples import B
+from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 
 
 def _shuffled_cases(generator: Generator, hidden: bool) -> Iterator[Case]:

@@ -9,12 +9,12 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from course_lib.checking.edits import Edited
-from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
-from course_lib.checking.ready_made import FUSED_ATTENTION
 from course_lib.exercises.common import SMALLEST, Kind, alike, and_turned_around, integer, sizes
 from course_lib.exercises.since_2017.shared import LESSON, WITHHELD, no_gradient
 from course_lib.exercises.worked_examples import A
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.judging.ready_made import FUSED_ATTENTION
 from course_lib.references import since_2017
 
 

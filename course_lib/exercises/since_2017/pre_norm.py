@@ -9,12 +9,12 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from course_lib.checking.edits import Edited
-from course_lib.checking.exercise import Callback, Case, Exercise, Hint, Misconception
-from course_lib.checking.recorded.stand_ins import Tanh
 from course_lib.exercises.common import Kind, and_turned_around, kinds
 from course_lib.exercises.since_2017.shared import LESSON, WITHHELD
 from course_lib.exercises.worked_examples import B
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import Callback, Case, Exercise, Hint, Misconception
+from course_lib.judging.recorded.stand_ins import Tanh
 from course_lib.references import since_2017
 from course_lib.references.since_2017 import Layer
 

@@ -8,12 +8,12 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from course_lib.checking.edits import Edited
-from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
-from course_lib.checking.ready_made import NORMALISATION
 from course_lib.exercises.common import and_turned_around, kinds, sizes
 from course_lib.exercises.since_2017.shared import DOUBLE, LESSON, WITHHELD, no_gradient
 from course_lib.exercises.worked_examples import B
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.judging.ready_made import NORMALISATION
 from course_lib.modern import rms_norm
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from course_lib.checking.exercise import Misconception
+from course_lib.judging.exercise import Misconception
 
 LESSON = "12_since_2017"
 

@@ -9,9 +9,6 @@ from itertools import pairwise
 
 from torch import Generator
 
-from course_lib.checking.edits import Edited
-from course_lib.checking.exercise import CORE, Callback, Case, Exercise, Hint, Misconception
-from course_lib.checking.ready_made import TOKENIZERS
 from course_lib.exercises.subwords.shared import (
     FEW_LETTERS,
     GERMAN,
@@ -25,6 +22,9 @@ from course_lib.exercises.subwords.shared import (
     random_source,
     random_words,
 )
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import CORE, Callback, Case, Exercise, Hint, Misconception
+from course_lib.judging.ready_made import TOKENIZERS
 from course_lib.text import subwords
 from course_lib.text.subwords import Merge, Pieces
 

@@ -8,8 +8,6 @@ from functools import partial
 
 from torch import Generator
 
-from course_lib.checking.edits import Edited
-from course_lib.checking.exercise import Case, Exercise, Hint, Misconception, Pair
 from course_lib.exercises.common import integer
 from course_lib.exercises.subwords.shared import (
     LESSON,
@@ -17,6 +15,8 @@ from course_lib.exercises.subwords.shared import (
     join_in_a_list,
     random_source,
 )
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import Case, Exercise, Hint, Misconception, Pair
 from course_lib.text import subwords
 from course_lib.text.subwords import Merge, Pieces
 

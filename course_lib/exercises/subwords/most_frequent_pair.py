@@ -7,8 +7,6 @@ from functools import partial
 
 from torch import Generator
 
-from course_lib.checking.edits import Edited
-from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.subwords.shared import (
     FEW_LETTERS,
     GERMAN,
@@ -20,6 +18,8 @@ from course_lib.exercises.subwords.shared import (
     random_source,
     random_words,
 )
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.text import subwords
 from course_lib.text.subwords import Merge
 

@@ -7,10 +7,10 @@ from functools import partial
 
 from torch import Generator
 
-from course_lib.checking.edits import Edited
-from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import integer, predicted
 from course_lib.exercises.subwords.shared import LESSON, WITHHELD
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.text import subwords
 
 

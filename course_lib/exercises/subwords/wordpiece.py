@@ -8,10 +8,10 @@ from functools import partial
 
 from torch import Generator
 
-from course_lib.checking.edits import Edited
-from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
-from course_lib.checking.ready_made import TOKENIZERS
 from course_lib.exercises.subwords.shared import LESSON, WITHHELD, random_source
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.judging.ready_made import TOKENIZERS
 from course_lib.text import subwords
 
 _BERT_LIKE = "p l a y ##i ##n ##g ##e ##d ##l ##a ##y play ##ing ##ed pla".split()

@@ -10,7 +10,6 @@ import torch
 from torch import Generator, Tensor, nn
 
 from course_lib import bags
-from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import SMALLEST, as_it_is, integer, sizes
 from course_lib.exercises.words_in_a_bag.shared import (
     LESSON,
@@ -22,6 +21,7 @@ from course_lib.exercises.words_in_a_bag.shared import (
     words_of,
     wrong_means,
 )
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 
 
 def _weights(generator: Generator, vocab_size: int, d_model: int, classes: int) -> dict[str, Tensor]:

@@ -11,10 +11,10 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib import bags
-from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
-from course_lib.checking.ready_made import COSINE
 from course_lib.exercises.common import SMALLEST, Kind, and_turned_around, as_it_is, integer
 from course_lib.exercises.words_in_a_bag.shared import LESSON, WITHHELD
+from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.judging.ready_made import COSINE
 
 
 def _cosine_cases(generator: Generator, hidden: bool) -> Iterator[Case]:

@@ -10,9 +10,9 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib import bags
-from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import SMALLEST, Kind, and_turned_around, as_it_is, integer
 from course_lib.exercises.words_in_a_bag.shared import DOG_CHASED_CAT, LESSON, TABLE, WITHHELD, random_ids
+from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 
 
 def _look_up_cases(generator: Generator, hidden: bool) -> Iterator[Case]:

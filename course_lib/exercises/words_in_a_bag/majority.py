@@ -11,9 +11,9 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib import bags
-from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import integer
 from course_lib.exercises.words_in_a_bag.shared import LESSON, WITHHELD, mean_of
+from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 
 
 def _majority_cases(generator: Generator, hidden: bool) -> Iterator[Case]:

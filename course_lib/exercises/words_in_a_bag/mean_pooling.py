@@ -9,7 +9,6 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import bags
-from course_lib.checking.exercise import CORE, Case, Exercise, Hint, Misconception, Pair
 from course_lib.exercises.common import SMALLEST, Kind, and_turned_around, integer
 from course_lib.exercises.words_in_a_bag.shared import (
     DOG_CHASED_CAT,
@@ -23,6 +22,7 @@ from course_lib.exercises.words_in_a_bag.shared import (
     words_of,
     wrong_means,
 )
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception, Pair
 
 
 def _pooling_cases(generator: Generator, hidden: bool) -> Iterator[Case]:

@@ -9,9 +9,9 @@ from functools import partial
 from torch import Generator, nn
 
 from course_lib import bags
-from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.common import integer
 from course_lib.exercises.words_in_a_bag.shared import LESSON, WITHHELD
+from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 
 
 def _parameter_cases(generator: Generator, hidden: bool) -> Iterator[Case]:

@@ -12,8 +12,8 @@ import torch
 from torch import Generator
 
 from course_lib import bags
-from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.exercises.words_in_a_bag.shared import LESSON, WITHHELD
+from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 
 _WORDS = ("the", "a", "dog", "cat", "cow", "mouse", "chased", "saw", "only", "slept", "never", "god", "was", "on", "no")
 """Some of them are others with their letters shuffled."""

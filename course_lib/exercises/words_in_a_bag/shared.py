@@ -8,8 +8,8 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from course_lib.checking.exercise import Misconception
 from course_lib.exercises.common import as_it_is
+from course_lib.judging.exercise import Misconception
 from course_lib.masking import padding_mask
 
 LESSON = "00_words_in_a_bag"

@@ -21,10 +21,12 @@ from autograder.box.fork_server.client import ForkServer
 from autograder.box.frames import ProtocolError
 from autograder.box.protocol import Decoder, Encoder, decode_call, decode_case, encode_case
 from autograder.limits import Limits
-from course_lib.checking import AnswerKey, Callback, Case, Exercise, Misconception, Outcome, Verdict, judge, observe
-from course_lib.checking.exercise import CallRefused, Value
-from course_lib.checking.ready_made import SOFTMAX
-from course_lib.checking.verdict import USED_BEFORE
+from course_lib.judging.answer_key import AnswerKey
+from course_lib.judging.exercise import Callback, CallRefused, Case, Exercise, Misconception, Value
+from course_lib.judging.judge import judge
+from course_lib.judging.observation import Outcome, observe
+from course_lib.judging.ready_made import SOFTMAX
+from course_lib.judging.verdict import USED_BEFORE, Verdict
 from course_lib.references.evaluation import edit_distance
 from tests.autograder.box.fork_server.test_client import FORGE
 

@@ -116,7 +116,7 @@ def test_what_is_imported_when_something_is_called_is_known_apart(tmp_path: Path
 
 def test_the_copy_holds_python_files_only_and_nothing_withheld(tmp_path: Path) -> None:
     modules = copy_library(tmp_path, ["course_lib.attention"])
-    assert "course_lib.checking.observation" in modules
+    assert "course_lib.judging.observation" in modules
     assert not {"course_lib.attention", "course_lib.masking"} & set(modules)
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert {path.suffix for path in files} == {".py"}
@@ -127,5 +127,5 @@ def test_the_copy_holds_python_files_only_and_nothing_withheld(tmp_path: Path) -
 def test_only_what_exists_and_is_not_needed_can_be_withheld(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"course_lib\.atention"):
         copy_library(tmp_path, ["course_lib.atention"])
-    with pytest.raises(BadInput, match=r"course_lib\.checking"):
-        copy_library(tmp_path, ["course_lib.checking"])
+    with pytest.raises(BadInput, match=r"course_lib\.judging"):
+        copy_library(tmp_path, ["course_lib.judging"])

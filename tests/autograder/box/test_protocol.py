@@ -37,10 +37,10 @@ from autograder.box.protocol import (
     encode_observation,
 )
 from course_lib import exercises
-from course_lib.checking import Exercise, arrays
-from course_lib.checking.arrays import Array, keep_arrays
-from course_lib.checking.exercise import Case
-from course_lib.checking.observation import Foreign, Observation, Outcome, Raised
+from course_lib.judging import arrays
+from course_lib.judging.arrays import Array, keep_arrays
+from course_lib.judging.exercise import Case, Exercise
+from course_lib.judging.observation import Foreign, Observation, Outcome, Raised
 
 LIMIT = 1 << 20
 

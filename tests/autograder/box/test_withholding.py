@@ -219,9 +219,9 @@ def test_nothing_withheld_is_in_the_memory_or_the_files_of_a_box(sampled_lesson:
     allowed = held_modules(modules, withheld(lesson), held(lesson))
     absent = {name: sentences(importlib.import_module(name)) for name in sorted(set(modules) - allowed)}
     assert any(absent.values())
-    present = sentences(importlib.import_module("course_lib.checking.observation"))
+    present = sentences(importlib.import_module("course_lib.judging.observation"))
     with ForkServer(withheld(lesson), Level.L2, held=held(lesson)) as fork_server, fork_server.open_box() as box:
-        box.run_cell("import course_lib.checking.observation")
+        box.run_cell("import course_lib.judging.observation")
         found = {line for piece in memory(box._handle.process) for line in present if line in piece}
         assert found, "the search finds nothing at all"
         for piece in memory(box._handle.process):

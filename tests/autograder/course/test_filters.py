@@ -11,8 +11,9 @@ from nbconvert.exporters import HTMLExporter
 from autograder.course.course import Course
 from autograder.course.filters import clean_html
 from course_lib import exercises
-from course_lib.checking import Verdict, check
-from course_lib.checking.render import STYLE
+from course_lib.checking import check
+from course_lib.judging.render import STYLE
+from course_lib.judging.verdict import Verdict
 
 ROOT = Path(__file__).parents[3]
 

@@ -8,7 +8,8 @@ import pytest
 
 from autograder.course.own_exercises import files_of_own
 from course_lib.exercises import COURSE
-from course_lib.exercises.catalogue import Catalogue, UnusableExercises
+from course_lib.exercises.catalogue import Catalogue
+from course_lib.judging.errors import UnusableExercises
 
 MODULE = """
 import numbers

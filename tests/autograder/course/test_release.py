@@ -25,8 +25,8 @@ from autograder.course.release import Role, check_release, release
 from autograder.course.store.builds import changed_lessons, remember, solution_lessons
 from autograder.errors import BadInput
 from course_lib import exercises
-from course_lib.checking import Case, Exercise
 from course_lib.checking.notebook import IMPORTED_CHECK
+from course_lib.judging.exercise import Case, Exercise
 
 REPOSITORY = Path(__file__).parents[3]
 
@@ -242,7 +242,7 @@ def test_a_file_that_stays_the_same_keeps_its_time(course: Course) -> None:
 
 EXERCISES = """
 from toy_points import POINTS
-from course_lib.checking import Case, Exercise
+from course_lib.judging.exercise import Case, Exercise
 
 EXERCISES = [
     Exercise(

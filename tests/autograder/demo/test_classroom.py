@@ -22,7 +22,7 @@ from autograder.demo.students import STUDENTS
 from autograder.gradebook.results import ClassResult
 from autograder.grading.batch import grade_assignment
 from course_lib import exercises
-from course_lib.checking import Outcome
+from course_lib.judging.observation import Outcome
 
 REPOSITORY = Path(__file__).parents[3]
 

@@ -30,7 +30,7 @@ from autograder.demo.student import (
 )
 from autograder.demo.students import CLASS, EDITS, EXPECTED, STUDENTS
 from course_lib import exercises
-from course_lib.checking import Outcome
+from course_lib.judging.observation import Outcome
 
 LESSON = "01_attention"
 SCORES = "attention.scores"

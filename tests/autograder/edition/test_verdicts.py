@@ -21,10 +21,10 @@ from autograder.edition.recording import same_inputs, write_lesson
 from autograder.edition.verdicts import Compared, compare, compare_lesson, known_answers, summary
 from benchmarks.answers import ANSWERS, Block, answer, blocks
 from course_lib import exercises
-from course_lib.checking import Callback, Case
-from course_lib.checking.recorded.reading import RecordedExercise, read_exercises
-from course_lib.checking.recorded.stand_ins import StandIn
 from course_lib.exercises.catalogue import Catalogue
+from course_lib.judging.exercise import Callback, Case
+from course_lib.judging.recorded.reading import RecordedExercise, read_exercises
+from course_lib.judging.recorded.stand_ins import StandIn
 
 ROOT = Path(__file__).parents[3]
 SAMPLE = {

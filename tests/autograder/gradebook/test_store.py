@@ -13,7 +13,7 @@ from autograder.gradebook import store
 from autograder.gradebook.access import open_gradebook
 from autograder.gradebook.record import CaseRecord, Change, Conditions, ExerciseRecord, Record, RunRecord, Standing
 from autograder.gradebook.session import GradebookSession
-from course_lib.checking import Outcome
+from course_lib.judging.observation import Outcome
 
 LESSON = "01_toy"
 CASES = (

@@ -9,7 +9,7 @@ from autograder.course.address import Address
 from autograder.gradebook.access import open_gradebook
 from autograder.gradebook.record import CaseRecord, Conditions, ExerciseRecord, Record, RunRecord
 from autograder.gradebook.writer import Entry, GradebookWriter
-from course_lib.checking import Outcome
+from course_lib.judging.observation import Outcome
 
 LESSON = "01_toy"
 CHECK, ZERO, WRITTEN = "toy-double-check", "toy-zero-check", "toy-why-written"

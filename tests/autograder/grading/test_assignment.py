@@ -15,7 +15,7 @@ from autograder.grading.assignment import _GRADING, Assignment
 from autograder.grading.digests.versions import code_of
 from autograder.limits import Allowance
 from course_lib import exercises
-from course_lib.checking import ready_made
+from course_lib.judging import ready_made
 from tests.autograder.small_class import LESSON, ROOT, make_course, replace_exercise
 
 
@@ -82,8 +82,8 @@ def test_the_code_that_grades_is_found_with_all_it_imports() -> None:
         "autograder/intake/submission.py",
         "autograder/box/inside/child.py",
         "autograder/box/confinement/seccomp.py",
-        "course_lib/checking/compare.py",
-        "course_lib/checking/judge.py",
+        "course_lib/judging/compare.py",
+        "course_lib/judging/judge.py",
     } <= found
     assert not {"autograder/cli.py", "autograder/pages/feedback.py", "autograder/pages/terminal.py"} & found
 

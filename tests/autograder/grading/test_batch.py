@@ -32,7 +32,7 @@ from autograder.grading.plan import FORCED, LEFT_UNDONE, SUBMITTED_AGAIN
 from autograder.grading.task import Finished, Task
 from autograder.limits import Limits
 from autograder.pages.class_report import class_page
-from course_lib.checking import Outcome
+from course_lib.judging.observation import Outcome
 from tests.autograder.small_class import (
     BY_NAME,
     LESSON,

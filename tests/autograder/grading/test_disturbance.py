@@ -14,7 +14,7 @@ from autograder.grading.notebook_runner import Graded, grade_notebook
 from autograder.limits import Limits
 from autograder.repair import Cell, CellKind
 from course_lib import exercises
-from course_lib.checking import PUBLIC_SEED, AnswerKey
+from course_lib.judging.answer_key import PUBLIC_SEED, AnswerKey
 
 SCORES = "def dot_product_scores(q, k):\n    return q @ k.transpose(-2, -1)"
 SCALE = "def scale_scores(scores, d_head):\n    return scores / math.sqrt(d_head)"

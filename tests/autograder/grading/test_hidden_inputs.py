@@ -14,7 +14,7 @@ from autograder.cli import main
 from autograder.course.course import Course
 from autograder.grading.answer_keys import AnswerKeys
 from course_lib import exercises
-from course_lib.checking import Case
+from course_lib.judging.exercise import Case
 from tests.autograder.small_class import LESSON, hand_in, make_course
 
 EXERCISE = exercises.find("attention.scores")

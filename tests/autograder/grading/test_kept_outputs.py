@@ -8,8 +8,7 @@ import torch
 
 from autograder.grading import kept_outputs as keeping
 from autograder.grading.kept_outputs import OutputKeeper, keep_observation
-from course_lib.checking import Observation
-from course_lib.checking.observation import Foreign
+from course_lib.judging.observation import Foreign, Observation
 
 
 def stream(text: str) -> dict[str, Any]:

@@ -21,8 +21,9 @@ from autograder.grading.notebook_runner import Graded, grade_notebook
 from autograder.limits import Allowance, Limits
 from autograder.repair import Cell, CellKind
 from course_lib import exercises
-from course_lib.checking import PUBLIC_SEED, AnswerKey, Case, Exercise, Observation, Outcome, observe
-from course_lib.checking.observation import Raised
+from course_lib.judging.answer_key import PUBLIC_SEED, AnswerKey
+from course_lib.judging.exercise import Case, Exercise
+from course_lib.judging.observation import Observation, Outcome, Raised, observe
 
 SCORES = "attention.scores"
 SCALE = "attention.scale"

@@ -22,7 +22,7 @@ from autograder.grading.kinds import strategy_for
 from autograder.grading.plan import FIRST, FORCED, LEFT_UNDONE, OVERWRITTEN, SUBMITTED_AGAIN, Plan, make_plan
 from autograder.intake.submission import list_submissions
 from autograder.limits import Limits
-from course_lib.checking import Exercise
+from course_lib.judging.exercise import Exercise
 from tests.autograder.small_class import BY_NAME, LESSON, by_student, hand_in, make_course, replace_exercise, rows, why
 
 Pinned = dict[str, str]

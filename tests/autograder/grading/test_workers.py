@@ -19,7 +19,7 @@ from autograder.grading import exercise_strategy, workers
 from autograder.grading.batch import grade_assignment
 from autograder.grading.task import Finished, Task
 from autograder.limits import Limits
-from course_lib.checking import Outcome
+from course_lib.judging.observation import Outcome
 from tests.autograder.small_class import (
     BY_NAME,
     CHECKED,

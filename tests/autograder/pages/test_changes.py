@@ -5,7 +5,7 @@ from __future__ import annotations
 from autograder.gradebook.changes.adjustments import Adjustment, adjusted
 from autograder.gradebook.record import Conditions, ExerciseRecord, HandGrade, Record
 from autograder.pages.changes import remarks_on_changes
-from course_lib.checking import Outcome
+from course_lib.judging.observation import Outcome
 
 
 def record(student: str, *by_hand: HandGrade) -> Record:

@@ -10,7 +10,7 @@ from bs4 import BeautifulSoup, Tag
 from autograder.gradebook.record import ExerciseRecord, HandGrade, Record
 from autograder.pages.class_report import render_class
 from course_lib import exercises
-from course_lib.checking import Outcome
+from course_lib.judging.observation import Outcome
 from tests.autograder.records import exercise_record, record
 
 SCALE = "attention.scale"

@@ -13,8 +13,8 @@ from autograder.gradebook.record import Record
 from autograder.pages.class_report import render_class
 from autograder.pages.deadlines import deadline_for_student, late_in_brief, moment_in_words, remarks_on_deadlines
 from autograder.pages.feedback import render_feedback
-from course_lib.checking import Outcome
 from course_lib.exercises import COURSE
+from course_lib.judging.observation import Outcome
 from tests.autograder.records import exercise_record, record
 
 LESSON = "01_attention"

@@ -16,7 +16,7 @@ from autograder.gradebook.deadlines.lateness import Lateness
 from autograder.gradebook.record import HandGrade, Record
 from autograder.pages.export import DEADLINE_COLUMNS, export
 from autograder.platforms.roster import CsvTable, Person, Roster
-from course_lib.checking import Outcome
+from course_lib.judging.observation import Outcome
 from tests.autograder.records import exercise_record, record
 
 LESSON, NEXT = "01_attention", "02_masking"

@@ -12,7 +12,7 @@ from autograder.gradebook.record import HandGrade
 from autograder.intake import sanitise
 from autograder.pages import feedback
 from autograder.pages.feedback import render_feedback
-from course_lib.checking import Outcome
+from course_lib.judging.observation import Outcome
 from course_lib.show import attention_stepper
 from course_lib.show.interactive import script, script_hash
 from tests.autograder.records import exercise_record, record

@@ -10,8 +10,8 @@ from rich.console import Console
 from autograder.gradebook.record import Change, HandGrade, Record, Standing
 from autograder.gradebook.results import ClassResult, Grading
 from autograder.pages.terminal import exercise_records, print_class, print_exercises
-from course_lib.checking import Outcome
 from course_lib.exercises import COURSE
+from course_lib.judging.observation import Outcome
 from tests.autograder.records import exercise_record, record
 
 PASSED = exercise_record("attention.scores", 2.0, 2, Outcome.PASSED)

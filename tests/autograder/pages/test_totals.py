@@ -11,7 +11,7 @@ from autograder.course.semester import Late, LessonTerms, Semester
 from autograder.gradebook.deadlines.lateness import Lateness
 from autograder.gradebook.record import HandGrade, Record
 from autograder.pages.totals import Total, remarks_on_totals, totals_of
-from course_lib.checking import Outcome
+from course_lib.judging.observation import Outcome
 from tests.autograder.records import exercise_record, record
 
 FIRST, SECOND, THIRD = "01_attention", "02_masking", "03_positions"

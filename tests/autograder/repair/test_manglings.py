@@ -29,7 +29,8 @@ from autograder.intake.submission import read_notebook, read_submission
 from autograder.limits import Limits
 from autograder.repair import Release, answers_in, repair
 from course_lib import exercises
-from course_lib.checking import PUBLIC_SEED, AnswerKey, Exercise
+from course_lib.judging.answer_key import PUBLIC_SEED, AnswerKey
+from course_lib.judging.exercise import Exercise
 from tests.autograder.answered_lesson import LESSON, RELEASED, Cell, Notebook, filled, graded, released
 
 Mangle = Callable[[Notebook], Notebook | None]

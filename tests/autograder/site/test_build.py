@@ -164,7 +164,7 @@ def test_the_library_has_no_page_about_what_gives_answers_away() -> None:
     pages = library_pages()
     assert {"library", "library/attention", "library/text"} <= pages.keys()
     assert "course_lib.text.batches" in pages["library/text"]
-    assert not {"library/exercises", "library/checking"} & pages.keys()
+    assert not {"library/exercises", "library/checking", "library/judging"} & pages.keys()
 
 
 def test_the_command_tells_what_sphinx_warned_of(

@@ -79,7 +79,7 @@ def test_what_is_kept_is_a_notebook(course: Course) -> None:
 @pytest.mark.parametrize(
     ("lesson", "inside", "outside"),
     [
-        ("02_masking", "masking.py exercises/masking/causal_mask.py checking/judge.py", "recurrent.py"),
+        ("02_masking", "masking.py exercises/masking/causal_mask.py judging/judge.py", "recurrent.py"),
         ("07_gpt", "models.py blocks.py exercises/gpt/shared.py", "exercises/bert/shared.py recurrent.py"),
         ("08_subwords", "text/subwords.py text/shakespeare.txt", "exercises/masking/causal_mask.py recurrent.py"),
     ],

@@ -9,13 +9,15 @@ from functools import partial
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
-from course_lib.checking import Outcome, Verdict, check, progress
+from course_lib.checking import check, progress
 from course_lib.exercises.catalogue import Catalogue
+from course_lib.judging.observation import Outcome
+from course_lib.judging.verdict import Verdict
 from course_lib.learner import watch
 from course_lib.learner.kept_answers import kept_at
 from course_lib.learner.progress_file import progress_file
 from course_lib.learner.watch import Watch
-from tests.course_lib.checking.samples import DOUBLE
+from tests.course_lib.judging.samples import DOUBLE
 
 
 @pytest.fixture

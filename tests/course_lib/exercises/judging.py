@@ -8,7 +8,10 @@ from functools import cache
 from torch import Tensor
 
 from course_lib import exercises
-from course_lib.checking import AnswerKey, Verdict, judge, observe
+from course_lib.judging.answer_key import AnswerKey
+from course_lib.judging.judge import judge
+from course_lib.judging.observation import observe
+from course_lib.judging.verdict import Verdict
 
 
 def verdict(exercise_id: str, answer: Callable[..., object], seed: int | None = 5) -> Verdict:

@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from course_lib.checking import Outcome
+from course_lib.judging.observation import Outcome
 from tests.course_lib.exercises.judging import mistake, verdict
 
 

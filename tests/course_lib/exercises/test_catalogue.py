@@ -10,10 +10,11 @@ import pytest
 
 from autograder.grading.digests.fingerprints import of_exercise
 from course_lib.exercises import COURSE
-from course_lib.exercises.catalogue import Catalogue, UnknownName, UnusableExercises, own_catalogue
+from course_lib.exercises.catalogue import Catalogue, UnknownName, own_catalogue
+from course_lib.judging.errors import UnusableExercises
 
 EXERCISE = """
-from course_lib.checking import Case, Exercise
+from course_lib.judging.exercise import Case, Exercise
 
 
 def slope(x, y):

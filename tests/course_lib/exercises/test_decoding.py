@@ -12,8 +12,8 @@ from torch import Tensor
 from torch.testing import assert_close
 
 from course_lib import exercises
-from course_lib.checking import Outcome, observe
 from course_lib.exercises.decoding.shared import BEHIND_DIE_KATZE
+from course_lib.judging.observation import Outcome, observe
 from tests.course_lib.exercises.judging import mistake, verdict
 
 Step = Callable[[Tensor], Tensor]

@@ -11,8 +11,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from course_lib.blocks import FeedForward
-from course_lib.checking import Outcome
 from course_lib.exercises.encoder_decoder.shared import meowed_table
+from course_lib.judging.observation import Outcome
 from course_lib.multihead import MultiHeadAttention
 from course_lib.references.encoder_decoder import AddAndNorm
 from tests.course_lib.exercises.judging import mistake, verdict

@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from course_lib import exercises
-from course_lib.checking import Outcome
-from course_lib.checking.rules import Code
+from course_lib.judging.observation import Outcome
+from course_lib.judging.rules import Code
 from tests.course_lib.exercises.judging import mistake, verdict
 
 Words = Sequence[str]

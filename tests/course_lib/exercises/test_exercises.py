@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from course_lib import exercises
-from course_lib.checking import Exercise, observe
-from course_lib.checking.wording.sizes import LEADING, named_sizes
 from course_lib.exercises import masking
+from course_lib.judging.exercise import Exercise
+from course_lib.judging.observation import observe
+from course_lib.judging.wording.sizes import LEADING, named_sizes
 from course_lib.learner.solutions import solution_of
 
 ROOT = Path(__file__).parents[3]

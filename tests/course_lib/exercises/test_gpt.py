@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from course_lib.blocks import BlockConfig, EncoderBlock
-from course_lib.checking import Outcome
+from course_lib.judging.observation import Outcome
 from course_lib.positions import LearnedPositions
 from tests.course_lib.exercises.judging import mistake, verdict
 

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from course_lib.attention import attention
 from course_lib.blocks import PlainEncoderBlock, add_and_norm
-from course_lib.checking import Outcome
+from course_lib.judging.observation import Outcome
 from course_lib.multihead import join_heads, split_heads
 from tests.course_lib.exercises.judging import is_told, mistake, verdict
 

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor, nn
 from torch.testing import assert_close
 
-from course_lib.checking import Outcome
 from course_lib.exercises.worked_examples import B
+from course_lib.judging.observation import Outcome
 from tests.course_lib.exercises.judging import mistake, verdict
 
 

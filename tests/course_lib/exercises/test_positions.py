@@ -13,8 +13,8 @@ from torch import Tensor, nn
 
 from course_lib import exercises
 from course_lib.attention import scaled_dot_product_attention
-from course_lib.checking import Outcome
 from course_lib.exercises.positions import same_under_causal_mask, shift_matrix, shuffled_outputs
+from course_lib.judging.observation import Outcome
 from tests.course_lib.exercises.judging import verdict
 
 SHUFFLE, MASKED = "positions.shuffled_outputs", "positions.same_under_causal_mask"

@@ -10,8 +10,8 @@ from itertools import pairwise
 import pytest
 
 from course_lib import exercises
-from course_lib.checking import Outcome
 from course_lib.exercises.subwords.shared import PLAY
+from course_lib.judging.observation import Outcome
 from course_lib.text.subwords import BytePairVocabulary
 from tests.course_lib.exercises.judging import mistake, verdict
 

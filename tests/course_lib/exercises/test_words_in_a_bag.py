@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.testing import assert_close
 
 from course_lib import exercises
-from course_lib.checking import Outcome
+from course_lib.judging.observation import Outcome
 from tests.course_lib.exercises.judging import mistake, verdict
 
 

@@ -17,6 +17,8 @@ from course_lib.ground.moved import Moved
 ROOT = Path(course_lib.__file__).parents[1]
 
 BEFORE = """
+from course_lib.checking.arrays import numpy_generator
+from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
 from course_lib.continuation import continuation
 from course_lib.data import collate, examples, pad, translation_data
 from course_lib.fast_subwords import BERT_SPECIAL, SubwordVocabulary

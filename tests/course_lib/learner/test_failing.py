@@ -13,12 +13,15 @@ import torch
 from torch import Tensor, nn
 
 from course_lib import exercises
-from course_lib.checking import Case, Exercise, case, check, judge, observe
-from course_lib.checking.answer_key import AnswerKey
+from course_lib.checking import case, check
 from course_lib.checking.notebook import NoCase
+from course_lib.judging.answer_key import AnswerKey
+from course_lib.judging.exercise import Case, Exercise
+from course_lib.judging.judge import judge
+from course_lib.judging.observation import observe
 from course_lib.learner.failing import FailingCase, failing_case
 from course_lib.learner.progress_file import progress_file
-from tests.course_lib.checking.samples import DOUBLE, SCALE
+from tests.course_lib.judging.samples import DOUBLE, SCALE
 
 
 @pytest.fixture(autouse=True)

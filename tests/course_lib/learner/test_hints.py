@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from course_lib import exercises
-from course_lib.checking import Exercise, Hint, hint
-from course_lib.checking.exercise import DEPTHS
+from course_lib.checking import hint
+from course_lib.judging.exercise import DEPTHS, Exercise, Hint
 from course_lib.learner import solutions
 from course_lib.learner.hints import next_hint
 from course_lib.learner.progress_file import History, progress_file

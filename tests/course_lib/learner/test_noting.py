@@ -9,7 +9,9 @@ import pytest
 from torch import Tensor
 
 from course_lib import exercises
-from course_lib.checking import Outcome, Verdict, check, hint
+from course_lib.checking import check, hint
+from course_lib.judging.observation import Outcome
+from course_lib.judging.verdict import Verdict
 from course_lib.learner import noting, solutions
 from course_lib.learner.noting import noted
 from course_lib.learner.progress_file import progress_file

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bs4 import BeautifulSoup
 
-from course_lib.checking.render import TEXT_WIDTH
+from course_lib.judging.render import TEXT_WIDTH
 from course_lib.learner.panel import HelpPanel, Section
 
 PANEL = HelpPanel(

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from course_lib import exercises
-from course_lib.checking import Exercise, check, progress, solution
+from course_lib.checking import check, progress, solution
+from course_lib.judging.exercise import Exercise
 from course_lib.learner import solutions
 from course_lib.learner.progress_file import progress_file
 from course_lib.learner.solutions import SOLVED, Solution, solution_of

@@ -18,7 +18,7 @@ ATTEMPTS = (
     _poisons(
         "poison_course_library",
         "Overwrites the library's own copy in the box.",
-        "import course_lib.checking.observation as o\nopen(o.__file__, 'w').write('')",
+        "import course_lib.judging.observation as o\nopen(o.__file__, 'w').write('')",
     ),
     _poisons(
         "poison_bytecode",

@@ -73,7 +73,7 @@ ATTEMPTS = (
             "own": """
                 import sys, types
                 for name, module in list(sys.modules.items()):
-                    if name.startswith("course_lib.checking"):
+                    if name.startswith("course_lib.judging"):
                         for attribute, value in list(vars(module).items()):
                             if isinstance(value, types.FunctionType) and attribute != "call":
                                 setattr(module, attribute, lambda *args, **kwargs: None)
@@ -88,7 +88,7 @@ ATTEMPTS = (
         "Renames every outcome to passed, and gives every exercise of which it can get hold the points.",
         {
             "own": """
-                from course_lib.checking import observation
+                from course_lib.judging import observation
                 for outcome in observation.Outcome:
                     outcome._value_ = "passed"
                 observation.ENDINGS = frozenset()

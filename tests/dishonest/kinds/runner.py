@@ -41,7 +41,7 @@ ATTEMPTS = (
         "Replaces what tells a changed argument from the same one, and works in place.",
         {
             "own": """
-                from course_lib.checking import observation
+                from course_lib.judging import observation
                 observation._identical = lambda old, new: True
                 observation.modified = lambda case, arguments: ()
             """,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from course_lib.checking import Outcome
+from course_lib.judging.observation import Outcome
 from tests.dishonest.attempt import RAISED, WRONG, Attempt
 
 _SHAPE = "*q.shape[:-1], k.shape[-2]"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textwrap import dedent
 
-from course_lib.checking import Outcome
+from course_lib.judging.observation import Outcome
 from tests.dishonest.attempt import DIED, OUT_OF_MEMORY, TIMED_OUT, WRONG, ZEROS, Attempt
 
 _WIRE = """

@@ -2,7 +2,7 @@
 # What runs in this process and writes down how answers did: rewrite that instead.
 import sys
 
-from course_lib.checking import observation
+from course_lib.judging import observation
 
 genuine = observation.observe
 

@@ -32,8 +32,8 @@ from autograder.box.processes import Doing, Reading
 from autograder.box.protocol import OUT_OF_MEMORY_STATUS
 from autograder.errors import BadInput
 from autograder.limits import Limits
-from course_lib.checking.exercise import Case
-from course_lib.checking.observation import Foreign, Outcome
+from course_lib.judging.exercise import Case
+from course_lib.judging.observation import Foreign, Outcome
 from tests.autograder.box.conftest import QUICK, WITHHELD
 
 pytestmark = pytest.mark.usefixtures("processes")

@@ -15,8 +15,8 @@ from autograder.box.box import Box
 from autograder.box.endings import BoxLost
 from autograder.box.fork_server.client import ForkServer
 from autograder.limits import Limits
-from course_lib.checking.exercise import Case
-from course_lib.checking.observation import Foreign, Observation, Outcome, observe
+from course_lib.judging.exercise import Case
+from course_lib.judging.observation import Foreign, Observation, Outcome, observe
 
 POOLING = """
 import torch
@@ -247,7 +247,7 @@ def test_a_case_does_not_tell_its_name(box: Box) -> None:
 
 PATCHES = {
     "torch": "import torch\ntorch.allclose = torch.equal = lambda *a, **k: True\ntorch.Tensor.__eq__ = lambda a, b: a",
-    "observation": "import course_lib.checking.observation as o\no._plain = o._identical = o.observe = lambda *a: 3",
+    "observation": "import course_lib.judging.observation as o\no._plain = o._identical = o.observe = lambda *a: 3",
     "protocol": "import autograder.box.protocol as p\np.encode_frame = p._pack = p.save = None",
     "child": "from autograder.box.inside import child as c\nc.observe = c._reply = c.Answerer.answer = None",
     "json": "import json\njson.dumps = json.loads = None",

@@ -19,7 +19,9 @@ from autograder.grading.notebook_runner import grade_notebook
 from autograder.limits import Limits
 from autograder.repair import Cell, CellKind
 from course_lib import exercises
-from course_lib.checking import PUBLIC_SEED, AnswerKey, Case, Outcome
+from course_lib.judging.answer_key import PUBLIC_SEED, AnswerKey
+from course_lib.judging.exercise import Case
+from course_lib.judging.observation import Outcome
 
 
 def test_what_is_installed_is_there(box: Box) -> None:

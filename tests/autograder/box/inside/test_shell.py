@@ -13,7 +13,7 @@ from autograder.box.box import Box
 from autograder.box.fork_server.client import ForkServer
 from autograder.box.protocol import CellResult
 from autograder.limits import Limits
-from course_lib.checking.observation import Outcome
+from course_lib.judging.observation import Outcome
 
 
 def text(result: CellResult) -> str:

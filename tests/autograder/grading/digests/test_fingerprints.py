@@ -33,8 +33,8 @@ import math
 import torch
 
 
-from course_lib.checking import Case, Exercise, Misconception
-from course_lib.checking.ready_made import ReadyMade
+from course_lib.judging.exercise import Case, Exercise, Misconception
+from course_lib.judging.ready_made import ReadyMade
 from course_lib.exercises.common import kinds
 
 FACTOR = 2.0

@@ -63,7 +63,7 @@ def test_every_lesson_reaches_less_than_everything(tmp_path: Path) -> None:
     course = make_course(tmp_path)
     lesson = Assignment.load(course, LESSON, course.limits, skip_demos=True, feedback=True)
     reached = lesson.library.reached(lesson.own_names)
-    assert {"course_lib.show.pictures.bars", "course_lib.checking.judge"} <= reached
+    assert {"course_lib.show.pictures.bars", "course_lib.judging.judge"} <= reached
     assert len(reached) < len(lesson.library.modules)
 
 

@@ -22,7 +22,7 @@ from autograder.gradebook.results import ClassResult
 from autograder.grading.batch import grade_assignment
 from autograder.grading.preview import Preview, preview_lesson
 from autograder.grading.workers import TRIED_AGAIN
-from course_lib.checking import Outcome
+from course_lib.judging.observation import Outcome
 from tests.autograder.grading.plain.plain_course import (
     COMMENTS,
     GRADES,

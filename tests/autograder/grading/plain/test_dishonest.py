@@ -6,7 +6,7 @@ import pytest
 
 from autograder.gradebook.record import Record
 from autograder.grading.batch import grade_assignment
-from course_lib.checking import Outcome
+from course_lib.judging.observation import Outcome
 from tests.autograder.grading.plain.plain_course import NAME, cell, hand_in, make_course, submitted, write
 
 WRONG = {"first": {"mean": "def mean(values):\n    return 7\n"}, "second": {}}

@@ -13,8 +13,7 @@ from autograder.box.protocol import CellResult
 from autograder.gradebook.lesson import GradedCell
 from autograder.grading.plain.assignment import MasterCell
 from autograder.grading.plain.judging import Judged, judge
-from course_lib.checking import Outcome
-from course_lib.checking.observation import Raised
+from course_lib.judging.observation import Outcome, Raised
 
 SOURCE = """\
 assert f(1) == 2

@@ -23,7 +23,7 @@ from autograder.gradebook.record import Record
 from autograder.grading.batch import grade_assignment
 from autograder.grading.plain.refusals import refusals
 from autograder.grading.preview import preview_lesson
-from course_lib.checking import Outcome
+from course_lib.judging.observation import Outcome
 from tests.autograder.grading.plain.plain_course import CONFIG, cell, make_test, nbgrader_here, notebook
 
 pytestmark = pytest.mark.usefixtures("processes")

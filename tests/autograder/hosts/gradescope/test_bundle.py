@@ -76,7 +76,7 @@ def test_the_course_in_it_grades_as_the_real_one_and_knows_nobody(course: Course
 
 EXERCISES = """
 import slopes.data
-from course_lib.checking import Case, Exercise
+from course_lib.judging.exercise import Case, Exercise
 
 EXERCISES = [Exercise(
     id="ols.slope", lesson="01_ols", name="slope", title="The slope", statement="slope(x, y)",

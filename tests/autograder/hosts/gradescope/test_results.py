@@ -13,7 +13,11 @@ from autograder.gradebook.record import Record
 from autograder.grading.assignment import Assignment
 from autograder.grading.showing import show_verdicts
 from autograder.hosts.gradescope.results import points_by_hand, results_of
-from course_lib.checking import AnswerKey, Exercise, Outcome, Verdict, judge, observe
+from course_lib.judging.answer_key import AnswerKey
+from course_lib.judging.exercise import Exercise
+from course_lib.judging.judge import judge
+from course_lib.judging.observation import Outcome, observe
+from course_lib.judging.verdict import Verdict
 from tests.autograder.records import exercise_record, record
 from tests.autograder.small_class import LESSON, make_course
 

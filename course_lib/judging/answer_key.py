@@ -1,0 +1,180 @@
+"""What an answer is compared with: an exercise's cases, with what the reference and the known mistakes do there.
+
+These are called when they are first asked for; of a recorded exercise (`recorded/`) they are read from its files.
+"""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Protocol
+
+from course_lib.judging.compare import OF_DTYPE, Tolerance
+from course_lib.judging.errors import UnusableExercises
+from course_lib.judging.exercise import Case, Exercise, Misconception, Value
+from course_lib.judging.observation import Foreign, Observation, Outcome, foreign_in, observe, with_article
+from course_lib.judging.recorded.reading import RecordedExercise
+from course_lib.judging.steps import steps_of
+
+PROBE_SEEDS = (1706, 3762, 2017)
+"""Seeds of the cases that confirm a suspected mistake. They are public, and the same for everybody: the name
+of a mistake must not depend on which hidden inputs a student happens to get."""
+
+PUBLIC_SEED = 20170612
+"""Seed of the hidden cases outside the grader (the day "Attention Is All You Need" appeared).
+
+The grader derives its own from the course's secret."""
+
+
+class KeyedCases(Protocol):
+    """Cases, with what the reference and the known mistakes do on each."""
+
+    @property
+    def cases(self) -> list[Case]:
+        """The cases."""
+
+    @property
+    def expected(self) -> list[Observation]:
+        """What the reference does, case by case."""
+
+    def mistaken(self, misconception: Misconception, number: int) -> Observation:
+        """What a misconception does on the case of this number."""
+
+    def steps(self, number: int) -> Mapping[str, Value]:
+        """What the reference computes on the way to its result in the case of this number; nothing of a secret one."""
+
+
+class CalledCases:
+    """Keyed cases whose results are computed when they are first asked for.
+
+    Args:
+        exercise: the exercise.
+        make: draws some of its cases.
+    """
+
+    def __init__(self, exercise: Exercise, make: Callable[[], list[Case]]) -> None:
+        self.exercise = exercise
+        self._make = make
+        self._mistaken: dict[tuple[str, int], Observation] = {}
+        self._steps: dict[int, Mapping[str, Value]] = {}
+
+    @cached_property
+    def cases(self) -> list[Case]:
+        """The cases."""
+        return self._make()
+
+    @cached_property
+    def expected(self) -> list[Observation]:
+        """What the reference does, case by case."""
+        for case in self.cases:
+            _require_plain(self.exercise, f"{case.name!r} passes", [*case.args, *case.kwargs.values()])
+        observations = [observe(self.exercise.reference, case) for case in self.cases]
+        for case, observation in zip(self.cases, observations, strict=True):
+            if not (is_refusal(case, observation) if case.refused else observation.returned):
+                ends = f"does not refuse {case.name!r}" if observation.returned else f"fails on {case.name!r}"
+                raise UnusableExercises(f"{self.exercise.id}: the reference {ends}: {observation.raised}")
+            _require_plain(self.exercise, f"on {case.name!r} the reference returns", [observation.value])
+        return observations
+
+    def mistaken(self, misconception: Misconception, number: int) -> Observation:
+        """What a misconception does on the case of this number; most differ from an answer on the first one."""
+        which = misconception.id, number
+        if which not in self._mistaken:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # a known mistake may well be one that torch warns of
+                self._mistaken[which] = observe(misconception.answer, self.cases[number])
+        return self._mistaken[which]
+
+    def steps(self, number: int) -> Mapping[str, Value]:
+        """What the reference computes on the way to its result in the case of this number; nothing of a secret one."""
+        if number not in self._steps:
+            case = self.cases[number]
+            self._steps[number] = {} if case.secret or case.refused else steps_of(self.exercise, case)
+        return self._steps[number]
+
+
+class AnswerKey:
+    """The cases of an exercise with what the reference returns on each, computed once for a whole class.
+
+    The first visible case is called again after the others, and so is the first hidden one: an answer may be right once
+    and not again.
+
+    Attributes:
+        shown: the cases that a student sees.
+        kept: the hidden ones, whose inputs stay with the grader.
+        probes: those that confirm a suspected mistake, see `PROBE_SEEDS`. Nobody reads their names.
+
+    Args:
+        exercise: the exercise.
+        hidden_seed: seed of the hidden cases; None leaves them out, as students' own checks do.
+        tolerance: how near an answer must be, in place of what follows from the dtype. Known mistakes are told apart
+            without it.
+    """
+
+    def __init__(self, exercise: Exercise, hidden_seed: int | None = None, tolerance: Tolerance = OF_DTYPE) -> None:
+        self.exercise = exercise
+        self.tolerance = tolerance
+        self.kept: KeyedCases = _hidden(exercise, hidden_seed)
+        self.shown: KeyedCases
+        self.probes: KeyedCases
+        if isinstance(exercise, RecordedExercise):
+            self.shown, self.probes = exercise.recording.shown, exercise.recording.probes
+        else:
+            self.shown = CalledCases(exercise, lambda: _and_again(exercise.visible_cases()))
+            self.probes = CalledCases(exercise, lambda: _of_seeds(exercise, PROBE_SEEDS))
+
+    def with_hidden(self, seed: int) -> AnswerKey:
+        """A key that shares everything with this one but the hidden cases, which are those of a seed."""
+        key = copy.copy(self)
+        key.kept = _hidden(self.exercise, seed)
+        return key
+
+    @property
+    def visible(self) -> list[Case]:
+        """The cases that a student sees."""
+        return self.shown.cases
+
+    @property
+    def hidden(self) -> list[Case]:
+        """The cases whose inputs stay with the grader."""
+        return self.kept.cases
+
+    @property
+    def cases(self) -> list[Case]:
+        """All cases, the visible ones first."""
+        return self.visible + self.hidden
+
+    @property
+    def expected(self) -> list[Observation]:
+        """What the reference does, case by case."""
+        return self.shown.expected + self.kept.expected
+
+
+def _require_plain(exercise: Exercise, where: str, values: Sequence[Value]) -> None:
+    """Refuse a value that cannot cross from a box: it could be compared with nothing."""
+    for value in values:
+        foreign = value.type_name if isinstance(value, Foreign) else foreign_in(value)
+        if foreign:
+            raise UnusableExercises(
+                f"{exercise.id}: {where} {with_article(foreign)}, which cannot be compared; use numbers, text, arrays, "
+                "tensors, and lists, tuples and dicts of those"
+            )
+
+
+def _and_again(cases: Sequence[Case]) -> list[Case]:
+    return [*cases, *(again for case in cases[:1] for again in case.once_more())]
+
+
+def _of_seeds(exercise: Exercise, seeds: Sequence[int]) -> list[Case]:
+    return [case for seed in seeds for case in exercise.hidden_cases(seed)]
+
+
+def _hidden(exercise: Exercise, seed: int | None) -> KeyedCases:
+    return CalledCases(exercise, lambda: [] if seed is None else _and_again(exercise.hidden_cases(seed)))
+
+
+def is_refusal(case: Case, actual: Observation) -> bool:
+    """Whether a call ended with the exception that its case asks for."""
+    return actual.failure is Outcome.RAISED and actual.raised is not None and actual.raised.type_name == case.refused

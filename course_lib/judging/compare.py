@@ -1,0 +1,613 @@
+"""Comparing what came back with what was expected, and saying where they first differ.
+
+Exact first: type, device, dtype, shape. Then the values, under a tolerance that follows from the dtype.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from course_lib.judging.arrays import Array
+from course_lib.judging.exercise import Case, Value
+from course_lib.judging.observation import Foreign, Observation, argument_name, gradient_names, with_article
+
+RELATIVE_TOLERANCE = {
+    torch.float64: 1e-9,
+    torch.float32: 2e-5,
+    torch.float16: 4e-3,
+    torch.bfloat16: 2e-2,
+}
+"""The largest error allowed, as a share of the largest expected magnitude in the same tensor.
+
+Wide enough for another order of summation, for einsum or for float64 intermediates; far below any wrong
+formula. It is relative, so that a small wrong tensor does not pass for being small.
+"""
+
+
+Key = int | str | tuple[str, ...]
+"""A place inside a list, a tuple or a dict."""
+
+
+class Kind(StrEnum):
+    """What differs, in the order in which it is looked at."""
+
+    TYPE = "type"
+    DEVICE = "device"
+    DTYPE = "dtype"
+    SHAPE = "shape"
+    VALUE = "value"
+    GRADIENT = "gradient"
+    ENDING = "ending"
+    MODIFIED = "modified"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The first place where an answer differs from what was expected.
+
+    Attributes:
+        kind: what differs.
+        message: a sentence for the student.
+        index: the first differing index, for values; None otherwise.
+        expected: what was expected there, as short text.
+        actual: what came back there, as short text.
+        path: where it is inside the value: a position for each list or tuple, a key for each dict.
+    """
+
+    kind: Kind
+    message: str
+    index: tuple[int, ...] | None = None
+    expected: str = ""
+    actual: str = ""
+    path: tuple[Key, ...] = ()
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """How near a result must be, where a course says otherwise than the dtype does.
+
+    Attributes:
+        relative: the largest error allowed, as a share as in `RELATIVE_TOLERANCE`; None for what that says.
+        absolute: an error up to this is allowed as well; None for none but the rounding of zero.
+    """
+
+    relative: float | None = None
+    absolute: float | None = None
+
+    def __str__(self) -> str:
+        """In words: "1e-05, or 0.001 of the largest number"."""
+        absolute = [] if self.absolute is None else [f"{self.absolute:g}"]
+        relative = [] if self.relative is None else [f"{self.relative:g} of the largest number"]
+        return ", or ".join([*absolute, *relative])
+
+
+OF_DTYPE = Tolerance()
+"""What follows from the dtype, and nothing else."""
+
+
+@dataclass(frozen=True)
+class Strictness:
+    """How near a result must be to what was expected.
+
+    Attributes:
+        entrywise: compare each entry with its own size, not with the largest of its tensor.
+        double: a plain float comes out of tensors in double precision, and must be as exact as they are.
+        tolerance: in place of what follows from the dtype.
+    """
+
+    entrywise: bool = False
+    double: bool = False
+    tolerance: Tolerance = OF_DTYPE
+
+    @classmethod
+    def of(cls, case: Case, tolerance: Tolerance = OF_DTYPE) -> Strictness:
+        """What a case asks for."""
+        return cls(case.entrywise, floating_dtypes(case) == {torch.float64}, tolerance)
+
+    def share(self, dtype: torch.dtype) -> float:
+        """The largest error allowed, as a share of a magnitude."""
+        relative = self.tolerance.relative
+        return RELATIVE_TOLERANCE[dtype] if relative is None else relative
+
+
+USUAL = Strictness()
+"""Where no case says otherwise, and for gradients, which are sums in which much cancels."""
+
+
+def floating_dtypes(case: Case) -> set[torch.dtype]:
+    """The floating dtypes among all the tensors that a case passes in."""
+    passed = (*case.args, *case.kwargs.values(), *case.construct.values(), *case.weights.values())
+    return {tensor.dtype for tensor in _tensors(passed) if tensor.dtype.is_floating_point}
+
+
+def _tensors(value: Value) -> Iterator[Tensor]:
+    if isinstance(value, Tensor):
+        yield value
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
+    for item in inside:
+        yield from _tensors(item)
+
+
+def tolerance(expected: Tensor, strict: Strictness = USUAL) -> float:
+    """The largest absolute error allowed for `expected`, from its dtype and its largest finite magnitude."""
+    if not expected.dtype.is_floating_point:
+        return 0.0
+    magnitudes = expected.detach().abs()
+    largest = magnitudes.max().item() if magnitudes.numel() else 0.0
+    if not math.isfinite(largest):
+        finite = magnitudes[torch.isfinite(magnitudes)]
+        largest = finite.max().item() if finite.numel() else 0.0
+    smallest_error = torch.finfo(expected.dtype).eps / 100
+    return max(strict.share(expected.dtype) * largest, smallest_error, strict.tolerance.absolute or 0.0)
+
+
+def difference(
+    case: Case,
+    expected: Observation,
+    actual: Observation,
+    parameters: Sequence[str] = (),
+    tolerance: Tolerance = OF_DTYPE,
+) -> Difference | None:
+    """The first difference between two calls that both returned; None where they agree.
+
+    Looks at the value, then at arguments modified in place (which may spoil gradients as well), then at the gradients.
+
+    Args:
+        case: what was called.
+        expected: what the reference did.
+        actual: what the answer did.
+        parameters: the names of the answer's parameters, for the message.
+        tolerance: in place of what follows from the dtype.
+    """
+    found = _returned_difference(case, expected, actual, parameters, tolerance)
+    if found is None and actual.modified:
+        names = " and ".join(argument_name(position, parameters) for position in actual.modified)
+        ways = dict.fromkeys(_way_to_a_copy(case.args[position]) for position in actual.modified)
+        return Difference(
+            Kind.MODIFIED,
+            f"Your answer changed {names} in place. Whoever called it still needs the old values: {' '.join(ways)}",
+        )
+    return found or gradients_difference(case, expected, actual, parameters, tolerance)
+
+
+def _way_to_a_copy(argument: Value) -> str:
+    """What to do in place of changing such an argument."""
+    if isinstance(argument, Array):
+        return "work on a copy (x.copy()). x -= y, x[...] = y, x.sort() and out=x change x itself."
+    if isinstance(argument, Tensor):
+        return (
+            "work on a copy (x.clone()). x -= y, x[...] = y and operations with a trailing underscore change x itself."
+        )
+    if any(map(_can_change, argument.values() if isinstance(argument, dict) else argument)):
+        return "work on a copy that shares nothing with it (copy.deepcopy(x)), or build a new one."
+    return f"work on a copy ({type(argument).__name__}(x)), or build a new one."
+
+
+def _can_change(value: Value) -> bool:
+    """Whether something could be changed in a value without putting another one in its place."""
+    return isinstance(value, (Tensor, list, dict)) or (isinstance(value, tuple) and any(map(_can_change, value)))
+
+
+def refusal_difference(case: Case, actual: Observation) -> Difference | None:
+    """Like `difference`, for a call that must be refused: what is wrong if it returned."""
+    if not actual.returned:
+        return None
+    got = _type_phrase(actual.value)
+    return Difference(
+        Kind.ENDING,
+        f"This call should be refused with {with_article(case.refused)}, but your answer returned {got}.",
+        expected=with_article(case.refused),
+        actual=got,
+    )
+
+
+def result_difference(case: Case, expected: Observation, actual: Observation) -> Difference | None:
+    """Like `difference`, for the value and the gradients only."""
+    return value_difference_of(case, expected, actual) or gradients_difference(case, expected, actual, ())
+
+
+def value_difference_of(
+    case: Case, expected: Observation, actual: Observation, tolerance: Tolerance = OF_DTYPE
+) -> Difference | None:
+    """Like `difference`, for the value only."""
+    return _returned_difference(case, expected, actual, (), tolerance)
+
+
+def _returned_difference(
+    case: Case,
+    expected: Observation,
+    actual: Observation,
+    parameters: Sequence[str],
+    tolerance: Tolerance = OF_DTYPE,
+) -> Difference | None:
+    found = value_difference(expected.value, actual.value, "the result", Strictness.of(case, tolerance))
+    if found is None:
+        return None
+    return replace(found, message=f"{found.message}{_dtype_that_came_in(case, expected.value, found, parameters)}")
+
+
+def gradients_difference(
+    case: Case,
+    expected: Observation,
+    actual: Observation,
+    parameters: Sequence[str],
+    tolerance: Tolerance = OF_DTYPE,
+) -> Difference | None:
+    """Like `difference`, for the gradients only."""
+    gradients = list(zip(gradient_names(case, parameters), expected.gradients, actual.gradients, strict=True))
+    strict = Strictness(tolerance=tolerance)
+    if cut_off := [name for name, wanted, got in gradients if got is None and wanted is not None]:
+        reached = [name for name, _, got in gradients if got is not None]
+        apart = f", while {_listed(reached)} get{'s' * (len(reached) == 1)} one" if reached else ""
+        it = "it" if len(cut_off) == 1 else "them"
+        return Difference(
+            Kind.GRADIENT,
+            f"No gradient reaches {_listed(cut_off)}{apart}: somewhere on the way from {it} to the result the "
+            "computation leaves torch (torch.no_grad(), .detach(), .data, .item(), numpy, torch.tensor(...)). The "
+            "model could not learn.",
+            expected="a gradient",
+            actual="none",
+        )
+    return _first(_gradient_difference(name, wanted, got, strict) for name, wanted, got in gradients)
+
+
+def _dtype_that_came_in(case: Case, expected: Value, found: Difference, parameters: Sequence[str]) -> str:
+    """Where a tensor should have the dtype of an argument, which one; empty elsewhere."""
+    if found.kind is not Kind.DTYPE or not isinstance(expected, Tensor) or not expected.is_floating_point():
+        return ""
+    same = (i for i, value in enumerate(case.args) if isinstance(value, Tensor) and value.dtype == expected.dtype)
+    place = next(same, None)
+    return "" if place is None else f" It should be the dtype of {argument_name(place, parameters)}."
+
+
+def value_difference(expected: Value, actual: Value, where: str, strict: Strictness = USUAL) -> Difference | None:
+    """The first difference between two plain values; `where` names them in the message."""
+    if type(expected) is float and type(actual) is int:
+        actual = float(max(-_LARGEST, min(actual, _LARGEST)))  # a plain 1 where 1.0 is expected is nobody's mistake
+    if type(expected) is not type(actual):
+        return Difference(
+            Kind.TYPE,
+            _several_values(expected, actual, where)
+            or f"{_sentence(where)} should be {_type_phrase(expected)}, but it is {_type_phrase(actual)}"
+            f"{_way_to_a_number(expected, actual)}{_way_to_a_tensor(expected, actual) or _way_out(expected, actual)}.",
+            expected=_type_phrase(expected),
+            actual=_type_phrase(actual),
+        )
+    if isinstance(expected, Tensor):
+        return _tensor_difference(expected, actual, where, strict)
+    if isinstance(expected, (list, tuple)):
+        if len(expected) != len(actual):
+            return Difference(
+                Kind.SHAPE,
+                f"{_sentence(where)} should have {len(expected)} items, but it has {len(actual)}.",
+                expected=str(len(expected)),
+                actual=str(len(actual)),
+            )
+        parts = zip(range(len(expected)), expected, actual, strict=True)
+        return _first(_inside(i, value_difference(e, a, f"item {i} of {where}", strict)) for i, e, a in parts)
+    if isinstance(expected, dict):
+        if expected.keys() != actual.keys():
+            return _other_keys(expected, actual, where)
+        return _first(
+            _inside(key, value_difference(expected[key], actual[key], f"{key!r} of {where}", strict))
+            for key in expected
+        )
+    if isinstance(expected, float):
+        dtype = torch.float64 if strict.double else torch.float32  # it may come out of such a tensor
+        return _tensor_difference(torch.tensor(expected, dtype=dtype), torch.tensor(actual, dtype=dtype), where, strict)
+    if expected != actual:
+        wanted, got = short_repr(expected), short_repr(actual)
+        return Difference(Kind.VALUE, f"{_sentence(where)} should be {wanted}, not {got}.", None, wanted, got)
+    return None
+
+
+_LARGEST = 10**300
+"""An int beyond it is not a float."""
+
+
+def _way_to_a_number(expected: Value, actual: Value) -> str:
+    """How a tensor of one entry becomes the plain number that was asked for; empty where it is something else."""
+    if not isinstance(actual, Tensor) or actual.numel() != 1:
+        return ""
+    asked = "bool" if type(expected) is bool else "number" if type(expected) in (int, float) else ""
+    plain = "bool" if actual.dtype == torch.bool else "number"
+    return f": its .item() is a plain {asked}" if plain == asked else ""
+
+
+def _way_to_a_tensor(expected: Value, actual: Value) -> str:
+    """How what came back stays the tensor that was asked for; empty where it is something else."""
+    if not isinstance(expected, Tensor):
+        return ""
+    if expected.numel() == 1 and isinstance(actual, (bool, int, float)):
+        return ": leave out .item(), float(...) or int(...)"
+    if isinstance(expected, Array):
+        return ": its .numpy() is one" if isinstance(actual, Tensor) else ""
+    if isinstance(actual, Array):
+        return ": compute with torch's functions, or turn it into a tensor with torch.from_numpy(...)"
+    if isinstance(actual, Foreign) and actual.type_name.startswith("torch.Tensor ("):
+        return _way_to_a_plain_tensor(actual.type_name)
+    return ""
+
+
+def _way_out(expected: Value, actual: Value) -> str:
+    """What to return in place of something that cannot leave the box; empty where it can."""
+    if not isinstance(actual, Foreign):
+        return ""
+    name = actual.type_name
+    if name.startswith("numpy.ndarray of complex") or name.removeprefix("numpy.").startswith("complex"):
+        return ", and complex numbers are not compared: return the real part, or real and imaginary part apart"
+    if name.startswith("numpy.ndarray of "):
+        return ": give it numbers of one kind, with .astype(float), .astype(int) or .astype(bool)"
+    if name.startswith("numpy.") and isinstance(expected, Array):
+        return ": numpy.asarray(...) makes one of it"
+    if name.startswith("pandas."):
+        return ": its .to_numpy() is an array, and .to_dict() or .tolist() is plain"
+    plain = "a tensor" if isinstance(expected, Tensor) and not isinstance(expected, Array) else _type_phrase(expected)
+    return f", which cannot be compared: return {plain}, made of numbers, text, lists, tuples, dicts, arrays or tensors"
+
+
+def _way_to_a_plain_tensor(described: str) -> str:
+    """How a tensor that cannot leave the box becomes one that can. It says its dtype, its layout and its device."""
+    _dtype, layout, device = described.removeprefix("torch.Tensor (").rstrip(")").split(", ")
+    if device != "cpu":
+        return f": it is on the device {device}, and .cpu() brings it back"
+    if layout != "strided":
+        return f": its layout is {layout}, and .to_dense() makes an ordinary tensor of it"
+    return ": take one of the usual dtypes, that of the inputs"
+
+
+def _other_keys(expected: dict[Any, Value], actual: dict[Any, Value], where: str) -> Difference:
+    """What to say about two dicts with different keys: the first ones that are missing, or else that are too many."""
+    missing = [key for key in expected if key not in actual]
+    extra = [key for key in actual if key not in expected]
+    first = missing or extra
+    some = ", ".join(short_repr(key) for key in first[:_KEYS_SHOWN])
+    some += f" and {len(first) - _KEYS_SHOWN} more" if len(first) > _KEYS_SHOWN else ""
+    keys = f"{len(first)} key{'s' if len(first) != 1 else ''}"
+    return Difference(
+        Kind.SHAPE,
+        f"{_sentence(where)} {f'lacks {keys}' if missing else f'has {keys} too many'}: {some}.",
+        expected=f"{len(expected)} keys",
+        actual=f"{len(actual)} keys",
+    )
+
+
+_KEYS_SHOWN = 4
+"""How many keys that are missing or too many are named."""
+
+
+def _several_values(expected: Value, actual: Value, where: str) -> str:
+    """What to say to an answer that returns more than was asked for; empty where it does not."""
+    if not isinstance(actual, (tuple, list)) or isinstance(expected, (tuple, list, dict)) or not actual:
+        return ""
+    if isinstance(expected, Tensor) and _only_numbers(actual):
+        kind, way = type(actual).__name__, "numpy.array" if isinstance(expected, Array) else "torch.tensor"
+        return (
+            f"{_sentence(where)} should be {_type_phrase(expected)}, but it is a {kind} of numbers: {way}(...) makes "
+            "one."
+        )
+    together = _tensors_to_put_together(expected, actual)
+    if together:
+        return f"{_sentence(where)} should be one {_type_phrase(expected).removeprefix('a ')}, but it is {together}."
+    many = f"{len(actual)} values" if len(actual) > 1 else f"a {type(actual).__name__} around one value"
+    told = f"{_sentence(where)} should be {_type_phrase(expected)} alone, but your answer returns {many}"
+    for place, item in enumerate(actual[:_ITEMS_TRIED]):
+        if _same_value(expected, item):
+            which = f"item {place}, which is right" if len(actual) > 1 else "the value itself, which is right"
+            return f"{told}: return only {which}."
+    return f"{told}: return only the one that was asked for."
+
+
+def _tensors_to_put_together(expected: Value, actual: list[Value] | tuple[Value, ...]) -> str:
+    """What to say about tensors that only need to become one; empty where there are others, or one of them is right.
+
+    A tuple may come from `return a, b` as well: it is one of parts only where they have the shape of parts.
+    """
+    if not isinstance(expected, Tensor) or not all(map(_only_tensors, actual)):
+        return ""
+    first, kind = actual[0], type(actual).__name__
+    is_array = isinstance(expected, Array)
+    parts, stack, cat = (
+        ("array", "numpy.stack(...)", "numpy.concatenate(...)")
+        if is_array
+        else ("tensor", "torch.stack(...)", "torch.cat(...)")
+    )
+    shapes = {tuple(item.shape) if isinstance(item, Tensor) else None for item in actual}
+    if expected.ndim > 0 and shapes == {tuple(expected.shape[1:])} and len(actual) == len(expected):
+        return f"a {kind} of {len(actual)} {parts}{'s' if len(actual) > 1 else ''}: {stack} makes one of them"
+    if kind == "tuple" or len(actual) == 1 or any(_same_value(expected, item) for item in actual[:_ITEMS_TRIED]):
+        return ""
+    if all(isinstance(item, Tensor) for item in actual):
+        same = len(shapes) == 1 and expected.ndim == first.ndim + 1
+        way = stack if same else f"{stack} or {cat}"
+        return f"a list of {len(actual)} {parts}s: put them together with {way}"
+    return f"a list of {len(actual)} {parts}s, numbers or lists of them: put them together with {stack}"
+
+
+def _same_value(expected: Value, actual: Value) -> bool:
+    return type(actual) is type(expected) and value_difference(expected, actual, "the result") is None
+
+
+def _only_tensors(value: Value) -> bool:
+    """Whether this is a tensor or a number, or a list that holds tensors and numbers and nothing else."""
+    if isinstance(value, list):
+        return all(map(_only_tensors, value))
+    return isinstance(value, (Tensor, bool, int, float))
+
+
+def _only_numbers(value: Value) -> bool:
+    """Whether a list holds numbers or truth values and nothing else, however deeply."""
+    if isinstance(value, (list, tuple)):
+        return all(map(_only_numbers, value))
+    return isinstance(value, (bool, int, float))
+
+
+_ITEMS_TRIED = 8
+"""How many of the surplus values are compared with the one that was asked for."""
+
+
+def _tensor_difference(expected: Tensor, actual: Tensor, where: str, strict: Strictness = USUAL) -> Difference | None:
+    for kind, wanted, got in (
+        (Kind.DEVICE, expected.device, actual.device),
+        (Kind.DTYPE, _dtype_name(expected.dtype), _dtype_name(actual.dtype)),
+        (Kind.SHAPE, list(expected.shape), list(actual.shape)),
+    ):
+        if wanted != got:
+            return Difference(
+                kind,
+                f"{_sentence(where)} should have {kind} {wanted}, but its {kind} is {got}{_way_back(kind, expected)}.",
+                expected=str(wanted),
+                actual=str(got),
+            )
+    if torch.equal(expected, actual):  # most are, and then there is nothing to weigh
+        return None
+    wrong = wrong_entries(expected, actual, strict)
+    if not bool(wrong.any()):
+        return None
+    index = tuple(int(i) for i in wrong.nonzero()[0])
+    wanted_text, got_text = _told_apart(expected[index], actual[index])
+    share = f"{int(wrong.sum())} of {wrong.numel()} entries differ" if wrong.numel() > 1 else "it differs"
+    place = f"first at index {list(index)}: " if index else ""
+    return Difference(
+        Kind.VALUE,
+        f"In {where} {share}, {place}expected {wanted_text}, got {got_text}."
+        f"{_single_precision(expected, actual, wrong)}",
+        index,
+        wanted_text,
+        got_text,
+    )
+
+
+def _single_precision(expected: Tensor, actual: Tensor, wrong: Tensor) -> str:
+    """What to say about a result in double precision that is right to about as many digits as single precision has."""
+    if expected.dtype != torch.float64:
+        return ""
+    largest = tolerance(expected) / RELATIVE_TOLERANCE[torch.float64]
+    error = (expected - actual).abs()[wrong].max().item() / largest
+    if not _SINGLE[0] <= error <= _SINGLE[1]:  # nor where it is NaN
+        return ""
+    if isinstance(expected, Array):
+        return (
+            " The numbers agree to only about 7 digits. Were they computed in single precision somewhere "
+            "(numpy.float32)? Compute in the dtype of the inputs. Or does your answer add a small number (1e-8) where "
+            "none is asked for?"
+        )
+    return (
+        " The numbers agree to only about 7 digits. Were they computed in single precision somewhere (torch.float32, "
+        "which torch.tensor(...) makes of Python's floats)? Compute in the dtype of the inputs. Or does your answer "
+        "add a small number (1e-8) where none is asked for?"
+    )
+
+
+_SINGLE = (1e-8, 1e-6)
+"""An error between these shares of the largest entry is what single precision on the way leaves."""
+
+
+def _way_back(kind: Kind, expected: Tensor) -> str:
+    """How to bring a result to the device where it was asked for; empty if it is there."""
+    if kind is not Kind.DEVICE:
+        return ""
+    way = ".cpu()" if expected.device.type == "cpu" else f'.to("{expected.device}")'
+    return f": {way} brings it back. Better: make every new tensor on the device of the inputs (device=x.device)"
+
+
+def wrong_entries(expected: Tensor, actual: Tensor, strict: Strictness) -> Tensor:
+    """A boolean tensor, True where `actual` is further from `expected` than the tolerance."""
+    if not expected.dtype.is_floating_point:
+        return expected != actual
+    e, a = expected.double(), actual.double()
+    allowed: float | Tensor = tolerance(expected, strict)
+    if strict.entrywise:
+        smallest = torch.finfo(expected.dtype).tiny
+        least = max(smallest, strict.tolerance.absolute or 0.0)
+        allowed = (strict.share(expected.dtype) * e.abs().nan_to_num(posinf=0.0)).clamp_min(least)
+    wrong = ~((e - a).abs() <= allowed)
+    if not wrong.any() or e.isfinite().all():
+        return wrong
+    return wrong & (e != a) & ~(e.isnan() & a.isnan())  # infinities of the same sign, and NaN where NaN is expected
+
+
+def _gradient_difference(
+    name: str, expected: Tensor | None, actual: Tensor | None, strict: Strictness
+) -> Difference | None:
+    if actual is None:
+        return None  # as expected: `gradients_difference` has told of those that are missing
+    if expected is None:
+        expected = torch.zeros_like(actual)
+    found = _tensor_difference(expected, actual, f"the gradient of {name}", strict)
+    if found is None:
+        return None
+    where = _NOT_FINITE if bool(actual.isnan().any()) and not bool(expected.isnan().any()) else _HIDDEN
+    told = where if found.kind is Kind.VALUE else ""
+    return Difference(Kind.GRADIENT, f"{found.message}{told}", found.index, found.expected, found.actual)
+
+
+_HIDDEN = (
+    " The values are right. Usually some step on the way then keeps its part of the gradient back (torch.no_grad(), "
+    ".detach(), .data, .item()), or cuts it off (clamp, max)."
+)
+_NOT_FINITE = (
+    " The values are right. Usually some step on the way then is not finite where its result is not used, as behind "
+    "torch.where or nan_to_num, and has a gradient of NaN: put something harmless in before that step."
+)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
+def _inside(key: Key, found: Difference | None) -> Difference | None:
+    return None if found is None else replace(found, path=(key, *found.path))
+
+
+def _first(found: Iterable[Difference | None]) -> Difference | None:
+    return next((item for item in found if item is not None), None)
+
+
+def _sentence(where: str) -> str:
+    return where[0].upper() + where[1:]
+
+
+def _type_phrase(value: Value) -> str:
+    if isinstance(value, Array):
+        return "a numpy.ndarray"
+    if isinstance(value, Tensor):
+        return "a torch.Tensor"
+    if isinstance(value, Foreign):
+        return with_article(value.type_name)
+    if value is None:
+        return "None (is there a return?)"
+    return with_article(type(value).__name__)
+
+
+def short_repr(value: Value) -> str:
+    """`repr` of a plain value, without working through one that is enormous."""
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10**30:
+        return "an enormous int"
+    if isinstance(value, str):
+        return repr(value) if len(value) <= 200 else f"{value[:200]!r}..."
+    text = repr(value)
+    return text if len(text) <= 400 else f"{text[:400]}..."
+
+
+def _dtype_name(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
+
+
+def number(entry: Tensor, digits: int = 6) -> str:
+    """One entry as short text."""
+    item = entry.item()
+    return f"{item:z.{digits}g}" if isinstance(item, float) else str(item)
+
+
+def _told_apart(expected: Tensor, actual: Tensor) -> tuple[str, str]:
+    """Two entries as short text, with as many digits as it takes to tell them apart."""
+    texts = ((number(expected, digits), number(actual, digits)) for digits in (6, 9, 12, 17))
+    return next((pair for pair in texts if pair[0] != pair[1]), (number(expected), number(actual)))

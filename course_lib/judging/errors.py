@@ -1,0 +1,7 @@
+"""What is wrong with exercises, as opposed to answers."""
+
+from __future__ import annotations
+
+
+class UnusableExercises(ValueError):
+    """A course's exercises cannot be used; the message is a sentence to the one who wrote them."""

@@ -1,0 +1,390 @@
+"""Exercises that are data alone: what a class edition has in place of the exercises, their references and mistakes.
+
+`katze publish` records what the reference and every known mistake do in the visible cases, and in those that confirm a
+suspected mistake; `autograder/edition/recording.py` writes the files that are read here:
+
+    exercises/<module>/exercises.json          what each exercise says of itself, its hints and its mistakes' messages
+    exercises/<module>/<task>.json             its cases, and what came back in each
+    exercises/<module>/<task>.safetensors.gz   the tensors of both
+
+An answer is judged as ever: only what it is compared with is read (see `answer_key.py`) and not computed.
+"""
+
+from __future__ import annotations
+
+import builtins
+import gzip
+import json
+import zlib
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Generator, Tensor
+
+from course_lib.judging.arrays import Array
+from course_lib.judging.compare import value_difference
+from course_lib.judging.exercise import Callback, Case, Exercise, Hint, Misconception, NotRecorded, Value
+from course_lib.judging.observation import Foreign, Observation, Outcome, Raised
+from course_lib.judging.ready_made import ReadyMade
+from course_lib.judging.recorded.stand_ins import STAND_INS
+
+Json = Any
+
+FORMAT = 2
+"""Raised when what is written changes its meaning."""
+
+CATALOGUE = "exercises.json"
+"""The file that names the exercises of a lesson."""
+
+
+class NotHere(LookupError):
+    """A class edition was asked for what only the full course has; the message says what."""
+
+
+class DamagedEdition(ValueError):
+    """A file of a class edition is missing, cut off, or of another version; the message says what to do."""
+
+
+@dataclass(frozen=True, eq=False)
+class RecordedCases:
+    """Cases, with what the reference and the known mistakes did on each when they were recorded.
+
+    Attributes:
+        cases: the cases.
+        expected: what the reference did, case by case.
+        by_mistake: what each known mistake, or pair of mistakes, did, by its id.
+        by_step: what the reference computed on the way, case by case; nothing for probes.
+    """
+
+    cases: list[Case]
+    expected: list[Observation]
+    by_mistake: Mapping[str, Sequence[Observation]]
+    by_step: Sequence[Mapping[str, Value]]
+
+    def mistaken(self, misconception: Misconception, number: int) -> Observation:
+        """What a misconception did on the case of this number."""
+        return self.by_mistake[misconception.id][number]
+
+    def steps(self, number: int) -> Mapping[str, Value]:
+        """What the reference computed on the way to its result in the case of this number."""
+        return self.by_step[number]
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What was recorded of an exercise.
+
+    Attributes:
+        shown: the visible cases.
+        probes: those that confirm a suspected mistake.
+    """
+
+    shown: RecordedCases
+    probes: RecordedCases
+
+
+@dataclass(frozen=True, eq=False)
+class RecordedExercise(Exercise):
+    """An exercise whose reference, right answers and mistakes are not here.
+
+    Attributes:
+        file: where its recording is, without the ending.
+        written_as_class: whether the student writes a class.
+        arguments: the names of the arguments that a case passes.
+        recorded_pairs: two mistakes at once.
+    """
+
+    file: Path = Path()
+    written_as_class: bool = False
+    arguments: tuple[str, ...] = ()
+    recorded_pairs: tuple[Misconception, ...] = ()
+
+    @property
+    def is_class(self) -> bool:
+        """Whether the student writes a class (an `nn.Module`) rather than a function."""
+        return self.written_as_class
+
+    @property
+    def parameters(self) -> list[str]:
+        """The names of the arguments that a case passes."""
+        return list(self.arguments)
+
+    @cached_property
+    def pairs(self) -> tuple[Misconception, ...]:
+        """Two mistakes at once."""
+        return self.recorded_pairs
+
+    @cached_property
+    def recording(self) -> Recording:
+        """Its cases, and what came back in each; read when it is first asked for.
+
+        Raises:
+            DamagedEdition: they cannot be read.
+        """
+        return read_recording(self.file)
+
+    def visible_cases(self) -> list[Case]:
+        """The cases a student sees."""
+        return [case for case in self.recording.shown.cases if not case.again]
+
+
+def read_exercises(folder: Path) -> list[RecordedExercise]:
+    """The exercises of a lesson, in its own order.
+
+    Args:
+        folder: with the files that are named above.
+
+    Raises:
+        DamagedEdition: they cannot be read.
+    """
+    catalogue = _read_json(folder / CATALOGUE)
+    try:
+        return [_exercise(entry, folder) for entry in catalogue["exercises"]]
+    except (KeyError, TypeError, ValueError) as error:
+        raise _damaged(folder / CATALOGUE, error) from None
+
+
+def read_recording(file: Path) -> Recording:
+    """What was recorded of an exercise.
+
+    Args:
+        file: where it is, without the ending.
+
+    Raises:
+        DamagedEdition: it cannot be read.
+    """
+    from course_lib.ground.optional import needed_for
+
+    data = _read_json(file.with_suffix(".json"))
+    with needed_for("Checking an answer", package="safetensors"):
+        from safetensors import SafetensorError
+        from safetensors.torch import load
+    try:
+        unpack = _Unpack(load(gzip.decompress(file.with_suffix(".safetensors.gz").read_bytes())), data["callbacks"])
+        observations = [unpack.observation(entry) for entry in data["observations"]]
+        return Recording(*(_keyed(data[part], unpack, observations) for part in ("shown", "probes")))
+    except (
+        OSError,
+        EOFError,
+        zlib.error,
+        SafetensorError,
+        LookupError,
+        TypeError,
+        ValueError,
+        AttributeError,
+    ) as error:
+        raise _damaged(file, error) from None
+
+
+def _keyed(data: Json, unpack: _Unpack, observations: Sequence[Observation]) -> RecordedCases:
+    return RecordedCases(
+        [unpack.case(entry) for entry in data["cases"]],
+        [observations[number] for number in data["expected"]],
+        {name: [observations[number] for number in numbers] for name, numbers in data["mistaken"].items()},
+        [unpack.value(entry) for entry in data["steps"]],
+    )
+
+
+def _exercise(data: Json, folder: Path) -> RecordedExercise:
+    return RecordedExercise(
+        **{name: data[name] for name in _PLAIN},
+        withheld=tuple(data["withheld"]),
+        reference=_absent,
+        cases=_no_cases,
+        misconceptions=tuple(map(_misconception, data["misconceptions"])),
+        correct=(),
+        hints=tuple(Hint(one["depth"], one["text"], tuple(one["answers"])) for one in data["hints"]),
+        forbidden=tuple(map(_family, data["forbidden"])),
+        file=folder / data["file"],
+        written_as_class=data["class"],
+        arguments=tuple(data["parameters"]),
+        recorded_pairs=tuple(map(_misconception, data["pairs"])),
+    )
+
+
+_PLAIN = (
+    *("id", "lesson", "name", "title", "statement", "points", "minutes", "section", "source", "parts"),
+    *("entrywise", "memorisable"),
+)
+"""Fields of an exercise that are written as they are."""
+
+
+def _misconception(data: Json) -> Misconception:
+    return Misconception(data["id"], data["message"], _absent, data["alone"])
+
+
+def _family(data: Json) -> ReadyMade:
+    return ReadyMade(data["id"], tuple(data["names"]))
+
+
+def _absent(*_args: Value, **_kwargs: Value) -> Value:
+    raise NotHere("references and mistakes are in the full course only: this edition knows what they returned")
+
+
+def _no_cases(_generator: Generator, _hidden: bool) -> Iterator[Case]:
+    raise NotHere("hidden cases are in the full course only")
+
+
+def _read_json(path: Path) -> Json:
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise _damaged(path, error) from None
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise DamagedEdition(f"{path.name} of this course is of another version than its library. {_AGAIN}")
+    return data
+
+
+_AGAIN = "Install the course again, as its first page says."
+
+
+def _damaged(path: Path, error: Exception) -> DamagedEdition:
+    return DamagedEdition(f"{path.name} of this course cannot be read ({type(error).__name__}). {_AGAIN}")
+
+
+# What the files hold ------------------------------------------------------------------------------------------------
+
+
+class _Unpack:
+    """Turns JSON into values; equal tensors are stored once, and shared, since nobody changes them."""
+
+    def __init__(self, tensors: Mapping[str, Tensor], callbacks: Sequence[Json]) -> None:
+        self._tensors = tensors
+        self._callbacks = [self._callback(entry) for entry in callbacks]
+
+    def value(self, data: Json) -> Value:
+        """The value that some JSON stands for."""
+        if not isinstance(data, dict):
+            return data
+        (tag, content), *more = data.items()
+        match tag:
+            case "list":
+                return [self.value(item) for item in content]
+            case "tuple":
+                return tuple(self.value(item) for item in content)
+            case "dict":
+                return {self.value(key): self.value(item) for key, item in content}
+            case "tensor":
+                stored = self._tensors[str(content)]
+                order = more[0][1] if more else range(stored.dim())
+                return stored.permute([order.index(dimension) for dimension in range(stored.dim())])
+            case "array":
+                return Array.of(self.value(content))
+            case "callback":
+                return self._callbacks[content]
+            case "dtype":
+                return getattr(torch, content)
+            case "foreign":
+                return Foreign(content)
+        raise ValueError(f"an unknown tag {tag!r}")
+
+    def case(self, data: Json) -> Case:
+        """A case."""
+        return Case(
+            **{name: data[name] for name in _CASE_PLAIN},
+            args=tuple(map(self.value, data["args"])),
+            gradients=tuple(data["gradients"]),
+            **{name: self.value(data[name]) for name in ("kwargs", "construct", "weights", "formerly")},
+        )
+
+    def observation(self, data: Json) -> Observation:
+        """What a call did."""
+        if "failure" in data:
+            return Observation(False, failure=Outcome(data["failure"]), raised=Raised(data["raised"], ""))
+        gradients = tuple(map(self.value, data["gradients"]))
+        return Observation(True, self.value(data["value"]), gradients, tuple(data["modified"]))
+
+    def _callback(self, data: Json) -> Callback:
+        function: Callable[..., Value]
+        if "stand_in" in data:
+            kind = STAND_INS[data["stand_in"]]
+            function = kind(**{entry.name: self.value(data["fields"][entry.name]) for entry in fields(kind)})  # type: ignore[assignment]
+        else:
+            function = RecordedCalls(data["name"], [self._call(entry) for entry in data["calls"]])
+        return Callback(data["name"], function, data["most_calls"], data["most_entries"])
+
+    def _call(self, data: Json) -> RecordedCall:
+        args, kwargs = tuple(map(self.value, data["args"])), self.value(data["kwargs"])
+        if "raised" in data:
+            return RecordedCall(args, kwargs, raised=Raised(*data["raised"]))
+        return RecordedCall(args, kwargs, self.value(data["value"]))
+
+
+_CASE_PLAIN = ("name", "weight_gradients", "training", "part", "refused", "secret", "entrywise", "again")
+
+
+# Callbacks ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class RecordedCall:
+    """One call of a callback.
+
+    Attributes:
+        args: what it was given.
+        kwargs: the same, by name.
+        value: what it returned.
+        raised: what it raised in place of that.
+    """
+
+    args: tuple[Value, ...]
+    kwargs: Mapping[str, Value] = field(default_factory=dict)
+    value: Value = None
+    raised: Raised | None = None
+
+
+class RecordedCalls:
+    """A callback that knows what it returned, and not how that is computed.
+
+    Arguments are the same where they would pass as a right result: an answer may sum in another order.
+
+    Args:
+        name: what the callback is called.
+        calls: those that were recorded.
+    """
+
+    def __init__(self, name: str, calls: Sequence[RecordedCall]) -> None:
+        self._name = name
+        self._calls: dict[Hashable, list[RecordedCall]] = {}
+        for call in calls:
+            self._calls.setdefault(_outline(call.args, call.kwargs), []).append(call)
+
+    def __call__(self, *args: Value, **kwargs: Value) -> Value:
+        """What was returned for these arguments.
+
+        Raises:
+            NotRecorded: no such call was recorded.
+            Exception: what such a call raised.
+        """
+        for call in self._calls.get(_outline(args, kwargs), ()):
+            if value_difference([*call.args, dict(call.kwargs)], [*args, kwargs], "") is None:
+                if call.raised is not None:
+                    raise _exception(call.raised)
+                return call.value
+        raise NotRecorded(f"of {self._name} this edition knows only some calls, and not the one that the answer made.")
+
+
+def _outline(args: Sequence[Value], kwargs: Mapping[str, Value]) -> Hashable:
+    """What two calls with the same arguments have in common for certain."""
+    return tuple(map(_certain, args)), tuple(sorted((name, _certain(value)) for name, value in kwargs.items()))
+
+
+def _certain(value: Value) -> Hashable:
+    if isinstance(value, Tensor):
+        rounded = value.is_floating_point()
+        return str(value.dtype), tuple(value.shape), b"" if rounded else value.cpu().contiguous().numpy().tobytes()
+    if isinstance(value, (list, tuple)):
+        return type(value).__name__, tuple(map(_certain, value))
+    if isinstance(value, dict):
+        return "dict", frozenset(value)
+    return "number" if isinstance(value, (int, float)) else repr(value)
+
+
+def _exception(raised: Raised) -> Exception:
+    kind = getattr(builtins, raised.type_name, RuntimeError)
+    known = isinstance(kind, type) and issubclass(kind, Exception)
+    return (kind if known else RuntimeError)(raised.message)

@@ -1,0 +1,298 @@
+"""The verdict on an answer: what happened in each case, what it earned, and which mistake it is."""
+
+from __future__ import annotations
+
+import builtins
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from torch import Tensor
+
+from course_lib.judging import render
+from course_lib.judging.answer_key import is_refusal
+from course_lib.judging.compare import OF_DTYPE, Difference, Kind, Tolerance, difference, refusal_difference
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception, Value
+from course_lib.judging.last_run import running_shell
+from course_lib.judging.observation import Observation, Outcome, Unfit, argument_name, with_article
+from course_lib.judging.wording.relation import relation
+from course_lib.judging.wording.telling import most_telling
+from course_lib.judging.wording.torch_words import explained, speaks_of_shapes
+
+AGAIN = "This is the first call once more, with the same inputs. "
+"""What the message of a case that is called a second time begins with."""
+
+USED_BEFORE = "This is the first call once more, but the module has been called with other inputs before. "
+"""What it begins with where a module was called."""
+
+
+@dataclass(frozen=True, eq=False)
+class CaseResult:
+    """One case, called and compared.
+
+    Attributes:
+        case: what was called.
+        hidden: whether its inputs stay with the grader.
+        expected: what the reference did.
+        actual: what the answer did.
+        difference: the first difference; None where the answer agrees or did not return.
+        outcome: passed, wrong, or why the call did not return.
+        parameters: the names of the answer's parameters, for messages.
+    """
+
+    case: Case
+    hidden: bool
+    expected: Observation
+    actual: Observation
+    difference: Difference | None
+    outcome: Outcome
+    parameters: Sequence[str] = ()
+
+    @property
+    def passed(self) -> bool:
+        """Whether the answer agreed with the reference."""
+        return self.outcome is Outcome.PASSED
+
+    @property
+    def message(self) -> str:
+        """One or two sentences for the student; empty where the case passed."""
+        told = self._message()
+        if told and self.case.again and not self.hidden:
+            return f"{USED_BEFORE if self.case.construct else AGAIN}{told}"
+        return told
+
+    def _message(self) -> str:
+        if self.passed:
+            return ""
+        if self.outcome is Outcome.OUT_OF_MEMORY:  # torch's own words are about its allocator, not about the answer
+            return FAILURE_SENTENCES[self.outcome]
+        raised = self.actual.raised
+        if self.hidden:
+            return self._message_without_inputs()
+        if self.difference is not None:
+            return _without_the_value(self.difference) if self.case.secret else self.difference.message
+        if raised is None:
+            return FAILURE_SENTENCES[self.outcome]
+        if self.outcome is Outcome.UNGRADED:
+            return f"Checked in the full course only: {raised.message}"
+        if raised.type_name == Unfit.__name__:
+            return raised.message
+        place = f" (line {raised.line}: {raised.code})" if raised.code else ""
+        asked = f"This call should be refused with a plain {self.case.refused}. " if self.case.refused else ""
+        said = f": {raised.message}" if raised.message else ""
+        missing = self.outcome is Outcome.NOT_ATTEMPTED
+        why = ": this part of it, or a function that it calls, is not written yet" if missing else ""
+        sentence = f"{asked}Your answer raised {raised.type_name}{said}{place}{why}"
+        meant = explained(raised.message, raised.code)
+        return f"{sentence}. {meant}{self._shapes()}" if meant else sentence
+
+    @cached_property
+    def relation(self) -> str:
+        """How the result relates to the right one, in a sentence; empty where nothing is plain to see."""
+        if self.difference is None or self.hidden or self.case.refused:
+            return ""
+        return relation(self.case, self.difference, self.expected.value, self.actual.value, self.parameters)
+
+    def _shapes(self) -> str:
+        """What shapes the case's tensors have, where torch's text was about shapes that do not fit."""
+        if self.actual.raised is None or not speaks_of_shapes(self.actual.raised.message):
+            return ""
+        shapes = [
+            f"{argument_name(place, self.parameters)} is {list(value.shape)}"
+            for place, value in enumerate(self.case.args)
+            if isinstance(value, Tensor)
+        ]
+        return f" In this case {', '.join(shapes)}." if shapes else ""
+
+    def _message_without_inputs(self) -> str:
+        """What can be said about a hidden case. Whatever text came from the answer could carry the inputs out."""
+        if self.difference is not None:
+            return f"{self._public_name()}: {self._differs(self.difference.kind)}. The inputs are not shown."
+        if self.actual.raised is not None:
+            name = self.actual.raised.type_name
+            told = name if isinstance(getattr(builtins, name, None), type) else "an exception"
+            return f"{self._public_name()}: your answer raised {told}. The inputs are not shown."
+        return FAILURE_SENTENCES[self.outcome]
+
+    def _public_name(self) -> str:
+        """A hidden case's name without its numbers: those that were drawn can be the whole input, as in "length 54"."""
+        return re.sub(r"\d+(?:\.\d+)*", "…", self.case.name)
+
+    def _differs(self, kind: Kind) -> str:
+        if kind is Kind.MODIFIED:
+            return "the answer changes an argument in place; work on a copy"
+        if kind is Kind.ENDING:
+            return f"the call should be refused with {with_article(self.case.refused)}, but the answer returned"
+        return f"the answer differs in its {kind}"
+
+
+def compared(
+    case: Case,
+    hidden: bool,
+    expected: Observation,
+    actual: Observation,
+    parameters: Sequence[str] = (),
+    tolerance: Tolerance = OF_DTYPE,
+) -> CaseResult:
+    """What an answer did on a case, compared with what the reference did.
+
+    Args:
+        case: what was called.
+        hidden: whether its inputs stay with the grader.
+        expected: what the reference did.
+        actual: what the answer did.
+        parameters: the names of the answer's parameters, for messages.
+        tolerance: how near the answer must be, in place of what follows from the dtype.
+    """
+    if case.refused and is_refusal(case, actual):
+        return CaseResult(case, hidden, expected, actual, None, Outcome.PASSED)
+    if not actual.returned:
+        return CaseResult(case, hidden, expected, actual, None, actual.failure or Outcome.DIED, parameters)
+    if case.refused:
+        found = refusal_difference(case, actual)
+    else:
+        found = difference(case, expected, actual, parameters, tolerance)
+    if found is None:
+        return CaseResult(case, hidden, expected, actual, None, Outcome.PASSED)
+    return CaseResult(case, hidden, expected, actual, found, Outcome.WRONG, parameters)
+
+
+def _without_the_value(found: Difference) -> str:
+    """What a secret case tells: what type or size the value should have, and never which one of several is right."""
+    if found.kind is Kind.VALUE:
+        return "This is not the value that was expected. The check does not tell which one is."
+    if found.kind is Kind.TYPE:
+        what = f"item {found.path[0]} of the result" if found.path else "the result"
+        return f"This is not what was expected: {what} should be {found.expected}, but it is {found.actual}."
+    return found.message
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """What `check` returns. In a notebook it shows itself; `print` gives plain text.
+
+    Attributes:
+        exercise: the exercise that was checked.
+        outcome: how it ended, under its public name.
+        points: what was earned; None where the answer could not be graded.
+        cases: the cases that were run, in order. A call that does not come back ends the run.
+        misconception: the known mistake that gives exactly this answer on every case, if there is one.
+        note: a sentence on the whole answer, where no case tells the story (a broken rule, a missing name).
+        steps: what the reference computes on the way to its result in the case that is shown, by name.
+        hint: for whoever wants one, folded in.
+        prints: whether the answer printed something, which a check does not show.
+        closing: what else its reader should know, in sentences that stand at its end.
+    """
+
+    exercise: Exercise
+    outcome: Outcome
+    points: float | None
+    cases: tuple[CaseResult, ...] = ()
+    misconception: Misconception | None = None
+    note: str = ""
+    steps: Mapping[str, Value] = field(default_factory=dict)
+    hint: Hint | None = None
+    prints: bool = False
+    closing: tuple[str, ...] = ()
+
+    @property
+    def max_points(self) -> int:
+        """The most that the exercise gives."""
+        return self.exercise.points
+
+    @property
+    def passed(self) -> bool:
+        """Whether everything was right."""
+        return self.outcome is Outcome.PASSED
+
+    @property
+    def shown(self) -> CaseResult | None:
+        """The failure that is shown in detail; None where there is none."""
+        return self._telling[0]
+
+    @property
+    def relation(self) -> str:
+        """How its result relates to the right one, in a sentence; empty where nothing is plain to see."""
+        return self._telling[1]
+
+    @cached_property
+    def _telling(self) -> tuple[CaseResult | None, str]:
+        return most_telling(self.cases)
+
+    def text(self) -> str:
+        """The verdict for a terminal; in its plain form where it cannot be drawn."""
+        return render.drawn(render.verdict_text, self)[0]
+
+    def html(self) -> str:
+        """The verdict as a self-contained piece of HTML, legible on light and dark pages; plain as `text` may be."""
+        return render.drawn(render.verdict_html, self)[0]
+
+    @property
+    def drawing_failed(self) -> str:
+        """What went wrong in drawing the verdict, for the instructor; empty where nothing did."""
+        told = (render.drawn(draw, self)[1] for draw in (render.verdict_text, render.verdict_html))
+        return next(filter(None, told), "")
+
+    def record(self) -> dict[str, Any]:
+        """The verdict as plain JSON data, without the tensors."""
+        return {
+            "exercise": self.exercise.id,
+            "passed": self.passed,
+            "points": self.points,
+            "max_points": self.max_points,
+            "outcome": str(self.outcome),
+            "misconception": self.misconception.id if self.misconception else None,
+            "cases": [
+                {
+                    "name": result.case.name,
+                    "part": result.case.part,
+                    "hidden": result.hidden,
+                    "outcome": str(result.outcome),
+                    "message": render.case_message(self, result),
+                }
+                for result in self.cases
+            ],
+        }
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def __repr__(self) -> str:
+        return self.text()
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        """HTML for notebooks, where the plain text is the points alone: nbgrader reads it as the score."""
+        return {"text/html": self.html(), "text/plain": self.text() if _in_a_terminal() else str(self.points)}
+
+
+def _in_a_terminal() -> bool:
+    """Whether this is an IPython without a kernel, which shows nothing but the plain text."""
+    shell = running_shell()
+    return shell is not None and getattr(shell, "kernel", None) is None
+
+
+FAILURE_SENTENCES: Mapping[Outcome, str] = {
+    Outcome.TIMED_OUT: "Your answer did not finish in time. Is there a loop that never ends?",
+    Outcome.OUT_OF_MEMORY: "Your answer asked for more memory than it may use.",
+    Outcome.DIED: "Python itself ended while your answer ran (by os._exit, or in a crash).",
+    Outcome.RAISED: "Your answer raised an exception.",
+    Outcome.NOT_ATTEMPTED: "This is still the empty stub: it raises NotImplementedError.",
+    Outcome.NEVER_DEFINED: "The name was never defined.",
+}
+
+
+def earned(exercise: Exercise, cases: Sequence[Case], results: Sequence[CaseResult]) -> float:
+    """The points for these results: those of each part whose cases all passed, if the core part did.
+
+    Args:
+        exercise: says what each part is worth.
+        cases: all the cases that should have run; one without a result did not pass.
+        results: the cases that were run, the first ones of `cases`.
+    """
+    failed = {result.case.part for result in results if not result.passed}
+    failed |= {case.part for case in cases[len(results) :]}
+    if CORE in failed:
+        return 0.0
+    return float(sum(points for part, points in exercise.parts.items() if part not in failed))

@@ -1,0 +1,112 @@
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from course_lib.blocks import BlockOutput
+from course_lib.judging.wording.torch_words import explained, speaks_of_shapes
+
+X = torch.ones(2, 3)
+BLOCK = BlockOutput(X)
+
+
+def message_of(fail: Callable[[], object]) -> str:
+    with pytest.raises(
+        (RuntimeError, IndexError, ValueError, TypeError, AttributeError, NameError, ArithmeticError)
+    ) as caught:
+        fail()
+    return str(caught.value)
+
+
+def _assigned() -> Tensor:
+    y = torch.zeros(4, 3)
+    y[:2] = torch.ones(3, 3)
+    return y
+
+
+def _unpacked(names: int) -> None:
+    if names == 3:
+        _batch, _words, _d_model = X.shape
+    (_batch,) = X.shape
+
+
+SHAPES: list[tuple[Callable[[], object], str]] = [
+    (lambda: X @ X, "wants the last dimension of a (3) to be the last but one of b (2)"),
+    (lambda: torch.ones(4, 2, 3) @ torch.ones(4, 2, 3), "last dimension of a (3) to be the last but one of b (2)"),
+    (lambda: torch.bmm(torch.ones(4, 2, 3), torch.ones(5, 3, 2)), "as many matrices on both sides: here 4 and 5"),
+    (lambda: X + torch.ones(2, 4), "in dimension 1 one has 3 and the other 4"),
+    (lambda: X / X.sum(dim=1), "keepdim=True keeps it with size 1; unsqueeze puts one in"),
+    (lambda: X @ torch.ones(2), "wants the matrix's last dimension (3) to be the vector's length (2)"),
+    (lambda: torch.ones(2) @ torch.ones(3), "wants both to have the same length: here 2 and 3"),
+    (lambda: X.reshape(4, 2), "[4, 2] does not hold 6 of them"),
+    (lambda: X.expand(2, 4), "in dimension 1 3 are to fill 4"),
+    (_assigned, "in dimension 0 3 are to fill 2"),
+    (lambda: torch.cat([X, torch.ones(1, 4)]), "all other dimensions the same: here 3 and 4"),
+    (lambda: X[torch.ones(3, 2, dtype=torch.bool)], "x's own shape ([2, 3], not [3, 2])"),
+    (lambda: torch.einsum("ij,ij->i", X, torch.ones(2, 4)), "j stands for 3 and for 4"),
+]
+
+OTHERS: list[tuple[Callable[[], object], str]] = [
+    (lambda: X.sum(dim=2), "There is no dimension 2: this tensor has 2."),
+    (lambda: X[5], "dimension 0 has 2, and so none numbered 5"),
+    (lambda: X @ torch.ones(3, 2, dtype=torch.float64), "dtype=x.dtype"),
+    (lambda: nn.Linear(3, 2).double()(X), "dtype=x.dtype"),
+    (lambda: torch.bmm(X[None], torch.ones(1, 3, 2, dtype=torch.float64)), "dtype=x.dtype"),
+    (lambda: bool(X), "torch.where, &, | and ~"),
+    (lambda: torch.sqrt(4), "torch.sqrt wants a tensor. For a plain number take math.sqrt."),  # type: ignore[arg-type]
+    (lambda: F.relu(X), "add `import torch.nn.functional as F`"),  # type: ignore[name-defined]
+    (lambda: X.item(), "a tensor of a single number"),
+    (lambda: nn.Linear(3, 3)(BLOCK), "A BlockOutput holds several results"),
+    (lambda: X + BLOCK, "such as its .out"),
+    (lambda: BLOCK.shape, "such as its .out"),
+    (lambda: X.mT.view(6), "take reshape, or contiguous() first"),
+    (lambda: X + nn.MultiheadAttention(3, 1)(X, X, X), "There is a tuple where one value is wanted."),
+    (lambda: torch.relu(X.max(dim=1)), "There is a tuple where one value is wanted."),  # type: ignore[arg-type]
+    (lambda: X.sort().sum(), "There is a tuple where one value is wanted."),  # type: ignore[attr-defined]
+    (lambda: X.topk(5), "min(k, x.shape[-1]) is never too many"),
+    (lambda: torch.cat([X, torch.ones(3)]), "equally many dimensions: here 2 and 1"),
+    (lambda: _unpacked(3), "holds 2 is taken apart into 3 names. If it is a shape"),
+    (lambda: _unpacked(1), "is taken apart into 1 names."),
+    (lambda: dict([(1, 2, 3)]), ""),  # type: ignore[list-item]
+    (lambda: 1 / len([]), "A plain number was divided by 0."),
+    (lambda: divmod(7, 0), "A plain number was divided by 0."),
+    (lambda: 5 % 0, "A plain number was divided by 0."),
+    (lambda: attend(X), "Nothing has defined attend here."),  # type: ignore[name-defined]
+]
+
+
+@pytest.mark.parametrize(("fail", "sentence"), SHAPES + OTHERS)
+def test_what_this_torch_says_is_explained(fail: Callable[[], object], sentence: str) -> None:
+    assert sentence in explained(message_of(fail))
+
+
+@pytest.mark.parametrize(
+    ("code", "step"),
+    [
+        ("return q @ k.transpose(1, 2)", "A product of batches of matrices"),
+        ("scores = torch.matmul(q, k.mT)", "A product of batches of matrices"),
+        ("y = torch.bmm(a, b)", "A product of batches of matrices"),
+        ("s = x @ x.T / math.sqrt(x.shape[-1])", "A product of batches of matrices"),
+        ("return (q @ k.transpose(1, 2)) / 8.0", "A product of batches of matrices"),
+        ("return 2 * q @ k", "Two tensors on this line do not fit"),
+        ("x = x @ w / norms", "Two tensors on this line do not fit"),
+        ("x = x + positions", "Adding, multiplying or masking two tensors entry by entry"),
+        ("return scores.masked_fill(~mask, -1)", "Adding, multiplying or masking two tensors entry by entry"),
+        ("return softmax((x @ x.T) / 2).masked_fill(mask, 0)", "Two tensors on this line do not fit"),
+        ("return attend(x, mask)", "Two tensors on this line do not fit"),
+        ("", "Two tensors on this line do not fit"),
+    ],
+)
+def test_what_does_not_fit_is_told_only_as_far_as_the_line_tells_it(code: str, step: str) -> None:
+    said = message_of(lambda: torch.ones(2, 3) + torch.ones(2, 2))
+    assert explained(said, code).startswith(step)
+
+
+def test_shapes_are_told_where_they_are_the_matter() -> None:
+    assert all(speaks_of_shapes(message_of(fail)) for fail, _ in SHAPES)
+    assert not any(speaks_of_shapes(message_of(fail)) for fail, _ in OTHERS)
+
+
+def test_what_is_not_torchs_is_left_as_it_is() -> None:
+    assert explained("list.remove(x): x not in list") == ""
