@@ -239,13 +239,17 @@ def add_and_norm(
     return x + dropout(sublayer(norm(x))) if norm_first else norm(x + dropout(sublayer(x)))
 
 
-class PostNorm(nn.Module):
-    """Joins a sublayer to its input, then normalises, as in the paper and in BERT."""
+class _AddAndNorm(nn.Module):
+    """What both ways to join a sublayer to its input need."""
 
     def __init__(self, norm: nn.Module, dropout: float) -> None:
         super().__init__()
         self.norm = norm
         self.dropout = nn.Dropout(dropout)
+
+
+class PostNorm(_AddAndNorm):
+    """Joins a sublayer to its input, then normalises, as in the paper and in BERT."""
 
     def forward(
         self, x: Float[Tensor, "batch tokens d_model"], sublayer: Callable[[Tensor], Tensor]
@@ -256,13 +260,8 @@ class PostNorm(nn.Module):
         return out
 
 
-class PreNorm(nn.Module):
+class PreNorm(_AddAndNorm):
     """Normalises what a sublayer reads, then joins the sublayer to its input, as in GPT-2 and Llama."""
-
-    def __init__(self, norm: nn.Module, dropout: float) -> None:
-        super().__init__()
-        self.norm = norm
-        self.dropout = nn.Dropout(dropout)
 
     def forward(
         self, x: Float[Tensor, "batch tokens d_model"], sublayer: Callable[[Tensor], Tensor]
