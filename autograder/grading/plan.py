@@ -46,13 +46,6 @@ MISSING_PAGE = "{name} in {folder}/ is missing"
 NEW_EXERCISE = "{exercise}: new in the lesson"
 OTHER_EXERCISE = "{exercise}: {what}"
 
-REASONS = (
-    *(FIRST, FORCED, SUBMITTED_AGAIN, LEFT_UNDONE, FAILED_BEFORE, OVERWRITTEN, OTHER_RELEASE, OTHER_SECRET),
-    *(OTHER_CHECKS, OTHER_LIBRARY, OTHER_IMPORT, OTHER_VALUE, OTHER_VERSION, WEAK_BOXES, FEWER_EXERCISES),
-    *(MISSING_NOTEBOOK, MISSING_PAGE, NEW_EXERCISE, OTHER_EXERCISE),
-)
-"""Why a submission, or one of its exercises, is graded: everything that `docs/changes.md` lists."""
-
 _FOR_READERS = ("Katze",)
 """Versions from which nothing follows: what could change a grade is recorded apart from them."""
 
