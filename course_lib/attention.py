@@ -23,7 +23,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from course_lib.ground.refusals import require_boolean, require_floating
+from course_lib.ground.validation import check_boolean, check_floating
 
 # On the newest GPUs torch may choose cuDNN's attention in half precision, which plans anew for every shape: 486 ms a
 # step in place of 78, measured on an H100 with batches of sentences, and a decoder meets a new shape at every token.
@@ -58,13 +58,13 @@ def mask_scores(
     """
     if mask is None:
         return scaled
-    _require_mask(mask, scaled.shape[-2], scaled.shape[-1])
+    _check_mask(mask, scaled.shape[-2], scaled.shape[-1])
     return scaled.masked_fill(~mask, -math.inf)
 
 
-def _require_mask(mask: Tensor, queries: int, keys: int) -> None:
+def _check_mask(mask: Tensor, queries: int, keys: int) -> None:
     """Refuse a mask that is not boolean, or whose last dimensions are neither those of the scores nor 1."""
-    require_boolean(mask)
+    check_boolean(mask)
     if mask.dim() < 2 or mask.shape[-1] not in (1, keys) or mask.shape[-2] not in (1, queries):
         raise ValueError(
             f"mask must be [{queries}, {keys}] (queries, keys), or have 1 in place of one, not {list(mask.shape)}"
@@ -128,7 +128,7 @@ def attention(
         TypeError: `mask` is not boolean.
         ValueError: queries, keys, values and mask do not fit each other.
     """
-    _require_fitting(q, k, v)
+    _check_fitting(q, k, v)
     with _without_autocast(q.device):
         scores = dot_product_scores(_at_least_single(q), _at_least_single(k))
     scaled = scale_scores(scores, d_head=q.shape[-1])
@@ -137,9 +137,9 @@ def attention(
     return AttentionSteps(scores, scaled, masked, alpha, out=weighted_values(alpha, v))
 
 
-def _require_fitting(q: Tensor, k: Tensor, v: Tensor) -> None:
+def _check_fitting(q: Tensor, k: Tensor, v: Tensor) -> None:
     """Refuse what does not belong together."""
-    require_floating(queries=q, keys=k, values=v)
+    check_floating(queries=q, keys=k, values=v)
     if q.shape[-1] != k.shape[-1]:
         raise ValueError(f"queries and keys must have the same length d_head, not {q.shape[-1]} and {k.shape[-1]}")
     if k.shape[-2] != v.shape[-2]:

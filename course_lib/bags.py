@@ -15,7 +15,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from course_lib.ground.outputs import BERTOutput, Reader
-from course_lib.ground.refusals import require_at_least, require_shares
+from course_lib.ground.validation import check_at_least, check_probability
 
 
 def look_up(
@@ -117,8 +117,8 @@ class BagOfEmbeddingsConfig:
     dropout: float = 0.1
 
     def __post_init__(self) -> None:
-        require_at_least(1, vocab_size=self.vocab_size, d_model=self.d_model)
-        require_shares(dropout=self.dropout)
+        check_at_least(1, vocab_size=self.vocab_size, d_model=self.d_model)
+        check_probability(dropout=self.dropout)
 
 
 class BagOfEmbeddings(Reader):

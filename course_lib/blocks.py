@@ -27,12 +27,12 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Generator, Tensor, nn
 
-from course_lib.ground.refusals import (
-    require_at_least,
-    require_divisible,
-    require_not_negative,
-    require_one_of,
-    require_shares,
+from course_lib.ground.validation import (
+    check_at_least,
+    check_divisible,
+    check_not_negative,
+    check_one_of,
+    check_probability,
 )
 from course_lib.multihead import (
     CrossAttention,
@@ -99,16 +99,16 @@ class BlockConfig:
     qk_norm: bool = False
 
     def __post_init__(self) -> None:
-        require_at_least(1, d_model=self.d_model, heads=self.heads, d_ff=self.d_ff)
+        check_at_least(1, d_model=self.d_model, heads=self.heads, d_ff=self.d_ff)
         if self.d_head is None:
-            require_divisible(self.d_model, self.heads)
-        require_at_least(1, key_value_heads=self.kv_heads, d_head=self.head_dim)
+            check_divisible(self.d_model, self.heads)
+        check_at_least(1, key_value_heads=self.kv_heads, d_head=self.head_dim)
         if self.heads % self.kv_heads:
             raise ValueError(f"heads must be a multiple of key_value_heads, not {self.heads} for {self.kv_heads}")
-        require_one_of(Norm, norm=self.norm)
-        require_one_of(Activation, activation=self.activation)
-        require_shares(dropout=self.dropout, attention_dropout=self.attention_dropout)
-        require_not_negative(norm_epsilon=self.norm_epsilon)
+        check_one_of(Norm, norm=self.norm)
+        check_one_of(Activation, activation=self.activation)
+        check_probability(dropout=self.dropout, attention_dropout=self.attention_dropout)
+        check_not_negative(norm_epsilon=self.norm_epsilon)
 
     @property
     def kv_heads(self) -> int:
@@ -144,13 +144,13 @@ class RotaryConfig:
 
     def __post_init__(self) -> None:
         if self.extension is not None:
-            require_one_of(Extension, extension=self.extension)
+            check_one_of(Extension, extension=self.extension)
         if not 1 < self.base < math.inf:
             raise ValueError(f"base must be above 1 and finite, not {self.base}")
         if not 1 <= self.factor < math.inf:
             raise ValueError(f"factor must be at least 1 and finite, not {self.factor}")
         if self.extension in ("by_turns", "yarn"):
-            require_at_least(1, trained_context=self.trained_context)
+            check_at_least(1, trained_context=self.trained_context)
         if not 0 < self.few < (math.inf if self.many is None else self.many):
             raise ValueError(f"few must be above 0 and below many, not {self.few} with many={self.many}")
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from course_lib.blocks import Activation, BlockConfig, Norm, RotaryConfig
-from course_lib.ground.refusals import require_at_least, require_known, require_one_of
+from course_lib.ground.validation import check_at_least, check_one_of, check_special_ids
 
 
 @dataclass(frozen=True)
@@ -56,10 +56,10 @@ class TransformerConfig:
     norm_epsilon: float = 1e-5
 
     def __post_init__(self) -> None:
-        require_at_least(1, source_vocab_size=self.source_vocab_size, target_vocab_size=self.target_vocab_size)
-        require_at_least(1, encoder_layers=self.encoder_layers, decoder_layers=self.decoder_layers)
-        require_known(min(self.source_vocab_size, self.target_vocab_size), padding_id=self.padding_id)
-        require_known(self.target_vocab_size, start_id=self.start_id, end_id=self.end_id)
+        check_at_least(1, source_vocab_size=self.source_vocab_size, target_vocab_size=self.target_vocab_size)
+        check_at_least(1, encoder_layers=self.encoder_layers, decoder_layers=self.decoder_layers)
+        check_special_ids(min(self.source_vocab_size, self.target_vocab_size), padding_id=self.padding_id)
+        check_special_ids(self.target_vocab_size, start_id=self.start_id, end_id=self.end_id)
         _block(self, norm_first=False)  # which refuses impossible sizes
         if self.shared_embeddings and self.source_vocab_size != self.target_vocab_size:
             raise ValueError(
@@ -136,15 +136,15 @@ class GPTConfig:
     windowed: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
-        require_at_least(1, vocab_size=self.vocab_size, context_length=self.context_length, layers=self.layers)
-        require_known(self.vocab_size, padding_id=self.padding_id)
+        check_at_least(1, vocab_size=self.vocab_size, context_length=self.context_length, layers=self.layers)
+        check_special_ids(self.vocab_size, padding_id=self.padding_id)
         for end in self.end_ids:
-            require_known(self.vocab_size, end_id=end)
+            check_special_ids(self.vocab_size, end_id=end)
         d_head = self.block.head_dim  # which refuses impossible sizes
         if self.rotary and d_head % 2:
             raise ValueError(f"rotary positions turn pairs of numbers, so d_head must be even, not {d_head}")
         if self.window is not None:
-            require_at_least(1, window=self.window)
+            check_at_least(1, window=self.window)
         if self.windowed is not None and not set(self.windowed) <= set(range(self.layers)):
             raise ValueError(f"windowed must name blocks from 0 to {self.layers - 1}, not {self.windowed}")
 
@@ -260,9 +260,9 @@ class BERTConfig:
     pooler_activation: Literal["tanh", "relu"] = "tanh"
 
     def __post_init__(self) -> None:
-        require_at_least(1, vocab_size=self.vocab_size, context_length=self.context_length, layers=self.layers)
-        require_at_least(1, segments=self.segments)
-        require_one_of(Literal["tanh", "relu"], pooler_activation=self.pooler_activation)
+        check_at_least(1, vocab_size=self.vocab_size, context_length=self.context_length, layers=self.layers)
+        check_at_least(1, segments=self.segments)
+        check_one_of(Literal["tanh", "relu"], pooler_activation=self.pooler_activation)
         _block(self, norm_first=False)  # which refuses impossible sizes
 
     @classmethod

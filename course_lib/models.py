@@ -26,7 +26,7 @@ from course_lib.configurations import BERTConfig, GPTConfig, TransformerConfig
 from course_lib.decoding.continuation import DecodingState
 from course_lib.decoding.generates import Generates
 from course_lib.ground.outputs import BERTOutput, Reader
-from course_lib.ground.refusals import require_batch, require_ids, require_mask
+from course_lib.ground.validation import check_batch, check_ids, check_mask
 from course_lib.multihead import MultiHeadAttention, Rotate
 from course_lib.positions import LearnedPositions, SinusoidalPositions
 from course_lib.published.bert import BERTS
@@ -122,7 +122,7 @@ class Transformer(Generates, FromPretrained, nn.Module):
         Raises:
             TypeError, ValueError: no ids, no tokens, or ids outside the vocabulary.
         """
-        require_ids(source, self.config.source_vocab_size, "source")
+        check_ids(source, self.config.source_vocab_size, "source")
         mask = (source != self.config.padding_id).unsqueeze(1)
         x = self._embed(source, self.source_embedding, Positions(0))
         for block in self.encoder:
@@ -133,7 +133,7 @@ class Transformer(Generates, FromPretrained, nn.Module):
         self, target: Int[Tensor, "batch target"], encoded: Encoded, cache: TextCache | None = None
     ) -> Float[Tensor, "batch target vocab_size"]:
         """Logits of the token after each target token, given the encoded source and the tokens in the cache."""
-        require_ids(target, self.config.target_vocab_size, "target")
+        check_ids(target, self.config.target_vocab_size, "target")
         return self.logits(self.target_states(target, encoded, cache).states)
 
     def target_states(
@@ -157,7 +157,7 @@ class Transformer(Generates, FromPretrained, nn.Module):
             TypeError, ValueError: no ids, no tokens, not as many targets as sources, or a cache that is full or another
                 model's.
         """
-        require_batch(target, "target")
+        check_batch(target, "target")
         if target.shape[0] != encoded.states.shape[0]:
             raise ValueError(f"{len(target)} targets need as many sources, not {len(encoded.states)}")
         placed = _placed(target, None, cache, self.decoder)
@@ -286,7 +286,7 @@ class GPT(Generates, FromPretrained, nn.Module):
             TypeError: ids or documents that are not whole numbers, or a mask that is not boolean.
             ValueError: ids outside the vocabulary, no tokens, more tokens than the context, or a mask of another shape.
         """
-        require_ids(ids, self.config.vocab_size, "ids")
+        check_ids(ids, self.config.vocab_size, "ids")
         return self.logits(self.states(ids, mask, cache, documents=documents).states)
 
     def states(
@@ -304,12 +304,12 @@ class GPT(Generates, FromPretrained, nn.Module):
             TypeError, ValueError: as for `forward`, but ids outside the vocabulary are not looked for; a cache that is
                 full or another model's.
         """
-        require_batch(ids, "ids")
-        require_mask(mask, ids)
+        check_batch(ids, "ids")
+        check_mask(mask, ids)
         if documents is None:
             placed = _placed(ids, mask, cache, self.blocks)
         else:
-            _require_packed(documents, ids, mask, cache)
+            _check_packed(documents, ids, mask, cache)
             placed = Positions.packed(documents)
         if placed.start + ids.shape[1] > self.config.context_length:
             raise ValueError(
@@ -424,7 +424,7 @@ class BERT(FromPretrained, Reader):
             ValueError: segments that do not exist, or of another shape; more tokens than the context.
         """
         segments = torch.zeros_like(ids) if segments is None else segments
-        require_ids(segments, self.config.segments, "segments")
+        check_ids(segments, self.config.segments, "segments")
         if segments.shape != ids.shape:
             raise ValueError(f"segments must be {list(ids.shape)} as ids are, not {list(segments.shape)}")
         x = self.positions(self.embedding(ids) + self.segment_embedding(segments))
@@ -449,8 +449,8 @@ def _placed(
     return cache.place(mask, ids)
 
 
-def _require_packed(documents: Tensor, ids: Tensor, mask: Tensor | None, cache: TextCache | None) -> None:
-    require_batch(documents, "documents")
+def _check_packed(documents: Tensor, ids: Tensor, mask: Tensor | None, cache: TextCache | None) -> None:
+    check_batch(documents, "documents")
     if documents.shape != ids.shape:
         raise ValueError(f"documents must be {list(ids.shape)} as ids are, not {list(documents.shape)}")
     if mask is not None or cache is not None:

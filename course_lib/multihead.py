@@ -22,8 +22,8 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from course_lib.attention import attention, weighted_values
-from course_lib.ground.refusals import require_boolean, require_divisible
 from course_lib.ground.text_state import TextState
+from course_lib.ground.validation import check_boolean, check_divisible
 from course_lib.masking import causal_mask
 
 
@@ -77,7 +77,7 @@ def multi_head_attention(
         ValueError: d_model cannot be divided by `heads`.
         TypeError: `mask` is not boolean.
     """
-    require_divisible(x.shape[-1], heads)
+    check_divisible(x.shape[-1], heads)
     q, k, v = (split_heads(y, heads) for y in project(x, memory, W_q, W_k, W_v))
     return join_heads(attention(q, k, v, _for_every_head(mask)).out) @ W_o
 
@@ -190,7 +190,7 @@ class MultiHeadAttention(nn.Module):
         """
         super().__init__()
         if d_head is None:
-            require_divisible(d_model, heads)
+            check_divisible(d_model, heads)
         self.d_model = d_model
         self.heads = heads
         self.d_head = d_model // heads if d_head is None else d_head
@@ -242,7 +242,7 @@ class MultiHeadAttention(nn.Module):
         if is_causal and (mask is not None or q.shape[2] != k.shape[2]):  # torch would align its mask at the top left
             raise ValueError("is_causal is for as many keys as queries, without a mask: pass a causal mask instead")
         if mask is not None:
-            require_boolean(mask)  # torch would add a mask of numbers
+            check_boolean(mask)  # torch would add a mask of numbers
             mask = _for_every_head(mask)
         if need_weights:
             out, alpha = self._attend_visibly(q, k, v, mask, is_causal)

@@ -132,7 +132,7 @@ class SinusoidalPositions(nn.Module):
         Raises:
             ValueError: the embeddings have another d_model.
         """
-        _require_same_d_model(x, self.encoding)
+        _check_same_d_model(x, self.encoding)
         tokens, d_model = x.shape[-2:]
         if start + tokens > self.encoding.shape[0]:
             with torch.inference_mode(False):  # else it would be of no use to a later training
@@ -165,7 +165,7 @@ class LearnedPositions(nn.Module):
         Raises:
             ValueError: the sequence is longer than `context_length`, or the embeddings have another d_model.
         """
-        _require_same_d_model(x, self.encoding)
+        _check_same_d_model(x, self.encoding)
         tokens, context_length = x.shape[-2], self.encoding.shape[0]
         if start + tokens > context_length:
             raise ValueError(
@@ -174,7 +174,7 @@ class LearnedPositions(nn.Module):
         return x + _rows(self.encoding, tokens, start, places)
 
 
-def _require_same_d_model(x: Tensor, encoding: Tensor) -> None:
+def _check_same_d_model(x: Tensor, encoding: Tensor) -> None:
     if x.shape[-1] != encoding.shape[1]:
         raise ValueError(f"the embeddings must be as long as the positions, {encoding.shape[1]}, not {x.shape[-1]}")
 

@@ -21,12 +21,12 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from course_lib.attention import attention
 from course_lib.decoding.continuation import DecodingState, Next
 from course_lib.ground.outputs import BERTOutput, Reader
-from course_lib.ground.refusals import (
-    require_at_least,
-    require_ids,
-    require_known,
-    require_mask,
-    require_shares,
+from course_lib.ground.validation import (
+    check_at_least,
+    check_ids,
+    check_mask,
+    check_probability,
+    check_special_ids,
 )
 from course_lib.masking import at_last_token, padding_mask
 
@@ -54,9 +54,9 @@ class RecurrentConfig:
     padding_id: int | None = None
 
     def __post_init__(self) -> None:
-        require_at_least(1, vocab_size=self.vocab_size, d_model=self.d_model, layers=self.layers)
-        require_shares(dropout=self.dropout)
-        require_known(self.vocab_size, end_id=self.end_id, padding_id=self.padding_id)
+        check_at_least(1, vocab_size=self.vocab_size, d_model=self.d_model, layers=self.layers)
+        check_probability(dropout=self.dropout)
+        check_special_ids(self.vocab_size, end_id=self.end_id, padding_id=self.padding_id)
 
 
 class RecurrentEncoder(Reader):
@@ -72,7 +72,7 @@ class RecurrentEncoder(Reader):
             ValueError: `d_model` is odd.
         """
         super().__init__()
-        _require_even(config.d_model)
+        _check_even(config.d_model)
         self.config = config
         self.embedding = nn.Embedding(config.vocab_size, config.d_model)
         self.dropout = nn.Dropout(config.dropout)
@@ -125,7 +125,7 @@ def _gated_recurrence(d_model: int, layers: int, dropout: float, *, both_ways: b
     )
 
 
-def _require_even(d_model: int) -> None:
+def _check_even(d_model: int) -> None:
     if d_model % 2:
         raise ValueError(f"reading both ways needs an even d_model, not {d_model}")
 
@@ -169,8 +169,8 @@ class RecurrentLanguageModel(nn.Module):
         Raises:
             ValueError: both a mask and a state: tokens that go on are not padded.
         """
-        require_ids(ids, self.config.vocab_size, "ids")
-        require_mask(mask, ids)
+        check_ids(ids, self.config.vocab_size, "ids")
+        check_mask(mask, ids)
         if mask is not None and state is not None:
             raise ValueError("tokens that go on from a state are not padded: give a mask or a state, not both")
         x = self.dropout(self.embedding(ids))
@@ -210,11 +210,11 @@ class RecurrentSeq2SeqConfig:
     end_id: int = 2
 
     def __post_init__(self) -> None:
-        require_at_least(1, source_vocab_size=self.source_vocab_size, target_vocab_size=self.target_vocab_size)
-        require_at_least(1, d_model=self.d_model, layers=self.layers)
-        require_shares(dropout=self.dropout)
-        require_known(min(self.source_vocab_size, self.target_vocab_size), padding_id=self.padding_id)
-        require_known(self.target_vocab_size, start_id=self.start_id, end_id=self.end_id)
+        check_at_least(1, source_vocab_size=self.source_vocab_size, target_vocab_size=self.target_vocab_size)
+        check_at_least(1, d_model=self.d_model, layers=self.layers)
+        check_probability(dropout=self.dropout)
+        check_special_ids(min(self.source_vocab_size, self.target_vocab_size), padding_id=self.padding_id)
+        check_special_ids(self.target_vocab_size, start_id=self.start_id, end_id=self.end_id)
 
 
 @dataclass(frozen=True)
@@ -263,7 +263,7 @@ class RecurrentSeq2Seq(nn.Module):
             ValueError: `d_model` is odd.
         """
         super().__init__()
-        _require_even(config.d_model)
+        _check_even(config.d_model)
         self.config = config
         d_model = config.d_model
         self.source_embedding = nn.Embedding(config.source_vocab_size, d_model)
@@ -291,7 +291,7 @@ class RecurrentSeq2Seq(nn.Module):
         Raises:
             TypeError, ValueError: no ids, or outside the vocabulary; padding before a token; a source without tokens.
         """
-        require_ids(source, self.config.source_vocab_size, "source")
+        check_ids(source, self.config.source_vocab_size, "source")
         mask = source != self.config.padding_id
         states, last = read_sequences(self.encoder, self.dropout(self.source_embedding(source)), mask)
         both_ways = last.unflatten(0, (self.config.layers, 2)).transpose(1, 2).flatten(2)
@@ -308,7 +308,7 @@ class RecurrentSeq2Seq(nn.Module):
         Raises:
             TypeError, ValueError: no ids, or outside the vocabulary; not as many targets as sources.
         """
-        require_ids(target, self.config.target_vocab_size, "target")
+        check_ids(target, self.config.target_vocab_size, "target")
         if len(target) != len(encoded.states):
             raise ValueError(f"{len(target)} targets need as many sources, not {len(encoded.states)}")
         x = self.dropout(self.target_embedding(target))
@@ -341,8 +341,8 @@ class _RecurrentTranslation(DecodingState):
     of_tokens = ("_state",)
 
     def __init__(self, model: RecurrentSeq2Seq, source: Tensor, max_new_tokens: int) -> None:
-        require_at_least(1, max_new_tokens=max_new_tokens)
-        require_ids(source, model.config.source_vocab_size, "source", wait=True)
+        check_at_least(1, max_new_tokens=max_new_tokens)
+        check_ids(source, model.config.source_vocab_size, "source", wait=True)
         self._model = model
         encoded = model.encode(source)
         self._states, self._mask = encoded.states, encoded.mask
@@ -366,8 +366,8 @@ class _RecurrentWriting(DecodingState):
     of_tokens = ("_state",)
 
     def __init__(self, model: RecurrentLanguageModel, prompt: Tensor, max_new_tokens: int) -> None:
-        require_at_least(1, max_new_tokens=max_new_tokens)
-        require_ids(prompt, model.config.vocab_size, "the prompt", wait=True)
+        check_at_least(1, max_new_tokens=max_new_tokens)
+        check_ids(prompt, model.config.vocab_size, "the prompt", wait=True)
         self._model, self._prompt = model, prompt
         self.batch, self.given = len(prompt), prompt
         config = model.config

@@ -24,7 +24,7 @@ from torch import Tensor, nn
 from course_lib.caching import StaticTextCache, TextCache
 from course_lib.configurations import GPTConfig
 from course_lib.decoding.continuation import DecodingState, Next
-from course_lib.ground.refusals import require_at_least, require_ids, require_known
+from course_lib.ground.validation import check_at_least, check_ids, check_special_ids
 from course_lib.masking import at_last_token
 
 if TYPE_CHECKING:
@@ -38,8 +38,8 @@ class Translation(DecodingState):
     of_tokens = ("_tokens", "_cache")
 
     def __init__(self, model: Transformer, source: Tensor, max_new_tokens: int, cached: bool) -> None:
-        require_at_least(1, max_new_tokens=max_new_tokens)
-        require_ids(source, model.config.source_vocab_size, "source", wait=True)
+        check_at_least(1, max_new_tokens=max_new_tokens)
+        check_ids(source, model.config.source_vocab_size, "source", wait=True)
         self._model = model
         self._encoded = self._encode(source)
         self._cache: TextCache | None = model.cache(self._encoded, max_new_tokens) if cached else None
@@ -70,8 +70,8 @@ class _Text(DecodingState):
     """A language model's text: its prompt, and where in it there is padding."""
 
     def __init__(self, model: GPT, prompt: Tensor, max_new_tokens: int, mask: Tensor | None) -> None:
-        require_at_least(1, max_new_tokens=max_new_tokens)
-        require_ids(prompt, model.config.vocab_size, "the prompt", wait=True)
+        check_at_least(1, max_new_tokens=max_new_tokens)
+        check_ids(prompt, model.config.vocab_size, "the prompt", wait=True)
         self._model = model
         self.batch, self.given = len(prompt), prompt
         self.end_ids = model.config.end_ids
@@ -206,7 +206,7 @@ def end_with(text: DecodingState, end_ids: tuple[int, ...] | None, vocab_size: i
         ValueError: one is not in the vocabulary.
     """
     for end in end_ids or ():
-        require_known(vocab_size, eos_token_id=end)
+        check_special_ids(vocab_size, eos_token_id=end)
     if end_ids is not None:
         text.end_ids = end_ids
     return text

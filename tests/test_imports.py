@@ -176,7 +176,7 @@ def reached(floors: set[str]) -> set[str]:
 
 
 def test_what_a_floor_reaches() -> None:
-    assert reached({"attention"}) == {"attention", "ground.refusals"}
+    assert reached({"attention"}) == {"attention", "ground.validation"}
     assert {"blocks", "multihead", "attention"} <= reached({"models"})
 
 

@@ -17,7 +17,7 @@ from course_lib.decoding.continuation import DecodingState, continuation
 from course_lib.decoding.greedy import decoding, time_to_ask
 from course_lib.decoding.rules import NO_RULES, Rules
 from course_lib.decoding.settings import EarlyStopping, LengthFormula
-from course_lib.ground.refusals import require_at_least, require_not_negative, require_one_of
+from course_lib.ground.validation import check_at_least, check_not_negative, check_one_of
 
 
 @dataclass(frozen=True)
@@ -58,9 +58,9 @@ class BeamSearch:
     early_stopping: EarlyStopping = False
 
     def __post_init__(self) -> None:
-        require_at_least(1, beams=self.beams)
-        require_not_negative(length_penalty=self.length_penalty)
-        require_one_of(LengthFormula, length_formula=self.length_formula)
+        check_at_least(1, beams=self.beams)
+        check_not_negative(length_penalty=self.length_penalty)
+        check_one_of(LengthFormula, length_formula=self.length_formula)
         if self.early_stopping not in (False, True, "never"):
             raise ValueError(f"early_stopping must be False, True or 'never', not {self.early_stopping!r}")
 

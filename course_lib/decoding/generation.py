@@ -12,16 +12,16 @@ from course_lib.decoding.greedy import Choice, Listener, decoding, most_probable
 from course_lib.decoding.rules import (
     Processor,
     Rules,
+    check_penalty,
     no_end_before,
     no_repeated_ngram,
     repetition_penalty,
-    require_penalty,
     score_change,
     stop_rule,
 )
 from course_lib.decoding.sampling import Sampler
 from course_lib.decoding.settings import LogitsProcessor, Settings, Streamer
-from course_lib.ground.refusals import require_batch
+from course_lib.ground.validation import check_batch
 
 
 def generate(
@@ -64,7 +64,7 @@ def _choice(settings: Settings) -> Choice:
 
 def _begin(model: nn.Module, input_ids: Tensor, attention_mask: Tensor | None, settings: Settings) -> DecodingState:
     """The texts, nothing of which is written yet."""
-    require_batch(input_ids, "input_ids")
+    check_batch(input_ids, "input_ids")
     ends = settings.eos_token_id
     return continuation(
         *(model, input_ids, settings.max_new_tokens),
@@ -79,7 +79,7 @@ def _begin(model: nn.Module, input_ids: Tensor, attention_mask: Tensor | None, s
 def _rules(text: DecodingState, settings: Settings) -> Rules:
     """What every text obeys, in the order of the `transformers` library."""
     processors: list[Processor] = []
-    require_penalty(settings.repetition_penalty)
+    check_penalty(settings.repetition_penalty)
     if settings.repetition_penalty != 1.0:
         processors.append(repetition_penalty(settings.repetition_penalty))
     if settings.no_repeat_ngram_size:

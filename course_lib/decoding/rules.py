@@ -61,11 +61,11 @@ def penalise_repetition(
     Raises:
         ValueError: `penalty` is not above 0.
     """
-    require_penalty(penalty)
+    check_penalty(penalty)
     return torch.where(seen, torch.where(scores < 0, scores * penalty, scores / penalty), scores)
 
 
-def require_penalty(penalty: float) -> None:
+def check_penalty(penalty: float) -> None:
     """Refuse a penalty that turns scores around.
 
     Raises:

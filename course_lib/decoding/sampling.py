@@ -15,7 +15,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from course_lib.decoding.greedy import write
-from course_lib.ground.refusals import require_at_least
+from course_lib.ground.validation import check_at_least
 
 
 def keep_top_k(logits: Float[Tensor, "... vocab_size"], k: int) -> Float[Tensor, "... vocab_size"]:
@@ -24,7 +24,7 @@ def keep_top_k(logits: Float[Tensor, "... vocab_size"], k: int) -> Float[Tensor,
     Raises:
         ValueError: `k` is less than 1.
     """
-    require_at_least(1, top_k=k)
+    check_at_least(1, top_k=k)
     least = logits.topk(min(k, logits.shape[-1]), dim=-1).values[..., -1:]
     return logits.masked_fill(logits < least, -math.inf)
 
@@ -35,7 +35,7 @@ def keep_nucleus(logits: Float[Tensor, "... vocab_size"], p: float) -> Float[Ten
     Raises:
         ValueError: `p` is not above 0, or above 1.
     """
-    _require_nucleus(p)
+    _check_nucleus(p)
     ordered, places = logits.sort(dim=-1, descending=True, stable=True)
     probabilities = torch.softmax(ordered, dim=-1)
     before = probabilities.cumsum(dim=-1) - probabilities
@@ -52,7 +52,7 @@ def keep_min_p(logits: Float[Tensor, "... vocab_size"], p: float) -> Float[Tenso
     Raises:
         ValueError: `p` is below 0 or above 1.
     """
-    _require_min_p(p)
+    _check_min_p(p)
     probabilities = torch.softmax(logits, dim=-1)
     return logits.masked_fill(probabilities < p * probabilities.amax(dim=-1, keepdim=True), -math.inf)
 
@@ -77,11 +77,11 @@ class Sampler:
                 f"temperature must be above 0, not {self.temperature}; greedy_decode takes the most probable token"
             )
         if self.top_k is not None:
-            require_at_least(1, top_k=self.top_k)
+            check_at_least(1, top_k=self.top_k)
         if self.top_p is not None:
-            _require_nucleus(self.top_p)
+            _check_nucleus(self.top_p)
         if self.min_p is not None:
-            _require_min_p(self.min_p)
+            _check_min_p(self.min_p)
 
     def __call__(self, logits: Float[Tensor, "batch vocab_size"]) -> Int[Tensor, " batch"]:
         """One token of each text."""
@@ -125,11 +125,11 @@ def sample(
     return write(model, inputs, Sampler(temperature, top_k, top_p, min_p, generator), max_new_tokens, cached=cached)
 
 
-def _require_nucleus(p: float) -> None:
+def _check_nucleus(p: float) -> None:
     if not 0 < p <= 1:
         raise ValueError(f"top_p must be above 0 and at most 1, not {p}")
 
 
-def _require_min_p(p: float) -> None:
+def _check_min_p(p: float) -> None:
     if not 0 <= p <= 1:
         raise ValueError(f"min_p must be at least 0 and at most 1, not {p}")

@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol
 
 from torch import Generator, Tensor
 
-from course_lib.ground.refusals import require_at_least, require_one_of
+from course_lib.ground.validation import check_at_least, check_one_of
 
 LengthFormula = Literal["wu", "length"]
 """The names of the length penalties."""
@@ -95,10 +95,10 @@ class Settings:
     compiled: bool = False
 
     def __post_init__(self) -> None:
-        require_at_least(1, max_new_tokens=self.max_new_tokens, num_beams=self.num_beams)
-        require_at_least(1, num_return_sequences=self.num_return_sequences)
-        require_at_least(0, min_new_tokens=self.min_new_tokens, no_repeat_ngram_size=self.no_repeat_ngram_size)
-        require_one_of(LengthFormula, length_formula=self.length_formula)
+        check_at_least(1, max_new_tokens=self.max_new_tokens, num_beams=self.num_beams)
+        check_at_least(1, num_return_sequences=self.num_return_sequences)
+        check_at_least(0, min_new_tokens=self.min_new_tokens, no_repeat_ngram_size=self.no_repeat_ngram_size)
+        check_one_of(LengthFormula, length_formula=self.length_formula)
         if self.min_new_tokens > self.max_new_tokens:
             raise ValueError(f"min_new_tokens={self.min_new_tokens} is above max_new_tokens={self.max_new_tokens}")
         if self.do_sample is False and self.shapes_draws:

@@ -10,7 +10,7 @@ import torch
 
 from course_lib.decoding.beam import beam_search
 from course_lib.decoding.greedy import greedy_decode
-from course_lib.ground.refusals import require_at_least, require_texts
+from course_lib.ground.validation import check_at_least, check_texts
 from course_lib.text.batches import pad
 from course_lib.text.texts import SentencePair
 from course_lib.text.tokenization import Vocabulary
@@ -42,8 +42,8 @@ class Translator:
             TypeError: one string in place of a list.
             ValueError: a sentence is empty, or `batch_size` or `beams` is below 1.
         """
-        require_texts(sentences)
-        require_at_least(1, batch_size=batch_size, beams=beams)
+        check_texts(sentences)
+        check_at_least(1, batch_size=batch_size, beams=beams)
         device = self.model.output.weight.device
         translations: list[str] = []
         for start in range(0, len(sentences), batch_size):

@@ -25,7 +25,7 @@ from course_lib.bags import mean_pooling
 from course_lib.evaluation.metrics import Score, Texts
 from course_lib.ground.modules import evaluating
 from course_lib.ground.optional import needed_for
-from course_lib.ground.refusals import require_at_least, require_texts
+from course_lib.ground.validation import check_at_least, check_texts
 from course_lib.masking import padding_mask
 from course_lib.models import BERT
 from course_lib.published.hub import find_folder, read_json
@@ -87,10 +87,10 @@ class TextEncoder:
             TypeError: one string in place of a list.
             ValueError: there are no texts, or `batch_size` is below 1.
         """
-        require_texts(texts)
+        check_texts(texts)
         if not texts:
             raise ValueError("there is nothing to encode: no texts")
-        require_at_least(1, batch_size=batch_size)
+        check_at_least(1, batch_size=batch_size)
         device = self.bert.embedding.weight.device
         longest = min(self.max_length or self.bert.config.context_length, self.bert.config.context_length)
         found: list[Tensor] = []

@@ -95,7 +95,7 @@ class Catalogue:
             UnusableExercises: those of a lesson cannot be used, or two have one id.
         """
         found = [exercise for lesson in self.modules for exercise in self.of_lesson(lesson)]
-        _require_one_each(found, "")
+        _check_one_each(found, "")
         return found
 
     def of_lesson(self, lesson: str) -> list[Exercise]:
@@ -278,11 +278,11 @@ def _exercises(folder: Path | None, lesson: str, name: str) -> tuple[Exercise, .
             raise UnusableExercises(
                 f"{where}: {exercise.id} says that its lesson is {exercise.lesson!r}; mend it there, or in {SETTING}"
             )
-    _require_one_each(found, f"{where}: ")
+    _check_one_each(found, f"{where}: ")
     return tuple(found)
 
 
-def _require_one_each(exercises: Iterable[Exercise], where: str) -> None:
+def _check_one_each(exercises: Iterable[Exercise], where: str) -> None:
     for exercise_id, times in Counter(exercise.id for exercise in exercises).items():
         if times > 1:
             raise UnusableExercises(f"{where}{times} exercises have the id {exercise_id!r}; give each its own")

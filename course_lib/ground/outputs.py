@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from course_lib.ground.refusals import require_ids, require_mask
+from course_lib.ground.validation import check_ids, check_mask
 
 
 class BERTOutput(NamedTuple):
@@ -51,8 +51,8 @@ class Reader(nn.Module, ABC):
             TypeError: ids that are not whole numbers, or a mask that is not boolean.
             ValueError: ids outside the vocabulary, no words, shapes that differ, or what this model cannot read.
         """
-        require_ids(ids, self.config.vocab_size, "ids")
-        require_mask(mask, ids)
+        check_ids(ids, self.config.vocab_size, "ids")
+        check_mask(mask, ids)
         return self.read(ids, segments, mask)
 
     @abstractmethod

@@ -22,13 +22,13 @@ def read_torch_file(path: Path | str) -> Any:
     with Path(path).open("rb"):
         pass  # what cannot be opened is not damaged
     try:
-        _require_intact(path)
+        _check_intact(path)
         return torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # about a damaged file torch says whatever it stumbles over, even an OSError
         raise ValueError(f"{path} is damaged, or holds more than plain data ({first_line(error)})") from error
 
 
-def _require_intact(path: Path | str) -> None:
+def _check_intact(path: Path | str) -> None:
     """Compare the checksums that torch has written, and does not look at: a changed number is still a number.
 
     Raises:

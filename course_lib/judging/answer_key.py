@@ -69,13 +69,13 @@ class CalledCases:
     def expected(self) -> list[Observation]:
         """What the reference does, case by case."""
         for case in self.cases:
-            _require_plain(self.exercise, f"{case.name!r} passes", [*case.args, *case.kwargs.values()])
+            _check_plain(self.exercise, f"{case.name!r} passes", [*case.args, *case.kwargs.values()])
         observations = [observe(self.exercise.reference, case) for case in self.cases]
         for case, observation in zip(self.cases, observations, strict=True):
             if not (is_refusal(case, observation) if case.refused else observation.returned):
                 ends = f"does not refuse {case.name!r}" if observation.returned else f"fails on {case.name!r}"
                 raise UnusableExercises(f"{self.exercise.id}: the reference {ends}: {observation.raised}")
-            _require_plain(self.exercise, f"on {case.name!r} the reference returns", [observation.value])
+            _check_plain(self.exercise, f"on {case.name!r} the reference returns", [observation.value])
         return observations
 
     def mistaken(self, misconception: Misconception, number: int) -> Observation:
@@ -152,7 +152,7 @@ class AnswerKey:
         return self.shown.expected + self.kept.expected
 
 
-def _require_plain(exercise: Exercise, where: str, values: Sequence[Value]) -> None:
+def _check_plain(exercise: Exercise, where: str, values: Sequence[Value]) -> None:
     """Refuse a value that cannot cross from a box: it could be compared with nothing."""
     for value in values:
         foreign = value.type_name if isinstance(value, Foreign) else foreign_in(value)

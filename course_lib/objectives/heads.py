@@ -30,7 +30,7 @@ from torch import Tensor, nn
 from course_lib.bags import mean_pooling
 from course_lib.blocks import ACTIVATIONS
 from course_lib.ground.outputs import BERTOutput, Reader
-from course_lib.ground.refusals import require_ids, require_one_of
+from course_lib.ground.validation import check_ids, check_one_of
 from course_lib.masking import at_last_token
 from course_lib.models import BERT, GPT
 from course_lib.objectives.labelled_data import IGNORED, LabelledBatch
@@ -144,8 +144,8 @@ class SequenceClassifier(Head):
             ValueError: fewer than two classes, or an unknown pooling.
         """
         super().__init__()
-        _require_classes(classes)
-        require_one_of(Pooling, pooling=pooling)
+        _check_classes(classes)
+        check_one_of(Pooling, pooling=pooling)
         self.encoder = encoder
         self.pooling = pooling
         self.dropout = nn.Dropout(dropout)
@@ -169,7 +169,7 @@ class TokenClassifier(Head):
             ValueError: fewer than two classes.
         """
         super().__init__()
-        _require_classes(classes)
+        _check_classes(classes)
         self.encoder = encoder
         self.dropout = nn.Dropout(dropout)
         self.output = nn.Linear(encoder.config.d_model, classes)
@@ -234,7 +234,7 @@ class MultipleChoice(HeadFromPretrained, nn.Module):
             ValueError: an unknown pooling.
         """
         super().__init__()
-        require_one_of(Pooling, pooling=pooling)
+        check_one_of(Pooling, pooling=pooling)
         self.encoder = encoder
         self.pooling = pooling
         self.dropout = nn.Dropout(dropout)
@@ -288,7 +288,7 @@ def choice_probabilities(
     return torch.softmax(scores, dim=-1)
 
 
-def _require_classes(classes: int) -> None:
+def _check_classes(classes: int) -> None:
     if classes < 2:
         raise ValueError(f"a classifier needs at least 2 classes, not {classes}")
 
@@ -392,7 +392,7 @@ class GPTClassifier(HeadFromPretrained, nn.Module):
             ValueError: fewer than two classes.
         """
         super().__init__()
-        _require_classes(classes)
+        _check_classes(classes)
         self.gpt = gpt
         self.dropout = nn.Dropout(dropout)
         self.output = nn.Linear(gpt.config.d_model, classes)
@@ -412,7 +412,7 @@ class GPTClassifier(HeadFromPretrained, nn.Module):
             segments: not used; a separating token does their work.
             mask: True at tokens, False at padding, before or after them; None where there is none.
         """
-        require_ids(ids, self.gpt.config.vocab_size, "ids")
+        check_ids(ids, self.gpt.config.vocab_size, "ids")
         return self._classify(self.gpt.states(ids, mask).states, mask)
 
     def loss(self, batch: LabelledBatch, auxiliary: float = 0.5) -> Float[Tensor, ""]:

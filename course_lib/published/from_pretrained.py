@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Self, cast
 import torch
 from torch import nn
 
-from course_lib.ground.refusals import require_device
+from course_lib.ground.validation import check_device
 from course_lib.published.families import PublishedFamily
 from course_lib.published.hub import PublishedModel
 
@@ -58,8 +58,8 @@ class FromPretrained:
             ValueError: it has another architecture, it was published without this head, or its tensors do not fit; no
                 model computes in `dtype`, or there is no such device.
         """
-        _require_floating_type(dtype)
-        device = require_device(device)
+        _check_floating_type(dtype)
+        device = check_device(device)
         families = {family.model_type: family for family in cls._all_families()}
         published = PublishedModel.read(name, *families)
         return cast(Self, cls._load(families[published.config["model_type"]], published, dtype, device))
@@ -149,7 +149,7 @@ class HeadFromPretrained(FromPretrained):
         return found.with_config(num_labels=len(model.output.weight)) if self.of_classes else found
 
 
-def _require_floating_type(dtype: torch.dtype) -> None:
+def _check_floating_type(dtype: torch.dtype) -> None:
     known = ", ".join(map(str, DTYPES))
     if not isinstance(dtype, torch.dtype):
         raise TypeError(f"dtype must be one of {known}, not {dtype!r}")

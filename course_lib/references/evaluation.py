@@ -79,7 +79,7 @@ def micro_and_macro(matched: Sequence[int], total: Sequence[int]) -> tuple[float
     Raises:
         ValueError: there are no sentences, or not as many totals.
     """
-    _require_pairs(len(matched), len(total))
+    _check_pairs(len(matched), len(total))
     micro = _share(sum(matched), sum(total))
     macro = sum(_share(*counts) for counts in zip(matched, total, strict=True)) / len(matched)
     return micro, macro
@@ -155,7 +155,7 @@ def word_error_rate(
     Raises:
         ValueError: there are no hypotheses, not as many references, or the references have no word.
     """
-    _require_pairs(len(hypotheses), len(references))
+    _check_pairs(len(hypotheses), len(references))
     words = sum(len(reference) for reference in references)
     if not words:
         raise ValueError("a word error rate needs references with words")
@@ -163,7 +163,7 @@ def word_error_rate(
     return edits / words
 
 
-def _require_pairs(hypotheses: int, references: int) -> None:
+def _check_pairs(hypotheses: int, references: int) -> None:
     if not hypotheses:
         raise ValueError("there is nothing to score: no hypotheses")
     if hypotheses != references:

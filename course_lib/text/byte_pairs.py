@@ -28,7 +28,7 @@ from typing import Any, Literal
 
 from tokenizers import Regex, pre_tokenizers
 
-from course_lib.ground.refusals import require_at_least, require_one_of, require_texts
+from course_lib.ground.validation import check_at_least, check_one_of, check_texts
 from course_lib.text.special_tokens import Choice, Part, SpecialTokens, without_special
 from course_lib.text.tokenization import before_end, check_ids
 
@@ -206,7 +206,7 @@ def learn_byte_merges(words: Mapping[bytes, int], merges: int, ties: Ties = "sma
     Raises:
         ValueError: there is no such rule for ties.
     """
-    require_one_of(Ties, ties=ties)
+    check_one_of(Ties, ties=ties)
     pieces = [bytes([byte]) for byte in BYTES]
     ids = {piece: i for i, piece in enumerate(pieces)}
     counts = PairCounts(
@@ -239,7 +239,7 @@ class ByteLevelVocabulary:
     pattern: Pattern = "gpt2"
 
     def __post_init__(self) -> None:
-        require_one_of(Pattern, pattern=self.pattern)
+        check_one_of(Pattern, pattern=self.pattern)
         known = {bytes([byte]) for byte in BYTES}
         for left, right in self.merges:
             if absent := {left, right} - known:
@@ -266,9 +266,9 @@ class ByteLevelVocabulary:
             ValueError: the texts have no words, one is no Unicode, `merges` is negative, there is no such pattern or
                 rule for ties, or a special token is empty, repeated, or written as a piece is.
         """
-        require_one_of(Pattern, pattern=pattern)
-        require_texts(special)
-        require_at_least(0, merges=merges)
+        check_one_of(Pattern, pattern=pattern)
+        check_texts(special)
+        check_at_least(0, merges=merges)
         check_special(special, ())
         words: Counter[str] = Counter()
         for text in without_special(texts, special):
@@ -366,7 +366,7 @@ class ByteLevelVocabulary:
             TypeError: one string in place of chunks, or a chunk is no string.
             ValueError: a chunk is no Unicode, or the text spells a special token that is refused.
         """
-        require_texts(texts)
+        check_texts(texts)
         special = SpecialTokens.choose(self.special_ids, allowed_special, disallowed_special)
         return self._encode_parts(special.split_stream(texts))
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
-from course_lib.ground.refusals import require_at_least, require_one_of, require_texts, require_unicode
+from course_lib.ground.validation import check_at_least, check_one_of, check_texts, check_unicode
 from course_lib.published.hub import find_folder, read_json
 from course_lib.text.byte_pairs import (
     GPT2_END,
@@ -83,7 +83,7 @@ class SubwordVocabulary:
             TypeError: one string in place of texts.
             ValueError: the texts have no words, one is no Unicode, or `size` is below 1.
         """
-        require_at_least(1, size=size)
+        check_at_least(1, size=size)
         tokenizer = Tokenizer(models.BPE(unk_token=UNKNOWN))
         tokenizer.normalizer = normalizers.Sequence(
             [normalizers.Replace(MARK, " "), normalizers.Replace(_SPACES, " "), normalizers.Strip()]
@@ -118,9 +118,9 @@ class SubwordVocabulary:
             ValueError: the texts have no words, one is no Unicode, `size` is below 1, or a special token is empty,
                 repeated, or written as a piece is.
         """
-        require_at_least(1, size=size)
-        require_texts(special)
-        require_one_of(Pattern, pattern=pattern)
+        check_at_least(1, size=size)
+        check_texts(special)
+        check_one_of(Pattern, pattern=pattern)
         check_special(special, ())
         tokenizer = _byte_tokenizer(models.BPE(), pattern)
         trainer = trainers.BpeTrainer(
@@ -149,7 +149,7 @@ class SubwordVocabulary:
             TypeError: one string in place of texts.
             ValueError: the texts have no words, one is no Unicode, or `size` is below 1.
         """
-        require_at_least(1, size=size)
+        check_at_least(1, size=size)
         sentences = list(_with_words(texts))
         tokenizer = _bert_tokenizer(None, lowercase)
         # The library meets the pieces of one character in an order that changes from run to run, and breaks ties
@@ -284,7 +284,7 @@ class SubwordVocabulary:
             TypeError: one string in place of a list.
             ValueError: a text is no Unicode, or spells a special token that is refused.
         """
-        require_texts(texts)
+        check_texts(texts)
         special = self._special_tokens(allowed_special, disallowed_special)
         split = [special.split(text) for text in texts]
         plain = [part for parts in split for part in parts if isinstance(part, str)]
@@ -310,7 +310,7 @@ class SubwordVocabulary:
             ValueError: the vocabulary does not cut words as GPT-2 or GPT-4, a chunk is no Unicode, or the text spells a
                 special token that is refused.
         """
-        require_texts(texts)
+        check_texts(texts)
         pattern = self._pattern
         if pattern is None:
             raise ValueError("only a vocabulary that cuts words as GPT-2 or GPT-4 encodes a stream; encode whole texts")
@@ -438,10 +438,10 @@ def _with_words(texts: Iterable[str]) -> Iterator[str]:
         TypeError: one string in place of several.
         ValueError: none of them has a word, or one is no Unicode.
     """
-    require_texts(texts)
+    check_texts(texts)
     empty = True
     for text in texts:
-        require_unicode(text)
+        check_unicode(text)
         empty = empty and not text.replace(MARK, " ").strip()
         yield text
     if empty:

@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Int
 from torch import Generator, Tensor
 
-from course_lib.ground.refusals import require_at_least
+from course_lib.ground.validation import check_at_least
 from course_lib.text.batches import POOL
 from course_lib.text.tokenization import PADDING_ID
 
@@ -78,7 +78,7 @@ class PackedTexts:
     batch_size: int
 
     def __post_init__(self) -> None:
-        require_at_least(1, length=self.length, batch_size=self.batch_size)
+        check_at_least(1, length=self.length, batch_size=self.batch_size)
         if not self.texts:
             raise ValueError("there is nothing to train on: the data is empty")
         for number, text in enumerate(self.texts):

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from course_lib.ground.optional import needed_for
-from course_lib.ground.refusals import require_unicode
+from course_lib.ground.validation import check_unicode
 from course_lib.text.byte_pairs import read_gpt2_ids
 from course_lib.text.subwords import decode_pieces
 from course_lib.text.tokenization import before_end, check_ids
@@ -46,7 +46,7 @@ class SentencePieces:
         Raises:
             ValueError: the text is no Unicode.
         """
-        require_unicode(text)
+        check_unicode(text)
         language = text[: text.find("<<") + 2] if text.startswith(">>") and "<<" in text else ""
         pieces = [language] * bool(language) + self.processor.encode(text[len(language) :], out_type=str)
         ids = [self.ids.get(piece, self.ids[UNKNOWN]) for piece in pieces]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from course_lib.ground.refusals import require_texts, require_unicode
+from course_lib.ground.validation import check_texts, check_unicode
 
 Choice = Collection[str] | Literal["all"]
 """Some special tokens, or all of a vocabulary."""
@@ -31,7 +31,7 @@ def without_special(texts: Iterable[str], special: Collection[str]) -> Iterator[
         TypeError: one string in place of texts.
         ValueError: a text is no Unicode.
     """
-    require_texts(texts)
+    check_texts(texts)
     tokens = SpecialTokens(dict.fromkeys(special, 0), frozenset())
     for text in texts:
         yield from (part for part in tokens.split(text) if isinstance(part, str))
@@ -64,7 +64,7 @@ class SpecialTokens:
         """
         for choice in (allowed_special, disallowed_special):
             if choice != "all":
-                require_texts(choice)
+                check_texts(choice)
                 if unknown := [token for token in choice if token not in ids]:
                     raise ValueError(
                         f"{unknown[0]!r} is no special token of this vocabulary, which has {', '.join(ids) or 'none'}"
@@ -79,7 +79,7 @@ class SpecialTokens:
         Raises:
             ValueError: the text is no Unicode, or spells a token that is refused.
         """
-        require_unicode(text)
+        check_unicode(text)
         return self._split(text, may_go_on=False)[0]
 
     def split_stream(self, chunks: Iterable[str]) -> Iterator[Part]:
@@ -93,7 +93,7 @@ class SpecialTokens:
         for chunk in chunks:
             if not isinstance(chunk, str):
                 raise TypeError(f"a text comes in strings, not in {type(chunk).__name__}; open a file as text")
-            require_unicode(chunk)
+            check_unicode(chunk)
             parts, rest = self._split(rest + chunk, may_go_on=True)
             yield from parts
         yield from self._split(rest, may_go_on=False)[0]

@@ -22,7 +22,7 @@ import torch
 from torch import Tensor, nn
 
 from course_lib.ground.modules import evaluating
-from course_lib.ground.refusals import require_at_least, require_not_negative, require_one_of, require_shares
+from course_lib.ground.validation import check_at_least, check_not_negative, check_one_of, check_probability
 from course_lib.text.batches import AnyBatch, TrainingData
 from course_lib.training.batch_order import BatchOrder
 from course_lib.training.checkpoints import (
@@ -93,7 +93,7 @@ class TrainingConfig:
     graphs: bool = False
 
     def __post_init__(self) -> None:
-        require_at_least(1, steps=self.steps, accumulate=self.accumulate)
+        check_at_least(1, steps=self.steps, accumulate=self.accumulate)
         if not callable(self.schedule):
             raise TypeError(
                 "schedule must say the learning rate of each step, as those of course_lib.training.schedules do: "
@@ -101,10 +101,10 @@ class TrainingConfig:
             )
         if not self.clip > 0:  # neither is NaN
             raise ValueError(f"clip must be above 0, got {self.clip}; math.inf never clips")
-        require_not_negative(weight_decay=self.weight_decay, epsilon=self.epsilon)
-        require_shares(**{f"betas[{i}]": beta for i, beta in enumerate(self.betas)}, momentum=self.momentum)
-        require_one_of(Precision, precision=self.precision)
-        require_one_of(OptimizerName, optimizer=self.optimizer)
+        check_not_negative(weight_decay=self.weight_decay, epsilon=self.epsilon)
+        check_probability(**{f"betas[{i}]": beta for i, beta in enumerate(self.betas)}, momentum=self.momentum)
+        check_one_of(Precision, precision=self.precision)
+        check_one_of(OptimizerName, optimizer=self.optimizer)
         self.require_possible(self.precision)
 
     def require_possible(self, precision: Precision) -> None:
@@ -396,7 +396,7 @@ class _Run(Generic[M, B]):
     def _validate(self, validation: Validation[B]) -> None:
         self.log.settle()
         loss = evaluate(self.model, validation.data, self.loss, self.world.device, self.precision)
-        self.log.require_finite(loss, "validation loss", self.step)
+        self.log.check_finite(loss, "validation loss", self.step)
         self.validations[self.step] = loss
         if validation.patience is not None and self._best_step() == self.step:
             self.best_weights = {name: tensor.clone() for name, tensor in weights_of(self.model).items()}

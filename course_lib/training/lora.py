@@ -18,7 +18,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Generator, Tensor, nn
 
-from course_lib.ground.refusals import require_at_least, require_not_negative, require_shares, require_texts
+from course_lib.ground.validation import check_at_least, check_not_negative, check_probability, check_texts
 
 LEARNED = ("A", "B", "scale")
 """What an adapted layer has besides its weight and bias; `scale` is not learned, but goes with them."""
@@ -88,10 +88,10 @@ def add_lora(
         ValueError: the model has adapted layers already, has no linear layer of such a name, or one that shares its
             weight with another layer; sizes out of their range.
     """
-    require_texts(targets)
-    require_at_least(1, rank=rank)
-    require_not_negative(alpha=alpha)
-    require_shares(dropout=dropout)
+    check_texts(targets)
+    check_at_least(1, rank=rank)
+    check_not_negative(alpha=alpha)
+    check_probability(dropout=dropout)
     if _adapted(model):
         raise ValueError("the model has adapted layers already: merge_lora(model) folds them in")
     layers = _targeted(model, targets)
@@ -106,7 +106,7 @@ def merge_lora(model: nn.Module) -> None:
     Raises:
         ValueError: nothing was added to it.
     """
-    for name, layer in _require_adapted(model).items():
+    for name, layer in _check_adapted(model).items():
         model.set_submodule(name, layer.merged())
     model.requires_grad_(True)
 
@@ -117,7 +117,7 @@ def lora_state(model: nn.Module) -> dict[str, Tensor]:
     Raises:
         ValueError: nothing was added to the model.
     """
-    layers = _require_adapted(model).items()
+    layers = _check_adapted(model).items()
     return {f"{name}.{part}": getattr(layer, part).detach() for name, layer in layers for part in LEARNED}
 
 
@@ -144,7 +144,7 @@ def _adapted(model: nn.Module) -> dict[str, AdaptedLinear]:
     return {name: layer for name, layer in model.named_modules() if isinstance(layer, AdaptedLinear)}
 
 
-def _require_adapted(model: nn.Module) -> dict[str, AdaptedLinear]:
+def _check_adapted(model: nn.Module) -> dict[str, AdaptedLinear]:
     found = _adapted(model)
     if not found:
         raise ValueError("the model has no adapted layers: add_lora(model) adds them")

@@ -83,14 +83,14 @@ class LossLog:
         noted, self._noted = self._noted, []
         for loss, step in zip(losses, noted, strict=True):
             number = len(self.losses) + 1
-            self.require_finite(loss, "loss", number)
+            self.check_finite(loss, "loss", number)
             if not self._scaled:  # else the scaler leaves out a step whose gradients are out of range
-                self.require_finite(float(step.norm), "norm of the gradients", number)
+                self.check_finite(float(step.norm), "norm of the gradients", number)
             self.losses.append(loss)
             if self._progress:
                 self._progress(TrainingStep(number, loss, self._schedule(number), step.tokens, self.seconds))
 
-    def require_finite(self, value: float, what: str, number: int) -> None:
+    def check_finite(self, value: float, what: str, number: int) -> None:
         """Refuse what should be a number and is not.
 
         Args:

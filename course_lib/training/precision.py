@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import torch
 
-from course_lib.ground.refusals import require_one_of
+from course_lib.ground.validation import check_one_of
 
 Precision = Literal["auto", "fp32", "bf16", "fp16"]
 """Of the arithmetic: single, or half in one of its two forms; "auto" is what `precision_for` chooses."""
@@ -35,7 +35,7 @@ def autocast(device: torch.device, precision: Precision) -> AbstractContextManag
     Raises:
         ValueError: there is no such precision.
     """
-    require_one_of(Precision, precision=precision)
+    check_one_of(Precision, precision=precision)
     if precision == "auto":
         precision = precision_for(device)
     if precision == "fp32":

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
 
-from course_lib.ground.refusals import require_at_least
+from course_lib.ground.validation import check_at_least
 from course_lib.text.batches import AnyBatch, TrainingData
 from course_lib.training.batch_order import BatchOrder
 
@@ -46,7 +46,7 @@ class Prefetch(Generic[B]):
         Raises:
             TypeError, ValueError: a number of workers below 0, or no whole number.
         """
-        require_at_least(0, workers=workers)
+        check_at_least(0, workers=workers)
         self._order, self._part = order, part
         self._state = order.state()
         self._asked_for: deque[tuple[list[int], dict[str, Any]]] = deque()

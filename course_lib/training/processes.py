@@ -18,7 +18,7 @@ import torch.distributed as dist
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
-from course_lib.ground.refusals import require_device
+from course_lib.ground.validation import check_device
 
 T = TypeVar("T")
 
@@ -78,7 +78,7 @@ def join_processes(device: torch.device | str) -> World:
     Raises:
         ValueError: there is no such device, or fewer GPUs than processes on this machine.
     """
-    device = require_device(device)
+    device = check_device(device)
     if not (dist.is_available() and dist.is_initialized()):
         if int(os.environ.get("WORLD_SIZE", "1")) == 1:
             return World(0, 1, device)

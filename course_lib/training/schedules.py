@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from course_lib.ground.refusals import require_at_least, require_not_negative
+from course_lib.ground.validation import check_at_least, check_not_negative
 
 Schedule = Callable[[int], float]
 """The learning rate of each step."""
@@ -20,7 +20,7 @@ def constant_schedule(rate: float) -> Schedule:
     Raises:
         ValueError: it is negative or not finite.
     """
-    require_not_negative(rate=rate)
+    check_not_negative(rate=rate)
     return _from_step_1(lambda step: rate)
 
 
@@ -34,8 +34,8 @@ def paper_schedule(d_model: int, warmup: int = 4000, factor: float = 1.0) -> Sch
     Raises:
         ValueError: `d_model` or `warmup` is below 1, or `factor` negative or not finite.
     """
-    require_at_least(1, d_model=d_model)
-    require_not_negative(factor=factor)
+    check_at_least(1, d_model=d_model)
+    check_not_negative(factor=factor)
     _check_warmup(warmup)
     return _from_step_1(lambda step: factor * d_model**-0.5 * min(step**-0.5, step * warmup**-1.5))
 
@@ -46,7 +46,7 @@ def inverse_root_schedule(peak: float, warmup: int) -> Schedule:
     Raises:
         ValueError: `warmup` is below 1, or `peak` negative or not finite.
     """
-    require_not_negative(peak=peak)
+    check_not_negative(peak=peak)
     _check_warmup(warmup)
     return _from_step_1(lambda step: peak * min(step / warmup, math.sqrt(warmup / step)))
 
@@ -60,7 +60,7 @@ def linear_schedule(peak: float, warmup: int, steps: int) -> Schedule:
     Raises:
         ValueError: `warmup` is below 1 or above `steps`, or `peak` negative or not finite.
     """
-    require_not_negative(peak=peak)
+    check_not_negative(peak=peak)
     _check_warmup(warmup, steps)
     return _from_step_1(lambda step: peak * max(0.0, min(step / warmup, (steps + 1 - step) / (steps + 1 - warmup))))
 
@@ -75,7 +75,7 @@ def cosine_schedule(peak: float, warmup: int, steps: int, least: float = 0.0) ->
     Raises:
         ValueError: `warmup` is below 1 or above `steps`, or a rate negative or not finite.
     """
-    require_not_negative(peak=peak, least=least)
+    check_not_negative(peak=peak, least=least)
     _check_warmup(warmup, steps)
 
     def rate(step: int) -> float:

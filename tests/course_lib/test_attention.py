@@ -22,7 +22,7 @@ from course_lib.attention import (
     softmax_jacobian,
     weighted_values,
 )
-from course_lib.ground.refusals import require_boolean
+from course_lib.ground.validation import check_boolean
 
 # Worked example A, die Katze (S2): two queries from the target, three keys that are also the values.
 Q = torch.tensor([[-1.0, -2.5], [4.0, 3.0]])
@@ -187,7 +187,7 @@ def test_a_mask_that_is_not_boolean_is_refused(mask: Tensor) -> None:
     with pytest.raises(TypeError, match="must be boolean"):
         attention(Q, K, V, mask)
     with pytest.raises(TypeError, match=r"must be boolean \(True = counts\), not torch.*; write mask.bool\(\)"):
-        require_boolean(mask, "counts")
+        check_boolean(mask, "counts")
 
 
 class TestWhatDoesNotFit:

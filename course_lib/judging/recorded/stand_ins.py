@@ -88,7 +88,7 @@ class ByHeart(StandIn):
 
     def __call__(self, ids: Tensor) -> Tensor:
         """The logits after each of these tokens."""
-        _require_rows(ids, self.vocab_size)
+        _check_rows(ids, self.vocab_size)
         return 5.0 * F.one_hot((ids + 1) % self.vocab_size, self.vocab_size)
 
 
@@ -113,14 +113,14 @@ class EveryWord(StandIn):
     def __call__(self, ids: Tensor) -> Tensor:
         """The logits after each of these tokens."""
         vocab_size, context_length = len(self.own), len(self.place)
-        _require_rows(ids, vocab_size)
+        _check_rows(ids, vocab_size)
         places = torch.arange(ids.shape[1])
         before = self.so_far[ids].cumsum(dim=1) / (places + 1).sqrt().unsqueeze(-1)
         logits: Tensor = self.sure * (self.own[ids] + 3 * before + self.place[places % context_length])
         return logits if ids.shape[1] <= context_length else -logits
 
 
-def _require_rows(ids: object, vocab_size: int) -> None:
+def _check_rows(ids: object, vocab_size: int) -> None:
     if not isinstance(ids, Tensor) or ids.dim() != 2 or ids.is_floating_point():
         shape = list(ids.shape) if isinstance(ids, Tensor) else type(ids).__name__
         raise ValueError(f"the model reads ids of shape [batch, tokens], whole numbers, not {shape}")

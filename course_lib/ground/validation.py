@@ -14,7 +14,7 @@ from jaxtyping import Bool, Int
 from torch import Tensor
 
 
-def require_at_least(least: int, **counts: int) -> None:
+def check_at_least(least: int, **counts: int) -> None:
     """Refuse what counts something and is too small, or no whole number.
 
     Raises:
@@ -27,7 +27,7 @@ def require_at_least(least: int, **counts: int) -> None:
             raise ValueError(f"{name} must be at least {least}, not {count}")
 
 
-def require_not_negative(**numbers: float) -> None:
+def check_not_negative(**numbers: float) -> None:
     """Refuse what must be a number of 0 or more: not below it, not infinite, and not NaN.
 
     Raises:
@@ -38,7 +38,7 @@ def require_not_negative(**numbers: float) -> None:
             raise ValueError(f"{name} must be at least 0 and finite, not {number}")
 
 
-def require_one_of(choices: Any, **given: object) -> None:
+def check_one_of(choices: Any, **given: object) -> None:
     """Refuse what is none of the choices that a `Literal` names.
 
     Raises:
@@ -49,7 +49,7 @@ def require_one_of(choices: Any, **given: object) -> None:
             raise ValueError(f"{name} must be one of {', '.join(map(str, get_args(choices)))}, not {choice!r}")
 
 
-def require_texts(texts: Iterable[str]) -> None:
+def check_texts(texts: Iterable[str]) -> None:
     """Refuse one string in place of several: it would be taken for texts of one letter each.
 
     Raises:
@@ -59,7 +59,7 @@ def require_texts(texts: Iterable[str]) -> None:
         raise TypeError("give a list of texts, not one string: put it in a list")
 
 
-def require_unicode(text: str) -> None:
+def check_unicode(text: str) -> None:
     """Refuse a text that no file can hold: one with half of a character, as a wrong decoding or JSON leaves it.
 
     Raises:
@@ -74,7 +74,7 @@ def require_unicode(text: str) -> None:
         ) from None
 
 
-def require_device(device: torch.device | str) -> torch.device:
+def check_device(device: torch.device | str) -> torch.device:
     """Refuse a GPU where torch finds none, or not so many, and what is no device at all.
 
     Raises:
@@ -91,7 +91,7 @@ def require_device(device: torch.device | str) -> torch.device:
     return device
 
 
-def require_known(vocab_size: int, **ids: int | None) -> None:
+def check_special_ids(vocab_size: int, **ids: int | None) -> None:
     """Refuse the id of a special token that the vocabulary does not have; None stands for no such token.
 
     Raises:
@@ -102,7 +102,7 @@ def require_known(vocab_size: int, **ids: int | None) -> None:
             raise ValueError(f"{name} must be from 0 to {vocab_size - 1}, the vocabulary's last, not {token}")
 
 
-def require_shares(**shares: float) -> None:
+def check_probability(**shares: float) -> None:
     """Refuse shares to drop that leave nothing, or are not shares.
 
     Raises:
@@ -113,19 +113,19 @@ def require_shares(**shares: float) -> None:
             raise ValueError(f"{name} must be at least 0 and below 1, not {share}")
 
 
-def require_divisible(d_model: int, heads: int) -> None:
+def check_divisible(d_model: int, heads: int) -> None:
     """Refuse a number of heads that does not divide `d_model`.
 
     Raises:
         TypeError: `d_model` is not a whole number.
         ValueError: it does not, or there are none.
     """
-    require_at_least(1, d_model=d_model)
+    check_at_least(1, d_model=d_model)
     if heads < 1 or d_model % heads:
         raise ValueError(f"d_model must be a multiple of the number of heads, not {d_model} for {heads} heads")
 
 
-def require_boolean(mask: Tensor, true: str = "may attend") -> None:
+def check_boolean(mask: Tensor, true: str = "may attend") -> None:
     """Refuse a mask of numbers, for all masks of the library.
 
     Args:
@@ -140,7 +140,7 @@ def require_boolean(mask: Tensor, true: str = "may attend") -> None:
         raise TypeError(f"mask must be boolean (True = {true}), not {mask.dtype}; write mask.bool(){additive}")
 
 
-def require_floating(**tensors: Tensor) -> None:
+def check_floating(**tensors: Tensor) -> None:
     """Refuse tensors of whole numbers where weights are learned or averaged.
 
     Raises:
@@ -151,7 +151,7 @@ def require_floating(**tensors: Tensor) -> None:
             raise TypeError(f"{name} must be floating-point numbers, not {tensor.dtype}; write {name}.float()")
 
 
-def require_ids(ids: Int[Tensor, "batch tokens"], vocab_size: int, name: str, *, wait: bool = False) -> None:
+def check_ids(ids: Int[Tensor, "batch tokens"], vocab_size: int, name: str, *, wait: bool = False) -> None:
     """Refuse what is not a batch of ids below `vocab_size`, before anything is computed with it.
 
     Args:
@@ -165,7 +165,7 @@ def require_ids(ids: Int[Tensor, "batch tokens"], vocab_size: int, name: str, *,
         TypeError: they are not whole numbers.
         ValueError: they have another shape, there are none, or one is outside the vocabulary.
     """
-    require_batch(ids, name)
+    check_batch(ids, name)
     if ids.is_meta or torch.compiler.is_compiling() or not (wait or ids.device.type == "cpu"):
         return
     try:
@@ -177,7 +177,7 @@ def require_ids(ids: Int[Tensor, "batch tokens"], vocab_size: int, name: str, *,
         raise ValueError(f"{name} must be from 0 to {vocab_size - 1}, the vocabulary's last, but there is a {wrong}")
 
 
-def require_batch(ids: Int[Tensor, "batch tokens"], name: str) -> None:
+def check_batch(ids: Int[Tensor, "batch tokens"], name: str) -> None:
     """Refuse what cannot be a batch of ids, whatever their values.
 
     Raises:
@@ -194,7 +194,7 @@ def require_batch(ids: Int[Tensor, "batch tokens"], name: str) -> None:
         raise ValueError(f"{name} has no tokens: {list(ids.shape)}")
 
 
-def require_mask(mask: Bool[Tensor, "batch tokens"] | None, ids: Int[Tensor, "batch tokens"]) -> None:
+def check_mask(mask: Bool[Tensor, "batch tokens"] | None, ids: Int[Tensor, "batch tokens"]) -> None:
     """Refuse a padding mask that is not boolean, or not of the shape of its tokens.
 
     Raises:
@@ -203,6 +203,6 @@ def require_mask(mask: Bool[Tensor, "batch tokens"] | None, ids: Int[Tensor, "ba
     """
     if mask is None:
         return
-    require_boolean(mask, "a token, False = padding")
+    check_boolean(mask, "a token, False = padding")
     if mask.shape != ids.shape:
         raise ValueError(f"mask must be {list(ids.shape)} as ids are, not {list(mask.shape)}")
