@@ -11,11 +11,11 @@ import select
 import socket
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, Self
 
-from autograder.box.callbacks import CallbackProcess, with_calls
+from autograder.box.callbacks import CallbackProcess
 from autograder.box.clocks import Clock, Spent, Stopwatch
 from autograder.box.disk import contents, held, mapped, remove
 from autograder.box.endings import (
@@ -27,7 +27,7 @@ from autograder.box.endings import (
     memory_kills,
 )
 from autograder.box.fork_server.handles import BoxHandle
-from autograder.box.frames import Frame, FrameReader, Json, ProtocolError, encode_frame
+from autograder.box.frames import Frame, FrameReader, Json, ProtocolError, encode_frame, require
 from autograder.box.processes import Doing, Reading
 from autograder.box.protocol import (
     MAX_ERROR_BYTES,
@@ -134,15 +134,11 @@ class Box:
             BoxUnavailable: the fork server is gone, and the box with it.
         """
         begin = time.monotonic()
-        self._now = allowed.applied(self._limits)
-        kind = "test" if is_test else "cell"
-        request = self._ask({"kind": kind, "source": source}, Encoder(), "cell_seconds", allowed)
-        frame = self._expected(self._receive(self._clock("cell_seconds")), request)
-        try:
-            _require_fields(frame, "cell")
+        header = {"kind": "test" if is_test else "cell", "source": source}
+        request = self._ask(header, Encoder(), "cell_seconds", allowed)
+        frame = self._answer(request, Clock.of(self._now, "cell_seconds"), "cell")
+        with self._protocol():
             result = decode_cell(frame.header["cell"])
-        except ProtocolError as error:
-            self._lose(Outcome.DIED, f"it broke the protocol: {error}")
         seconds = time.monotonic() - begin
         if self._sealed:
             return CellResult([], result.ok, _bare(result.raised), result.failure, seconds)
@@ -159,14 +155,10 @@ class Box:
         """
         if self._sealed:
             raise ValueError("a sealed box is not asked what was changed")
-        self._now = self._limits
         request = self._ask({"kind": "changes"}, Encoder(), "call_seconds", NO_ALLOWANCE)
-        frame = self._expected(self._receive(self._clock("call_seconds")), request)
-        try:
-            _require_fields(frame, "changes")
+        frame = self._answer(request, Clock.of(self._now, "call_seconds"), "changes")
+        with self._protocol():
             return decode_changes(frame.header["changes"])
-        except ProtocolError as error:
-            self._lose(Outcome.DIED, f"it broke the protocol: {error}")
 
     def observe(
         self,
@@ -211,18 +203,14 @@ class Box:
             encoded.append(encode_case(case, encoder))
             passed_in.append(range(first, len(encoder.callbacks)))
         header: dict[str, Json] = {"kind": "observe", "name": name, "cases": encoded, "forbidden": list(forbidden)}
-        self._now = allowed.applied(self._limits)
         request = self._ask(header, encoder, "call_seconds", allowed)
         for number, case in enumerate(cases):
             begin = time.monotonic()
             frame = self._answered_calls(f"{request}.{number}", encoder.callbacks, passed_in[number])
-            try:
-                _require_fields(frame, "observation")
+            with self._protocol():
                 decoder = Decoder(frame.tensors)
                 observation = decode_observation(frame.header["observation"], decoder, case)
                 decoder.finish()
-            except ProtocolError as error:
-                self._lose(Outcome.DIED, f"it broke the protocol: {error}")
             yield dataclasses.replace(observation, seconds=min(observation.seconds, time.monotonic() - begin))
             if observation.failure in ENDINGS:
                 return
@@ -239,11 +227,12 @@ class Box:
         if self._closed:
             raise ValueError("the box is closed")
         self._end_calls()
+        self._now = allowed.applied(self._limits)
         request = secrets.token_hex(8)
         header = {"id": request, **header, "allowed": allowed.changes()}
         data = encode_frame(Frame(header, encoder.tensors), self._limits.frame_bytes)
         self._watch.begin()
-        self._send(data, self._clock(limit))
+        self._send(data, Clock.of(self._now, limit))
         return request
 
     def _answered_calls(self, request: str, callbacks: Sequence[Callback], passed_in: range) -> Frame:
@@ -256,18 +245,16 @@ class Box:
             callbacks: all that were sent.
             passed_in: the numbers of those that belong to this request.
         """
-        clock = self._clock("call_seconds")
+        clock = Clock.of(self._now, "call_seconds")
+        kinds = ("observation", "call") if passed_in else ("observation",)
         self._watch.begin()
         calls: Counter[int] = Counter()
         while True:
-            frame = self._expected(self._receive(clock), request)
-            if not passed_in or frame.header.get("kind") != "call":
+            frame = self._answer(request, clock, *kinds)
+            if frame.header["kind"] == "observation":
                 return frame
-            try:
-                _require_fields(frame, "call")
+            with self._protocol():
                 number, _, _ = decode_call(frame.header["call"], Decoder(frame.tensors), passed_in)
-            except ProtocolError as error:
-                self._lose(Outcome.DIED, f"it broke the protocol: {error}")
             calls[number] += 1
             callback = callbacks[number]
             if calls[number] > callback.most_calls + _REFUSALS:
@@ -276,19 +263,11 @@ class Box:
                 self._calls = CallbackProcess(callbacks, self._now)
             try:
                 self._calls.ask(request, calls[number], frame)
-                self._await_call(self._calls, clock)
+                self._wait(self._calls, select.POLLIN, clock)  # what it computes is the answer's doing
                 answer = self._calls.answer()
             except (EOFError, OSError):
                 self._lose(Outcome.DIED, f"its call of {callback.name} ended the process that was to answer it")
             self._send(answer, clock)
-
-    def _await_call(self, calls: CallbackProcess, clock: Clock) -> None:
-        """Wait until a callback has returned. What it computes is the answer's doing: the clocks count it."""
-        while not calls.answers(0):
-            if not self._watch.rest:
-                self._look_at_the_clocks(clock, is_silent=lambda: not calls.answers(0))
-            with self._watch.awaiting():
-                calls.answers(self._watch.rest)
 
     def _end_calls(self) -> None:
         if self._calls is not None:
@@ -296,22 +275,39 @@ class Box:
             self._called_seconds += calls.close()
 
     def _reading(self) -> Reading | None:
-        return with_calls(self._handle.look(), self._calls, self._called_seconds)
+        """What the box has computed, and what was computed for it in callbacks."""
+        box, called = self._handle.look(), self._calls.look() if self._calls is not None else None
+        if box is None:
+            return None
+        computed = box.computed + self._called_seconds
+        if called is None:
+            return Reading(computed, box.doing)
+        return Reading(computed + called.computed, box.doing if called.doing is Doing.WAITS else called.doing)
 
-    def _expected(self, frame: Frame, request: str) -> Frame:
-        if frame.header.get("kind") == "failed":
+    def _answer(self, request: str, clock: Clock, *kinds: str) -> Frame:
+        """What the box says to a request, in a frame of one of these kinds."""
+        frame = self._receive(clock)
+        kind = frame.header.get("kind")
+        if kind == "failed":
             self._lose(Outcome.DIED, "the code has broken the process that ran it")
-        if frame.header.get("id") != request:
-            self._lose(Outcome.DIED, "it broke the protocol: an answer to another question")
+        with self._protocol():
+            require(frame.header.get("id") == request, "an answer to another question")
+            require(kind in kinds and set(frame.header) == {"id", "kind", kind}, "an answer of the wrong kind")
+            require(not frame.tensors or kind in ("observation", "call"), "a tensor that nothing refers to")
         return frame
 
-    def _clock(self, limit: str) -> Clock:
-        return Clock.of(self._now, limit)
+    @contextlib.contextmanager
+    def _protocol(self) -> Iterator[None]:
+        """End a box that says what the protocol does not allow."""
+        try:
+            yield
+        except ProtocolError as error:
+            self._lose(Outcome.DIED, f"it broke the protocol: {error}")
 
     def _send(self, data: bytes, clock: Clock) -> None:
         rest = memoryview(data)
         while rest:
-            ready = self._wait(select.POLLIN | select.POLLOUT, clock)
+            ready = self._wait(self._wire, select.POLLIN | select.POLLOUT, clock)
             if ready & select.POLLIN:
                 self._check_silence()
             try:
@@ -333,9 +329,9 @@ class Box:
 
     def _receive(self, clock: Clock) -> Frame:
         reader = FrameReader(self._limits.frame_bytes)
-        try:
+        with self._protocol():
             while reader.missing:
-                self._wait(select.POLLIN, clock)
+                self._wait(self._wire, select.POLLIN, clock)
                 try:
                     data = self._wire.recv(min(reader.missing, 1 << 20))
                 except BlockingIOError:
@@ -346,32 +342,26 @@ class Box:
                     self._lose_connection()
                 reader.feed(data)
             return reader.frame()
-        except ProtocolError as error:
-            self._lose(Outcome.DIED, f"it broke the protocol: {error}")
 
-    def _wait(self, events: int, clock: Clock) -> int:
-        """Wait until the wire is ready, and look after the clocks and the disk meanwhile, however busy the wire is."""
+    def _wait(self, source: socket.socket | CallbackProcess, events: int, clock: Clock) -> int:
+        """Wait until something is ready, and look after the clocks and the disk meanwhile, however busy the wire is."""
         poll = select.poll()
-        poll.register(self._wire, events)
+        poll.register(source, events)
         while True:
             if time.monotonic() >= self._next_look:
                 self._look()
                 self._next_look = time.monotonic() + WATCH_SECONDS
             if not self._watch.rest:
-                self._look_at_the_clocks(clock, is_silent=lambda: not poll.poll(0))
+                silent = self._watch.look(is_silent=lambda: not poll.poll(0))
+                for one, spent in ((clock, self._watch.lap), (self._until, self._watch.total)):
+                    exceeded = one.exceeded(spent, silent)
+                    if exceeded is not None:
+                        self._lose(Outcome.TIMED_OUT, *exceeded, spent=spent, out_of_time=one.out_of_time)
             left = min(self._next_look - time.monotonic(), self._watch.rest)
             with self._watch.awaiting():
                 ready = poll.poll(max(left, 0.0) * 1000)
             if ready:
                 return ready[0][1]
-
-    def _look_at_the_clocks(self, clock: Clock, is_silent: Callable[[], bool]) -> None:
-        """Hold the box to its time: to that of the request, by this clock, and to that of the submission."""
-        silent = self._watch.look(is_silent)
-        for one, spent in ((clock, self._watch.lap), (self._until, self._watch.total)):
-            exceeded = one.exceeded(spent, silent)
-            if exceeded is not None:
-                self._lose(Outcome.TIMED_OUT, *exceeded, spent=spent, out_of_time=one.out_of_time)
 
     def _look(self) -> None:
         """Hold the box to its limits on what it leaves on disk and on threads."""
@@ -471,13 +461,6 @@ def _shown(outputs: list[dict[str, Json]], limit: int) -> list[dict[str, Json]]:
         return outputs
     notice = f"[katze] This cell's output was left out: it shows more than {size(limit)}.\n"
     return [{"output_type": "stream", "name": "stdout", "text": notice}]
-
-
-def _require_fields(frame: Frame, kind: str) -> None:
-    if set(frame.header) != {"id", "kind", kind} or frame.header["kind"] != kind:
-        raise ProtocolError("an answer of the wrong kind")
-    if kind in ("cell", "changes") and frame.tensors:
-        raise ProtocolError("a tensor that nothing refers to")
 
 
 def _bare(raised: Raised | None) -> Raised | None:

@@ -23,7 +23,7 @@ import torch
 from autograder.box import processes
 from autograder.box.confinement.levels import limit_memory, mapped_bytes
 from autograder.box.frames import Frame, FrameReader, Json, encode_frame
-from autograder.box.processes import Doing, Reading
+from autograder.box.processes import Reading
 from autograder.box.protocol import Decoder, Encoder, decode_call, encode_raised
 from autograder.limits import Limits
 from course_lib.judging.exercise import Callback
@@ -57,9 +57,9 @@ class CallbackProcess:
         header = {"id": request, "number": number, "call": call.header["call"]}
         self._connection.send_bytes(encode_frame(Frame(header, call.tensors), self._frame_bytes))
 
-    def answers(self, seconds: float) -> bool:
-        """Whether the answer is there, or never will be, within this many seconds."""
-        return self._connection.poll(seconds)
+    def fileno(self) -> int:
+        """Of what can be read once the answer is there, or never will be."""
+        return self._connection.fileno()
 
     def answer(self) -> bytes:
         """The frame for the box: what the function returned or raised.
@@ -83,23 +83,6 @@ class CallbackProcess:
             os.kill(self._process, signal.SIGKILL)
         _, _, used = os.wait4(self._process, 0)
         return used.ru_utime + used.ru_stime
-
-
-def with_calls(box: Reading | None, calls: CallbackProcess | None, ended: float) -> Reading | None:
-    """What a box and the functions called for it have computed together.
-
-    Args:
-        box: a reading of the box.
-        calls: the process that calls functions for it now, if there is one.
-        ended: the processor time of those before.
-    """
-    called = calls.look() if calls is not None else None
-    if box is None:
-        return None
-    if called is None:
-        return Reading(box.computed + ended, box.doing)
-    doing = box.doing if called.doing is Doing.WAITS else called.doing
-    return Reading(box.computed + ended + called.computed, doing)
 
 
 def _live(connection: Connection, callbacks: Sequence[Callback], limits: Limits) -> NoReturn:

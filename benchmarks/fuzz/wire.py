@@ -20,6 +20,7 @@ import torch
 
 from autograder.box.box import Box
 from autograder.box.endings import BoxLost
+from autograder.box.fork_server.handles import BoxHandle
 from autograder.box.frames import Frame, FrameReader, encode_frame
 from autograder.box.processes import Reading
 from autograder.box.protocol import CellResult, Encoder, encode_cell, encode_observation
@@ -168,13 +169,11 @@ def _spoiled_tensors(random: Random, blob: bytes) -> bytes:
     return size.to_bytes(8, "little") + text + blob[8 + int.from_bytes(blob[:8], "little") :]
 
 
-class _Gone:
+class _Gone(BoxHandle):
     """A process that has ended already, with a status of its choice."""
 
-    process = 0
-    look_seconds = 0.1
-
     def __init__(self, status: int) -> None:
+        super().__init__(process=0, alone=True)
         self._status = status
 
     def look(self) -> Reading | None:

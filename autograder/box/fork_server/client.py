@@ -24,12 +24,12 @@ from typing import Literal, Self
 
 from autograder.box.box import START_SECONDS, WATCH_SECONDS, Box
 from autograder.box.clocks import Clock
-from autograder.box.confinement.cgroups import own_division
+from autograder.box.confinement.cgroups import Division, own_division
 from autograder.box.confinement.container import ContainerFailed
 from autograder.box.confinement.levels import Level
 from autograder.box.disk import remove
 from autograder.box.endings import BoxUnavailable
-from autograder.box.fork_server.handles import ANSWER_SECONDS, BoxHandle, Channel, Grouped, Spawned
+from autograder.box.fork_server.handles import ANSWER_SECONDS, BoxHandle, Channel, Spawned
 from autograder.box.fork_server.root import BoxRoot, tell
 from autograder.box.frames import Frame, encode_frame
 from autograder.box.library import copy_library
@@ -172,7 +172,8 @@ class ForkServer:
                     process = self._root.start([theirs])
                     tell(process, {**self._setup, "sockets": [theirs.fileno()], "is_box": True})
                     handle = Spawned(process, alone)
-            handle = self._grouped(handle, limits)
+            if self._division is not None and handle.process:  # at level L4 its container has a group
+                self._put_into_group(handle, self._division, limits)
         except BaseException:
             ours.close()
             remove(folder)
@@ -180,12 +181,9 @@ class ForkServer:
         logger.debug("box %d opened", handle.process)
         return Box(ours, handle, limits, folder, until)
 
-    def _grouped(self, handle: BoxHandle, limits: Limits) -> BoxHandle:
-        """The box in a control group, where there can be one; at level L4 its container has one."""
-        if self._division is None or not handle.process:
-            return handle
+    def _put_into_group(self, handle: BoxHandle, division: Division, limits: Limits) -> None:
         try:
-            return Grouped(handle, self._division.new_group(limits))
+            handle.join(division.new_group(limits))
         except OSError as error:
             handle.end()
             raise BoxUnavailable(f"a box could not be put into a control group: {error}") from error

@@ -13,7 +13,6 @@ import subprocess
 import sys
 import threading
 import time
-from typing import Protocol
 
 from autograder.box import processes
 from autograder.box.confinement.cgroups import ControlGroup
@@ -33,7 +32,7 @@ DEAR_LOOK_SECONDS = 0.5
 _MESSAGE_BYTES = 1 << 16
 
 
-class BoxHandle(Protocol):
+class BoxHandle:
     """Whoever can watch a box's process, wait for it, and end it.
 
     Attributes:
@@ -41,8 +40,22 @@ class BoxHandle(Protocol):
         look_seconds: how long to leave between two looks.
     """
 
-    process: int
-    look_seconds: float
+    def __init__(self, process: int, alone: bool) -> None:
+        self.process = process
+        self.look_seconds = (
+            LOOK_SECONDS if alone and process and sys.platform.startswith("linux") else DEAR_LOOK_SECONDS
+        )
+        self._alone = alone
+        self._group: ControlGroup | None = None
+
+    def join(self, group: ControlGroup) -> None:
+        """Put the process into a control group, which goes when the box has.
+
+        Raises:
+            OSError: the kernel does not let it in; the group has gone.
+        """
+        group.admit(self.process)
+        self._group = group
 
     def look(self) -> Reading | None:
         """What it and the processes that it has started have computed; None where nobody knows.
@@ -50,9 +63,11 @@ class BoxHandle(Protocol):
         Raises:
             BoxUnavailable: the fork server knows, and has gone.
         """
+        return processes.read(self.process, self._alone)
 
     def wait(self, seconds: float) -> bool:
         """Whether the process has ended by itself within `seconds`."""
+        raise NotImplementedError
 
     def end(self) -> int:
         """Kill the process with everything it started; its wait status.
@@ -60,6 +75,14 @@ class BoxHandle(Protocol):
         Raises:
             BoxUnavailable: nobody knows the status: the fork server has gone.
         """
+        try:
+            return self._kill()
+        finally:
+            if self._group is not None:
+                self._group.remove()
+
+    def _kill(self) -> int:
+        raise NotImplementedError
 
 
 class Channel:
@@ -130,16 +153,14 @@ class Channel:
         self._control.close()
 
 
-class Forked:
+class Forked(BoxHandle):
     """A fork: the fork server reaps it, its process descriptor tells when it ends.
 
     The fork server may live in a namespace of its own, where processes have other numbers.
     """
 
     def __init__(self, channel: Channel, number: int, handle: int, alone: bool) -> None:
-        self.process = _process_of(handle)
-        self.look_seconds = LOOK_SECONDS if alone and self.process else DEAR_LOOK_SECONDS
-        self._alone = alone
+        super().__init__(_process_of(handle), alone)
         self._number = number
         self._channel = channel
         self._handle = handle
@@ -147,7 +168,7 @@ class Forked:
     def look(self) -> Reading | None:
         """A reading from here, or where its process cannot be seen (from another container) the fork server's."""
         if self.process:
-            return processes.read(self.process, self._alone)
+            return super().look()
         answer, _ = self._channel.ask({"do": "look", "process": self._number})
         reading = answer.get("reading")
         return None if reading is None else Reading(reading["computed"], Doing(reading["doing"]))
@@ -158,8 +179,7 @@ class Forked:
         poll.register(self._handle, select.POLLIN)
         return bool(poll.poll(seconds * 1000))
 
-    def end(self) -> int:
-        """Kill it, and let the fork server reap it; its wait status."""
+    def _kill(self) -> int:
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self._handle, signal.SIGKILL)
         os.close(self._handle)
@@ -167,18 +187,16 @@ class Forked:
         return int(answer["status"])
 
 
-class Spawned:
+class Spawned(BoxHandle):
     """A process of its own."""
 
     def __init__(self, process: subprocess.Popen[bytes], alone: bool) -> None:
-        self.process = process.pid
-        self.look_seconds = LOOK_SECONDS if alone and sys.platform.startswith("linux") else DEAR_LOOK_SECONDS
-        self._alone = alone
+        super().__init__(process.pid, alone)
         self._process = process
 
     def look(self) -> Reading | None:
-        """A reading from here."""
-        return processes.read(self.process, self._alone) if self._process.returncode is None else None
+        """A reading from here, until it has been reaped."""
+        return super().look() if self._process.returncode is None else None
 
     def wait(self, seconds: float) -> bool:
         """Whether it could be reaped within `seconds`."""
@@ -187,37 +205,13 @@ class Spawned:
             return True
         return False
 
-    def end(self) -> int:
-        """Kill its session, and reap it; its wait status."""
+    def _kill(self) -> int:
         for kill in (os.killpg, os.kill):
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 if self._process.returncode is None or kill is os.killpg:
                     kill(self._process.pid, signal.SIGKILL)
         code = self._process.wait()
         return -code if code < 0 else code << 8
-
-
-class Grouped:
-    """A box in a control group, which goes when the box has.
-
-    Raises:
-        OSError: the kernel does not let the box in; the group has gone.
-    """
-
-    def __init__(self, handle: BoxHandle, group: ControlGroup) -> None:
-        group.admit(handle.process)
-        self.process = handle.process
-        self.look_seconds = handle.look_seconds
-        self.look, self.wait = handle.look, handle.wait
-        self._handle = handle
-        self._group = group
-
-    def end(self) -> int:
-        """Kill it; its wait status."""
-        try:
-            return self._handle.end()
-        finally:
-            self._group.remove()
 
 
 def _process_of(handle: int) -> int:
