@@ -6,11 +6,13 @@ are, and `deliver.py` puts them where grading looks for them. `course/store/coll
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta, tzinfo
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,17 +24,15 @@ from autograder.course.store.collected import (
     remarks_on_late,
     write_collected,
 )
-from autograder.delivery.deliver import Deliverer, Staged, deliverer
-from autograder.delivery.students import Submitter, student_of
+from autograder.delivery.deliver import Deliverer, There, deliverer
+from autograder.delivery.students import folder_name, student_of
 from autograder.errors import BadInput
 from autograder.intake.archives import Refused
 from autograder.intake.handed_in import topics_in
 from autograder.platforms.download import Download, opened_download
-from autograder.platforms.known.folder import PLATFORM as FOLDER
-from autograder.platforms.known.folder import require_folder
 from autograder.platforms.platform import Found, Platform, in_utc, letters_of, names_in
 from autograder.platforms.registry import PLATFORMS, named, names_a_submission, platform_by_names
-from autograder.platforms.roster import ROSTER_NAME, TABLE_BYTES, Listed, Roster, parse_table, people_in, read_roster
+from autograder.platforms.roster import TABLE_BYTES, Listed, Person, Roster, parse_table, people_in, who_is_who
 from autograder.words import count, printable
 
 logger = logging.getLogger(__name__)
@@ -138,20 +138,18 @@ def collect(
         if path.resolve() == course.submitted.resolve():  # a raw download beside what was collected already
             lessons = set(course.lessons())
             download.files = [file for file in download.files if not set(file.path.split("/")[1:2]) & lessons]
-        origin = named(platform) if platform else _guessed(download, course)
-        listed = _listed(course, download, origin, rosters)
+        origin = named(platform) if platform else _guessed(download, course.lessons())
+        roster, remarks = who_is_who(course, rosters, _tables_beside(download, origin))
         found = list(origin.read(download, course.lessons(), zone))
         if not found:
-            told = "".join(f": {printable(name)}: {why}" for name, why in list(download.refused.items())[:1])
-            raise BadInput(f"{path} holds no submissions from {origin}{told}; say with --from where it comes from")
-        collection = Collection(download.name, origin.name, refused=download.refused, dry_run=dry_run)
-        collection.remarks += [remark for one in listed for remark in one.remarks]
-        by_lesson = _by_lesson(found, lesson, course, path, origin, collection)
+            said = "".join(f": {printable(name)}: {why}" for name, why in list(download.refused.items())[:1])
+            raise BadInput(f"{path} holds no submissions from {origin}{said}; say with --from where it comes from")
+        if not roster.people and origin.without_roster:
+            remarks.append(f"No roster: {origin.without_roster} (docs/collecting.md).")
+        collection = Collection(download.name, origin.name, refused=download.refused, remarks=remarks, dry_run=dry_run)
+        by_lesson = _by_lesson(found, lesson, course.lessons(), path, origin, collection)
         with deliverer(course, dry_run) as delivery:
-            roster = Roster(one.people for one in listed)
-            if not roster.people and origin.without_roster:
-                collection.remarks.append(f"No roster: {origin.without_roster} (docs/collecting.md).")
-            run = _Run(course, download.name, origin, roster, zone, delivery, collection)
+            run = _Run(course, origin, roster, zone, delivery, collection)
             for one_lesson, submissions in sorted(by_lesson.items()):
                 run.take_lesson(one_lesson, submissions)
     collection.remarks += _late_ones(collection.rows, course)
@@ -175,41 +173,37 @@ def _late_ones(rows: Sequence[Row], course: Course) -> Iterator[str]:
 # What it is --------------------------------------------------------------------------------------------------
 
 
-def _guessed(download: Download, course: Course) -> Platform:
-    """Where a download comes from. A few archives in it are opened, if they turn out to be a platform's."""
-    lessons = course.lessons()
-    found = next((one for one in PLATFORMS if one.recognises(download, lessons)), None)
-    if found is None and len([file for file in download.files if file.is_archive]) <= _SECTIONS:
-        before, refused = list(download.files), dict(download.refused)
-        if download.unpack():
-            found = platform_by_names(*names_in(file.path for file in download.files))
-            if found is None:
-                download.files = before  # one archive a student, as in a folder
-                download.refused.clear()
-                download.refused.update(refused)
-    if found is None:
-        require_folder(download, lessons)
-    return found or FOLDER
+def _guessed(download: Download, lessons: Sequence[str]) -> Platform:
+    """Where a download comes from. A few archives in it are opened, if they turn out to be a platform's.
 
-
-def _listed(course: Course, download: Download, platform: Platform, rosters: Sequence[Path]) -> list[Listed]:
-    """The students in all rosters, the course's own first: those that were named, and those beside the submissions.
-
-    A table beside them counts only where no student can have put it: under a name that the platform gives to nobody's
-    submission.
+    Raises:
+        BadInput: nobody here reads what made it.
     """
-    own = course.root / ROSTER_NAME
-    named = [*rosters, *([own] if own.is_file() and own not in rosters else [])]
-    listed = [read_roster(path) for path in named]
-    if platform.is_one_assignment:
-        for file in [file for file in download.files if file.name.lower().endswith(".csv")]:
-            if not names_a_submission(file.path) and file.path.count("/") <= 1:
-                try:
-                    listed.append(people_in(parse_table(file.content(TABLE_BYTES), file.path), file.path))
-                except (BadInput, Refused):
-                    continue
+    *platforms, whatever = PLATFORMS
+    found = next((one for one in platforms if one.recognises(download, lessons)), None)
+    if found is None and sum(file.is_archive for file in download.files) <= _SECTIONS:
+        unpacked = replace(download, refused={**download.refused})
+        if unpacked.unpack():
+            found = platform_by_names(*names_in(file.path for file in unpacked.files))
+            if found is not None:  # else it is one archive a student, as in a folder
+                download.files, download.refused = unpacked.files, unpacked.refused
+    if found is None:
+        whatever.recognises(download, lessons)
+    return found or whatever
+
+
+def _tables_beside(download: Download, platform: Platform) -> list[Listed]:
+    """The students in tables beside the submissions, which are taken out of the download.
+
+    A table counts only where no student can have put it: under a name that the platform gives to nobody's submission.
+    """
+    listed = []
+    for file in list(download.files) if platform.is_one_assignment else ():
+        if file.name.lower().endswith(".csv") and file.path.count("/") <= 1 and not names_a_submission(file.path):
+            with contextlib.suppress(BadInput, Refused):
+                listed.append(people_in(parse_table(file.content(TABLE_BYTES), file.path), file.path))
                 download.files.remove(file)
-    return sorted(listed, key=lambda one: not one.is_own)
+    return listed
 
 
 # What it was handed in to ------------------------------------------------------------------------------------
@@ -235,7 +229,7 @@ def _lesson_by_cells(found: Found, lessons: Sequence[str]) -> str:
 def _by_lesson(
     found: Sequence[Found],
     wanted: str | None,
-    course: Course,
+    lessons: Sequence[str],
     source: Path,
     platform: Platform,
     collection: Collection,
@@ -243,13 +237,10 @@ def _by_lesson(
     """The submissions by their lessons; those that were not asked for are only counted, those of none are told.
 
     Raises:
-        BadInput: a download of one assignment does not say of which.
+        BadInput: a download of one assignment does not say of which, or it is another lesson's than the one wanted.
     """
-    lessons = course.lessons()
     if platform.is_one_assignment:
-        if wanted:
-            _require_no_other(found, wanted, lessons, source)
-        return {wanted or _lesson_of_all(found, lessons, source): list(found)}
+        return {_lesson_of_all(found, wanted, lessons, source): list(found)}
     by_lesson: dict[str, list[Found]] = defaultdict(list)
     strangers: Counter[str] = Counter()
     for one in found:
@@ -274,44 +265,36 @@ def _by_lesson(
     return by_lesson
 
 
-def _require_no_other(found: Sequence[Found], wanted: str, lessons: Sequence[str], source: Path) -> None:
-    """Ask where most submissions of an assignment do not bear the lesson's name, and hold another's cells.
+def _lesson_of_all(found: Sequence[Found], wanted: str | None, lessons: Sequence[str], source: Path) -> str:
+    """The lesson of an assignment's download: the one wanted, else what most of its submissions are.
 
     Raises:
-        BadInput: they do.
+        BadInput: it cannot be told, or most submissions do not bear the wanted one's name, and hold another's cells.
     """
-    unnamed = [one for one in found if _lesson_by_name(one, lessons) != wanted]
-    looked_into = unnamed[:_LOOKED_INTO]
-    told = Counter(_lesson_by_cells(one, lessons) for one in looked_into)
-    del told[wanted], told[""]
-    if 2 * len(unnamed) > len(found) and 2 * sum(told.values()) > len(looked_into):
-        raise _other(source, wanted, told)
-
-
-def _other(source: Path, wanted: str, told: Counter[str]) -> BadInput:
-    lesson = told.most_common(1)[0][0]
-    return BadInput(
-        f"{source} holds no {wanted}: its notebooks are named and made like those of {printable(lesson)}; is it "
-        f"`--lesson {printable(lesson)}`?"
-    )
-
-
-def _lesson_of_all(found: Sequence[Found], lessons: Sequence[str], source: Path) -> str:
-    """The lesson of an assignment's download, by what most of its submissions are.
-
-    Raises:
-        BadInput: it cannot be told.
-    """
-    told = Counter(filter(None, (_lesson_by_name(one, lessons) for one in found)))
-    if not told:
-        told = Counter(filter(None, (_lesson_by_cells(one, lessons) for one in found[:_LOOKED_INTO])))
-    if not told:
+    if wanted:
+        unnamed = [one for one in found if _lesson_by_name(one, lessons) != wanted]
+        others = Counter(_lesson_by_cells(one, lessons) for one in unnamed[:_LOOKED_INTO])
+        del others[wanted], others[""]
+        if 2 * len(unnamed) > len(found) and 2 * others.total() > min(len(unnamed), _LOOKED_INTO):
+            raise _other(source, wanted, others)
+        return wanted
+    lessons_of = Counter(filter(None, (_lesson_by_name(one, lessons) for one in found)))
+    lessons_of = lessons_of or Counter(filter(None, (_lesson_by_cells(one, lessons) for one in found[:_LOOKED_INTO])))
+    if not lessons_of:
         raise BadInput(f"nothing in {source} says which lesson it was handed in to; name it with --lesson")
-    [(lesson, times), *others] = told.most_common()
-    if any(2 * number >= times for _, number in others):
-        several = ", ".join(sorted(told))
+    [(lesson, times), *others_of] = lessons_of.most_common()
+    if any(2 * number >= times for _, number in others_of):
+        several = ", ".join(sorted(lessons_of))
         raise BadInput(f"{source} holds several lessons ({several}); collect one at a time, and name it with --lesson")
     return lesson
+
+
+def _other(source: Path, wanted: str, others: Counter[str]) -> BadInput:
+    lesson = printable(others.most_common(1)[0][0])
+    return BadInput(
+        f"{source} holds no {wanted}: its notebooks are named and made like those of {lesson}; is it "
+        f"`--lesson {lesson}`?"
+    )
 
 
 # Taking it in ------------------------------------------------------------------------------------------------
@@ -322,101 +305,96 @@ class _Run:
     """One run of `collect`, once it is known what the download is."""
 
     course: Course
-    source: str
     platform: Platform
     roster: Roster
     zone: tzinfo | None
     delivery: Deliverer
     collection: Collection
-    now: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     def take_lesson(self, lesson: str, found: Sequence[Found]) -> None:
         """Take in all submissions to a lesson, a student at a time."""
-        together: dict[str, list[tuple[Found, Submitter]]] = defaultdict(list)
+        together: dict[str, list[tuple[Found, Person]]] = defaultdict(list)
         for one in found:
             try:
-                student = student_of(one, self.platform, self.roster)
+                person = student_of(one, self.platform, self.roster)
             except Refused as refusal:
-                self._row(one, "not collected", [refusal.reason], lesson=lesson, name=one.name)
+                self.collection.rows.append(_row(one, "not collected", [refusal.reason], lesson=lesson, name=one.name))
             else:
-                together[student.folder].append((one, student))
+                together[folder_name(person.id)].append((self._with_table(one, person), person))
         before = read_collected(self.course, lesson)
         students = dict(before)
         try:
             for folder, attempts in sorted(together.items()):
-                told = [self._told(one, student) for one, student in attempts]
-                taken = self._take(lesson, attempts[0][1], told, students.get(folder))
+                taken = self._take(lesson, folder, attempts[0][1], [one for one, _ in attempts], students.get(folder))
                 if taken is not None:
                     students[folder] = taken
         finally:
             if not self.collection.dry_run and students != before:
                 write_collected(self.course, lesson, students)
 
-    def _told(self, found: Found, student: Submitter) -> Found:
+    def _with_table(self, found: Found, person: Person) -> Found:
         """A submission with what its platform's own table says of it: when it came, and whether it was late."""
-        person, platform = student.person, self.platform.name
-        if person.numbers.get(platform) == found.number:
-            stated = person.handed_in.get(platform)
-            if found.handed_in is None and stated is not None:
-                found = replace(found, handed_in=in_utc(stated, self.zone))
-            if found.late is None and platform in person.late:
-                found = replace(found, late=person.late[platform])
-        return found
+        platform = self.platform.name
+        if person.numbers.get(platform) != found.number:
+            return found
+        stated = person.handed_in.get(platform)
+        return replace(
+            found,
+            handed_in=in_utc(stated, self.zone) if found.handed_in is None and stated else found.handed_in,
+            late=person.late.get(platform) if found.late is None else found.late,
+        )
 
     def _take(
-        self, lesson: str, student: Submitter, attempts: Sequence[Found], before: Delivery | None
+        self, lesson: str, folder: str, person: Person, attempts: Sequence[Found], before: Delivery | None
     ) -> Delivery | None:
         """Take in a student's newest submission to a lesson; returns what is to be recorded, None if nothing is."""
         said: list[str] = []
-        possible = [self._with_a_possible_time(one, said) for one in attempts]
+        possible = [_with_a_possible_time(one, said) for one in attempts]
         by_time = all(one.handed_in for one in possible)  # else the platform's own count must do
         *older, newest = sorted(
             possible, key=lambda one: (one.handed_in.timestamp() if by_time and one.handed_in else 0, one.rank)
         )
         others = [OlderDelivery(one.title, _iso(one.handed_in)) for one in reversed(older)]
         said += [f"an earlier one does not count: {_called(other)}" for other in others]
-        facts = {
-            "lesson": lesson,
-            "student": student.folder,
-            "name": student.person.name or newest.name,
-            "id": student.person.id if student.is_renamed else "",
-        }
+        name, id = person.name or newest.name, person.id if folder != person.id else ""
+        row = partial(_row, lesson=lesson, student=folder, name=name, id=id)
         if before is not None and self._is_older(newest, before, lesson):
-            said.insert(0, f"a later one was collected before: {printable(before.names[0])}")
-            self._row(newest, "older", said, **facts)
-            others.insert(0, OlderDelivery(newest.title, _iso(newest.handed_in)))
-            return replace(before, others=_once([*before.others, *others]))
+            later = f"a later one was collected before: {printable(before.names[0])}"
+            self.collection.rows.append(row(newest, "older", [later, *said]))
+            return replace(
+                before, others=_once([*before.others, OlderDelivery(newest.title, _iso(newest.handed_in)), *others])
+            )
         try:
-            staged = self.delivery.stage(newest, student.folder, lesson)
+            staged = self.delivery.stage(newest, folder, lesson)
         except Refused as refusal:
-            self._row(newest, "not collected", [refusal.reason, *said], **facts)
+            self.collection.rows.append(row(newest, "not collected", [refusal.reason, *said]))
             return None
         said += [f"{printable(name)} was left out: {why}" for name, why in staged.left.items()]
-        if staged.problem:
-            said.append(printable(staged.problem))
-        result, kept = self._deliver(staged, said)
-        if result == "replaced":
-            others.append(
-                OlderDelivery(before.names[0], before.handed_in, before.digest, kept)
-                if before
-                else OlderDelivery("", kept=kept)
-            )
-        if result == "unchanged" and before is not None:  # this download may know less of it than an earlier one
-            newest = replace(
-                newest,
-                handed_in=newest.handed_in or (datetime.fromisoformat(before.handed_in) if before.handed_in else None),
-                late=before.late if newest.late is None else newest.late,
-            )
-        self._row(newest, result, said, **facts)
+        said += [printable(staged.problem)] if staged.problem else []
+        there = staged.there()
+        kept = "" if self.collection.dry_run else self.delivery.put(staged, there)
+        if there == "another time":
+            said.append("the same as before, and when it came has changed")
+        if kept:
+            said.append(f"what was there is in {kept}")
+        if there == "something else":
+            was = before or Delivery(folder, "", "", ("",))
+            others.append(OlderDelivery(was.names[0], was.handed_in, was.digest, kept))
+        if there == "the same" and before is not None:  # this download may know less of it than an earlier one
+            stated = datetime.fromisoformat(before.handed_in) if before.handed_in else None
+            late = before.late if newest.late is None else newest.late
+            newest = replace(newest, handed_in=newest.handed_in or stated, late=late)
+        result: dict[There, Result] = {"the same": "unchanged", "something else": "replaced"}
+        self.collection.rows.append(row(newest, result.get(there, "collected"), said))
         return Delivery(
-            student=student.folder,
+            student=folder,
             platform=self.platform.name,
-            source=self.source,
+            source=self.collection.source,
             names=staged.names,
             number=newest.number,
-            id=facts["id"],
-            name=facts["name"],
-            email=student.person.email or newest.email,
+            id=id,
+            name=name,
+            email=person.email or newest.email,
             handed_in=_iso(newest.handed_in),
             late=newest.late,
             attempt=newest.attempt,
@@ -426,12 +404,6 @@ class _Run:
             others=_once([*others, *(before.others if before else ())]),
         )
 
-    def _with_a_possible_time(self, found: Found, said: list[str]) -> Found:
-        if found.handed_in is None or found.handed_in <= self.now + _AHEAD:
-            return found
-        said.append(f"its time, {_iso(found.handed_in)}, lies ahead, so nothing is said about when it came")
-        return replace(found, handed_in=None, rank=0)
-
     def _is_older(self, newest: Found, before: Delivery, lesson: str) -> bool:
         """Whether a submission came before the one that was collected, and lies in `submitted/` still."""
         if not (self.course.submitted / before.student / lesson).exists():
@@ -440,22 +412,17 @@ class _Run:
             return newest.handed_in < datetime.fromisoformat(before.handed_in)
         return before.platform == self.platform.name and 0 < newest.rank < before.rank
 
-    def _deliver(self, staged: Staged, said: list[str]) -> tuple[Result, str]:
-        """Put a submission where it belongs; how that went, and where what lay there is kept."""
-        standing = staged.standing
-        kept = "" if self.collection.dry_run else self.delivery.put(staged)
-        if standing == "same":
-            return "unchanged", ""
-        if standing == "time":
-            said.append("the same as before, and when it came has changed")
-        if kept:
-            said.append(f"what was there is in {kept}")
-        return ("replaced" if standing == "other" else "collected"), kept
 
-    def _row(self, found: Found, result: Result, said: Sequence[str], **facts: str) -> None:
-        when = _iso(found.handed_in)
-        row = Row(title=found.title, result=result, handed_in=when, late=found.late, said=tuple(said), **facts)
-        self.collection.rows.append(row)
+def _row(found: Found, result: Result, said: Sequence[str], **facts: str) -> Row:
+    when = _iso(found.handed_in)
+    return Row(title=found.title, result=result, handed_in=when, late=found.late, said=tuple(said), **facts)
+
+
+def _with_a_possible_time(found: Found, said: list[str]) -> Found:
+    if found.handed_in is None or found.handed_in <= datetime.now(UTC) + _AHEAD:
+        return found
+    said.append(f"its time, {_iso(found.handed_in)}, lies ahead, so nothing is said about when it came")
+    return replace(found, handed_in=None)
 
 
 def _iso(moment: datetime | None) -> str:

@@ -21,7 +21,8 @@ from autograder.delivery.students import NAME_BYTES
 from autograder.errors import BadInput, Unreadable
 from autograder.intake import timestamps
 from autograder.intake.archives import File, Refused
-from autograder.intake.handed_in import HandedIn, find_notebook, is_notebook
+from autograder.intake.handed_in import is_notebook
+from autograder.intake.submission import find_submission
 from autograder.limits import size
 from autograder.platforms.platform import Found
 from autograder.repair import Release, answers_in
@@ -37,8 +38,8 @@ _BEING_MADE = ".collecting-"
 """What a folder's name in `submitted/` begins with while it is being filled: hidden, so nobody grades it."""
 
 
-Standing = Literal["new", "same", "time", "other"]
-"""What lies where a submission goes: nothing; the same; the same but for when it was handed in; something else."""
+There = Literal["nothing", "the same", "another time", "something else"]
+"""What lies where a submission goes; "another time" is the same but for when it was handed in."""
 
 
 @dataclass(frozen=True)
@@ -61,32 +62,29 @@ class Staged:
     problem: str
     left: Mapping[str, str]
 
-    @property
-    def standing(self) -> Standing:
+    def there(self) -> There:
         """What lies where it goes."""
         if not os.path.lexists(self.place):
-            return "new"
+            return "nothing"
         if self.place.is_symlink() or not self.place.is_dir():
-            return "other"
+            return "something else"
         before, after = _digests(self.place), _digests(self.folder)
-        if before == after:
-            return "same"
-        time = {timestamps.NAME: ""}
-        if {**before, **time} != {**after, **time}:
-            return "other"
-        return "time" if timestamps.NAME in after else "same"  # what somebody knows of the time stays known
+        times = before.pop(timestamps.NAME, None), after.pop(timestamps.NAME, None)
+        if before != after:
+            return "something else"
+        is_told = times[1] not in (None, times[0])  # what somebody knows of the time stays known
+        return "another time" if is_told else "the same"
 
 
 class Deliverer:
-    """Takes submissions into a course, one after another; nobody else does so at the same time."""
+    """Takes submissions into a course, one after another; nobody else does so at the same time.
+
+    Args:
+        course: where to.
+        staging: a folder for what is not there yet, on the same disk.
+    """
 
     def __init__(self, course: Course, staging: Path) -> None:
-        """What `deliverer` makes.
-
-        Args:
-            course: where to.
-            staging: a folder for what is not there yet, on the same disk.
-        """
         self._course = course
         self._staging = staging
         self._began = datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%SZ")
@@ -121,50 +119,43 @@ class Deliverer:
         if not written:
             raise Refused("; ".join(dict.fromkeys(left.values())) or "it has no files")
         if found.handed_in is not None:
-            (folder / timestamps.NAME).write_text(timestamp(found.handed_in), encoding="utf-8")
-        notebook, problem = self._notebook(folder, lesson)
-        first = written.get(notebook.path, "") if notebook else ""
+            (folder / timestamps.NAME).write_text(f"{found.handed_in.astimezone(UTC):%Y-%m-%d %H:%M:%S.%f UTC}")
+        first, digest, problem = "", "", ""
+        answers = answers_in(Release.of(self._course, lesson), lesson, self._course.exercises)
+        try:
+            notebook, _ = find_submission(folder, lesson, answers)
+            first, digest = written[notebook.path], hashlib.sha256(notebook.content).hexdigest()
+        except Unreadable as unreadable:
+            problem = unreadable.reason
         names = tuple(dict.fromkeys([*filter(None, [first]), *written.values()]))
-        digest = hashlib.sha256(notebook.content).hexdigest() if notebook else ""
         return Staged(folder, self._course.submitted / student / lesson, names, digest, problem, left)
 
-    def _notebook(self, folder: Path, lesson: str) -> tuple[HandedIn | None, str]:
-        """The notebook that grading will find, or why it will find none."""
-        answers = answers_in(Release.of(self._course, lesson), lesson, self._course.exercises)
-        inside = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            return find_notebook(inside, lesson, answers), ""
-        except Unreadable as problem:
-            return None, problem.reason
-        finally:
-            os.close(inside)
-
-    def put(self, staged: Staged) -> str:
+    def put(self, staged: Staged, there: There) -> str:
         """Put a submission where it belongs; returns where what was there is kept, relative to the course's folder.
 
         Empty where nothing was, or only the time has changed.
         """
-        standing = staged.standing
-        if standing == "time":
+        kept = ""
+        if there == "another time":
             with put_in_place(staged.place / timestamps.NAME) as draft:
                 draft.write_bytes((staged.folder / timestamps.NAME).read_bytes())
-        if standing in ("same", "time"):
-            return ""
-        staged.place.parent.mkdir(parents=True, exist_ok=True)
-        kept = self._keep(staged.place) if standing == "other" else ""
-        staged.folder.chmod(0o755)
-        staged.folder.rename(staged.place)
+        elif there != "the same":
+            staged.place.parent.mkdir(parents=True, exist_ok=True)
+            if there == "something else":
+                kept = self._keep(staged.place)
+            staged.folder.chmod(0o755)
+            staged.folder.rename(staged.place)
         return kept
 
     def _keep(self, place: Path) -> str:
         """Move away what lies in a place."""
-        student, lesson = place.parent.name, place.name
-        kept = self._course.root / ".katze" / "replaced" / lesson / student / self._began
+        above = self._course.root / ".katze" / "replaced" / place.name / place.parent.name
+        above.mkdir(mode=0o700, parents=True, exist_ok=True)
+        kept = above / self._began
         number = 1
         while kept.exists():
             number += 1
-            kept = kept.with_name(f"{self._began}-{number}")
-        kept.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            kept = above / f"{self._began}-{number}"
         shutil.move(place, kept)
         return str(kept.relative_to(self._course.root))
 
@@ -180,22 +171,18 @@ def deliverer(course: Course, dry_run: bool) -> Iterator[Deliverer]:
     Raises:
         BadInput: somebody else is collecting.
     """
-    with contextlib.ExitStack() as resources:
-        if dry_run:
-            staging = Path(resources.enter_context(tempfile.TemporaryDirectory()))
-        else:
-            resources.enter_context(_alone(course))
-            course.submitted.mkdir(parents=True, exist_ok=True)
-            for left in course.submitted.glob(f"{_BEING_MADE}*"):  # by a run that was cut off
-                shutil.rmtree(left, ignore_errors=True)
-            staging = Path(tempfile.mkdtemp(prefix=_BEING_MADE, dir=course.submitted))
-            resources.callback(shutil.rmtree, staging, ignore_errors=True)
-        yield Deliverer(course, staging)
-
-
-def timestamp(moment: datetime) -> str:
-    """A time as nbgrader writes it into `timestamp.txt`."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f UTC")
+    if dry_run:
+        with tempfile.TemporaryDirectory() as staging:
+            yield Deliverer(course, Path(staging))
+        return
+    with _alone(course):
+        course.submitted.mkdir(parents=True, exist_ok=True)
+        for left in course.submitted.glob(f"{_BEING_MADE}*"):  # by a run that was cut off
+            shutil.rmtree(left, ignore_errors=True)
+        with tempfile.TemporaryDirectory(
+            prefix=_BEING_MADE, dir=course.submitted, ignore_cleanup_errors=True
+        ) as staging:
+            yield Deliverer(course, Path(staging))
 
 
 @contextlib.contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -39,6 +40,11 @@ def digest_of(page: Path) -> str:
         return sha256_of(page)
     except OSError:
         return ""
+
+
+def digest_of_text(text: str) -> str:
+    """SHA-256 of a text, in hexadecimal."""
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def place(course: Course, lesson: str) -> Path:

@@ -11,7 +11,7 @@ import os
 import re
 import zipfile
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from html import escape
@@ -20,7 +20,14 @@ from typing import Any
 
 from autograder.course.course import Course
 from autograder.course.store.collected import Delivery, read_collected
-from autograder.delivery.history import ReturnedPage, digest_of, page_of, read_returned, write_returned
+from autograder.delivery.history import (
+    ReturnedPage,
+    digest_of,
+    digest_of_text,
+    page_of,
+    read_returned,
+    write_returned,
+)
 from autograder.delivery.worksheet import Filled, WorksheetRow, fill
 from autograder.errors import BadInput
 from autograder.gradebook.grades import read_grades
@@ -29,7 +36,7 @@ from autograder.grading.by_hand import outdated_pages
 from autograder.grading.digests import fingerprints
 from autograder.platforms.platform import Platform, leads_out
 from autograder.platforms.registry import PLATFORMS, named
-from autograder.platforms.roster import ROSTER_NAME, Person, Roster, read_roster
+from autograder.platforms.roster import Person, Roster, who_is_who
 from autograder.words import some
 from course_lib.ground.files import put_in_place
 
@@ -38,31 +45,21 @@ logger = logging.getLogger(__name__)
 NEW, CHANGED, SAME = "new", "changed", "as returned"
 
 
-@dataclass(frozen=True)
-class Page:
-    """A page that goes back.
+@dataclass(frozen=True, kw_only=True)
+class Page(WorksheetRow):
+    """A student's page, and how the student is found in a worksheet.
 
     Attributes:
-        student: the student's id.
-        name: its path in the zip, or in the folder.
+        name: its path in the zip, or in the folder; empty where the platform does not know whose it would be.
         path: where it is.
         digest: SHA-256 of it, in hexadecimal.
-        points: all points.
-        most: what the lesson gives at most.
-        comment: what a person has written to the student, as HTML; empty where there is nothing.
         state: whether it is "new", has "changed" since it was returned, or is "as returned".
-        entry: how it is found in a worksheet.
     """
 
-    student: str
     name: str
     path: Path = field(repr=False)
     digest: str
-    points: float
-    most: float
-    comment: str
     state: str
-    entry: WorksheetRow = field(repr=False)
 
     def record(self) -> dict[str, Any]:
         """As JSON data."""
@@ -111,92 +108,68 @@ def plan(
     target = named(platform)
     records = read_grades(course, [lesson])[lesson]
     deliveries, returned = read_collected(course, lesson), read_returned(course, lesson)
-    people, remarks = _people(course, roster)
+    people, remarks = who_is_who(course, [roster] if roster else [])
     outdated = set(outdated_pages(course, lesson, records))
     left_out: dict[str, list[str]] = defaultdict(list)
     pages: dict[str, Page] = {}
     for record in records:
-        delivery = deliveries.get(record.student, Delivery(record.student, "", "", ()))
-        person = _person(people, target, delivery)
-        name = _name(target, delivery, person, lesson)
         if record.total is None:
             left_out["No score, so nothing goes back: {}."].append(record.student)
-        elif record.student in outdated:
+            continue
+        delivery = deliveries.get(record.student, Delivery(record.student, "", "", ()))
+        page = _page(course, record, record.total, target, delivery, people, returned.get(record.student))
+        if record.student in outdated:
             again = f"run `{course.grading(lesson)}` first: {{}}"
             left_out[f"The page is missing, or does not show the points as they stand; {again}."].append(record.student)
-        elif not name:
+        elif not page.name:
             also = " nor is there a number of theirs in the roster," if target.names_by_number else ""
             reason = f"Not collected from {target},{also} so there is no name for the page: {{}}."
             left_out[reason].append(record.student)
-        elif leads_out(name) or name in pages:
+        elif leads_out(page.name) or page.name in pages:
             left_out["The name that the platform gave cannot be used for a file: {}."].append(record.student)
-        else:
-            page = _page(course, record, target, name, delivery, person, returned)
-            if not (only_changed and page.state == SAME):
-                pages[name] = page
+        elif not (only_changed and page.state == SAME):
+            pages[page.name] = page
+    going_back = {page.student for page in pages.values()}
     remarks += [sentence.format(some(students)) for sentence, students in left_out.items()]
-    remarks += _not_final(
-        course, lesson, [one for one in records if one.student in {p.student for p in pages.values()}]
-    )
+    remarks += _not_final(course, lesson, [one for one in records if one.student in going_back])
     return GoingBack(lesson, target, tuple(pages.values()), tuple(remarks))
-
-
-def _people(course: Course, roster: Path | None) -> tuple[Roster, list[str]]:
-    """Who is who: by the course's own roster, and by another that was named."""
-    own = course.root / ROSTER_NAME
-    listed = [read_roster(path) for path in (own if own.is_file() else None, roster) if path is not None]
-    return Roster(one.people for one in listed), [remark for one in listed for remark in one.remarks]
-
-
-def _person(people: Roster, platform: Platform, delivery: Delivery) -> Person | None:
-    """The student in the roster; None where it has none, or several who could be meant."""
-    found = people.find(
-        platform.name,
-        number=delivery.number if delivery.platform == platform.name else "",
-        id=delivery.id or delivery.student,
-        email=delivery.email,
-    )
-    return found if isinstance(found, Person) else None
-
-
-def _name(platform: Platform, delivery: Delivery, person: Person | None, lesson: str) -> str:
-    """What a student's page is called there; empty where the platform does not know whose it would be."""
-    if platform.feedback == "folder" or platform.name == delivery.platform:
-        return platform.page_name(delivery, lesson)
-    return platform.page_name_by_number(person.name, person.numbers.get(platform.name, ""), lesson) if person else ""
 
 
 def _page(
     course: Course,
     record: Record,
+    points: float,
     platform: Platform,
-    name: str,
     delivery: Delivery,
-    person: Person | None,
-    returned: Mapping[str, ReturnedPage],
+    people: Roster,
+    before: ReturnedPage | None,
 ) -> Page:
+    is_from_there = delivery.platform == platform.name
+    numbers = {platform.name: delivery.number} if is_from_there else {}
+    found = people.find(Person(delivery.id or delivery.student, "", delivery.email, numbers))
+    person = found[0] if len(found) == 1 else None
+    number = numbers.get(platform.name) or (person.numbers.get(platform.name, "") if person else "")
+    if is_from_there or platform.feedback == "folder":
+        name = platform.page_name(delivery, record.lesson)
+    else:
+        name = platform.page_name_by_number(person.name, number, record.lesson) if person else ""
     path = page_of(course, record.lesson, record.student)
     digest = digest_of(path)
-    before = returned.get(record.student)
     is_new = before is None or before.platform != platform.name
-    state = NEW if is_new else SAME if before and before.page == digest else CHANGED
-    assert record.total is not None
-    comment = _comment(record)
-    number = person.numbers.get(platform.name, "") if person else ""
-    if delivery.platform == platform.name:
-        number = delivery.number
-    earlier = before.comment if before else ""
-    entry = WorksheetRow(
+    return Page(
         student=record.student,
         number=number,
         ids=frozenset(filter(None, (record.student, delivery.id, person.id if person else ""))),
         email=delivery.email or (person.email if person else ""),
-        points=record.total,
+        points=points,
         most=record.most,
-        comment=comment,
-        earlier_comment=lambda said: bool(earlier) and _sha256(said) == earlier,
+        comment=_comment(record),
+        earlier=before.comment if before else "",
+        name=name,
+        path=path,
+        digest=digest,
+        state=NEW if is_new else SAME if before and before.page == digest else CHANGED,
     )
-    return Page(record.student, name, path, digest, record.total, record.most, comment, state, entry)
 
 
 def _comment(record: Record) -> str:
@@ -239,30 +212,28 @@ def fill_worksheet(plan: GoingBack, worksheet: Path, scale: bool = False) -> Fil
     Raises:
         BadInput: see `worksheet.fill`; or the platform takes no such table from here.
     """
-    if not plan.platform.worksheet:
-        known = " and ".join(one.name for one in PLATFORMS if one.worksheet)
+    if "points" not in plan.platform.table_columns:
+        known = " and ".join(one.name for one in PLATFORMS if "points" in one.table_columns)
         raise BadInput(f"--worksheet is for {known}; {plan.platform.instead_of_worksheet}")
-    return fill(worksheet, plan.platform, [page.entry for page in plan.pages], scale)
+    return fill(worksheet, plan.platform, plan.pages, scale)
 
 
-def write_zip(plan: GoingBack, path: Path) -> None:
-    """Write the pages into a zip, whole or not at all; one page at a time is in memory."""
-    logger.info("%d pages into %s", len(plan.pages), path)
-    with put_in_place(path) as draft, zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as archive:
+def write_pages(plan: GoingBack, to: Path) -> None:
+    """Write the pages into a zip, whole or not at all, or into a folder; one page at a time is in memory."""
+    logger.info("%d pages into %s", len(plan.pages), to)
+    if plan.platform.feedback == "folder":
+        for page in plan.pages:
+            path = to / page.name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with put_in_place(path) as draft:
+                draft.write_bytes(_read(page))
+        return
+    with put_in_place(to) as draft, zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as archive:
         for page in plan.pages:
             about = zipfile.ZipInfo.from_file(page.path, page.name)
             about.compress_type = zipfile.ZIP_DEFLATED
             about.external_attr = 0o644 << 16
             archive.writestr(about, _read(page))
-
-
-def write_folder(plan: GoingBack, folder: Path) -> None:
-    """Write the pages into a folder, each into one of its student's."""
-    for page in plan.pages:
-        path = folder / page.name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with put_in_place(path) as draft:
-            draft.write_bytes(_read(page))
 
 
 def _read(page: Page) -> bytes:
@@ -277,15 +248,10 @@ def remember(course: Course, plan: GoingBack, filled: Filled | None = None) -> N
     """Record that these pages have gone back."""
     pages, now = read_returned(course, plan.lesson), datetime.now(UTC).isoformat(timespec="seconds")
     for page in plan.pages:
-        earlier = pages[page.student].comment if page.student in pages else ""
         written = filled is not None and page.student in filled.comments
-        comment = _sha256(page.comment) if written else earlier
+        comment = digest_of_text(page.comment) if written else page.earlier
         pages[page.student] = ReturnedPage(plan.platform.name, page.digest, now, comment)
     write_returned(course, plan.lesson, pages)
-
-
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def default_place(course: Course, plan: GoingBack) -> Path:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import unicodedata
-from dataclasses import dataclass
 
 from autograder.errors import BadInput
 from autograder.intake.archives import Refused
@@ -17,44 +17,21 @@ NAME_BYTES = 120
 """The longest name of a folder: file systems take twice as much."""
 
 
-@dataclass(frozen=True)
-class Submitter:
-    """Whose a submission is.
-
-    Attributes:
-        folder: the name in `submitted/`.
-        person: what is known of the student.
-    """
-
-    folder: str
-    person: Person
-
-    @property
-    def is_renamed(self) -> bool:
-        """Whether the id cannot name a folder as it is."""
-        return self.folder != self.person.id
-
-
-def student_of(found: Found, platform: Platform, roster: Roster) -> Submitter:
+def student_of(found: Found, platform: Platform, roster: Roster) -> Person:
     """Whose a submission is: the one in the roster that it fits, or, without a roster, whom the platform names.
 
     Raises:
         Refused: nobody in the roster fits, or several do; or the platform names nobody.
     """
-    person = _person(found, platform, roster)
-    return Submitter(folder_name(person.id), person)
-
-
-def _person(found: Found, platform: Platform, roster: Roster) -> Person:
     id = unicodedata.normalize("NFC", found.id)
     if roster.people:
-        fitting = roster.find(platform.name, number=found.number, id=id, email=found.email, name=found.name)
-        if isinstance(fitting, Person):
-            return fitting
-        if fitting:
+        fitting = roster.find(Person(id, found.name, found.email, {platform.name: found.number}))
+        if not fitting:
+            raise Refused("nobody in the roster fits: add a row, then collect again")
+        if len(fitting) > 1:
             ids = some([printable(person.id) for person in fitting])
             raise Refused(f"several in the roster fit ({ids}): give the number that {platform} has for each of them")
-        raise Refused("nobody in the roster fits: add a row, then collect again")
+        return fitting[0]
     number = found.number if platform.numbers_students else ""
     alone = id or found.email or number or found.name
     if not alone:
@@ -76,7 +53,6 @@ def folder_name(id: str) -> str:
         pass
     digest = hashlib.sha256(id.encode("utf-8", "surrogatepass")).hexdigest()[:6]
     plain = "".join(c if c.isprintable() and c not in '/\\:+*?"<>|' else "_" for c in id.strip())
-    while ".." in plain:
-        plain = plain.replace("..", ".")
-    kept = plain.lstrip(".-~ ").encode()[: NAME_BYTES - 7].decode("utf-8", "ignore").rstrip()
+    plain = re.sub(r"\.{2,}", ".", plain).lstrip(".-~ ")
+    kept = plain.encode()[: NAME_BYTES - 7].decode("utf-8", "ignore").rstrip()
     return f"{kept or 'student'}-{digest}"

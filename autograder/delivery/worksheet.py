@@ -6,21 +6,20 @@ that have lost their leading zeros.
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from autograder.delivery.history import digest_of_text
 from autograder.errors import BadInput
 from autograder.platforms.platform import Platform
-from autograder.platforms.roster import TABLE_BYTES, number_in, parse_table
+from autograder.platforms.roster import Columns, CsvTable, number_in, read_table
 from autograder.words import printable, some
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class WorksheetRow:
     """What is filled in for a student.
 
@@ -32,17 +31,18 @@ class WorksheetRow:
         points: all points.
         most: what the lesson gives at most.
         comment: HTML; empty where there is none.
-        earlier_comment: whether a comment is one that was filled in before, and may be replaced.
+        earlier: SHA-256 of the comment that was filled in before, in hexadecimal, and may be replaced; empty where
+            there is none.
     """
 
     student: str
-    number: str
-    ids: frozenset[str]
-    email: str
+    number: str = field(default="", repr=False)
+    ids: frozenset[str] = field(default=frozenset(), repr=False)
+    email: str = field(default="", repr=False)
     points: float
     most: float
     comment: str = ""
-    earlier_comment: Callable[[str], bool] = field(default=lambda _said: False, repr=False)
+    earlier: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True)
@@ -67,99 +67,86 @@ def fill(path: Path, platform: Platform, entries: Sequence[WorksheetRow], scale:
 
     Args:
         path: the table.
-        platform: one that has a `worksheet`.
+        platform: one that has a column of points.
         entries: what to fill in.
         scale: where the platform gives another number of points at most, write the same share of those.
 
     Raises:
         BadInput: it cannot be read, is no such table, or gives another number of points at most than the lesson.
     """
-    try:
-        with path.open("rb") as file:
-            content = file.read(TABLE_BYTES + 1)
-    except OSError as error:
-        raise BadInput(f"cannot read the worksheet {path}: {error.strerror}; name the CSV file") from error
-    table = parse_table(content, str(path))
-    cells = _Cells(path, content.decode(table.encoding).removeprefix(table.preface), table.delimiter)
-    columns = _columns(path, platform, cells.rows[0])
-    rows = _rows_by(columns, cells.rows)
+    table = read_table(path)
+    columns = _columns(path, platform, table.headings)
+    cells = Cells(table.text, table.delimiter)
+    width = len(table.headings)
+    if [row + [""] * (width - len(row)) for row in cells.rows()] != [table.headings, *table.rows]:
+        raise BadInput(f"the worksheet {path} has quotes inside a cell; export it again as CSV")
+    has_comments = "comment" in columns.places
+    whose = _rows_by(columns, platform, table)
     points, comments, missing, kept = [], [], [], []
     for entry in entries:
-        row = _row_of(entry, columns, rows)
+        row = _row_of(entry, platform, whose)
         if row is None:
             missing.append(entry.student)
             continue
-        earned = _points(path, entry, cells.read(row, columns.get("most")), scale)
-        if number_in(cells.read(row, columns["points"])) != number_in(earned):
-            cells.write(row, columns["points"], earned)
+        earned = _points(path, entry, columns.read(table.rows[row], "most"), scale)
+        if number_in(columns.read(table.rows[row], "points")) != number_in(earned):
+            cells.write(row + 1, columns.places["points"][0], earned)
         points.append(entry.student)
-        said = cells.read(row, columns.get("comment"))
-        if entry.comment and "comment" in columns and said != entry.comment:
-            if said.strip() and not entry.earlier_comment(said):
+        if entry.comment and has_comments:
+            said = table.rows[row][columns.places["comment"][0]]
+            if said.strip() and said != entry.comment and digest_of_text(said) != entry.earlier:
                 kept.append(entry.student)
-                continue
-            cells.write(row, columns["comment"], entry.comment)
-        if entry.comment and "comment" in columns:
-            comments.append(entry.student)
+            else:
+                cells.write(row + 1, columns.places["comment"][0], entry.comment)
+                comments.append(entry.student)
     remarks = []
     if missing:
         remarks.append(f"No row of their own in {path.name}, so no points in it: {some(missing)}.")
     if kept:
         remarks.append(f"Another comment stands in {path.name}, and stays: {some(kept)}.")
-    if "comment" not in columns and any(entry.comment for entry in entries):
+    if not has_comments and any(entry.comment for entry in entries):
         remarks.append(f"{path.name} has no column for comments: they are on the pages alone.")
     text = table.preface + cells.text()  # comments are HTML, which can spell every character
     return Filled(text.encode(table.encoding, "xmlcharrefreplace"), tuple(points), tuple(comments), tuple(remarks))
 
 
-def _columns(path: Path, platform: Platform, headings: Sequence[str]) -> dict[str, int]:
-    """Where what is."""
-    places = {heading.strip().casefold(): place for place, heading in reversed(list(enumerate(headings)))}
-    known = platform.worksheet
-    columns = {
-        role: places[name.casefold()]
-        for role, names in known.items()
-        for name in reversed(names)
-        if name.casefold() in places
-    }
-    if "scale" in columns and "most" not in columns:
+def _columns(path: Path, platform: Platform, headings: Sequence[str]) -> Columns:
+    columns = Columns(platform, headings)
+    if "scale" in columns.places and "most" not in columns.places:
         raise BadInput(
             f"the assignment of the worksheet {path} is graded by a scale: choose Point as its type of grade in Moodle"
         )
-    if "points" not in columns or not {"number", "id", "email"} & columns.keys():
+    if "points" not in columns.places or not {"number", "id", "email"} & columns.places.keys():
         there = some([printable(heading[:40]) for heading in headings])
-        wanted = f"{known['number'][0]} and {known['points'][0]}"
+        wanted = " and ".join(platform.table_columns[role][0] for role in ("number", "points"))
         raise BadInput(
             f"the worksheet {path} has no columns {wanted} (it has {there}); export it from {platform} in English"
         )
     return columns
 
 
-def _rows_by(columns: Mapping[str, int], rows: Sequence[Sequence[str]]) -> dict[tuple[str, str], list[int]]:
+def _rows_by(columns: Columns, platform: Platform, table: CsvTable) -> dict[tuple[str, str], list[int]]:
     """The rows of a table by what says whose they are."""
     found: dict[tuple[str, str], list[int]] = defaultdict(list)
-    for place, row in enumerate(rows[1:], 1):
-        for role in ("id", "email", "number"):
-            if role in columns and columns[role] < len(row) and (key := _key(role, row[columns[role]])):
-                found[role, key].append(place)
+    for place, row in enumerate(table.rows):
+        person = columns.person(row)
+        number = person.numbers.get(platform.name, "")
+        for role, key in (("number", number), ("id", person.id), ("email", person.email)):
+            found[role, key.casefold()].append(place)
     return found
 
 
-def _key(role: str, cell: str) -> str:
-    if role != "number":
-        return cell.strip().casefold()
-    digits = re.search(r"\d+\s*$", cell)  # "Participant 12345"
-    return digits.group().strip() if digits else ""
+def _row_of(entry: WorksheetRow, platform: Platform, rows: Mapping[tuple[str, str], list[int]]) -> int | None:
+    """The one row that is a student's; None where there is none, or nobody can tell which.
 
-
-def _row_of(entry: WorksheetRow, columns: Mapping[str, int], rows: Mapping[tuple[str, str], list[int]]) -> int | None:
-    """The one row that is a student's; None where there is none, or nobody can tell which."""
-    asked = {"number": {entry.number}, "email": {entry.email}, "id": entry.ids}
-    for role in columns:
-        if role in asked:
-            found = {row for key in asked[role] if key for row in rows.get((role, key.casefold()), ())}
-            if len(found) == 1:
-                return found.pop()
+    The number of a submission is asked last: the members of a group share it.
+    """
+    asked = [("id", entry.ids), ("email", {entry.email})]
+    asked.insert(0 if platform.numbers_students else 2, ("number", {entry.number}))
+    for role, keys in asked:
+        found = {row for key in keys if key for row in rows.get((role, key.casefold()), ())}
+        if len(found) == 1:
+            return found.pop()
     return None
 
 
@@ -177,56 +164,36 @@ def _points(path: Path, entry: WorksheetRow, most: str, scale: bool) -> str:
     return written.replace(".", ",") if possible is not None and "," in most else written
 
 
-class _Cells:
-    """A CSV file whose cells can be written one by one.
+class Cells:
+    """The cells of a CSV file as they are spelt in it; one can be written, and the others stay."""
 
-    Attributes:
-        rows: what its cells say, without empty lines.
-    """
-
-    def __init__(self, path: Path, text: str, delimiter: str) -> None:
+    def __init__(self, text: str, delimiter: str) -> None:
         self._delimiter = delimiter
-        self._lines = list(_lines(text, delimiter))
-        self._places = [place for place, line in enumerate(self._lines) if line[:-1] != [""]]
-        self.rows = [[_plain(cell) for cell in self._lines[place][:-1]] for place in self._places]
-        read = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-        if self.rows != [row for row in read if row]:
-            raise BadInput(f"the worksheet {path} has quotes inside a cell; export it again as CSV")
+        self._lines: list[list[str]] = [[]]  # the cells of each, with quotes, and how it ends
+        between = re.escape(delimiter)
+        for cell, end in re.findall(rf'("(?:[^"]|"")*+"|[^{between}\r\n]*+)({between}|\r\n|\r|\n|\Z)', text):
+            self._lines[-1].append(cell)
+            if end != delimiter:
+                self._lines[-1].append(end)
+                self._lines.append([])
+        self._rows = [line for line in self._lines[:-1] if line[:-1] != [""]]
 
-    def read(self, row: int, column: int | None) -> str:
-        """What a cell says; nothing where there is no such column."""
-        return self.rows[row][column] if column is not None and column < len(self.rows[row]) else ""
+    def rows(self) -> list[list[str]]:
+        """What they say, without empty lines."""
+        return [[_plain(cell) for cell in line[:-1]] for line in self._rows]
 
     def write(self, row: int, column: int, text: str) -> None:
         """Write a cell, quoted as it was; where it says that already, its bytes stay."""
-        *cells, end = self._lines[self._places[row]]
+        *cells, end = self._rows[row]
         cells += [""] * (column + 1 - len(cells))
         if _plain(cells[column]) != text:
             quoted = cells[column].startswith('"') or re.search(r"[\s\"" + re.escape(self._delimiter) + "]", text)
             cells[column] = '"' + text.replace('"', '""') + '"' if quoted else text
-            self._lines[self._places[row]] = [*cells, end]
-            self.rows[row] = [_plain(cell) for cell in cells]
+            self._rows[row][:] = [*cells, end]
 
     def text(self) -> str:
         """The file."""
-        return "".join(self._delimiter.join(cells) + end for *cells, end in self._lines)
-
-
-def _lines(text: str, delimiter: str) -> Iterator[list[str]]:
-    """The lines of a CSV file: their cells, with quotes, and how each line ends."""
-    one = re.compile(rf'("(?:[^"]|"")*+"|[^{re.escape(delimiter)}\r\n]*+)({re.escape(delimiter)}|\r\n|\r|\n|\Z|)')
-    cells: list[str] = []
-    place = 0
-    while place < len(text) or cells:
-        match = one.match(text, place)
-        assert match is not None  # it matches nothing as well
-        place = match.end()
-        cells.append(match[1])
-        if match[2] != delimiter:
-            yield [*cells, match[2]]
-            cells = []
-            if place == len(text):
-                return
+        return "".join(self._delimiter.join(line[:-1]) + line[-1] for line in self._lines[:-1])
 
 
 def _plain(cell: str) -> str:

@@ -158,8 +158,7 @@ def _cells_of(
 _MOST = {
     points: most
     for platform in PLATFORMS
-    if "points" in platform.worksheet
-    for points, most in zip(platform.worksheet["points"], platform.worksheet["most"], strict=True)
+    for points, most in zip(*(platform.table_columns.get(role, ()) for role in ("points", "most")), strict=False)
 }
 """Where a platform's table of one assignment says in each row how many points there are, by the column of points."""
 
@@ -236,12 +235,12 @@ def _ids(path: Path, table: CsvTable, heading: str, graded: Set[str], people: Ro
             f"the roster {path} has no column {heading!r}{_near(heading, table.headings)}; choose one with "
             f"--student-column: {known}"
         )
-    place, platform = table.headings.index(heading), kind_of(table) or ""
+    place, platform = table.headings.index(heading), str(kind_of(table))
     students = [row[place].strip() for row in table.rows]
     for number, cell in enumerate(students):
         if cell and cell not in graded:
-            person = people.find(platform, number=cell, id=cell, email=cell, name=cell)
-            students[number] = person.id if isinstance(person, Person) else cell
+            found = people.find(Person(cell, cell, cell, {platform: cell}))
+            students[number] = found[0].id if len(found) == 1 else cell
     twice = [student for student, times in Counter(filter(None, students)).items() if times > 1]
     if twice:
         raise BadInput(f"the roster {path} has {twice[0]!r} in two rows of its column {heading!r}; remove one")

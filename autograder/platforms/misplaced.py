@@ -9,9 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from autograder.course.course import Course
-from autograder.platforms.known.github import repository_of
 from autograder.platforms.platform import letters_of
-from autograder.platforms.registry import named, names_a_submission, platform_by_names
+from autograder.platforms.registry import names_a_submission, platform_by_names
 from autograder.words import printable
 
 _HANDED_IN = re.compile(r"\.(?:ipynb(?:\.(?:txt|json|download))?|zip|gz|tgz|tar|mbox)$", re.I)
@@ -44,40 +43,37 @@ def how_to_collect(course: Course) -> str:
 
 def _raw_download(course: Course) -> Path | None:
     """What to collect in `submitted/`: an archive, a folder in it, or the whole of it."""
-    entries = _entries(course.submitted)
-    folders = [name for name, is_folder in entries if is_folder]
-    files = [name for name, is_folder in entries if not is_folder]
-    lessons = course.lessons()
-    if platform_by_names(folders, files) or any(repository_of(name, lessons) for name in folders):
+    folders, files = _entries(course.submitted)
+    if platform_by_names(folders, files, course.lessons()):
         return course.submitted
-    for name in sorted(folders):
-        inside = _entries(course.submitted / name)
-        inner = [one for one, is_folder in inside if is_folder]
-        if platform_by_names(inner, [one for one, is_folder in inside if not is_folder]):
+    for name in folders:
+        if platform_by_names(*_entries(course.submitted / name)):
             return course.submitted / name
-    archive = next((name for name in sorted(files) if _DELIVERED.search(name)), None)
+    archive = next((name for name in files if _DELIVERED.search(name)), None)
     return course.submitted / archive if archive else None
 
 
 def _misplaced(course: Course, lesson: str) -> Iterator[str]:
-    for name, is_folder in _entries(course.submitted):
-        if not is_folder:
-            if _HANDED_IN.search(name):
-                yield name
-            continue
+    folders, files = _entries(course.submitted)
+    yield from filter(_HANDED_IN.search, files)
+    for name in folders:
         if names_a_submission(f"{name}/") and not (course.submitted / name / lesson).is_dir():
             yield name
             continue
-        for inner, is_inner_folder in _entries(course.submitted / name):
+        inner_folders, inner_files = _entries(course.submitted / name)
+        for inner in inner_folders:
             is_nearly = inner != lesson and letters_of(inner) == letters_of(lesson)
-            is_a_platform_s = named("gradescope").has_named([inner], [])
-            if is_nearly or is_a_platform_s if is_inner_folder else _HANDED_IN.search(inner):
+            if is_nearly or names_a_submission(f"{inner}/"):
                 yield f"{name}/{inner}"
+        yield from (f"{name}/{inner}" for inner in filter(_HANDED_IN.search, inner_files))
 
 
-def _entries(folder: os.PathLike[str]) -> list[tuple[str, bool]]:
-    """The readable names in a folder, and which are folders; hidden ones are left out, links are not followed."""
-    if not os.access(folder, os.R_OK | os.X_OK):
-        return []
-    with os.scandir(folder) as entries:
-        return [(one.name, one.is_dir(follow_symlinks=False)) for one in entries if not one.name.startswith(".")]
+def _entries(folder: os.PathLike[str]) -> tuple[list[str], list[str]]:
+    """The folders and the files in a folder, sorted; hidden ones are left out, links are not followed."""
+    found: tuple[list[str], list[str]] = [], []
+    if os.access(folder, os.R_OK | os.X_OK):
+        with os.scandir(folder) as entries:
+            for one in sorted(entries, key=lambda one: one.name):
+                if not one.name.startswith("."):
+                    found[not one.is_dir(follow_symlinks=False)].append(one.name)
+    return found

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from typing import Literal
@@ -32,8 +33,7 @@ class Found:
         email: the address.
         lesson: what it was handed in to, as the platform writes it.
         handed_in: when, in UTC; None where nothing tells.
-        rank: of two submissions of a student, the later one has the higher: a number that the platform counts up, or
-            the time of the newest file; 0 where there is neither.
+        number_of_submission: one that the platform counts up; 0 where it does not.
         late: whether the platform calls it late; None where it does not say.
         attempt: the platform's number of the attempt, from 1; 0 where it has none.
         extra: what else the way back needs.
@@ -47,10 +47,16 @@ class Found:
     email: str = ""
     lesson: str = ""
     handed_in: datetime | None = None
-    rank: int = 0
+    number_of_submission: int = 0
     late: bool | None = None
     attempt: int = 0
     extra: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def rank(self) -> int:
+        """Of two submissions of a student, the later one has the higher; 0 where nothing tells."""
+        newest = max((int(file.modified) for file in self.files.values()), default=0)
+        return self.number_of_submission or newest or (int(self.handed_in.timestamp()) if self.handed_in else 0)
 
 
 class Platform:
@@ -70,11 +76,10 @@ class Platform:
         without_roster: what is to be known where there is no roster; empty where nothing is.
         table_marks: sets of headings, of which any is enough to know a table that it exports.
         table_columns: the headings of these tables by what they hold: "id", "name", "first", "last", "email",
-            "number", "handed_in", "status"; of several the first that says anything counts.
+            "number", "handed_in", "status"; of several the first that says anything counts. A table that is filled in
+            when pages go back has "points" as well, and may have "most", "scale" and "comment".
         has_rows_of_nobody: whether rows without a number are no student's.
-        worksheet: the headings of a table that is filled in with points, by what they hold: "number", "id", "email",
-            "points", "most", "scale", "comment"; whose row it is, is asked in this order.
-        instead_of_worksheet: what to do where it takes no such table.
+        instead_of_worksheet: what to do where no table is filled in.
         feedback: how it takes pages: in a zip, or in a folder; empty where it takes none.
         names_by_number: whether a page can be named for a student who is known by the roster alone.
     """
@@ -91,7 +96,6 @@ class Platform:
     table_marks: Sequence[frozenset[str]] = ()
     table_columns: Mapping[str, Sequence[str]] = {}
     has_rows_of_nobody = False
-    worksheet: Mapping[str, Sequence[str]] = {}
     instead_of_worksheet = "leave it out"
     feedback: Literal["", "zip", "folder"] = ""
     names_by_number = False
@@ -99,8 +103,8 @@ class Platform:
     def __str__(self) -> str:
         return self.name
 
-    def has_named(self, folders: Collection[str], files: Collection[str]) -> bool:
-        """Whether it has given such names to folders and files."""
+    def has_named(self, folders: Iterable[str], files: Iterable[str], lessons: Sequence[str] = ()) -> bool:
+        """Whether it has given such names to folders and files, in a course of these lessons."""
         return any(pattern.fullmatch(name) for pattern in self.folder_names for name in folders) or any(
             pattern.fullmatch(name) for pattern in self.file_names for name in files
         )
@@ -154,6 +158,27 @@ def leads_out(path: str) -> bool:
     ) or bool(re.match(r"[A-Za-z]:", path))
 
 
+def by_submission(
+    download: Download, names_submission: Callable[[str], object], refusal: str
+) -> dict[str, dict[str, File]]:
+    """The files of a download by the name of the submission that they are part of, each by its path in it.
+
+    Args:
+        download: takes those that are part of none as refused.
+        names_submission: whether a folder, or a file, has the name of a submission.
+        refusal: why a file is refused.
+    """
+    together: dict[str, dict[str, File]] = defaultdict(dict)
+    for file in download.files:
+        parts = file.path.split("/")
+        place = next((place for place, part in enumerate(parts) if names_submission(part)), None)
+        if place is None:
+            download.refused[file.path] = refusal
+        else:
+            together[parts[place]]["/".join(parts[place + 1 :]) or file.name] = file
+    return together
+
+
 def names_in(paths: Iterator[str]) -> tuple[set[str], list[str]]:
     """The names of the folders, and of the files, in these paths."""
     folders, files = set(), []
@@ -167,11 +192,6 @@ def names_in(paths: Iterator[str]) -> tuple[set[str], list[str]]:
 def letters_of(name: str) -> str:
     """A name without what people write differently: capitals, spaces, dashes."""
     return re.sub(r"[\W_]+", "", name).casefold()
-
-
-def newest_file(files: Mapping[str, File]) -> int:
-    """When the newest of these files was changed, for `rank`."""
-    return max((int(file.modified) for file in files.values()), default=0)
 
 
 _TIME = re.compile(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from autograder.platforms import known
 from autograder.platforms.platform import Platform
@@ -26,16 +26,12 @@ def named(name: str) -> Platform:
     return next(one for one in PLATFORMS if one.name == name)
 
 
-def platform_by_names(folders: Collection[str], files: Collection[str]) -> Platform | None:
-    """The platform that gives such names to folders and files; None where none does."""
-    return next((one for one in PLATFORMS if one.has_named(folders, files)), None)
+def platform_by_names(folders: Collection[str], files: Collection[str], lessons: Sequence[str] = ()) -> Platform | None:
+    """The platform that gives such names to folders and files, in a course of these lessons; None where none does."""
+    return next((one for one in PLATFORMS if one.has_named(folders, files, lessons)), None)
 
 
 def names_a_submission(path: str) -> bool:
     """Whether a part of a path is a name that a platform gives to somebody's submission."""
     *folders, file = path.split("/")
-    return any(
-        any(pattern.fullmatch(folder) for pattern in one.folder_names for folder in folders)
-        or any(pattern.fullmatch(file) for pattern in one.file_names)
-        for one in PLATFORMS
-    )
+    return any(Platform.has_named(one, folders, [file]) for one in PLATFORMS)

@@ -10,14 +10,16 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import itertools
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
+from autograder.course.course import Course
 from autograder.errors import BadInput
 from autograder.limits import size
 from autograder.platforms.platform import Platform
@@ -43,6 +45,7 @@ class CsvTable:
         delimiter: between the cells of its file.
         encoding: of its file.
         preface: the line before the headings in which Excel names the delimiter; empty where there is none.
+        text: what its file says after that; empty where it was not read from one.
     """
 
     headings: list[str]
@@ -50,16 +53,17 @@ class CsvTable:
     delimiter: str = ","
     encoding: str = "utf-8"
     preface: str = ""
+    text: str = field(default="", repr=False)
 
     def content(self) -> bytes:
         """The file, in UTF-8 if its encoding does not have every character that was added."""
-        out = io.StringIO(self.preface)
-        out.seek(0, io.SEEK_END)
+        out = io.StringIO()
         csv.writer(out, delimiter=self.delimiter, lineterminator="\r\n").writerows([self.headings, *self.rows])
+        text = self.preface + out.getvalue()
         try:
-            return out.getvalue().encode(self.encoding)
+            return text.encode(self.encoding)
         except UnicodeEncodeError:
-            return out.getvalue().encode("utf-8-sig")
+            return text.encode("utf-8-sig")
 
 
 def read_table(path: Path) -> CsvTable:
@@ -71,10 +75,9 @@ def read_table(path: Path) -> CsvTable:
     """
     try:
         with path.open("rb") as file:
-            content = file.read(TABLE_BYTES + 1)
+            return parse_table(file.read(TABLE_BYTES + 1), str(path))
     except OSError as error:
-        raise BadInput(f"cannot read the roster {path}: {error.strerror}; name a CSV file") from error
-    return parse_table(content, str(path))
+        raise BadInput(f"cannot read the table {path}: {error.strerror}; name a CSV file") from error
 
 
 def parse_table(content: bytes, name: str) -> CsvTable:
@@ -86,12 +89,12 @@ def parse_table(content: bytes, name: str) -> CsvTable:
     """
     if len(content) > TABLE_BYTES:
         most = size(TABLE_BYTES, decimal=True)
-        raise BadInput(f"the roster {name} has more than {most}; export a list of students, and nothing else")
+        raise BadInput(f"the table {name} has more than {most}; export a list of students, and nothing else")
     encoding = _encoding(content)
     try:
         text = content.decode(encoding)
     except UnicodeDecodeError:
-        raise BadInput(f"the roster {name} is not in UTF-8; export it again as CSV in UTF-8") from None
+        raise BadInput(f"the table {name} is not in UTF-8; export it again as CSV in UTF-8") from None
     named = _PREFACE.match(text)
     preface = named[0] if named else ""
     text = text.removeprefix(preface)
@@ -99,14 +102,15 @@ def parse_table(content: bytes, name: str) -> CsvTable:
     try:
         rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True) if row]
     except csv.Error as error:
-        raise BadInput(f"the roster {name} is not a CSV file: {error}; export it again as CSV") from error
+        raise BadInput(f"the table {name} is not a CSV file: {error}; export it again as CSV") from error
     if not rows:
-        raise BadInput(f"the roster {name} is empty; export it again as CSV")
+        raise BadInput(f"the table {name} is empty; export it again as CSV")
     width = len(rows[0])
     for number, row in enumerate(rows, 1):
         if len(row) > width:
-            raise BadInput(f"row {number} of the roster {name} has {len(row)} cells, its first row {width}; mend it")
-    return CsvTable(rows[0], [row + [""] * (width - len(row)) for row in rows[1:]], delimiter, encoding, preface)
+            raise BadInput(f"row {number} of the table {name} has {len(row)} cells, its first row {width}; mend it")
+        row += [""] * (width - len(row))
+    return CsvTable(rows[0], rows[1:], delimiter, encoding, preface, text)
 
 
 def _encoding(content: bytes) -> str:
@@ -168,52 +172,39 @@ class Roster:
                 have the same id or address, or, where one has no address, the same name.
         """
         self.people: dict[str, Person] = {}
-        self._by_number: dict[tuple[str, str], set[str]] = defaultdict(set)
-        self._by_email: dict[str, set[str]] = defaultdict(set)
-        self._by_name: dict[str, set[str]] = defaultdict(set)
+        self._ids: dict[tuple[str, ...], set[str]] = defaultdict(set)
         for people in tables:
             known = [(person, self.people.get(person.id) or self._same(person)) for person in people]
             for person, same in known:
-                self._add(same.with_more(person) if same else person)
-
-    def _add(self, person: Person) -> None:
-        self.people[person.id] = person
-        for platform, number in person.numbers.items():
-            self._by_number[platform, number.casefold()].add(person.id)
-        if person.email:
-            self._by_email[person.email.casefold()].add(person.id)
-        for key in name_keys(person.name):
-            self._by_name[key].add(person.id)
+                joined = same.with_more(person) if same else person
+                self.people[joined.id] = joined
+                for key in itertools.chain(*_keys(joined)):
+                    self._ids[key].add(joined.id)
 
     def _same(self, person: Person) -> Person | None:
         """Who of those already known this is, from another table."""
-        ids = self._by_email.get(person.email.casefold(), set()) if person.email else set()
-        if not ids:
-            named = [self.people[id] for id in self._named(person.name)]
-            ids = {one.id for one in named if not (one.email and person.email)}
-        return self.people[min(ids)] if len(ids) == 1 else None
+        *_, by_email, by_name = map(self._with, _keys(person))
+        ids = by_email or {id for id in by_name if not (self.people[id].email and person.email)}
+        return self.people[ids.pop()] if len(ids) == 1 else None
 
-    def find(
-        self, platform: str, *, number: str = "", id: str = "", email: str = "", name: str = ""
-    ) -> Person | list[Person]:
-        """The student that all of this is about, or those that it could be about: none, or several.
+    def find(self, about: Person) -> list[Person]:
+        """Whom all of this could be about: one student, none, or several.
 
-        What is asked first decides: the platform's number, the id, the e-mail address, then the name.
+        What is asked first decides: a platform's number, the id, the e-mail address, then the name.
         """
-        for ids in (
-            self._by_number.get((platform, number.casefold()), set()) if number else set(),
-            {id} & self.people.keys() if id else set(),
-            self._by_email.get(email.casefold(), set()) if email else set(),
-            self._named(name),
-        ):
-            if ids:
-                people = [self.people[one] for one in sorted(ids)]
-                return people[0] if len(people) == 1 else people
-        return []
+        ids = next(filter(None, map(self._with, _keys(about))), set())
+        return [self.people[id] for id in sorted(ids)]
 
-    def _named(self, name: str) -> set[str]:
-        found = [self._by_name[key] for key in name_keys(name) if key in self._by_name]
-        return set().union(*found)
+    def _with(self, keys: Iterable[tuple[str, ...]]) -> set[str]:
+        return {id for key in keys for id in self._ids.get(key, ())}
+
+
+def _keys(person: Person) -> Iterator[list[tuple[str, ...]]]:
+    """Under what a student is looked up, in the order in which it is asked."""
+    yield [("number", platform, number.casefold()) for platform, number in person.numbers.items() if number]
+    yield [("id", person.id)]
+    yield [("email", person.email.casefold())] if person.email else []
+    yield [("name", key) for key in name_keys(person.name)]
 
 
 def name_keys(name: str) -> set[str]:
@@ -241,6 +232,18 @@ class Listed:
     is_own: bool
 
 
+def who_is_who(course: Course, named: Sequence[Path] = (), beside: Sequence[Listed] = ()) -> tuple[Roster, list[str]]:
+    """The students in the course's own `roster.csv`, in tables that were named, and in others; and remarks on these.
+
+    Raises:
+        BadInput: one cannot be read, or its columns are not known.
+    """
+    own = course.root / ROSTER_NAME
+    paths = [*([own] if own.is_file() and own not in named else []), *named]
+    tables = sorted([*map(read_roster, paths), *beside], key=lambda one: not one.is_own)
+    return Roster(one.people for one in tables), [remark for one in tables for remark in one.remarks]
+
+
 def read_roster(path: Path) -> Listed:
     """The students in a CSV file: a course's own, or one that a platform has exported.
 
@@ -260,27 +263,30 @@ def people_in(table: CsvTable, name: str) -> Listed:
     Raises:
         BadInput: its columns are not known.
     """
-    columns = _Columns(table.headings)
-    if columns.kind is None:
+    kind = kind_of(table)
+    if kind is None:
         there = some([printable(heading[:40]) for heading in table.headings])
         raise BadInput(
             f"the roster {name} has none of the columns that are known (it has {there}); "
             "its first row should be id,name,email and, for a platform's own numbers, its name, such as canvas"
         )
+    columns = Columns(kind, table.headings)
     rows: dict[str, list[Person]] = defaultdict(list)
     nobody = 0
     for row in table.rows:
+        if kind.has_rows_of_nobody and not columns.read(row, "number"):
+            continue
         person = columns.person(row)
-        if person is not None:
+        if person.id:
             rows[person.id].append(person)
-        elif not columns.kind.has_rows_of_nobody and any(cell.strip() for cell in row):
-            nobody += 1
+        else:
+            nobody += any(map(str.strip, row))
     differing = [id for id, people in rows.items() if any(one != people[0] for one in people)]
     remarks = [f"{name}: {printable(id)} stands in rows that differ, and none was used: mend it." for id in differing]
     if nobody:
         remarks.append(f"{name}: {count(nobody, 'row')} without an id left out.")
     once = [people[0] for id, people in rows.items() if id not in differing]
-    return Listed(once, remarks, columns.kind is _OWN)
+    return Listed(once, remarks, kind is _OWN)
 
 
 class _Own(Platform):
@@ -288,60 +294,62 @@ class _Own(Platform):
 
     name = "own"
     table_marks = (frozenset({"id"}), frozenset({"student"}))
-    table_columns = {"id": ("id", "student"), "name": ("name",), "email": ("email", "e-mail")}
+    table_columns: Mapping[str, Sequence[str]] = {
+        "id": ("id", "student"),
+        "name": ("name",),
+        "email": ("email", "e-mail"),
+        **{platform.name: (platform.name,) for platform in PLATFORMS},
+    }
 
 
 _OWN = _Own()
+
+
+def kind_of(table: CsvTable) -> Platform | None:
+    """Whose table it is: that of which it has most of a set of marks; None where nothing tells."""
+    headings = {heading.strip().casefold() for heading in table.headings}
+    marks = {kind: max(map(len, filter(headings.issuperset, kind.table_marks)), default=0) for kind in _KINDS}
+    return max((kind for kind in _KINDS if marks[kind]), key=marks.__getitem__, default=None)
+
+
 _KINDS = (*PLATFORMS, _OWN)
-"""Whose tables are known: one is taken for that of which it has most of a set of marks."""
 
 
-def kind_of(table: CsvTable) -> str | None:
-    """Whose table it is, such as "canvas", or "own" for a course's own roster; None where nothing tells."""
-    kind = _Columns(table.headings).kind
-    return kind.name if kind else None
+class Columns:
+    """The columns of a platform's table.
 
+    Attributes:
+        places: where they are, by what they hold; of several, that which is asked first comes first.
+    """
 
-class _Columns:
-    """The columns of a table, by what they hold."""
-
-    def __init__(self, headings: Sequence[str]) -> None:
-        places = {heading.strip().casefold(): place for place, heading in reversed(list(enumerate(headings)))}
-        marks = {kind: max((len(m) for m in kind.table_marks if m <= places.keys()), default=0) for kind in _KINDS}
-        self.kind = max((kind for kind in _KINDS if marks[kind]), key=marks.__getitem__, default=None)
-        roles = self.kind.table_columns if self.kind else {}
-        self._places = {
-            role: [places[name.casefold()] for name in names if name.casefold() in places]
-            for role, names in roles.items()
+    def __init__(self, kind: Platform, headings: Sequence[str]) -> None:
+        self._kind = kind
+        there = {heading.strip().casefold(): place for place, heading in reversed(list(enumerate(headings)))}
+        found = {
+            role: [there[name.casefold()] for name in names if name.casefold() in there]
+            for role, names in kind.table_columns.items()
         }
-        known = PLATFORMS if self.kind is _OWN else ()
-        self._platforms = {one.name: places[one.name] for one in known if one.name in places}
+        self.places = {role: places for role, places in found.items() if places}
 
-    def person(self, row: Sequence[str]) -> Person | None:
-        """The student of a row; None where it is nobody's, such as Canvas's possible points."""
-        kind = self.kind
-        if kind is None or (kind.has_rows_of_nobody and not self._cell(row, "number")):
-            return None
-        id = unicodedata.normalize("NFC", self._cell(row, "id"))
-        if not id:
-            return None
-        numbers = {platform: row[place].strip() for platform, place in self._platforms.items() if row[place].strip()}
-        if number := kind.number_in_table(self._cell(row, "number")):
-            numbers[kind.name] = number
-        moment = written_date(self._cell(row, "handed_in"))
-        status = self._cell(row, "status").casefold()
+    def person(self, row: Sequence[str]) -> Person:
+        """The student of a row, with an empty id where it names none."""
+        numbers = {one.name: number for one in PLATFORMS if (number := self.read(row, one.name))}
+        name = self._kind.name
+        if number := self._kind.number_in_table(self.read(row, "number")):
+            numbers[name] = number
+        moment = written_date(self.read(row, "handed_in"))
         return Person(
-            id=id,
-            name=self._cell(row, "name") or f"{self._cell(row, 'first')} {self._cell(row, 'last')}".strip(),
-            email=self._cell(row, "email"),
+            id=unicodedata.normalize("NFC", self.read(row, "id")),
+            name=self.read(row, "name") or f"{self.read(row, 'first')} {self.read(row, 'last')}".strip(),
+            email=self.read(row, "email"),
             numbers=numbers,
-            handed_in={kind.name: moment} if moment else {},
-            late={kind.name: True} if re.search(r"\blate\b|zu spät", status) else {},
+            handed_in={name: moment} if moment else {},
+            late={name: True} if re.search(r"\blate\b|zu spät", self.read(row, "status").casefold()) else {},
         )
 
-    def _cell(self, row: Sequence[str], role: str) -> str:
-        """What a row says; the first column of several that says anything."""
-        return next((cell for place in self._places.get(role, ()) if (cell := row[place].strip())), "")
+    def read(self, row: Sequence[str], role: str) -> str:
+        """What a row says; the first column of several that says anything, and nothing where there is none."""
+        return next((cell for place in self.places.get(role, ()) if (cell := row[place].strip())), "")
 
 
 _MONTHS = {

@@ -64,10 +64,9 @@ def add(commands: Commands) -> None:
 def _run(options: argparse.Namespace) -> int:
     from autograder.gradebook.grades import read_grades
     from autograder.pages.export import export
-    from autograder.platforms.roster import ROSTER_NAME, Roster, read_roster
+    from autograder.platforms.roster import ROSTER_NAME, who_is_who
 
     course = course_of(options)
-    own = course.root / ROSTER_NAME
     made = export(
         read_grades(course, options.lessons, withdrawn=True),
         options.roster,
@@ -77,7 +76,7 @@ def _run(options: argparse.Namespace) -> int:
         total_heading=options.total_column if options.total else "",
         deadlines=options.deadlines,
         withdrawn=options.withdrawn,
-        people=Roster([read_roster(own).people]) if own.is_file() else None,
+        people=who_is_who(course)[0],
         scale=options.scale,
         add_columns=options.add_columns,
     )

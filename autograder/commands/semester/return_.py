@@ -77,10 +77,7 @@ def _run(options: argparse.Namespace) -> int:
     if plan.pages and not options.dry_run:
         _check_place(to, is_folder=plan.platform.feedback == "folder")
         make_folder(to)
-        if plan.platform.feedback == "folder":
-            return_.write_folder(plan, to)
-        else:
-            return_.write_zip(plan, to)
+        return_.write_pages(plan, to)
         if filled is not None and sheet is not None:
             sheet.write_bytes(filled.content)
         return_.remember(course, plan, filled)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import tzinfo
 
 from autograder.course.store.collected import Delivery
@@ -44,7 +44,7 @@ class Canvas(Platform):
     instead_of_worksheet = "fill in Canvas's gradebook with `katze export --roster`"
     feedback = "zip"
 
-    def has_named(self, folders: Collection[str], files: Collection[str]) -> bool:
+    def has_named(self, folders: Iterable[str], files: Iterable[str], lessons: Sequence[str] = ()) -> bool:
         """Whether most files have such names, as some student's own may have one, too."""
         handed_in = [name for name in files if not name.lower().endswith(".csv")]
         return 2 * sum(_parsed(name) is not None for name in handed_in) > len(handed_in)
@@ -70,7 +70,7 @@ class Canvas(Platform):
                 files=files,
                 number=number,
                 name=first.get("name") or "",
-                rank=last,
+                number_of_submission=last,
                 late=any(match["late"] for match, _ in parts),
                 extra={"file": str(last)},
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import tzinfo
 
 from autograder.course.store.collected import Delivery
@@ -12,18 +12,56 @@ from autograder.errors import BadInput
 from autograder.intake.archives import File
 from autograder.intake.handed_in import is_notebook, may_be_work
 from autograder.platforms.download import Download
-from autograder.platforms.platform import Found, Platform, letters_of, newest_file, time_in_name, without_time
+from autograder.platforms.platform import Found, Platform, letters_of, time_in_name, without_time
 from autograder.words import printable
 
 _HOW = "put each student's files into a folder of the student's name (ada/lesson.ipynb), and collect those"
 
 
+_UNREAD: Mapping[str, re.Pattern[str]] = {
+    "Blackboard": re.compile(r".*_attempt_\d{4}(?:-\d\d){5}(?:_[^/]*|\.txt)", re.S),
+    "Brightspace": re.compile(r"(?:.*/)?\d+-\d+ - [^/]+ - [^/]+/.*", re.S),
+    "Google Classroom": re.compile(r"(?:.*/)?[^/]+ - (?:Copy of|Kopie von|Copie de|Copia de) [^/]+", re.S),
+    "ILIAS": re.compile(r"(?:.*/)?[^/]+_[^/]+_\d+/\d{14}_[^/]+", re.S),
+    "Microsoft Teams": re.compile(r"(?:.*/)?[^/]+/[^/]+/Version \d+/.*", re.S),
+    "Sakai": re.compile(r"(?:.*/)?[^/]+\([^/()]+\)/(?:Submission attachment\(s\)/.*|timestamp\.txt)", re.S),
+}
+"""The paths of files in downloads that nobody can read yet, by who makes them."""
+
+
 class Folder(Platform):
-    """Students are known by the names of folders and files; nothing is known by that alone."""
+    """Students are known by the names of folders and files. It is asked last whether a download is its own."""
 
     name = "folder"
     order = 70
     feedback = "folder"
+
+    def recognises(self, download: Download, lessons: Sequence[str]) -> bool:
+        """Whatever no other platform has made is taken for students' folders, unless nobody here knows who made it.
+
+        Raises:
+            BadInput: the names in it are not students': it is another platform's, or everything lies in one folder,
+                as if one student had handed in the work of many.
+        """
+        for name, pattern in _UNREAD.items():
+            if 2 * sum(pattern.fullmatch(file.path) is not None for file in download.files) > len(download.files):
+                raise BadInput(f"{download.path} looks like a download of {name}, which is not read yet; {_HOW}")
+        below = [_below_wrapper(file.path, download) for file in download.files]
+        students = {parts[0] for parts in below if len(parts) > 1}
+        notebooks = [parts for parts in below if is_notebook(parts[-1])]
+        if len(students) == 1 and all(len(parts) > 1 for parts in notebooks):
+            known = {letters_of(lesson) for lesson in lessons}
+            inside = {
+                (*(one for one in parts[1:-1] if letters_of(one) not in known), _student_of(parts[-1], lessons))
+                for parts in notebooks
+                if not any(time_in_name(part, None) for part in parts[1:-1])
+            }
+            if len(inside) > 1:
+                raise BadInput(
+                    f"all notebooks in {download.path} lie in {printable(students.pop())}, which may be no student's "
+                    f"name; {_HOW}. If it is one student's, say so with --from folder"
+                )
+        return True
 
     def read(self, download: Download, lessons: Sequence[str], zone: tzinfo | None) -> Iterator[Found]:
         """The submissions in a folder for each student, or in a file for each, `ada.ipynb` or `ada_01_ols.ipynb`.
@@ -61,57 +99,11 @@ class Folder(Platform):
                 name=whose,
                 lesson=lesson,
                 handed_in=time_in_name(attempt or top, zone),
-                rank=newest_file(files),
             )
 
     def page_name(self, delivery: Delivery, lesson: str) -> str:
         """A page in the student's own folder."""
         return f"{delivery.student}/{lesson}.html"
-
-
-UNREAD: Mapping[str, re.Pattern[str]] = {
-    "Blackboard": re.compile(r".*_attempt_\d{4}(?:-\d\d){5}(?:_[^/]*|\.txt)", re.S),
-    "Brightspace": re.compile(r"(?:.*/)?\d+-\d+ - [^/]+ - [^/]+/.*", re.S),
-    "Google Classroom": re.compile(r"(?:.*/)?[^/]+ - (?:Copy of|Kopie von|Copie de|Copia de) [^/]+", re.S),
-    "ILIAS": re.compile(r"(?:.*/)?[^/]+_[^/]+_\d+/\d{14}_[^/]+", re.S),
-    "Microsoft Teams": re.compile(r"(?:.*/)?[^/]+/[^/]+/Version \d+/.*", re.S),
-    "Sakai": re.compile(r"(?:.*/)?[^/]+\([^/()]+\)/(?:Submission attachment\(s\)/.*|timestamp\.txt)", re.S),
-}
-"""The paths of files in downloads that nobody can read yet, by who makes them."""
-
-
-def unread_platform(paths: Collection[str]) -> str:
-    """Who has made a download of these files that nobody can read yet; empty where that cannot be told."""
-    found = {name: sum(pattern.fullmatch(path) is not None for path in paths) for name, pattern in UNREAD.items()}
-    name = max(found, key=lambda name: found[name])
-    return name if 2 * found[name] > len(paths) else ""
-
-
-def require_folder(download: Download, lessons: Sequence[str]) -> None:
-    """Refuse what may be of a platform that nobody knows: the names in it would be taken for students'.
-
-    Raises:
-        BadInput: it is, or everything lies in one folder, as if one student had handed in the work of many.
-    """
-    unread = unread_platform([file.path for file in download.files])
-    if unread:
-        raise BadInput(f"{download.path} looks like a download of {unread}, which is not read yet; {_HOW}")
-    below = [_below_wrapper(file.path, download) for file in download.files]
-    students = {parts[0] for parts in below if len(parts) > 1}
-    notebooks = [parts for parts in below if is_notebook(parts[-1])]
-    if len(students) == 1 and all(len(parts) > 1 for parts in notebooks):
-        [alone] = students
-        known = {letters_of(lesson) for lesson in lessons}
-        inside = {
-            (*(one for one in parts[1:-1] if letters_of(one) not in known), _student_of(parts[-1], lessons))
-            for parts in notebooks
-            if not any(time_in_name(part, None) for part in parts[1:-1])
-        }
-        if len(inside) > 1:
-            raise BadInput(
-                f"all notebooks in {download.path} lie in {printable(alone)}, which may be no student's name; {_HOW}. "
-                "If it is one student's, say so with --from folder"
-            )
 
 
 def _below_wrapper(path: str, download: Download) -> list[str]:

@@ -10,7 +10,7 @@ from datetime import tzinfo
 
 from autograder.intake.archives import File
 from autograder.platforms.download import Download
-from autograder.platforms.platform import Found, Platform, newest_file
+from autograder.platforms.platform import Found, Platform
 
 _ARCHIVE = re.compile(r"\.(?:zip|tar|tgz|tar\.gz)$", re.I)
 _BRANCH = re.compile(r"-(?:main|master)$")
@@ -24,11 +24,14 @@ class GitHub(Platform):
     table_marks = (frozenset({"identifier", "github_username"}),)
     table_columns = {"name": ("name",), "number": ("github_username",), "id": ("identifier", "github_username")}
 
+    def has_named(self, folders: Iterable[str], files: Iterable[str], lessons: Sequence[str] = ()) -> bool:
+        """Whether a folder is named after a lesson and something else."""
+        return any(_repository(name, lessons) for name in folders)
+
     def recognises(self, download: Download, lessons: Sequence[str]) -> bool:
         """Whether most files lie in folders, or archives, that are named after a lesson and something else."""
         named = [
-            any(repository_of(part, lessons) for part in file.path.split("/")[:-1])
-            or (file.is_archive and repository_of(file.name, lessons) is not None)
+            self.has_named(file.path.split("/")[:-1] + [file.name] * file.is_archive, (), lessons)
             for file in download.files
         ]
         return 2 * sum(named) > len(named)
@@ -42,7 +45,7 @@ class GitHub(Platform):
         wrapper = len(os.path.commonprefix([file.path.split("/")[:-1] for file in download.files]))
         for file in download.files:
             parts = file.path.split("/")
-            named = [place for place, part in enumerate(parts[:-1]) if repository_of(part, lessons)]
+            named = [place for place, part in enumerate(parts[:-1]) if _repository(part, lessons)]
             place = next((place for place in named if place >= wrapper), named[-1] if named else -1)
             if place >= 0:
                 tops[parts[place]]["/".join(parts[place + 1 :])] = file
@@ -52,22 +55,15 @@ class GitHub(Platform):
                 tops[_BRANCH.sub("", _ARCHIVE.sub("", file.name))][file.name] = file
         common = _common(list(tops))
         for title, files in tops.items():
-            lesson, account = repository_of(title, lessons) or ("", title[len(common) :] if common else "")
+            lesson, account = _repository(title, lessons) or ("", title[len(common) :] if common else "")
             if not account:
                 for file in files.values():
                     download.refused[file.path] = "its name is not an assignment's and an account's"
                 continue
-            yield Found(
-                title=title,
-                files=files,
-                number=account,
-                id=account,
-                lesson=lesson,
-                rank=newest_file(files),
-            )
+            yield Found(title=title, files=files, number=account, id=account, lesson=lesson)
 
 
-def repository_of(name: str, lessons: Iterable[str]) -> tuple[str, str] | None:
+def _repository(name: str, lessons: Iterable[str]) -> tuple[str, str] | None:
     """The lesson and the account that a repository of GitHub Classroom is named after: `01-ols-ada`.
 
     None where its name does not begin like a lesson's.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 
@@ -14,7 +14,7 @@ from autograder.course.store.collected import Delivery
 from autograder.errors import BadInput
 from autograder.intake.archives import File, Refused
 from autograder.platforms.download import Download
-from autograder.platforms.platform import Found, Platform, newest_file
+from autograder.platforms.platform import Found, Platform, by_submission
 
 FOLDER = re.compile(r"submission_(?P<number>\d+)")
 """A folder's name."""
@@ -43,17 +43,12 @@ class Gradescope(Platform):
         "email": ("Email",),
         "number": ("Submission ID",),
         "id": ("SID", "Email"),
-    }
-    worksheet = {
-        "id": ("SID",),
-        "email": ("Email",),
-        "number": ("Submission ID",),
         "points": ("Total Score",),
         "most": ("Max Points",),
     }
     feedback = "zip"
 
-    def has_named(self, folders: Collection[str], files: Collection[str]) -> bool:
+    def has_named(self, folders: Iterable[str], files: Iterable[str], lessons: Sequence[str] = ()) -> bool:
         """Whether it has given such names to folders, or its list is among the files."""
         return LIST in files or super().has_named(folders, files)
 
@@ -65,14 +60,10 @@ class Gradescope(Platform):
         """
         lists = [file for file in download.files if file.name == LIST and not _is_handed_in(file)]
         listed = {folder: facts for file in lists for folder, facts in _listed(file).items()}
-        together: dict[str, dict[str, File]] = defaultdict(dict)
-        for file in download.files:
-            parts = file.path.split("/")
-            place = next((place for place, part in enumerate(parts) if part in listed or FOLDER.fullmatch(part)), None)
-            if place is not None:
-                together[parts[place]]["/".join(parts[place + 1 :]) or file.name] = file
-            elif file not in lists:
-                download.refused[file.path] = "it lies in no submission's folder"
+        handed_in = replace(download, files=[file for file in download.files if file not in lists])
+        together = by_submission(
+            handed_in, lambda part: part in listed or FOLDER.fullmatch(part), "it lies in no submission's folder"
+        )
         for missing in sorted(listed.keys() - together.keys()):
             download.refused[missing] = f"{LIST} names it, and it is not there"
         for folder, files in together.items():
@@ -105,7 +96,7 @@ def _submissions(folder: str, files: Mapping[str, File], facts: Mapping[str, Any
             name=_text(person.get(":name")),
             email=_text(person.get(":email")),
             handed_in=_moment(facts.get(":created_at")),
-            rank=int(number or 0) or newest_file(files),
+            number_of_submission=int(number or 0),
             attempt=len(earlier) + 1 if isinstance(earlier, list) else 0,
             extra={"submission": number},
         )

@@ -95,7 +95,6 @@ def _saved(download: Download) -> Iterator[tuple[str, Message]]:
 def _submission(title: str, read_message: Message) -> Found:
     message = _parsed(read_message)
     name, address = parseaddr(str(message["From"] or ""))
-    moment = _received(message)
     files: dict[str, File] = {}
     for place, part in enumerate(message.walk()):
         attached = part.get_filename()
@@ -111,8 +110,7 @@ def _submission(title: str, read_message: Message) -> Found:
         id=address.casefold(),
         name=name,
         email=address,
-        handed_in=moment,
-        rank=int(moment.timestamp()) if moment else 0,
+        handed_in=_received(message),
         extra={"message": str(message["Message-ID"] or "")[:200]},
     )
 

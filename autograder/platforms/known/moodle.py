@@ -10,7 +10,7 @@ from datetime import tzinfo
 from autograder.course.store.collected import Delivery
 from autograder.intake.archives import File
 from autograder.platforms.download import Download
-from autograder.platforms.platform import CONTROL, Found, Platform, newest_file
+from autograder.platforms.platform import CONTROL, Found, Platform, by_submission
 
 NAME = re.compile(r"(?P<name>.*)_(?P<number>\d+)_assignsubmission_(?P<plugin>[a-z]+)(?:_(?P<rest>.*))?", re.S | re.I)
 """A folder's name, `Ada Lovelace_12345_assignsubmission_file_`, or a file's, which goes on with the file's own.
@@ -19,8 +19,6 @@ Moodle's `mod/assign/classes/downloader.php`, and before version 4.1 with an und
 """
 
 _EMAIL = ("Email address", "E-Mail-Adresse")
-_ID = ("Username", "Anmeldename", "ID number", "ID-Nummer", "Matrikelnr.")
-_NUMBER = ("Identifier", "ID")
 
 
 class Moodle(Platform):
@@ -38,15 +36,10 @@ class Moodle(Platform):
         "first": ("First name", "Vorname"),
         "last": ("Last name", "Surname", "Nachname"),
         "email": _EMAIL,
-        "number": _NUMBER,
-        "id": (*_ID, *_EMAIL),
+        "number": ("Identifier", "ID"),
+        "id": ("Username", "Anmeldename", "ID number", "ID-Nummer", "Matrikelnr.", *_EMAIL),
         "handed_in": ("Last modified (submission)", "Zuletzt geändert (Abgabe)"),
         "status": ("Status",),
-    }
-    worksheet = {
-        "number": _NUMBER,
-        "id": _ID,
-        "email": _EMAIL,
         "points": ("Grade", "Bewertung"),
         "most": ("Maximum grade", "Bestwertung"),
         "scale": ("Scale", "Skala"),
@@ -62,15 +55,12 @@ class Moodle(Platform):
         several share it, as all do where the marking is blind.
         """
         together: dict[tuple[str, str], dict[str, File]] = defaultdict(dict)
-        for file in download.files:
-            parts = file.path.split("/")
-            match = next(((place, found) for place, part in enumerate(parts) if (found := NAME.fullmatch(part))), None)
-            if match is None:
-                download.refused[file.path] = "its name says not whose it is"
-                continue
-            place, found = match
-            inside = "/".join(parts[place + 1 :]) or found["rest"] or file.name
-            together[found["name"], found["number"]].setdefault(inside, file)
+        for title, files in by_submission(download, NAME.fullmatch, "its name says not whose it is").items():
+            match = NAME.fullmatch(title)
+            assert match is not None
+            for inside, file in files.items():
+                inside = match["rest"] or inside if inside == title else inside  # a file by itself
+                together[match["name"], match["number"]].setdefault(inside, file)
         called = Counter(name for name, _ in together)
         for (name, number), files in together.items():
             yield Found(
@@ -79,7 +69,6 @@ class Moodle(Platform):
                 number=number,
                 id=name if called[name] == 1 else "",
                 name=name,
-                rank=newest_file(files),
                 extra={"participant": number},
             )
 

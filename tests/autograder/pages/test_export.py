@@ -204,7 +204,7 @@ def test_the_course_s_roster_says_who_a_row_is(tmp_path: Path, column: str, cell
 
 
 def test_what_is_not_there_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="cannot read the roster"):
+    with pytest.raises(BadInput, match="cannot read the table"):
         export(GRADED, tmp_path / "none.csv")
     with pytest.raises(BadInput, match="a heading is given for 02_masking, which is not exported; there are: 01_att"):
         export(GRADED, headings={NEXT: "Homework 2"})

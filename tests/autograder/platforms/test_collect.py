@@ -601,7 +601,7 @@ def test_the_command_shows_a_table_and_the_next_step(
         (["{zip}"], "cannot be opened"),
         (["{zip}", "--timezone", "Europe/Nowhere"], "no time zone"),
         (["{folder}", "--from", "moodle"], "holds no submissions from moodle: ada.ipynb"),
-        (["{folder}", "--roster", "nowhere.csv"], "cannot read the roster nowhere.csv"),
+        (["{folder}", "--roster", "nowhere.csv"], "cannot read the table nowhere.csv"),
     ],
 )
 def test_wrong_use_is_told_in_a_line(
@@ -629,19 +629,18 @@ def test_wrong_use_is_told_in_a_line(
 
 NEW_PLATFORM = r"""
 import re
-from autograder.platforms.platform import Found, Platform, newest_file
+from autograder.platforms.platform import Found, Platform
 
 class Campus(Platform):
     name, order, folder_names, feedback = "campus", 35, (re.compile("matr_(?P<number>[0-9]+)"),), "zip"
     is_one_assignment = True
     table_marks = (frozenset({"matr", "who"}),)
-    table_columns = {"id": ("who",), "number": ("matr",)}
-    worksheet = {"number": ("matr",), "points": ("points",), "most": ()}
+    table_columns = {"id": ("who",), "number": ("matr",), "points": ("points",)}
 
     def read(self, download, lessons, zone):
         for file in download.files:
             number = file.path.split("/")[-2].removeprefix("matr_")
-            yield Found(title=number, files={file.name: file}, number=number, rank=newest_file({file.name: file}))
+            yield Found(title=number, files={file.name: file}, number=number)
 
     def page_name(self, delivery, lesson):
         return f"matr_{delivery.number}/{lesson}.html"
@@ -664,7 +663,7 @@ course = Course.find(Path(sys.argv[2]))
 status = main(["collect", sys.argv[3], "--roster", sys.argv[4], "--course", str(course.root), "--json"])
 [delivery] = read_collected(course, "01_attention").values()
 print(status, delivery.student, delivery.platform, named("campus").page_name(delivery, "01_attention"))
-row = WorksheetRow("ada", "7", frozenset({"ada"}), "", 3, 4)
+row = WorksheetRow(student="ada", number="7", points=3, most=4)
 print(fill(Path(sys.argv[4]), named("campus"), [row]).content)
 print(read_roster(Path(sys.argv[5])).people[0].numbers)
 main(["return", "--help"])

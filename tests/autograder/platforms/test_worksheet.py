@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograder.delivery.worksheet import Filled, WorksheetRow, _Cells, fill
+from autograder.delivery.history import digest_of_text
+from autograder.delivery.worksheet import Cells, Filled, WorksheetRow, fill
 from autograder.errors import BadInput
 from autograder.platforms.registry import named as platform_named
 
@@ -32,8 +33,14 @@ GRADESCOPE = (
 )
 
 
+EARLIER = digest_of_text("by us")
+
+
 def entry(student: str, number: str = "", email: str = "", points: float = 17.5, comment: str = "") -> WorksheetRow:
-    return WorksheetRow(student, number, frozenset({student}), email, points, 19, comment)
+    ids = frozenset({student})
+    return WorksheetRow(
+        student=student, number=number, ids=ids, email=email, points=points, most=19, comment=comment, earlier=EARLIER
+    )
 
 
 def filled(
@@ -68,8 +75,8 @@ def test_who_has_no_row_is_named_and_another_s_comment_stays(tmp_path: Path) -> 
         "Another comment stands in exported.csv, and stays: cy.",
     )
     assert text == worksheet.replace("007,-,,19.00", "007,-,17.5,19.00")
-    own = WorksheetRow("cy", "14", frozenset(), "", 1, 19, "<p>x</p>", lambda said: said == "by a colleague")
-    assert filled(tmp_path, worksheet, "moodle", own)[1].endswith("-,-,<p>x</p>\r\n")
+    own = worksheet.replace("by a colleague", "by us")
+    assert filled(tmp_path, own, "moodle", entry("cy", "14", comment="<p>x</p>"))[1].endswith("-,-,<p>x</p>\r\n")
 
 
 def test_another_number_of_points_is_refused_or_scaled(tmp_path: Path) -> None:
@@ -130,9 +137,8 @@ def test_any_table_is_read_as_python_reads_it_and_written_as_it_was(
 ) -> None:
     quoted = [[cell if cell.isalnum() else '"' + cell.replace('"', '""') + '"' for cell in row] for row in rows]
     text = "\r\n".join(map(delimiter.join, quoted)) + ("\r\n" if ends else "")
-    cells = _Cells(Path("x.csv"), text, delimiter)
-    assert (cells.rows, cells.text()) == (rows, text)
+    cells = Cells(text, delimiter)
+    assert (cells.rows(), cells.text()) == (rows, text)
     cells.write(len(rows) - 1, 5, 'a"b')
-    again = _Cells(Path("x.csv"), cells.text(), delimiter)
-    assert again.read(len(rows) - 1, 5) == 'a"b'
-    assert again.rows[:-1] == rows[:-1]
+    again = Cells(cells.text(), delimiter).rows()
+    assert (again[-1][5], again[:-1]) == ('a"b', rows[:-1])
