@@ -13,7 +13,7 @@ import re
 import nh3
 from pygments.token import STANDARD_TYPES
 
-from course_lib.judging.render import STYLE
+from course_lib.ground.style_sheet import style_sheet
 
 _TAGS = set(
     re.findall(
@@ -49,7 +49,8 @@ def clean_html(fragment: str | bytes) -> str:
         attribute_filter=_attribute,
         url_schemes={"http", "https", "mailto", "data"},
     )
-    return f"{STYLE}\n{cleaned}" if STYLE in text else cleaned
+    style = style_sheet("verdict")
+    return f"{style}\n{cleaned}" if style in text else cleaned
 
 
 def _attribute(tag: str, name: str, value: str) -> str | None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from course_lib.ground.style_sheet import style_sheet
 from course_lib.judging.arrays import Array
 from course_lib.judging.compare import Difference, Kind, short_repr
 from course_lib.judging.exercise import CORE, Callback, Case, Exercise, Value
@@ -193,7 +194,7 @@ def verdict_html(verdict: Verdict) -> str:
         state = "open"  # no alarm: nobody has answered yet
     body = [
         f'<div class="katze-verdict katze-{state}" role="status">',
-        STYLE,
+        style_sheet("verdict"),
         f'<p class="katze-head"><strong>{escape(heading(verdict))}</strong>'
         f'<span class="katze-score">{escape(score(verdict))}</span>'
         f"<code>{escape(verdict.exercise.id)}</code></p>",
@@ -500,55 +501,3 @@ def _entry(item: float | bool, far: bool, decimals: int) -> str:
     if not isinstance(item, float):
         return str(item)
     return f"{item:z.{decimals}{'g' if far else 'f'}}"
-
-
-STYLE = """<style>
-.katze-verdict { --katze-edge: #b3261e; --katze-good: #1a7f37; --katze-ink: #1f2328; --katze-paper: #fdf7f6;
-  --katze-soft: #59636e; border-left: 4px solid var(--katze-edge); border-radius: 0 4px 4px 0;
-  background: var(--katze-paper); color: var(--katze-ink);
-  padding: .5em .9em; margin: .3em 0; font-size: 14px; line-height: 1.45; }
-.katze-verdict.katze-pass { --katze-edge: #1a7f37; --katze-paper: #f3faf5; }
-.katze-verdict.katze-part { --katze-edge: #9a6700; --katze-paper: #fdf9ee; }
-.katze-verdict.katze-open { --katze-edge: #59636e; --katze-paper: #f6f8fa; }
-.katze-verdict .katze-head { display: flex; flex-wrap: wrap; gap: .2em .9em; align-items: baseline; margin: 0; }
-.katze-verdict .katze-head strong { color: var(--katze-edge); font-size: 15px; }
-.katze-verdict .katze-head code, .katze-verdict .katze-score { color: var(--katze-soft); background: none; }
-.katze-verdict .katze-lead { margin: .5em 0 .2em; max-width: 60em; font-weight: 600; }
-.katze-verdict ul { list-style: none; margin: .4em 0 0; padding: 0; }
-.katze-verdict li { margin: .15em 0; }
-.katze-verdict li p { margin: .2em 0 .3em 1.4em; max-width: 60em; }
-.katze-verdict details { margin: .4em 0 0; }
-.katze-verdict li details { margin-left: 1.4em; }
-.katze-verdict summary { cursor: pointer; color: var(--katze-soft); width: fit-content; }
-.katze-verdict .katze-closing { margin: .4em 0 0; }
-.katze-verdict.katze-verdict p code { padding: 0; background: none; color: inherit; font-size: 13px; }
-.katze-verdict details p, .katze-verdict details table { margin: .2em 0 .3em .9em; max-width: 60em; }
-.katze-verdict .katze-mark { display: inline-block; width: 1.1em; color: var(--katze-edge); font-weight: 700; }
-.katze-verdict .katze-passed { color: var(--katze-good); }
-.katze-verdict table { margin: .2em 0 .4em 1.4em; border-collapse: collapse; background: none; border: 0; }
-.katze-verdict.katze-verdict.katze-verdict tr { background: none; }
-.katze-verdict.katze-verdict.katze-verdict th, .katze-verdict.katze-verdict.katze-verdict td { text-align: left;
-  vertical-align: top; padding: .1em .8em .1em 0; border: 0; background: none; color: inherit; }
-.katze-verdict.katze-verdict.katze-verdict th { font-weight: 400; color: var(--katze-soft); }
-.katze-verdict.katze-verdict.katze-verdict pre { margin: 0; padding: 0; background: none; color: inherit;
-  white-space: pre-wrap; font-size: 13px; font-family: var(--jp-code-font-family, monospace);
-  word-break: normal; overflow-wrap: anywhere; }
-@media print { .katze-verdict details::details-content { content-visibility: visible; block-size: auto; } }
-@media (max-width: 480px) { .katze-verdict.katze-verdict.katze-verdict :is(tr, th, td) { display: block; } }
-@media (prefers-color-scheme: dark) { body:not([data-jp-theme-light="true"]) .katze-verdict {
-  --katze-edge: #ff8a80; --katze-good: #6fdd8b; --katze-ink: #e6e6e6; --katze-paper: #2a1f1f; --katze-soft: #a8b0b9; }
- body:not([data-jp-theme-light="true"]) .katze-verdict.katze-pass { --katze-edge: #6fdd8b; --katze-paper: #17261c; }
- body:not([data-jp-theme-light="true"]) .katze-verdict.katze-part { --katze-edge: #e3b341; --katze-paper: #272214; }
- body:not([data-jp-theme-light="true"]) .katze-verdict.katze-open { --katze-edge: #a8b0b9; --katze-paper: #22262b; } }
-body[data-jp-theme-light="false"] .katze-verdict, html[theme="dark"] .katze-verdict {
-  --katze-edge: #ff8a80; --katze-good: #6fdd8b; --katze-ink: #e6e6e6; --katze-paper: #2a1f1f; --katze-soft: #a8b0b9; }
-body[data-jp-theme-light="false"] .katze-verdict.katze-pass, html[theme="dark"] .katze-verdict.katze-pass {
-  --katze-edge: #6fdd8b; --katze-paper: #17261c; }
-body[data-jp-theme-light="false"] .katze-verdict.katze-part, html[theme="dark"] .katze-verdict.katze-part {
-  --katze-edge: #e3b341; --katze-paper: #272214; }
-body[data-jp-theme-light="false"] .katze-verdict.katze-open, html[theme="dark"] .katze-verdict.katze-open {
-  --katze-edge: #a8b0b9; --katze-paper: #22262b; }
-</style>"""
-"""The style sheet of a verdict, for light and dark themes; every verdict carries it.
-
-Where it names the class three times it goes before what JupyterLab says about tables and <pre>."""

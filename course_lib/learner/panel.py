@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 
-from course_lib.judging.render import STYLE, TEXT_WIDTH
+from course_lib.ground.style_sheet import style_sheet
+from course_lib.judging.render import TEXT_WIDTH
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class HelpPanel:
         sections = "".join(map(_section_html, self.sections))
         closing = "".join(f'<p class="katze-closing">{_inline(sentence)}</p>' for sentence in self.closing)
         return (
-            f'<div class="katze-verdict katze-open" role="status">{STYLE}{_STYLE}{head}'
+            f'<div class="katze-verdict katze-open" role="status">{style_sheet("verdict")}{head}'
             f"<code>{escape(self.exercise_id)}</code></p>{sections}{closing}</div>"
         )
 
@@ -102,12 +103,3 @@ def _section_html(section: Section) -> str:
 def _inline(text: str) -> str:
     """Escaped text, in which what stands in backticks is code."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
-
-
-_STYLE = """<style>
-.katze-verdict .katze-told { margin: .3em 0 .5em; max-width: 60em; }
-.katze-verdict ol { margin: .3em 0 .5em; padding-left: 1.8em; max-width: 60em; }
-.katze-verdict.katze-verdict.katze-verdict pre.katze-code { margin: .5em 0; padding: .5em .8em; border-radius: 4px;
-  border: 1px solid color-mix(in srgb, currentColor 25%, transparent); }
-</style>"""
-"""What a panel adds to the style sheet of a verdict."""

@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from course_lib.judging.render import STYLE
+from course_lib.ground.style_sheet import style_sheet
 from course_lib.learner.current_catalogue import current_catalogue
 from course_lib.learner.progress_file import History, ProgressFile, progress_file
 
@@ -120,7 +120,7 @@ class ProgressMap:
             f'<p class="katze-closing">{escape(told)}</p>' for told in (self._advice(), self.problem) if told
         )
         return (
-            f'<div class="katze-verdict katze-open">{STYLE}{_STYLE}'
+            f'<div class="katze-verdict katze-open">{style_sheet("verdict")}'
             f'<p class="katze-head"><strong>Your progress</strong></p>'
             f'<table>{rows}</table><p class="katze-closing">{escape(self.detailed.title)}</p>'
             f"<ul>{items}</ul>{said}</div>"
@@ -225,9 +225,3 @@ def _state(history: History) -> tuple[str, str]:
 def _link(lesson: LessonProgress) -> str:
     title = escape(lesson.title)
     return f'<a href="{escape(lesson.notebook)}">{title}</a>' if lesson.notebook is not None else title
-
-
-_STYLE = """<style>
-.katze-verdict.katze-verdict.katze-verdict a { color: inherit; text-decoration: underline; }
-</style>"""
-"""What the map adds to the style sheet of a verdict: a page's own colour of links may not stand out from its paper."""

@@ -22,6 +22,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from PIL import Image
 
+from course_lib.ground.style_sheet import style_sheet
+
 BLUE: Final = "#3b6fb6"
 ORANGE: Final = "#d9822b"
 GREEN: Final = "#3a8f5c"
@@ -56,16 +58,6 @@ LAID_OUT: Final[Any] = {**STYLE, "figure.constrained_layout.use": False}
 
 _SHARP = 200
 """Dots per inch of the picture; the page shows it at half its size."""
-
-_DARK = "filter:invert(.92) hue-rotate(180deg)"
-_THEME = (
-    ".katze-figure{background:#fff}"
-    "[data-jp-theme-light=false] .katze-figure,[data-theme=dark] .katze-figure,html[theme=dark] .katze-figure,"
-    f"[data-vscode-theme-kind=vscode-dark] .katze-figure{{{_DARK}}}"
-    "@media (prefers-color-scheme:dark){html:not([theme],[data-theme=light]) "
-    f"body:not([data-jp-theme-light],[data-theme=light],[data-vscode-theme-kind]) .katze-figure{{{_DARK}}}}}"
-)
-"""The page's own theme counts first: JupyterLab's, a Sphinx site's, Colab's, VS Code's; then the reader's system."""
 
 _LEFT, _RIGHT, _BELOW, _ABOVE = 0.72, 0.16, 0.54, 0.36
 """Inches between a frame's axes and its edges: room for labels, ticks and a title."""
@@ -124,7 +116,7 @@ class Pictured:
     def html(self) -> str:
         """The picture with its alternative text. As `image/png`, JupyterLab and nbconvert would drop that."""
         return (
-            f'<style>{_THEME}</style><img class="katze-figure" alt="{escape(self.alt)}" width="{self.width}" '
+            f'{style_sheet("figure")}<img class="katze-figure" alt="{escape(self.alt)}" width="{self.width}" '
             f'src="data:image/png;base64,{base64.b64encode(self.data).decode()}" style="max-width:100%;height:auto">'
         )
 

@@ -38,6 +38,8 @@ from typing import Any, Final
 
 from IPython.display import display
 
+from course_lib.ground.style_sheet import style_sheet
+
 SCRIPTS: Final = Path(__file__).parent / "scripts"
 DATA_CHARACTERS: Final = 200_000
 """What `redrawn` takes of a stranger's data. The widgets of the lessons have far less."""
@@ -66,7 +68,7 @@ class Interactive:
         return (
             f'<div class="katze-widget" data-katze-widget="{escape(self.name)}" role="group" '
             f'aria-label="{escape(self.alt)}" data-lm-suppress-shortcuts="true">'
-            f'<style>{_file("widgets.css")}</style><div class="katze-still">{self.still}</div>'
+            f'{style_sheet("widget")}<div class="katze-still">{self.still}</div>'
             f'<script type="application/json">{_json(self.data)}</script>'
             f"<script>{script(self.name)}</script></div>"
         )
@@ -94,7 +96,7 @@ def script(name: str) -> str:
     Raises:
         FileNotFoundError: there is no such widget.
     """
-    return f'(function () {{\n"use strict";\n{_file("base.js")}\n{_file(f"{name}.js")}\nmount(draw);\n}})();'
+    return f'(function () {{\n"use strict";\n{_file("base.js")}\n{_file(f"{name}.js")}\nmount("{name}", draw);\n}})();'
 
 
 def script_hash(name: str) -> str:

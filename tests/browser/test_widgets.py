@@ -253,7 +253,7 @@ def test_a_feedback_page_draws_a_student_s_widget_anew_and_runs_nothing_of_their
     width: int, dark: bool, visit: Visit, tmp_path: Path
 ) -> None:
     evil = "document.title = 'evil'"
-    saved = show.attention_stepper()._repr_mimebundle_()["text/html"].replace("mount(draw)", f"{evil}; mount(draw)")
+    saved = show.attention_stepper()._repr_mimebundle_()["text/html"].replace("mount(", f"{evil}; mount(")
     outputs = sanitise.outputs([{"output_type": "display_data", "data": {"text/html": saved}}])
     about = {"katze": {"kind": "code", "origin": "student", "exercise": None}}
     cell = {"cell_type": "code", "metadata": about, "source": "my own", "outputs": outputs}

@@ -14,8 +14,9 @@ from autograder.intake import sanitise
 from autograder.pages.feedback import lesson_title, outputs_html, render_feedback
 from autograder.repair.cells import CellKind, Repaired
 from autograder.words import count
+from course_lib.ground.style_sheet import style_sheet
 from course_lib.judging.observation import Outcome
-from course_lib.judging.render import HEADINGS, STYLE, with_code
+from course_lib.judging.render import HEADINGS, with_code
 
 _HEADINGS = {
     **HEADINGS,
@@ -111,6 +112,7 @@ def _verdict(one: ExerciseRecord, name: str, printed: str) -> str:
     score = f"no score (out of {one.max_points:g})" if one.points is None else f"{one.points:g} of {most}"
     lead = f'<p class="katze-lead">{with_code(one.note)}</p>' if one.note else ""
     return (
-        f'{STYLE}<div class="katze-verdict {state}"><p class="katze-head"><strong>{_HEADINGS[one.outcome]}</strong>'
+        f'{style_sheet("verdict")}<div class="katze-verdict {state}">'
+        f'<p class="katze-head"><strong>{_HEADINGS[one.outcome]}</strong>'
         f'<code>{escape(name)}</code><span class="katze-score">{score}</span></p>{lead}{printed}</div>'
     )

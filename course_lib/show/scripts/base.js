@@ -274,11 +274,11 @@ function chart({ x, y, xLabel = "", yLabel = "", width = 360, height = 200, xTex
 
 // --- the widget itself
 
-// Puts what `draw(data)` returns in the place of the still picture, which stays where anything goes wrong.
-function mount(draw) {
-  const root = document.currentScript && document.currentScript.closest(".katze-widget");
-  const still = root && root.querySelector(".katze-still");
-  if (!still) return;
-  const data = JSON.parse(root.querySelector('script[type="application/json"]').textContent);
-  still.replaceWith(el("div", { class: "katze-live" }, ...draw(data)));
+// Draws each widget of this kind in place of its still picture, which stays where anything goes wrong. A script cannot
+// ask where it stands: VS Code runs it elsewhere.
+function mount(name, draw) {
+  for (const still of document.querySelectorAll(`.katze-widget[data-katze-widget="${name}"] > .katze-still`)) {
+    const data = JSON.parse(still.parentElement.querySelector('script[type="application/json"]').textContent);
+    still.replaceWith(el("div", { class: "katze-live" }, ...draw(data)));
+  }
 }

@@ -12,7 +12,7 @@ from autograder.course.course import Course
 from autograder.course.filters import clean_html
 from course_lib import exercises
 from course_lib.checking import check
-from course_lib.judging.render import STYLE
+from course_lib.ground.style_sheet import style_sheet
 from course_lib.judging.verdict import Verdict
 
 ROOT = Path(__file__).parents[3]
@@ -71,7 +71,7 @@ def test_what_a_page_needs_stays_as_it_is(fragment: str) -> None:
 
 def test_a_verdict_keeps_its_look_and_only_the_one_style_sheet(verdict: Verdict) -> None:
     cleaned = clean_html(verdict.html() + "<style>body { display: none }</style>")
-    assert STYLE in cleaned
+    assert style_sheet("verdict") in cleaned
     assert cleaned.count("<style") == 1
     assert "<strong>" in cleaned
     assert 'class="katze-verdict katze-fail"' in cleaned

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from bs4 import BeautifulSoup
 
+from course_lib.ground.style_sheet import style_sheet
 from course_lib.show import attention_stepper
 from course_lib.show.interactive import (
     DATA_CHARACTERS,
@@ -77,9 +78,10 @@ def test_a_script_makes_no_markup_of_data_and_asks_nobody(path: Path) -> None:
 
 
 def test_what_every_widget_carries_is_small() -> None:
-    assert len((SCRIPTS / "base.js").read_bytes()) < 12_000
-    assert len((SCRIPTS / "widgets.css").read_bytes()) < 6_000
-    assert "<" not in (SCRIPTS / "widgets.css").read_text(encoding="utf-8")
+    assert len((SCRIPTS / "base.js").read_bytes()) < 12_500
+    style = style_sheet("widget").removeprefix("<style>").removesuffix("</style>")
+    assert len(style.encode()) < 6_000
+    assert "<" not in style
 
 
 def test_every_widget_has_one_function_that_draws_it() -> None:
