@@ -239,7 +239,7 @@ def decoding_rows(name: str, ours: GPT, theirs: Any, texts: int, goal: float, se
     name = f"decoding, {name}"
     yield mine.row(f"{name}: transformers", others, "tokens/s", work=texts * written, goal=goal)
     if texts == 1:  # for many it would take minutes
-        (uncached,) = setup.times(lambda: greedy_decode(ours, prompt, written, cached=False), rounds=1)
+        (uncached,) = setup.times(lambda: greedy_decode(ours, prompt, written, use_cache=False), rounds=1)
         yield mine.row(f"{name}: no cache", uncached, "tokens/s", work=written)
         yield limit_row(name, ours, mine, setup)
 

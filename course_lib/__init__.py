@@ -46,7 +46,7 @@ forward(
         for old, new in {
             "checking.arrays": "judging.arrays",
             "checking.exercise": "judging.exercise",
-            "continuation": "decoding.continuation",
+            "continuation": "decoding.state",
             "data": "text.batches",
             "fast_subwords": "text.fast_subwords",
             "grammar": "toys.grammar",

@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from course_lib.ground.outputs import BERTOutput, Reader
+from course_lib.ground.encoder import BERTOutput, Encoder
 from course_lib.ground.validation import check_at_least, check_probability
 
 
@@ -121,7 +121,7 @@ class BagOfEmbeddingsConfig:
         check_probability(dropout=self.dropout)
 
 
-class BagOfEmbeddings(Reader):
+class BagOfEmbeddings(Encoder):
     """Each word is its embedding, and the whole is their mean: *dog bites man* is *man bites dog* (S3)."""
 
     def __init__(self, config: BagOfEmbeddingsConfig) -> None:
@@ -130,7 +130,7 @@ class BagOfEmbeddings(Reader):
         self.embedding = nn.Embedding(config.vocab_size, config.d_model)
         self.dropout = nn.Dropout(config.dropout)
 
-    def read(self, ids: Tensor, segments: Tensor | None, mask: Tensor | None) -> BERTOutput:
+    def encode(self, ids: Tensor, segments: Tensor | None, mask: Tensor | None) -> BERTOutput:
         """Each word's embedding, and their mean; a bag holds the words of both segments together."""
         x = self.dropout(self.embedding(ids))
         return BERTOutput(x, mean_pooling(x, mask))

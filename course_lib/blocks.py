@@ -37,7 +37,7 @@ from course_lib.ground.validation import (
 from course_lib.multihead import (
     CrossAttention,
     KeysAndValues,
-    KeyValueCache,
+    LayerKVCache,
     MultiHeadAttention,
     MultiHeadOutput,
     Rotate,
@@ -379,7 +379,7 @@ class EncoderBlock(nn.Module):
         mask: Bool[Tensor, "..."] | None = None,
         *,
         is_causal: bool = False,
-        cache: KeyValueCache | None = None,
+        kv_cache: LayerKVCache | None = None,
         rotate: Rotate | None = None,
         need_weights: bool = False,
     ) -> BlockOutput:
@@ -388,13 +388,13 @@ class EncoderBlock(nn.Module):
         Args:
             x: the tokens.
             mask: where a token may attend: not to padding.
-            is_causal, cache, rotate, need_weights: as for `MultiHeadAttention`.
+            is_causal, kv_cache, rotate, need_weights: as for `MultiHeadAttention`.
         """
         alphas = []  # attention's second output, which does not pass through the residual connection
 
         def attend(x: Tensor) -> Tensor:
             attended: MultiHeadOutput = self.self_attention(
-                x, mask=mask, is_causal=is_causal, cache=cache, rotate=rotate, need_weights=need_weights
+                x, mask=mask, is_causal=is_causal, kv_cache=kv_cache, rotate=rotate, need_weights=need_weights
             )
             alphas.append(attended.alpha)
             return attended.out
@@ -431,7 +431,7 @@ class DecoderBlock(nn.Module):
         memory_mask: Bool[Tensor, "..."] | None = None,
         *,
         is_causal: bool = False,
-        cache: KeyValueCache | None = None,
+        kv_cache: LayerKVCache | None = None,
         need_weights: bool = False,
     ) -> BlockOutput:
         """One layer of the decoder.
@@ -441,13 +441,13 @@ class DecoderBlock(nn.Module):
             memory: the encoder's output, or its keys and values for this block's cross-attention.
             mask: where a target token may attend among the target's tokens (causal).
             memory_mask: where it may attend among the source's tokens (no padding).
-            is_causal, cache, need_weights: as for `MultiHeadAttention`.
+            is_causal, kv_cache, need_weights: as for `MultiHeadAttention`.
         """
         alphas = []  # attention's second output, which does not pass through the residual connection
 
         def attend(x: Tensor) -> Tensor:
             attended: MultiHeadOutput = self.self_attention(
-                x, mask=mask, is_causal=is_causal, cache=cache, need_weights=need_weights
+                x, mask=mask, is_causal=is_causal, kv_cache=kv_cache, need_weights=need_weights
             )
             alphas.append(attended.alpha)
             return attended.out

@@ -21,12 +21,20 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from course_lib.blocks import BlockOutput, DecoderBlock, EncoderBlock, Parts
-from course_lib.caching import Positions, TextCache
 from course_lib.configurations import BERTConfig, GPTConfig, TransformerConfig
-from course_lib.decoding.continuation import DecodingState
-from course_lib.decoding.generates import Generates
-from course_lib.ground.outputs import BERTOutput, Reader
+from course_lib.decoding.generation_mixin import GenerationMixin
+from course_lib.decoding.state import DecodingState
+from course_lib.decoding_states import (
+    CompiledGenerationState,
+    CompiledTranslationState,
+    GenerationState,
+    SlidingGenerationState,
+    TranslationState,
+    end_with,
+)
+from course_lib.ground.encoder import BERTOutput, Encoder
 from course_lib.ground.validation import check_batch, check_ids, check_mask
+from course_lib.kv_cache import KVCache, Positions
 from course_lib.multihead import MultiHeadAttention, Rotate
 from course_lib.positions import LearnedPositions, SinusoidalPositions
 from course_lib.published.bert import BERTS
@@ -35,7 +43,6 @@ from course_lib.published.gpt2 import GPT2
 from course_lib.published.llama import LLAMAS
 from course_lib.published.marian import MARIAN
 from course_lib.published.own import OWN_BERT, OWN_GPT, OWN_TRANSFORMER
-from course_lib.writing import CompiledTranslation, CompiledWriting, PastContext, Translation, Writing, end_with
 
 __all__ = [
     "BERT",
@@ -78,7 +85,7 @@ class States:
     cross_alpha: tuple[Tensor, ...] = ()
 
 
-class Transformer(Generates, FromPretrained, nn.Module):
+class Transformer(GenerationMixin, FromPretrained, nn.Module):
     """The encoder-decoder transformer.
 
     `forward` is for training, where the whole target is known. `encode` once and `decode` again and again is
@@ -130,17 +137,17 @@ class Transformer(Generates, FromPretrained, nn.Module):
         return Encoded(self.encoder_norm(x), mask)
 
     def decode(
-        self, target: Int[Tensor, "batch target"], encoded: Encoded, cache: TextCache | None = None
+        self, target: Int[Tensor, "batch target"], encoded: Encoded, kv_cache: KVCache | None = None
     ) -> Float[Tensor, "batch target vocab_size"]:
         """Logits of the token after each target token, given the encoded source and the tokens in the cache."""
         check_ids(target, self.config.target_vocab_size, "target")
-        return self.logits(self.target_states(target, encoded, cache).states)
+        return self.logits(self.target_states(target, encoded, kv_cache).states)
 
     def target_states(
         self,
         target: Int[Tensor, "batch target"],
         encoded: Encoded,
-        cache: TextCache | None = None,
+        kv_cache: KVCache | None = None,
         *,
         need_weights: bool = False,
     ) -> States:
@@ -150,7 +157,7 @@ class Transformer(Generates, FromPretrained, nn.Module):
             target: ids within the vocabulary, which is not checked here; padding must come after the tokens, where
                 being causal hides it.
             encoded: of the source.
-            cache: the tokens before `target`; those of `target` are added.
+            kv_cache: the tokens before `target`; those of `target` are added.
             need_weights: return the attention weights too.
 
         Raises:
@@ -160,18 +167,18 @@ class Transformer(Generates, FromPretrained, nn.Module):
         check_batch(target, "target")
         if target.shape[0] != encoded.states.shape[0]:
             raise ValueError(f"{len(target)} targets need as many sources, not {len(encoded.states)}")
-        placed = _placed(target, None, cache, self.decoder)
+        placed = _placed(target, None, kv_cache, self.decoder)
         x = self._embed(target, self.target_embedding, placed)
         outputs = []
         for i, block in enumerate(self.decoder):
-            memory = encoded.states if cache is None else cache.memory[i]
+            memory = encoded.states if kv_cache is None else kv_cache.memory[i]
             output = block(
                 x,
                 memory,
                 placed.mask,
                 encoded.mask,
                 is_causal=placed.is_causal,
-                cache=None if cache is None else cache.blocks[i],
+                kv_cache=None if kv_cache is None else kv_cache.blocks[i],
                 need_weights=need_weights,
             )
             x = output.out
@@ -184,7 +191,7 @@ class Transformer(Generates, FromPretrained, nn.Module):
         out: Tensor = self.output(states)
         return out
 
-    def cache(self, encoded: Encoded, capacity: int) -> TextCache:
+    def kv_cache(self, encoded: Encoded, capacity: int) -> KVCache:
         """An empty cache for `capacity` target tokens, with the source's keys and values for every block.
 
         Raises:
@@ -192,7 +199,7 @@ class Transformer(Generates, FromPretrained, nn.Module):
         """
         blocks = cast("list[DecoderBlock]", list(self.decoder))
         memory = tuple(block.cross_attention.keys_and_values(encoded.states) for block in blocks)
-        return TextCache.empty(
+        return KVCache.empty(
             self.config.block, len(self.decoder), len(encoded.states), capacity, encoded.states, memory
         )
 
@@ -202,7 +209,7 @@ class Transformer(Generates, FromPretrained, nn.Module):
         max_new_tokens: int,
         *,
         mask: Bool[Tensor, "batch source"] | None = None,
-        cached: bool = True,
+        use_cache: bool = True,
         compiled: bool = False,
         past_context: bool = False,
         end_ids: tuple[int, ...] | None = None,
@@ -213,7 +220,7 @@ class Transformer(Generates, FromPretrained, nn.Module):
             source: ids, padded after their tokens.
             max_new_tokens: the most tokens to write.
             mask: True at the source's tokens, False at padding; None to find the padding by its id.
-            cached: keep keys and values.
+            use_cache: keep keys and values.
             compiled: in steps that torch compiles.
             past_context: changes nothing: there is no longest text.
             end_ids: what ends a translation; None for the configuration's.
@@ -227,9 +234,9 @@ class Transformer(Generates, FromPretrained, nn.Module):
                 raise ValueError(f"attention_mask must be 0 wherever input_ids is padding, {padding_id}")
             source = source.masked_fill(~mask, padding_id)
         text = (
-            CompiledTranslation(self, source, max_new_tokens)
+            CompiledTranslationState(self, source, max_new_tokens)
             if compiled
-            else Translation(self, source, max_new_tokens, cached)
+            else TranslationState(self, source, max_new_tokens, use_cache)
         )
         return end_with(text, end_ids, self.config.target_vocab_size)
 
@@ -241,7 +248,7 @@ class Transformer(Generates, FromPretrained, nn.Module):
         return x
 
 
-class GPT(Generates, FromPretrained, nn.Module):
+class GPT(GenerationMixin, FromPretrained, nn.Module):
     """The decoder-only transformer: a language model.
 
     Its blocks are the encoder's, with a causal mask: without a source there is nothing to cross-attend to (S2).
@@ -269,7 +276,7 @@ class GPT(Generates, FromPretrained, nn.Module):
         self,
         ids: Int[Tensor, "batch tokens"],
         mask: Bool[Tensor, "batch tokens"] | None = None,
-        cache: TextCache | None = None,
+        kv_cache: KVCache | None = None,
         *,
         documents: Int[Tensor, "batch tokens"] | None = None,
     ) -> Float[Tensor, "batch tokens vocab_size"]:
@@ -278,7 +285,7 @@ class GPT(Generates, FromPretrained, nn.Module):
         Args:
             ids: the tokens.
             mask: True at tokens, False at padding, before or after them; None where there is none.
-            cache: the tokens before `ids`; those of `ids` are added.
+            kv_cache: the tokens before `ids`; those of `ids` are added.
             documents: a number for each token that changes where another text begins, for several texts in a row
                 without padding: a token has seen its own text alone, from position 0. In place of mask and cache.
 
@@ -287,13 +294,13 @@ class GPT(Generates, FromPretrained, nn.Module):
             ValueError: ids outside the vocabulary, no tokens, more tokens than the context, or a mask of another shape.
         """
         check_ids(ids, self.config.vocab_size, "ids")
-        return self.logits(self.states(ids, mask, cache, documents=documents).states)
+        return self.logits(self.states(ids, mask, kv_cache, documents=documents).states)
 
     def states(
         self,
         ids: Int[Tensor, "batch tokens"],
         mask: Bool[Tensor, "batch tokens"] | None = None,
-        cache: TextCache | None = None,
+        kv_cache: KVCache | None = None,
         *,
         documents: Int[Tensor, "batch tokens"] | None = None,
         need_weights: bool = False,
@@ -307,9 +314,9 @@ class GPT(Generates, FromPretrained, nn.Module):
         check_batch(ids, "ids")
         check_mask(mask, ids)
         if documents is None:
-            placed = _placed(ids, mask, cache, self.blocks)
+            placed = _placed(ids, mask, kv_cache, self.blocks)
         else:
-            _check_packed(documents, ids, mask, cache)
+            _check_packed(documents, ids, mask, kv_cache)
             placed = Positions.packed(documents)
         if placed.start + ids.shape[1] > self.config.context_length:
             raise ValueError(
@@ -324,7 +331,7 @@ class GPT(Generates, FromPretrained, nn.Module):
                 x,
                 where.mask,
                 is_causal=where.is_causal,
-                cache=None if cache is None else cache.blocks[i],
+                kv_cache=None if kv_cache is None else kv_cache.blocks[i],
                 rotate=rotate,
                 need_weights=need_weights,
             )
@@ -356,7 +363,7 @@ class GPT(Generates, FromPretrained, nn.Module):
         out: Tensor = self.output(states)
         return out
 
-    def cache(self, batch: int, capacity: int) -> TextCache:
+    def kv_cache(self, batch: int, capacity: int) -> KVCache:
         """An empty cache for `batch` texts of `capacity` tokens.
 
         Raises:
@@ -364,7 +371,7 @@ class GPT(Generates, FromPretrained, nn.Module):
         """
         if capacity > self.config.context_length:
             raise ValueError(f"{capacity} tokens are more than the context of {self.config.context_length}")
-        return TextCache.empty(self.config.block, len(self.blocks), batch, capacity, self.embedding.weight)
+        return KVCache.empty(self.config.block, len(self.blocks), batch, capacity, self.embedding.weight)
 
     def begin(
         self,
@@ -372,7 +379,7 @@ class GPT(Generates, FromPretrained, nn.Module):
         max_new_tokens: int,
         *,
         mask: Bool[Tensor, "batch tokens"] | None = None,
-        cached: bool = True,
+        use_cache: bool = True,
         compiled: bool = False,
         past_context: bool = False,
         end_ids: tuple[int, ...] | None = None,
@@ -383,7 +390,7 @@ class GPT(Generates, FromPretrained, nn.Module):
             prompt: ids, padded on either side.
             max_new_tokens: the most tokens to write.
             mask: True at the prompts' tokens, False at padding; None to find the padding by its id.
-            cached: keep keys and values.
+            use_cache: keep keys and values.
             compiled: in steps that torch compiles, within the context.
             past_context: go on past the context, each token predicted from the last `context_length` ones.
             end_ids: what ends a text; None for the configuration's.
@@ -392,13 +399,15 @@ class GPT(Generates, FromPretrained, nn.Module):
             TypeError, ValueError: no ids, no tokens, ids outside the vocabulary, or no room within the context.
         """
         if compiled:
-            text: DecodingState = CompiledWriting(self, prompt, max_new_tokens, mask)
+            text: DecodingState = CompiledGenerationState(self, prompt, max_new_tokens, mask)
         else:
-            text = (PastContext if past_context else Writing)(self, prompt, max_new_tokens, cached, mask)
+            text = (SlidingGenerationState if past_context else GenerationState)(
+                self, prompt, max_new_tokens, use_cache, mask
+            )
         return end_with(text, end_ids, self.config.vocab_size)
 
 
-class BERT(FromPretrained, Reader):
+class BERT(FromPretrained, Encoder):
     """The encoder-only transformer: every token sees every other, so it can read but not write."""
 
     config: BERTConfig
@@ -416,7 +425,7 @@ class BERT(FromPretrained, Reader):
         self.pooler = nn.Linear(config.d_model, config.d_model)
         self.apply(_initialise_normally)
 
-    def read(self, ids: Tensor, segments: Tensor | None, mask: Tensor | None) -> BERTOutput:
+    def encode(self, ids: Tensor, segments: Tensor | None, mask: Tensor | None) -> BERTOutput:
         """Every token's vector, after all the blocks, and [CLS]'s through the pooler.
 
         Raises:
@@ -438,22 +447,22 @@ class BERT(FromPretrained, Reader):
 def _placed(
     ids: Int[Tensor, "batch tokens"],
     mask: Bool[Tensor, "batch tokens"] | None,
-    cache: TextCache | None,
+    kv_cache: KVCache | None,
     blocks: nn.ModuleList,
 ) -> Positions:
     """Where these tokens are; the cache must be of such a model, and have room for all of them."""
-    if cache is None:
+    if kv_cache is None:
         return Positions.after(0, ids.shape[1], mask, ids.device)
-    if len(cache.blocks) != len(blocks):
-        raise ValueError(f"the cache is of a model with {len(cache.blocks)} blocks, but this one has {len(blocks)}")
-    return cache.place(mask, ids)
+    if len(kv_cache.blocks) != len(blocks):
+        raise ValueError(f"the cache is of a model with {len(kv_cache.blocks)} blocks, but this one has {len(blocks)}")
+    return kv_cache.place(mask, ids)
 
 
-def _check_packed(documents: Tensor, ids: Tensor, mask: Tensor | None, cache: TextCache | None) -> None:
+def _check_packed(documents: Tensor, ids: Tensor, mask: Tensor | None, kv_cache: KVCache | None) -> None:
     check_batch(documents, "documents")
     if documents.shape != ids.shape:
         raise ValueError(f"documents must be {list(ids.shape)} as ids are, not {list(documents.shape)}")
-    if mask is not None or cache is not None:
+    if mask is not None or kv_cache is not None:
         raise ValueError("documents stand in place of mask and cache: number the padding as a text of its own")
 
 

@@ -99,7 +99,7 @@ Rotate = Callable[[Float[Tensor, "batch heads tokens d_head"]], Float[Tensor, "b
 """Turns each query, or each key, by its token's position."""
 
 
-class KeyValueCache(TextState):
+class LayerKVCache(TextState):
     """The keys and values of the tokens read so far, so that each token is projected once.
 
     Room for all of them is taken at the start; a step writes one column and gets a view of those filled.
@@ -212,7 +212,7 @@ class MultiHeadAttention(nn.Module):
         mask: Bool[Tensor, "..."] | None = None,
         *,
         is_causal: bool = False,
-        cache: KeyValueCache | None = None,
+        kv_cache: LayerKVCache | None = None,
         rotate: Rotate | None = None,
         need_weights: bool = False,
     ) -> MultiHeadOutput:
@@ -225,7 +225,7 @@ class MultiHeadAttention(nn.Module):
             mask: True where a query may attend; [queries, keys] for all, [batch, queries, keys] for all
                 heads, or [batch, heads, queries, keys]. Each dimension may also be 1.
             is_causal: in place of a causal `mask`, where there are as many queries as keys.
-            cache: for self-attention, the tokens before `x`; the tokens of `x` are added, and keys are all of them.
+            kv_cache: for self-attention, the tokens before `x`; the tokens of `x` are added, and keys are all of them.
             rotate: turns queries and keys by the positions of the tokens of `x`; None where positions were added.
             need_weights: take the explicit path and return alpha too; `out` is the same.
 
@@ -236,8 +236,8 @@ class MultiHeadAttention(nn.Module):
         q, pairs = self._project(x, memory)
         if rotate is not None:
             q, pairs = rotate(q), KeysAndValues(rotate(pairs.keys), pairs.values)
-        if cache is not None:
-            pairs = cache.append(pairs.keys, pairs.values)
+        if kv_cache is not None:
+            pairs = kv_cache.append(pairs.keys, pairs.values)
         k, v = pairs.keys, pairs.values
         if is_causal and (mask is not None or q.shape[2] != k.shape[2]):  # torch would align its mask at the top left
             raise ValueError("is_causal is for as many keys as queries, without a mask: pass a causal mask instead")

@@ -19,8 +19,8 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from course_lib.attention import attention
-from course_lib.decoding.continuation import DecodingState, Next
-from course_lib.ground.outputs import BERTOutput, Reader
+from course_lib.decoding.state import DecodingState
+from course_lib.ground.encoder import BERTOutput, Encoder
 from course_lib.ground.validation import (
     check_at_least,
     check_ids,
@@ -59,7 +59,7 @@ class RecurrentConfig:
         check_special_ids(self.vocab_size, end_id=self.end_id, padding_id=self.padding_id)
 
 
-class RecurrentEncoder(Reader):
+class RecurrentEncoder(Encoder):
     """Reads each sequence forwards and backwards, so that a token's state has seen both sides of it (S1).
 
     Under `SequenceClassifier` it is the recurrent classifier, under `TokenClassifier` the recurrent tagger.
@@ -78,7 +78,7 @@ class RecurrentEncoder(Reader):
         self.dropout = nn.Dropout(config.dropout)
         self.recurrence = _gated_recurrence(config.d_model, config.layers, config.dropout, both_ways=True)
 
-    def read(self, ids: Tensor, segments: Tensor | None, mask: Tensor | None) -> BERTOutput:
+    def encode(self, ids: Tensor, segments: Tensor | None, mask: Tensor | None) -> BERTOutput:
         """The states of all tokens, and, for the whole, the last state in each direction.
 
         Segments are not used: [SEP] between two texts is read like any token.
@@ -177,13 +177,15 @@ class RecurrentLanguageModel(nn.Module):
         states, last = self.recurrence(x, state) if state is not None else read_sequences(self.recurrence, x, mask)
         return self.output(self.dropout(states)), last
 
-    def begin(self, prompt: Int[Tensor, "batch tokens"], max_new_tokens: int, *, cached: bool = True) -> DecodingState:
-        """Texts that go on after their prompts; a state is all that is kept, `cached` or not.
+    def begin(
+        self, prompt: Int[Tensor, "batch tokens"], max_new_tokens: int, *, use_cache: bool = True
+    ) -> DecodingState:
+        """Texts that go on after their prompts; a state is all that is kept, `use_cache` or not.
 
         Raises:
             TypeError, ValueError: no ids, or outside the vocabulary.
         """
-        return _RecurrentWriting(self, prompt, max_new_tokens)
+        return _RecurrentGenerationState(self, prompt, max_new_tokens)
 
 
 @dataclass(frozen=True)
@@ -316,13 +318,15 @@ class RecurrentSeq2Seq(nn.Module):
         states, alpha = self._look_back(states, encoded)
         return RecurrentDecoded(self.output(self.dropout(states)), state, alpha)
 
-    def begin(self, source: Int[Tensor, "batch source"], max_new_tokens: int, *, cached: bool = True) -> DecodingState:
-        """Translations to be written; a state is all that is kept, `cached` or not.
+    def begin(
+        self, source: Int[Tensor, "batch source"], max_new_tokens: int, *, use_cache: bool = True
+    ) -> DecodingState:
+        """Translations to be written; a state is all that is kept, `use_cache` or not.
 
         Raises:
             TypeError, ValueError: no ids, or outside the vocabulary.
         """
-        return _RecurrentTranslation(self, source, max_new_tokens)
+        return _RecurrentTranslationState(self, source, max_new_tokens)
 
     def _look_back(self, states: Tensor, encoded: RecurrentEncoded) -> tuple[Tensor, Tensor | None]:
         if self.combine is None:
@@ -334,7 +338,7 @@ class RecurrentSeq2Seq(nn.Module):
 # --- Decoding them ---------------------------------------------------------------------------------------------
 
 
-class _RecurrentTranslation(DecodingState):
+class _RecurrentTranslationState(DecodingState):
     """The target of a recurrent encoder-decoder. Its state is all that it keeps."""
 
     of_source = ("_states", "_mask")
@@ -347,20 +351,20 @@ class _RecurrentTranslation(DecodingState):
         encoded = model.encode(source)
         self._states, self._mask = encoded.states, encoded.mask
         self._state = encoded.summary.transpose(0, 1)  # [batch, layers, d_model]
-        self.batch, self.given = len(source), torch.full_like(source[:, :1], model.config.start_id)
+        self.batch, self.prompt = len(source), torch.full_like(source[:, :1], model.config.start_id)
         self.end_ids, self.padding_id = (model.config.end_id,), model.config.padding_id
 
-    def start(self) -> Next:
-        return self.read(self.given.flatten())
+    def prefill(self) -> Tensor:
+        return self.step(self.prompt.flatten())
 
-    def read(self, tokens: Int[Tensor, " batch"]) -> Next:
+    def step(self, tokens: Int[Tensor, " batch"]) -> Tensor:
         state = self._state.transpose(0, 1).contiguous()
         decoded = self._model.decode(tokens.unsqueeze(1), RecurrentEncoded(state, self._states, self._mask))
         self._state = decoded.state.transpose(0, 1)
-        return Next(decoded.logits[:, -1])
+        return decoded.logits[:, -1]
 
 
-class _RecurrentWriting(DecodingState):
+class _RecurrentGenerationState(DecodingState):
     """A recurrent language model's text after its prompt. Its state is all that it keeps."""
 
     of_tokens = ("_state",)
@@ -368,19 +372,19 @@ class _RecurrentWriting(DecodingState):
     def __init__(self, model: RecurrentLanguageModel, prompt: Tensor, max_new_tokens: int) -> None:
         check_at_least(1, max_new_tokens=max_new_tokens)
         check_ids(prompt, model.config.vocab_size, "the prompt", wait=True)
-        self._model, self._prompt = model, prompt
-        self.batch, self.given = len(prompt), prompt
+        self._model, self.prompt = model, prompt
+        self.batch, self.prompt = len(prompt), prompt
         config = model.config
         self.end_ids = () if config.end_id is None else (config.end_id,)
         self.padding_id = config.padding_id if config.padding_id is not None else config.end_id or 0
-        self._mask = self.given_mask = None if config.padding_id is None else prompt != config.padding_id
+        self._mask = self.prompt_mask = None if config.padding_id is None else prompt != config.padding_id
 
-    def start(self) -> Next:
-        return Next(at_last_token(self._read(self._prompt, mask=self._mask), self._mask))
+    def prefill(self) -> Tensor:
+        return at_last_token(self._read(self.prompt, mask=self._mask), self._mask)
 
-    def read(self, tokens: Int[Tensor, " batch"]) -> Next:
+    def step(self, tokens: Int[Tensor, " batch"]) -> Tensor:
         state = self._state.transpose(0, 1).contiguous()
-        return Next(self._read(tokens.unsqueeze(1), state=state)[:, -1])
+        return self._read(tokens.unsqueeze(1), state=state)[:, -1]
 
     def _read(self, ids: Tensor, mask: Tensor | None = None, state: Tensor | None = None) -> Tensor:
         logits, last = self._model.read(ids, mask, state)

@@ -13,10 +13,10 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from course_lib.decoding.continuation import DecodingState, continuation
+from course_lib.decoding.generation_config import EarlyStopping, LengthFormula
 from course_lib.decoding.greedy import decoding, time_to_ask
 from course_lib.decoding.rules import NO_RULES, Rules
-from course_lib.decoding.settings import EarlyStopping, LengthFormula
+from course_lib.decoding.state import DecodingState, begin_decoding
 from course_lib.ground.validation import check_at_least, check_not_negative, check_one_of
 
 
@@ -86,7 +86,7 @@ def beam_search(
     *,
     length_formula: LengthFormula = "wu",
     early_stopping: EarlyStopping = False,
-    cached: bool = True,
+    use_cache: bool = True,
 ) -> Beams:
     """Write the sentences with the highest scores that a search `beams` wide finds.
 
@@ -103,7 +103,7 @@ def beam_search(
         length_formula: which of `penalty`'s.
         early_stopping: True, an input is done as soon as it has `beams` finished sentences; "never", only when no live
             one would score higher if it had its log-probability at `max_new_tokens`, the most that it can hope for.
-        cached: keep keys and values; without them, the same tokens in more time.
+        use_cache: keep keys and values; without them, the same tokens in more time.
 
     Raises:
         TypeError: the inputs are not ids, or the model is of an unknown kind.
@@ -111,7 +111,7 @@ def beam_search(
     """
     how = BeamSearch(beams, length_penalty, length_formula, early_stopping)
     with decoding(model):
-        found = search(continuation(model, inputs, max_new_tokens, cached=cached), how, max_new_tokens)
+        found = search(begin_decoding(model, inputs, max_new_tokens, use_cache=use_cache), how, max_new_tokens)
     return Beams(found.tokens.clone(), found.scores.clone())  # outside of inference mode
 
 
@@ -130,7 +130,7 @@ def search(text: DecodingState, how: BeamSearch, max_new_tokens: int, rules: Rul
     if not text.end_ids and rules.stop is NO_RULES.stop:
         raise ValueError("beam search compares finished texts, but this model's have no end: give it an end_id")
     batch, beams = text.batch, how.beams
-    logits = text.start().logits.repeat_interleave(beams, dim=0)
+    logits = text.prefill().repeat_interleave(beams, dim=0)
     text.expand(beams)
     live = _nothing(text, batch, beams, max_new_tokens)
     live.scores[:, 0] = 0.0  # the copies are equal, so that only one may go on
@@ -153,7 +153,7 @@ def search(text: DecodingState, how: BeamSearch, max_new_tokens: int, rules: Rul
             break
         rows = torch.arange(batch, device=text.device).unsqueeze(1) * beams + parents.gather(1, kept)
         text.select(rows.flatten())
-        logits = text.read(live.tokens[:, :, length - 1].flatten()).logits
+        logits = text.step(live.tokens[:, :, length - 1].flatten())
     cut_off = live.scores.masked_fill(done.unsqueeze(1), -math.inf) / how.penalty(length)
     tokens = torch.cat([finished.tokens, live.tokens], 1)
     return _trimmed(_best(tokens, torch.cat([finished.scores, cut_off], 1), beams)[0], text.padding_id, int(longest))

@@ -7,8 +7,8 @@ from jaxtyping import Bool, Int
 from torch import Tensor, nn
 
 from course_lib.decoding.beam import BeamSearch, search
-from course_lib.decoding.continuation import DecodingState, continuation
-from course_lib.decoding.greedy import Choice, Listener, decoding, most_probable, write_on
+from course_lib.decoding.generation_config import GenerationConfig, LogitsProcessor, Streamer
+from course_lib.decoding.greedy import Choice, Listener, decode, decoding, most_probable
 from course_lib.decoding.rules import (
     Processor,
     Rules,
@@ -20,7 +20,7 @@ from course_lib.decoding.rules import (
     stop_rule,
 )
 from course_lib.decoding.sampling import Sampler
-from course_lib.decoding.settings import LogitsProcessor, Settings, Streamer
+from course_lib.decoding.state import DecodingState, begin_decoding
 from course_lib.ground.validation import check_batch
 
 
@@ -28,10 +28,10 @@ def generate(
     model: nn.Module,
     input_ids: Int[Tensor, "batch tokens"],
     attention_mask: Tensor | None,
-    settings: Settings,
+    settings: GenerationConfig,
     streamer: Streamer | None = None,
 ) -> Int[Tensor, "texts written"]:
-    """What `Generates.generate` says."""
+    """What `GenerationMixin.generate` says."""
     beams, copies = settings.num_beams, settings.num_return_sequences
     if streamer is not None and beams > 1:
         raise ValueError("beam search may still change its tokens, so that there is nothing for a streamer yet")
@@ -40,21 +40,21 @@ def generate(
         attention_mask = None if attention_mask is None else attention_mask.repeat_interleave(copies, dim=0)
     with decoding(model):
         text = _begin(model, input_ids, attention_mask, settings)
-        rules, longest, given = _rules(text, settings), settings.max_new_tokens, text.given
+        rules, longest, prompt = _rules(text, settings), settings.max_new_tokens, text.prompt
         if beams > 1:
             how = BeamSearch(beams, settings.length_penalty, settings.length_formula, settings.early_stopping)
             tokens = search(text, how, longest, rules).tokens[:, :copies].flatten(0, 1)
-            given = given.repeat_interleave(copies, dim=0)
+            prompt = prompt.repeat_interleave(copies, dim=0)
         else:
-            tokens = write_on(text, _choice(settings), longest, rules, _listener(streamer, given))
+            tokens = decode(text, _choice(settings), longest, rules, _listener(streamer, prompt))
         text.close()
-        written = torch.cat([given, tokens], dim=1)
+        written = torch.cat([prompt, tokens], dim=1)
     if streamer is not None:
         streamer.end()
     return written.clone()  # outside of inference mode, so that one may train with it
 
 
-def _choice(settings: Settings) -> Choice:
+def _choice(settings: GenerationConfig) -> Choice:
     """Which token to write."""
     if not settings.samples:
         return most_probable
@@ -62,21 +62,23 @@ def _choice(settings: Settings) -> Choice:
     return Sampler(temperature, settings.top_k, settings.top_p, settings.min_p, settings.generator)
 
 
-def _begin(model: nn.Module, input_ids: Tensor, attention_mask: Tensor | None, settings: Settings) -> DecodingState:
+def _begin(
+    model: nn.Module, input_ids: Tensor, attention_mask: Tensor | None, settings: GenerationConfig
+) -> DecodingState:
     """The texts, nothing of which is written yet."""
     check_batch(input_ids, "input_ids")
     ends = settings.eos_token_id
-    return continuation(
+    return begin_decoding(
         *(model, input_ids, settings.max_new_tokens),
         mask=_as_boolean(attention_mask, input_ids),
-        cached=settings.use_cache,
+        use_cache=settings.use_cache,
         compiled=settings.compiled,
         past_context=settings.past_context,
         end_ids=ends if ends is None else (ends,) if isinstance(ends, int) else tuple(ends),
     )
 
 
-def _rules(text: DecodingState, settings: Settings) -> Rules:
+def _rules(text: DecodingState, settings: GenerationConfig) -> Rules:
     """What every text obeys, in the order of the `transformers` library."""
     processors: list[Processor] = []
     check_penalty(settings.repetition_penalty)
@@ -85,10 +87,10 @@ def _rules(text: DecodingState, settings: Settings) -> Rules:
     if settings.no_repeat_ngram_size:
         processors.append(no_repeated_ngram(settings.no_repeat_ngram_size))
     if settings.min_new_tokens and text.end_ids:
-        processors.append(no_end_before(text.given.shape[1] + settings.min_new_tokens, text.end_ids))
+        processors.append(no_end_before(text.prompt.shape[1] + settings.min_new_tokens, text.end_ids))
     processors += [_with_ids(own) for own in settings.processors]
     stop = {"stop": stop_rule(settings.stop_strings, settings.tokenizer)} if settings.stop_strings else {}
-    return Rules(score_change(text.given, text.given_mask, processors), **stop)
+    return Rules(score_change(text.prompt, text.prompt_mask, processors), **stop)
 
 
 def _with_ids(processor: LogitsProcessor) -> Processor:

@@ -1,6 +1,6 @@
 """Decoding: from a trained model to a sentence, one token at a time (S2).
 
-Greedy decoding takes the most probable token at every step. `write` is the loop, whatever the choice.
+Greedy decoding takes the most probable token at every step. `decode_with` is the loop, whatever the choice.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from course_lib.decoding.continuation import DecodingState, continuation
 from course_lib.decoding.rules import NO_RULES, Rules
+from course_lib.decoding.state import DecodingState, begin_decoding
 from course_lib.ground.modules import evaluating
 
 Choice = Callable[[Float[Tensor, "batch vocab_size"]], Int[Tensor, " batch"]]
@@ -24,7 +24,7 @@ Listener = Callable[[Int[Tensor, " batch"]], object]
 
 
 def greedy_decode(
-    model: nn.Module, inputs: Int[Tensor, "batch tokens"], max_new_tokens: int = 50, *, cached: bool = True
+    model: nn.Module, inputs: Int[Tensor, "batch tokens"], max_new_tokens: int = 50, *, use_cache: bool = True
 ) -> Int[Tensor, "batch new"]:
     """Write the most probable token at every step, until every text has its end.
 
@@ -32,26 +32,26 @@ def greedy_decode(
         model: `Transformer` or `GPT`. Dropout is off; the model's mode is restored.
         inputs: ids on the model's device, padded: sources for `Transformer`, prompts for `GPT`.
         max_new_tokens: the most tokens to write, <e> included; what is not finished by then stays cut off.
-        cached: keep keys and values; without them, the same tokens in more time.
+        use_cache: keep keys and values; without them, the same tokens in more time.
 
     Returns:
         The new tokens, with padding after each <e>.
     """
-    return write(model, inputs, most_probable, max_new_tokens, cached=cached)
+    return decode_with(model, inputs, most_probable, max_new_tokens, use_cache=use_cache)
 
 
-def write(
+def decode_with(
     model: nn.Module,
     inputs: Int[Tensor, "batch tokens"],
     choose: Choice,
     max_new_tokens: int = 50,
     *,
-    cached: bool = True,
+    use_cache: bool = True,
 ) -> Int[Tensor, "batch new"]:
     """The same with any choice: ask for logits, choose, read what was chosen, ask again.
 
     Args:
-        model, inputs, max_new_tokens, cached: as for `greedy_decode`.
+        model, inputs, max_new_tokens, use_cache: as for `greedy_decode`.
         choose: which token to write.
 
     Raises:
@@ -59,24 +59,24 @@ def write(
         ValueError: the model refuses the inputs, or there is no room for so many tokens.
     """
     with decoding(model):
-        tokens = write_on(continuation(model, inputs, max_new_tokens, cached=cached), choose, max_new_tokens)
+        tokens = decode(begin_decoding(model, inputs, max_new_tokens, use_cache=use_cache), choose, max_new_tokens)
     return tokens.clone()  # outside of inference mode, so that one may train with it
 
 
-def write_on(
+def decode(
     text: DecodingState, choose: Choice, max_new_tokens: int, rules: Rules = NO_RULES, listen: Listener | None = None
 ) -> Int[Tensor, "batch new"]:
     """The loop itself, for texts that are already opened; within `decoding`.
 
     Args:
         text: nothing of it has been read yet.
-        choose, max_new_tokens: as for `write`.
+        choose, max_new_tokens: as for `decode_with`.
         rules: what changes the logits first, and where a text stops besides at its end.
         listen: is told each step's tokens, as soon as they are on the CPU: on other devices, several steps at once.
     """
     tokens = torch.full((text.batch, max_new_tokens), text.padding_id, device=text.device)
     finished = torch.zeros(text.batch, dtype=torch.bool, device=text.device)
-    logits = text.start().logits
+    logits = text.prefill()
     longest = torch.zeros((), dtype=torch.long, device=text.device)
     told = 0
     for length in range(1, max_new_tokens + 1):
@@ -92,7 +92,7 @@ def write_on(
                 told = length
             if is_last or finished.all():
                 break
-        logits = text.read(token).logits
+        logits = text.step(token)
     return tokens[:, : int(longest)]
 
 

@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from course_lib.decoding.settings import Tokenizer
+from course_lib.decoding.generation_config import Tokenizer
 
 ScoreChange = Callable[[Int[Tensor, "rows tokens"], Float[Tensor, "rows vocab_size"]], Float[Tensor, "rows vocab_size"]]
 """Other scores of the next token, from the tokens written so far and the model's scores."""

@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from course_lib.decoding.greedy import write
+from course_lib.decoding.greedy import decode_with
 from course_lib.ground.validation import check_at_least
 
 
@@ -105,13 +105,13 @@ def sample(
     top_p: float | None = None,
     min_p: float | None = None,
     generator: torch.Generator | None = None,
-    cached: bool = True,
+    use_cache: bool = True,
 ) -> Int[Tensor, "batch new"]:
     """Write tokens drawn from softmax(logits / temperature), among those that top-k, then the nucleus, then min-p
     leave.
 
     Args:
-        model, inputs, max_new_tokens, cached: as for `greedy_decode`.
+        model, inputs, max_new_tokens, use_cache: as for `greedy_decode`.
         temperature: above 0; below 1 the probable becomes more probable, above 1 less.
         top_k: draw from the k most probable only; None for all.
         top_p: draw from the nucleus of this mass only; None for all.
@@ -122,7 +122,9 @@ def sample(
         TypeError: the inputs are not ids, or the model is of an unknown kind.
         ValueError: a setting out of its range, or inputs that the model refuses.
     """
-    return write(model, inputs, Sampler(temperature, top_k, top_p, min_p, generator), max_new_tokens, cached=cached)
+    return decode_with(
+        model, inputs, Sampler(temperature, top_k, top_p, min_p, generator), max_new_tokens, use_cache=use_cache
+    )
 
 
 def _check_nucleus(p: float) -> None:

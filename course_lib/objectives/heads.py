@@ -9,7 +9,7 @@
     masked language modelling   `MaskedLanguageModel`  BERT        [batch, tokens, vocab_size]
     conditional generation      `Transformer` itself               [batch, target, vocab_size], for two texts
 
-An encoder is any `Reader`: `BERT`, `BagOfEmbeddings`, `RecurrentEncoder`, or a `FrozenEncoder` around one of them. A
+An encoder is any `Encoder`: `BERT`, `BagOfEmbeddings`, `RecurrentEncoder`, or a `FrozenEncoder` around one of them. A
 head adds little: most are one linear layer, and all but the generating ones are trained by one loss, `head_loss`, since
 each answers "which of these?" for every label.
 
@@ -29,7 +29,7 @@ from torch import Tensor, nn
 
 from course_lib.bags import mean_pooling
 from course_lib.blocks import ACTIVATIONS
-from course_lib.ground.outputs import BERTOutput, Reader
+from course_lib.ground.encoder import BERTOutput, Encoder
 from course_lib.ground.validation import check_ids, check_one_of
 from course_lib.masking import at_last_token
 from course_lib.models import BERT, GPT
@@ -71,13 +71,13 @@ def label_loss(
 # --- Encoders, and using them as they are ----------------------------------------------------------------------
 
 
-class FrozenEncoder(Reader):
+class FrozenEncoder(Encoder):
     """An encoder used as it is: features for a head, instead of fine-tuning (S1).
 
     Its weights get no gradients, and its dropout stays off while the head is trained.
     """
 
-    def __init__(self, encoder: Reader) -> None:
+    def __init__(self, encoder: Encoder) -> None:
         super().__init__()
         self.config = encoder.config
         self.encoder = encoder
@@ -88,7 +88,7 @@ class FrozenEncoder(Reader):
         """Stays in evaluation mode, whatever is asked for."""
         return super().train(False)
 
-    def read(self, ids: Tensor, segments: Tensor | None, mask: Tensor | None) -> BERTOutput:
+    def encode(self, ids: Tensor, segments: Tensor | None, mask: Tensor | None) -> BERTOutput:
         """What the encoder returns, without gradients."""
         with torch.no_grad():
             output: BERTOutput = self.encoder(ids, segments=segments, mask=mask)
@@ -137,7 +137,7 @@ class SequenceClassifier(Head):
 
     of_classes = True
 
-    def __init__(self, encoder: Reader, classes: int, *, pooling: Pooling = "pooled", dropout: float = 0.1) -> None:
+    def __init__(self, encoder: Encoder, classes: int, *, pooling: Pooling = "pooled", dropout: float = 0.1) -> None:
         """A linear layer on one vector of the sequence.
 
         Raises:
@@ -162,7 +162,7 @@ class TokenClassifier(Head):
 
     of_classes = True
 
-    def __init__(self, encoder: Reader, classes: int, *, dropout: float = 0.1) -> None:
+    def __init__(self, encoder: Encoder, classes: int, *, dropout: float = 0.1) -> None:
         """A linear layer on each token's vector.
 
         Raises:
@@ -185,7 +185,7 @@ class TokenClassifier(Head):
 class QuestionAnswering(Head):
     """Where in a text the answer to a question begins, and where it ends (Devlin et al., 2019, section 4.2)."""
 
-    def __init__(self, encoder: Reader) -> None:
+    def __init__(self, encoder: Encoder) -> None:
         """Two scores for each token: to be the first of the answer, and to be the last."""
         super().__init__()
         self.encoder = encoder
@@ -227,7 +227,7 @@ class MultipleChoice(HeadFromPretrained, nn.Module):
 
     stands_on, body = "encoder", BERT
 
-    def __init__(self, encoder: Reader, *, pooling: Pooling = "pooled", dropout: float = 0.1) -> None:
+    def __init__(self, encoder: Encoder, *, pooling: Pooling = "pooled", dropout: float = 0.1) -> None:
         """One score for each choice.
 
         Raises:

@@ -38,7 +38,7 @@ class Corrupted:
 
 
 @dataclass(frozen=True)
-class MaskedWords:
+class MaskedTokens:
     """How tokens are chosen and hidden.
 
     A share of the tokens is chosen. Of those, 80 % are replaced by [MASK], 10 % by a random token, and 10 % stay: since

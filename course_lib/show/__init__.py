@@ -27,20 +27,20 @@
 - `softmax_gradient`: what is divided by, and what is left of softmax's derivative
 - `mask_painter`: a mask to paint, and which outputs have seen the last word
 - `block_walk`: a block line by line, with the shape at each
-- `translating` and `WatchedTranslation`: a translation that grows word by word, with the attention of any head
-- `heads` and `WatchedText`: where each word of a text looks, in any layer and head
+- `translating` and `TranslationAttention`: a translation that grows word by word, with the attention of any head
+- `heads` and `TextAttention`: where each word of a text looks, in any layer and head
 - `merging`: byte-pair encoding on any text, one pair at a time
 - `sampling`: what temperature, top-k and the nucleus leave of a distribution
 - `searching`: beam search on its tree, with other branches to take by hand
 - `schedules`: a learning rate that rises and falls, with sliders
 """
 
-from course_lib.show.explorers.heads import WatchedText, heads
+from course_lib.show.explorers.heads import TextAttention, heads
 from course_lib.show.explorers.merging import merging
 from course_lib.show.explorers.sampling import sampling
 from course_lib.show.explorers.schedules import schedules
 from course_lib.show.explorers.searching import searching
-from course_lib.show.explorers.translating import WatchedTranslation, translating
+from course_lib.show.explorers.translating import TranslationAttention, translating
 from course_lib.show.figures import BLUE, GREEN, GREY, INK, ORANGE, figure, frames, use_style
 from course_lib.show.pictures.bars import bars
 from course_lib.show.pictures.curves import loss_curve
@@ -78,8 +78,8 @@ __all__ = [
     "Panel",
     "Questionnaire",
     "Stack",
-    "WatchedText",
-    "WatchedTranslation",
+    "TextAttention",
+    "TranslationAttention",
     "Written",
     "attention_stepper",
     "bars",

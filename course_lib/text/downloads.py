@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
-from course_lib.ground.bars import bar_in_page
 from course_lib.ground.files import cache_folder, sha256_of
 from course_lib.ground.optional import needed_for
+from course_lib.ground.progress_bar import bar_in_page
 from course_lib.text.texts import SentencePair, read_parallel, read_text
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from course_lib.models import BERT, BERTConfig
 from course_lib.objectives.heads import MaskedLanguageModel, NextSentencePredictor, head_loss
 from course_lib.objectives.labelled_data import LabelledBatch, LabelledText, labelled_data
-from course_lib.objectives.pretraining import MaskedWords, sentence_pairs
+from course_lib.objectives.pretraining import MaskedTokens, sentence_pairs
 from course_lib.published.bert import save_bert
 from course_lib.text.fast_subwords import BERT_SPECIAL, SubwordVocabulary
 from course_lib.toys.small_world import texts
@@ -67,7 +67,7 @@ def make(folder: Path, steps: int = 7000, count: int = 40_000, seed: int = 0) ->
         LabelledText((vocabulary.encode_pair(first, second),), torch.tensor(label)) for first, second, label in pairs
     ]
     special = tuple(vocabulary.id(token) for token in BERT_SPECIAL)
-    hide = MaskedWords(len(vocabulary), vocabulary.id("[MASK]"), special)
+    hide = MaskedTokens(len(vocabulary), vocabulary.id("[MASK]"), special)
 
     def loss(model: BothHeads, batch: LabelledBatch) -> Tensor:
         return hide.loss(model.tokens, batch) + head_loss(model.sentences, batch)

@@ -24,6 +24,7 @@ from torch import Tensor, nn
 from course_lib.ground.modules import evaluating
 from course_lib.ground.validation import check_at_least, check_not_negative, check_one_of, check_probability
 from course_lib.text.batches import AnyBatch, TrainingData
+from course_lib.training.activation_checkpointing import recomputing
 from course_lib.training.batch_order import BatchOrder
 from course_lib.training.checkpoints import (
     BackgroundSaves,
@@ -36,14 +37,13 @@ from course_lib.training.checkpoints import (
     uncompiled,
     weights_of,
 )
-from course_lib.training.graphs import RecordedGradients
+from course_lib.training.cuda_graphs import RecordedGradients
+from course_lib.training.distributed import SharedLoss, World, join_processes
 from course_lib.training.loss_log import DivergedError, LossLog
 from course_lib.training.optimizers import OptimizerName, make_optimizers
 from course_lib.training.precision import Precision, autocast, precision_for
 from course_lib.training.prefetch import Prefetch
-from course_lib.training.processes import SharedLoss, World, join_processes
 from course_lib.training.progress import ProgressCallback
-from course_lib.training.recomputing import recomputing
 from course_lib.training.schedules import Schedule
 
 M = TypeVar("M", bound=nn.Module)
@@ -71,7 +71,7 @@ class TrainingConfig:
         momentum: Muon's and SGD's.
         recompute: keep only the inputs of the model's blocks, and compute what is in them again for the gradients
             (activation checkpointing): less memory, a third more time.
-        graphs: on a GPU, launch each step as one CUDA graph (`training.graphs`): several times as fast for a small
+        graphs: on a GPU, launch each step as one CUDA graph (`training.cuda_graphs`): several times as fast for a small
             model whose batches have few shapes, each of which takes a second at first. Elsewhere, and in several
             processes, it changes nothing.
         precision: of the arithmetic; the weights are kept in single precision in any case. "auto" is `precision_for`.

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from jaxtyping import Float
 from torch import Tensor
 
-from course_lib.training.processes import World
+from course_lib.training.distributed import World
 from course_lib.training.progress import ProgressCallback, TrainingStep
 from course_lib.training.schedules import Schedule
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from course_lib.ground.bars import bar_in_page
+from course_lib.ground.progress_bar import bar_in_page
 
 if TYPE_CHECKING:
     from rich.console import Console

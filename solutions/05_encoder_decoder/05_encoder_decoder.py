@@ -55,6 +55,7 @@ from torch.utils.data import DataLoader
 from course_lib import show
 from course_lib.attention import attention
 from course_lib.checking import case, check, hint, progress, solution
+from course_lib.hooks import record_attention
 from course_lib.masking import causal_mask
 from course_lib.multihead import MultiHeadAttention
 from course_lib.positions import SinusoidalPositions
@@ -63,7 +64,6 @@ from course_lib.text.tokenization import END_ID, PADDING_ID, START_ID, WordVocab
 from course_lib.toys.grammar import toy_translation
 from course_lib.training.precision import autocast, precision_for
 from course_lib.training.progress import track
-from course_lib.watching import watched_attention
 
 show.use_style()
 torch.set_num_threads(1)  # matrices as small as these gain nothing from a second one
@@ -1376,7 +1376,7 @@ def unseen_structures():
 def attention_over_the_source(model, source, target):
     """The scores after each target token, and all cross-attention weights [layers, heads, target, source]."""
     crossing = nn.ModuleList([block.cross_attention for block in model.decoder])
-    with watched_attention(crossing) as weights:
+    with record_attention(crossing) as weights:
         scores = model(source, target)
     return scores, torch.stack([alpha[0] for alpha in weights])
 
@@ -1430,7 +1430,7 @@ def looked_over_its_shoulder(model, sentence, translation):
     best = torch.softmax(scores[0], dim=-1).topk(3)
     names = [[german.words[i] for i in row] for row in best.indices.tolist()]
     likely = [list(zip(*row, strict=True)) for row in zip(names, best.values.tolist(), strict=True)]
-    return show.WatchedTranslation(sentence.split(), [*tokens, "<e>"], likely, alpha.cpu())
+    return show.TranslationAttention(sentence.split(), [*tokens, "<e>"], likely, alpha.cpu())
 
 
 @show.when_ready

@@ -57,7 +57,7 @@ from torch import nn
 from course_lib import show
 from course_lib.attention import scaled_dot_product_attention
 from course_lib.checking import case, check, hint, progress, solution
-from course_lib.decoding.continuation import continuation
+from course_lib.decoding.state import begin_decoding
 from course_lib.models import GPT, GPTConfig, Transformer, TransformerConfig
 from course_lib.objectives.losses import lowest_smoothed, translation_loss
 from course_lib.text.batches import translation_data
@@ -1164,12 +1164,12 @@ def cached_equals_uncached():
     source = torch.tensor([english.encode("yesterday the cat danced")], device=device)
     said = {}
     with torch.inference_mode():
-        for cached in (True, False):
-            text = continuation(translator(), source, 10, cached=cached)
-            logits = [text.start().logits]
+        for use_cache in (True, False):
+            text = begin_decoding(translator(), source, 10, use_cache=use_cache)
+            logits = [text.prefill()]
             while len(logits) < 10:
-                logits.append(text.read(logits[-1].argmax(dim=-1)).logits)
-            said[cached] = torch.stack(logits)
+                logits.append(text.step(logits[-1].argmax(dim=-1)))
+            said[use_cache] = torch.stack(logits)
     print(f"the translator, largest difference: {(said[True] - said[False]).abs().max().item():.1e}")
 
 
@@ -1197,9 +1197,11 @@ without, with_cache, network = [], [], []
 with torch.inference_mode():
     for tokens in at:
         without.append(milliseconds(lambda tokens=tokens: gpt(ids[:, :tokens])))
-        cache = gpt.cache(1, LONGEST + 8)
-        gpt(ids[:, :tokens], cache=cache)
-        with_cache.append(milliseconds(lambda cache=cache: gpt(ids[:, cache.length : cache.length + 1], cache=cache)))
+        cache = gpt.kv_cache(1, LONGEST + 8)
+        gpt(ids[:, :tokens], kv_cache=cache)
+        with_cache.append(
+            milliseconds(lambda cache=cache: gpt(ids[:, cache.length : cache.length + 1], kv_cache=cache))
+        )
         _states, state = recurrent(torch.randn(1, tokens, WIDTH, device=device))
         network.append(milliseconds(lambda state=state: recurrent(torch.randn(1, 1, WIDTH, device=device), state)))
     at_once = milliseconds(lambda: gpt(ids[:, :LONGEST]))

@@ -60,13 +60,13 @@ from torch import nn
 from course_lib import show
 from course_lib.blocks import BlockConfig, EncoderBlock
 from course_lib.checking import case, check, hint, progress, solution
+from course_lib.hooks import record_attention
 from course_lib.masking import causal_mask
 from course_lib.mine import answer
 from course_lib.positions import LearnedPositions
 from course_lib.toys.grammar import is_english, log_probability, random_sentence
 from course_lib.toys.lexicon import LIVING, THINGS
 from course_lib.training.progress import track
-from course_lib.watching import watched_attention
 
 show.use_style()
 torch.set_num_threads(1)  # matrices as small as these gain nothing from a second one
@@ -760,9 +760,9 @@ def where_it_looks():
         if unknown := [token for token in text.split() if token not in id_of]:
             print(f"“{text}”: the model has never read {', '.join(unknown)}")
             continue
-        with torch.no_grad(), watched_attention(model) as weights:
+        with torch.no_grad(), record_attention(model) as weights:
             model(encode(text.split()).to(device).unsqueeze(0))
-        texts.append(show.WatchedText(text.split(), torch.cat(weights).cpu()))
+        texts.append(show.TextAttention(text.split(), torch.cat(weights).cpu()))
     show.heads(texts)
 
 

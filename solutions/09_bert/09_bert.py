@@ -56,6 +56,7 @@ from torch import nn
 from course_lib import show
 from course_lib.checking import case, check, hint, progress, solution
 from course_lib.ground.optional import needed_for
+from course_lib.hooks import record_attention
 from course_lib.models import BERT, GPT, BERTConfig, GPTConfig, Transformer, TransformerConfig
 from course_lib.published.hub import PublishedModel
 from course_lib.recurrent import RecurrentConfig, RecurrentEncoder
@@ -79,7 +80,6 @@ from course_lib.toys.small_world import (
 )
 from course_lib.training.progress import track
 from course_lib.training.schedules import linear_schedule
-from course_lib.watching import watched_attention
 
 show.use_style()
 torch.set_num_threads(1)  # matrices as small as these gain nothing from a second one
@@ -588,9 +588,9 @@ def where_it_looks(first, second=None):
         row += [*pieces.encode(second), pieces.id("[SEP]")]
         segments += [1] * (len(row) - len(segments))
     bert = small_bert().eval()
-    with torch.no_grad(), watched_attention(bert) as weights:
+    with torch.no_grad(), record_attention(bert) as weights:
         bert(torch.tensor([row], device=device), segments=torch.tensor([segments], device=device))
-    return show.WatchedText(pieces.tokens(row), torch.cat(weights).cpu())
+    return show.TextAttention(pieces.tokens(row), torch.cat(weights).cpu())
 
 
 show.heads(

@@ -59,6 +59,7 @@ from course_lib.blocks import BlockConfig, EncoderBlock
 from course_lib.checking import case, check, hint, progress, solution
 from course_lib.evaluation.metrics import Texts, bleu
 from course_lib.ground.tables import Table
+from course_lib.hooks import record_attention
 from course_lib.mine import answer
 from course_lib.models import Transformer
 from course_lib.positions import SinusoidalPositions
@@ -74,7 +75,6 @@ from course_lib.training.precision import precision_for
 from course_lib.training.progress import progress_bar
 from course_lib.training.recipes import learn_to_translate
 from course_lib.training.schedules import inverse_root_schedule
-from course_lib.watching import watched_attention
 
 show.use_style()
 torch.set_num_threads(1)  # matrices as small as these gain nothing from a second one
@@ -761,7 +761,7 @@ def watched(sentence):
     written = vocabulary.encode(translator.translate([sentence])[0])
     target = torch.tensor([[START_ID, *written]], device=place)
     cross = torch.nn.ModuleList(block.cross_attention for block in model.decoder)
-    with watched_attention(cross) as weights:
+    with record_attention(cross) as weights:
         scores = model(source, target)
     best = torch.softmax(scores[0].float(), dim=-1).topk(3)
     labels, said, *names = (
@@ -769,7 +769,7 @@ def watched(sentence):
         for row in (source[0].tolist(), written, *best.indices.tolist())
     )
     likely = [list(zip(*row, strict=True)) for row in zip(names, best.values.tolist(), strict=True)]
-    return show.WatchedTranslation(labels, [*said, "<e>"], likely, torch.stack(weights)[:, 0].float().cpu())
+    return show.TranslationAttention(labels, [*said, "<e>"], likely, torch.stack(weights)[:, 0].float().cpu())
 
 
 seen = [watched(sentence) for sentence in trials]

@@ -24,7 +24,7 @@ def translating() -> None:
     torch.manual_seed(0)
     show.translating(
         [
-            show.WatchedTranslation(
+            show.TranslationAttention(
                 source.split(),
                 [*target.split(), "<e>"],
                 [[(word, 0.75), ("oder", 0.25)] for word in [*target.split(), "<e>"]],
@@ -53,7 +53,9 @@ def heads() -> None:
     """Two texts, the first of them long, by a model of two layers and two heads."""
     torch.manual_seed(0)
     texts = [text.split() for text in ("[CLS] the small cat chased the mouse in the kitchen . [SEP]", "the cat danced")]
-    show.heads([show.WatchedText(words, torch.randn(2, 2, len(words), len(words)).softmax(dim=-1)) for words in texts])
+    show.heads(
+        [show.TextAttention(words, torch.randn(2, 2, len(words), len(words)).softmax(dim=-1)) for words in texts]
+    )
 
 
 WIDGETS: Mapping[str, Callable[[], None]] = {

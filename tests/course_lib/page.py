@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from course_lib.ground.bars import NotebookBar
+from course_lib.ground.progress_bar import NotebookBar
 
 
 class Page:

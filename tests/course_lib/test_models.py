@@ -169,10 +169,10 @@ class TestGPT:
         self, gpt: GPT, pieces: list[int], mask: list[list[int]] | None
     ) -> None:
         seen = None if mask is None else torch.tensor(mask).bool()
-        cache, read, logits = gpt.cache(batch=2, capacity=6), 0, []
+        kv_cache, read, logits = gpt.kv_cache(batch=2, capacity=6), 0, []
         for piece in pieces:
             part = slice(read, read + piece)
-            logits.append(gpt(IDS[:, part], None if seen is None else seen[:, part], cache))
+            logits.append(gpt(IDS[:, part], None if seen is None else seen[:, part], kv_cache))
             read += piece
         whole = gpt(IDS, seen)
         tokens = torch.ones(2, 4, dtype=torch.bool) if seen is None else seen
@@ -283,32 +283,32 @@ class TestRefusals:
 
     def test_a_full_cache_takes_nothing(self) -> None:
         gpt = GPT(GPT_SIZES).eval()
-        cache = gpt.cache(2, 5)
-        gpt(IDS, cache=cache)
+        kv_cache = gpt.kv_cache(2, 5)
+        gpt(IDS, kv_cache=kv_cache)
         with pytest.raises(ValueError, match="room for 5 tokens, not 8"):
-            gpt(IDS, cache=cache)
+            gpt(IDS, kv_cache=kv_cache)
         with pytest.raises(ValueError, match="from 0 to 12"):
-            gpt(torch.tensor([[99], [1]]), cache=cache)
+            gpt(torch.tensor([[99], [1]]), kv_cache=kv_cache)
         with pytest.raises(ValueError, match="holds 2 texts, but 1 go on"):
-            gpt(IDS[:1, :1], cache=cache)
-        assert cache.length == 4
+            gpt(IDS[:1, :1], kv_cache=kv_cache)
+        assert kv_cache.length == 4
         with pytest.raises(ValueError, match="17 tokens are more than the context of 16"):
-            gpt.cache(1, 17)
+            gpt.kv_cache(1, 17)
 
     def test_another_models_cache_takes_nothing(self, model: Transformer) -> None:
         deeper = Transformer(dataclasses.replace(SMALL, decoder_layers=SMALL.decoder_layers + 1))
         encoded = model.encode(SOURCE)
-        cache = model.cache(encoded, 5)
+        kv_cache = model.kv_cache(encoded, 5)
         message = f"of a model with {SMALL.decoder_layers} blocks, but this one has {SMALL.decoder_layers + 1}"
         with pytest.raises(ValueError, match=message):
-            deeper.decode(TARGET[:, :1], encoded, cache)
-        assert cache.length == 0
+            deeper.decode(TARGET[:, :1], encoded, kv_cache)
+        assert kv_cache.length == 0
 
     def test_a_cache_without_room(self, model: Transformer) -> None:
         with pytest.raises(ValueError, match="room for at least one token, not for -1"):
-            model.cache(model.encode(SOURCE), -1)
+            model.kv_cache(model.encode(SOURCE), -1)
         with pytest.raises(ValueError, match="room for at least one token, not for 0"):
-            GPT(GPT_SIZES).cache(2, 0)
+            GPT(GPT_SIZES).kv_cache(2, 0)
 
 
 def test_shared_embeddings_are_one() -> None:

@@ -10,7 +10,7 @@ from torch.testing import assert_close
 from course_lib.masking import causal_mask, combined_mask, padding_mask
 from course_lib.multihead import (
     CrossAttention,
-    KeyValueCache,
+    LayerKVCache,
     MultiHeadAttention,
     join_heads,
     multi_head_attention,
@@ -163,10 +163,10 @@ class TestCausal:
     def test_the_flag_is_refused_where_tokens_came_before(
         self, multihead: MultiHeadAttention, need_weights: bool
     ) -> None:
-        cache = KeyValueCache(2, HEADS, 8, 4)
-        multihead(torch.randn(2, 3, D_MODEL), is_causal=True, cache=cache)
+        kv_cache = LayerKVCache(2, HEADS, 8, 4)
+        multihead(torch.randn(2, 3, D_MODEL), is_causal=True, kv_cache=kv_cache)
         with pytest.raises(ValueError, match="as many keys as queries, without a mask"):
-            multihead(torch.randn(2, 2, D_MODEL), is_causal=True, cache=cache, need_weights=need_weights)
+            multihead(torch.randn(2, 2, D_MODEL), is_causal=True, kv_cache=kv_cache, need_weights=need_weights)
 
     @pytest.mark.parametrize("need_weights", [False, True])
     def test_the_flag_is_refused_beside_a_mask(self, multihead: MultiHeadAttention, need_weights: bool) -> None:
@@ -177,10 +177,10 @@ class TestCausal:
 
 class TestCache:
     def test_one_by_one_is_all_at_once(self, multihead: MultiHeadAttention) -> None:
-        x, cache = torch.randn(2, 5, D_MODEL), KeyValueCache(2, HEADS, 6, 4)
-        outs = [multihead(x[:, i : i + 1], cache=cache, need_weights=i == 3).out for i in range(5)]
+        x, kv_cache = torch.randn(2, 5, D_MODEL), LayerKVCache(2, HEADS, 6, 4)
+        outs = [multihead(x[:, i : i + 1], kv_cache=kv_cache, need_weights=i == 3).out for i in range(5)]
         assert_close(torch.cat(outs, dim=1), multihead(x, is_causal=True).out)
-        assert (cache.length, cache.capacity) == (5, 6)
+        assert (kv_cache.length, kv_cache.capacity) == (5, 6)
 
     def test_the_memorys_keys_and_values_can_be_made_in_advance(self, multihead: MultiHeadAttention) -> None:
         x, memory, mask = torch.randn(2, 4, D_MODEL), torch.randn(2, 6, D_MODEL), torch.rand(2, 4, 6) < 0.6
@@ -188,21 +188,21 @@ class TestCache:
         assert_close(multihead(x, made, mask).out, multihead(x, memory, mask).out)
 
     def test_rows_go_on_from_others(self, multihead: MultiHeadAttention) -> None:
-        x, cache = torch.randn(3, 4, D_MODEL), KeyValueCache(3, HEADS, 5, 4)
-        multihead(x, is_causal=True, cache=cache)
-        cache.select(torch.tensor([2, 2, 0]))
+        x, kv_cache = torch.randn(3, 4, D_MODEL), LayerKVCache(3, HEADS, 5, 4)
+        multihead(x, is_causal=True, kv_cache=kv_cache)
+        kv_cache.select(torch.tensor([2, 2, 0]))
         token = torch.randn(3, 1, D_MODEL)
         expected = multihead(torch.cat([x[[2, 2, 0]], token], dim=1), is_causal=True).out[:, -1:]
-        assert_close(multihead(token, cache=cache).out, expected)
+        assert_close(multihead(token, kv_cache=kv_cache).out, expected)
 
     def test_a_full_one_takes_nothing(self, multihead: MultiHeadAttention) -> None:
-        cache = KeyValueCache(2, HEADS, 4, 4)
-        multihead(torch.randn(2, 3, D_MODEL), is_causal=True, cache=cache)
-        before = cache.append(torch.empty(2, HEADS, 0, 4), torch.empty(2, HEADS, 0, 4)).keys.clone()
+        kv_cache = LayerKVCache(2, HEADS, 4, 4)
+        multihead(torch.randn(2, 3, D_MODEL), is_causal=True, kv_cache=kv_cache)
+        before = kv_cache.append(torch.empty(2, HEADS, 0, 4), torch.empty(2, HEADS, 0, 4)).keys.clone()
         with pytest.raises(ValueError, match="room for 4 tokens, not 5"):
-            multihead(torch.randn(2, 2, D_MODEL), mask=torch.ones(2, 5, dtype=torch.bool), cache=cache)
-        assert cache.length == 3
-        assert torch.equal(cache.append(torch.empty(2, HEADS, 0, 4), torch.empty(2, HEADS, 0, 4)).keys, before)
+            multihead(torch.randn(2, 2, D_MODEL), mask=torch.ones(2, 5, dtype=torch.bool), kv_cache=kv_cache)
+        assert kv_cache.length == 3
+        assert torch.equal(kv_cache.append(torch.empty(2, HEADS, 0, 4), torch.empty(2, HEADS, 0, 4)).keys, before)
 
 
 def test_a_mask_of_numbers(multihead: MultiHeadAttention) -> None:

@@ -11,8 +11,8 @@ from torch import nn
 from torch.testing import assert_close
 
 from course_lib.bags import BagOfEmbeddings, BagOfEmbeddingsConfig
-from course_lib.decoding.continuation import continuation
 from course_lib.decoding.greedy import greedy_decode
+from course_lib.decoding.state import begin_decoding
 from course_lib.objectives.losses import language_model_loss, translation_loss
 from course_lib.recurrent import (
     RecurrentConfig,
@@ -203,17 +203,17 @@ class TestSeq2Seq:
     @pytest.mark.parametrize("make", [seq2seq, language_model])
     def test_beams_may_be_copied_and_swapped(self, make: type[nn.Module]) -> None:
         model = make()
-        text = continuation(model, SOURCE if make is seq2seq else IDS[:, :3], 8)
-        text.start()
+        text = begin_decoding(model, SOURCE if make is seq2seq else IDS[:, :3], 8)
+        text.prefill()
         text.expand(2)  # texts 0, 0, 1, 1
         assert text.batch == 4
-        after = text.read(torch.tensor([4, 5, 6, 7])).logits
+        after = text.step(torch.tensor([4, 5, 6, 7]))
         text.select(torch.tensor([1, 1, 3, 2]))
-        swapped = text.read(torch.tensor([8, 8, 8, 8])).logits
-        again = continuation(model, SOURCE if make is seq2seq else IDS[:, :3], 8)
-        again.start()
-        assert_close(again.read(torch.tensor([5, 7])).logits, after[[1, 3]])
-        assert_close(again.read(torch.tensor([8, 8])).logits, swapped[[0, 2]])
+        swapped = text.step(torch.tensor([8, 8, 8, 8]))
+        again = begin_decoding(model, SOURCE if make is seq2seq else IDS[:, :3], 8)
+        again.prefill()
+        assert_close(again.step(torch.tensor([5, 7])), after[[1, 3]])
+        assert_close(again.step(torch.tensor([8, 8])), swapped[[0, 2]])
 
     @pytest.mark.parametrize("make", [seq2seq, language_model])
     def test_must_write_a_token(self, make: type[nn.Module]) -> None:

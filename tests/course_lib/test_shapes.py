@@ -15,10 +15,10 @@ pytestmark = pytest.mark.usefixtures("processes")
 ROOT = Path(__file__).parents[2]
 HERE = Path("tests/course_lib")
 
-ABSTRACT = {"course_lib.decoding.continuation.DecodingState.read", "course_lib.objectives.heads.Head.logits"}
+ABSTRACT = {"course_lib.decoding.state.DecodingState.step", "course_lib.objectives.heads.Head.logits"}
 """What only subclasses do."""
 
-COMPILED = "course_lib.writing.Compiled"
+COMPILED = "course_lib.decoding_states.Compiled"
 """What checks a shape cannot be compiled."""
 
 

@@ -30,9 +30,9 @@ from course_lib.text.byte_pairs import ByteLevelVocabulary
 from course_lib.text.fast_subwords import SubwordVocabulary
 from course_lib.text.packing import PackedTexts
 from course_lib.training.checkpoints import Checkpoints
+from course_lib.training.distributed import join_processes
 from course_lib.training.loop import TrainingConfig, Validation, evaluate, train
 from course_lib.training.lora import add_lora, lora_state, merge_lora
-from course_lib.training.processes import join_processes
 from course_lib.training.schedules import (
     constant_schedule,
     cosine_schedule,
@@ -123,10 +123,10 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
     (lambda: gpt(IDS.repeat(1, 3)), ValueError, "9 tokens are more than the context of 8"),
     (lambda: gpt(IDS, MASK.long()), TypeError, "mask must be boolean.*write mask.bool"),
     (lambda: gpt(IDS, MASK[:, :2]), ValueError, r"mask must be \[1, 3\] as ids are, not \[1, 2\]"),
-    (lambda: gpt.cache(1, 9), ValueError, "9 tokens are more than the context of 8"),
-    (lambda: gpt.cache(1, 0), ValueError, "a cache needs room for at least one token, not for 0"),
-    (lambda: gpt(IDS, cache=gpt.cache(2, 8)), ValueError, "the cache holds 2 texts, but 1 go on"),
-    (lambda: gpt(IDS, cache=gpt.cache(1, 2)), ValueError, "the cache has room for 2 tokens, not 3"),
+    (lambda: gpt.kv_cache(1, 9), ValueError, "9 tokens are more than the context of 8"),
+    (lambda: gpt.kv_cache(1, 0), ValueError, "a cache needs room for at least one token, not for 0"),
+    (lambda: gpt(IDS, kv_cache=gpt.kv_cache(2, 8)), ValueError, "the cache holds 2 texts, but 1 go on"),
+    (lambda: gpt(IDS, kv_cache=gpt.kv_cache(1, 2)), ValueError, "the cache has room for 2 tokens, not 3"),
     (lambda: transformer(IDS + 7, IDS), ValueError, "source must be from 0 to 10"),
     (lambda: transformer(IDS, IDS + 7), ValueError, "target must be from 0 to 10"),
     (lambda: transformer(IDS, IDS.repeat(2, 1)), ValueError, "2 targets need as many sources, not 1"),

@@ -7,7 +7,7 @@ from typing import TypeVar
 import torch
 from torch import Tensor, nn
 
-from course_lib.decoding.continuation import DecodingState, Next
+from course_lib.decoding.state import DecodingState
 from course_lib.models import GPT, GPTConfig, Transformer, TransformerConfig
 
 END = 2
@@ -54,23 +54,23 @@ class Tree(nn.Module):
         generator = torch.Generator().manual_seed(1000 * self.seed + number)
         return 2.0 * torch.randn(self.vocab_size, generator=generator)
 
-    def begin(self, inputs: Tensor, max_new_tokens: int, *, cached: bool = True) -> DecodingState:
+    def begin(self, inputs: Tensor, max_new_tokens: int, *, use_cache: bool = True) -> DecodingState:
         return _Climb(self, inputs)
 
 
 class _Climb(DecodingState):
     def __init__(self, tree: Tree, inputs: Tensor) -> None:
-        self.tree, self.batch, self.given = tree, len(inputs), inputs
+        self.tree, self.batch, self.prompt = tree, len(inputs), inputs
         self.end_ids, self.padding_id = (END,), 0
         self.begun = [[int(row[0])] for row in inputs]
 
-    def start(self) -> Next:
+    def prefill(self) -> Tensor:
         self.tree.modes.append(self.tree.training)
-        return Next(torch.stack([self.tree.logits(begun) for begun in self.begun]))
+        return torch.stack([self.tree.logits(begun) for begun in self.begun])
 
-    def read(self, tokens: Tensor) -> Next:
+    def step(self, tokens: Tensor) -> Tensor:
         self.begun = [[*begun, token] for begun, token in zip(self.begun, tokens.tolist(), strict=True)]
-        return self.start()
+        return self.prefill()
 
     def expand(self, copies: int) -> None:
         self.begun = [begun for begun in self.begun for _ in range(copies)]

@@ -13,7 +13,7 @@ from course_lib.show.interactive import interactive
 
 
 @dataclass(frozen=True)
-class WatchedText:
+class TextAttention:
     """A text, and the attention weights of a model that read it.
 
     Attributes:
@@ -27,7 +27,7 @@ class WatchedText:
     keys: Sequence[str] | None = None
 
 
-def heads(texts: Sequence[WatchedText]) -> None:
+def heads(texts: Sequence[TextAttention]) -> None:
     """Show where each word of some texts looks, with a layer and a head, or the mean of all, to be chosen.
 
     Args:
@@ -57,11 +57,11 @@ def heads(texts: Sequence[WatchedText]) -> None:
     )
 
 
-def _looked_at(text: WatchedText) -> Sequence[str]:
+def _looked_at(text: TextAttention) -> Sequence[str]:
     return text.queries if text.keys is None else text.keys
 
 
-def _mean_of_the_first(text: WatchedText) -> str:
+def _mean_of_the_first(text: TextAttention) -> str:
     """The first layer as a table."""
     head = "".join(f"<th>{escape(word)}</th>" for word in _looked_at(text))
     rows = [
@@ -71,7 +71,7 @@ def _mean_of_the_first(text: WatchedText) -> str:
     return f"<table><tr><td></td>{head}</tr>{''.join(rows)}</table>"
 
 
-def _most_looked_at(text: WatchedText) -> str:
+def _most_looked_at(text: TextAttention) -> str:
     """For each layer and head, the word that each word looks at most."""
     keys = _looked_at(text)
     return "\n".join(

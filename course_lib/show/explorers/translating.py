@@ -14,7 +14,7 @@ from course_lib.show.interactive import interactive
 
 
 @dataclass(frozen=True)
-class WatchedTranslation:
+class TranslationAttention:
     """A sentence, its translation, and what the model did for it.
 
     Attributes:
@@ -30,7 +30,7 @@ class WatchedTranslation:
     alpha: Float[Tensor, "layers heads target source"]
 
 
-def translating(sentences: Sequence[WatchedTranslation]) -> None:
+def translating(sentences: Sequence[TranslationAttention]) -> None:
     """Show translations that grow word by word; the reader types a source, or chooses its words one by one.
 
     Args:
@@ -54,7 +54,7 @@ def translating(sentences: Sequence[WatchedTranslation]) -> None:
     )
 
 
-def _data(sentence: WatchedTranslation) -> dict[str, Any]:
+def _data(sentence: TranslationAttention) -> dict[str, Any]:
     """As the script reads it: shares in thousandths, since whole numbers are short."""
     return {
         "source": list(sentence.source),
@@ -64,7 +64,7 @@ def _data(sentence: WatchedTranslation) -> dict[str, Any]:
     }
 
 
-def _table(sentence: WatchedTranslation) -> str:
+def _table(sentence: TranslationAttention) -> str:
     head = "".join(f"<th>{escape(word)}</th>" for word in sentence.source)
     rows = [
         f"<tr><th>{escape(word)}</th>{''.join(f'<td>{share:.2f}</td>' for share in shares)}</tr>"

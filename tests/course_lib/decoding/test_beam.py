@@ -84,7 +84,9 @@ class TestWithModels:
 
     def test_cached_and_uncached_find_the_same(self, make: type[nn.Module], inputs: Tensor, seed: int) -> None:
         model = make(seed)
-        cached, uncached = (beam_search(model, inputs, beams=3, max_new_tokens=10, cached=way) for way in (True, False))
+        cached, uncached = (
+            beam_search(model, inputs, beams=3, max_new_tokens=10, use_cache=way) for way in (True, False)
+        )
         assert torch.equal(cached.tokens, uncached.tokens)
         assert torch.allclose(cached.scores, uncached.scores, atol=1e-4)
 

@@ -412,7 +412,7 @@ class TestPastTheContext:
 
 def test_other_models_do_not_generate() -> None:
     from course_lib.decoding.generation import generate
-    from course_lib.decoding.settings import Settings
+    from course_lib.decoding.generation_config import GenerationConfig
 
     with pytest.raises(TypeError, match="cannot write with a Linear: it has no begin"):
-        generate(nn.Linear(2, 2), PROMPTS, None, Settings(3))
+        generate(nn.Linear(2, 2), PROMPTS, None, GenerationConfig(3))

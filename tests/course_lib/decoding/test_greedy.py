@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from course_lib.decoding.greedy import greedy_decode, write
+from course_lib.decoding.greedy import decode_with, greedy_decode
 from course_lib.text.tokenization import START_ID
 from tests.course_lib.writers import END, PROMPTS_LEFT, SOURCES, Tree, gpt, transformer
 
@@ -70,7 +70,7 @@ class TestGreedy:
     def test_cached_and_uncached_say_the_same(self, make: type[nn.Module], inputs: Tensor, seed: int) -> None:
         model = make(seed)
         cached = greedy_decode(model, inputs, max_new_tokens=12)
-        assert torch.equal(cached, greedy_decode(model, inputs, max_new_tokens=12, cached=False))
+        assert torch.equal(cached, greedy_decode(model, inputs, max_new_tokens=12, use_cache=False))
         assert len(set(cached.flatten().tolist())) > 1
 
     def test_a_sentence_is_translated_alike_alone_and_in_a_batch(self) -> None:
@@ -81,14 +81,16 @@ class TestGreedy:
             assert torch.equal(together[row : row + 1, : alone.shape[1]], alone)
 
     @pytest.mark.parametrize("side", ["left", "right", "between"])
-    @pytest.mark.parametrize("cached", [True, False])
-    def test_padding_changes_nothing_wherever_it_stands(self, side: str, cached: bool) -> None:
+    @pytest.mark.parametrize("use_cache", [True, False])
+    def test_padding_changes_nothing_wherever_it_stands(self, side: str, use_cache: bool) -> None:
         model = gpt(end_id=None)
         padded = {"left": [0, 0, 8, 9], "right": [8, 9, 0, 0], "between": [8, 0, 0, 9]}[side]
         prompts = torch.tensor([[4, 5, 6, 7], padded])
-        together = greedy_decode(model, prompts, max_new_tokens=8, cached=cached)
-        assert torch.equal(together[1:], greedy_decode(model, torch.tensor([[8, 9]]), max_new_tokens=8, cached=cached))
-        assert torch.equal(together[:1], greedy_decode(model, prompts[:1], max_new_tokens=8, cached=cached))
+        together = greedy_decode(model, prompts, max_new_tokens=8, use_cache=use_cache)
+        assert torch.equal(
+            together[1:], greedy_decode(model, torch.tensor([[8, 9]]), max_new_tokens=8, use_cache=use_cache)
+        )
+        assert torch.equal(together[:1], greedy_decode(model, prompts[:1], max_new_tokens=8, use_cache=use_cache))
 
     def test_what_it_says_can_be_trained_on(self) -> None:
         model = gpt()
@@ -122,14 +124,14 @@ class TestRefusals:
     def test_says_what_is_wrong(
         self, model: nn.Module, inputs: Tensor, max_new_tokens: int, error: type[Exception], match: str
     ) -> None:
-        for cached in (True, False):
+        for use_cache in (True, False):
             with pytest.raises(error, match=match):
-                greedy_decode(model, inputs, max_new_tokens, cached=cached)
+                greedy_decode(model, inputs, max_new_tokens, use_cache=use_cache)
 
     def test_the_last_token_that_fits_is_written(self) -> None:
         assert greedy_decode(gpt(end_id=None), torch.ones(1, 30, dtype=torch.long), max_new_tokens=3).shape == (1, 3)
 
 
 def test_any_choice_will_do() -> None:
-    worst = write(gpt(end_id=None), PROMPTS_LEFT[:1], lambda logits: logits.argmin(dim=-1), max_new_tokens=5)
+    worst = decode_with(gpt(end_id=None), PROMPTS_LEFT[:1], lambda logits: logits.argmin(dim=-1), max_new_tokens=5)
     assert not torch.equal(worst, greedy_decode(gpt(end_id=None), PROMPTS_LEFT[:1], max_new_tokens=5))

@@ -83,13 +83,13 @@ class TestAsTheirs:
 class TestSample:
     @pytest.mark.parametrize(("make", "inputs"), [(transformer, SOURCES), (gpt, PROMPTS_LEFT)])
     def test_a_seed_repeats_it_with_and_without_the_cache(self, make: type[nn.Module], inputs: Tensor) -> None:
-        def draw(seed: int, cached: bool) -> Tensor:
-            return sample(make(), inputs, 10, generator=torch.Generator().manual_seed(seed), cached=cached)
+        def draw(seed: int, use_cache: bool) -> Tensor:
+            return sample(make(), inputs, 10, generator=torch.Generator().manual_seed(seed), use_cache=use_cache)
 
-        first = draw(1, cached=True)
-        assert torch.equal(first, draw(1, cached=True))
-        assert torch.equal(first, draw(1, cached=False))
-        other = draw(2, cached=True)
+        first = draw(1, use_cache=True)
+        assert torch.equal(first, draw(1, use_cache=True))
+        assert torch.equal(first, draw(1, use_cache=False))
+        other = draw(2, use_cache=True)
         assert first.shape != other.shape or not torch.equal(first, other)
 
     def test_draws_as_often_as_is_probable(self) -> None:

@@ -19,7 +19,7 @@ ROOT = Path(course_lib.__file__).parents[1]
 BEFORE = """
 from course_lib.checking.arrays import numpy_generator
 from course_lib.checking.exercise import Case, Exercise, Hint, Misconception
-from course_lib.continuation import continuation
+from course_lib.continuation import begin_decoding
 from course_lib.data import collate, examples, pad, translation_data
 from course_lib.fast_subwords import BERT_SPECIAL, SubwordVocabulary
 from course_lib.grammar import Sentence, is_english, is_held_out, log_probability, random_sentence, toy_translation

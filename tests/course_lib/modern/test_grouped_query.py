@@ -9,7 +9,7 @@ from torch.testing import assert_close
 
 from course_lib.masking import causal_mask
 from course_lib.modern.grouped_query import GroupedQueryAttention, repeat_groups
-from course_lib.multihead import KeyValueCache, MultiHeadAttention
+from course_lib.multihead import LayerKVCache, MultiHeadAttention
 
 X = torch.randn(2, 5, 12, generator=torch.Generator().manual_seed(0))
 
@@ -44,9 +44,9 @@ def test_as_many_groups_as_heads_is_multi_head_attention() -> None:
 
 
 def test_the_cache_holds_a_key_for_each_group() -> None:
-    attention, cache = GroupedQueryAttention(12, 6, 2), KeyValueCache(2, 2, 5, 2)
-    steps = [attention(X[:, :3], mask=causal_mask(3), cache=cache).out]
-    steps += [attention(X[:, i : i + 1], cache=cache).out for i in (3, 4)]
+    attention, kv_cache = GroupedQueryAttention(12, 6, 2), LayerKVCache(2, 2, 5, 2)
+    steps = [attention(X[:, :3], mask=causal_mask(3), kv_cache=kv_cache).out]
+    steps += [attention(X[:, i : i + 1], kv_cache=kv_cache).out for i in (3, 4)]
     assert_close(torch.cat(steps, dim=1), attention(X, is_causal=True).out)
 
 

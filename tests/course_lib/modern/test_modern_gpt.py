@@ -51,27 +51,30 @@ def gpt(request: pytest.FixtureRequest) -> GPT:
 
 @pytest.mark.parametrize("first", [1, 3, 7])
 def test_cached_or_not_the_logits_are_the_same(gpt: GPT, first: int) -> None:
-    cache = gpt.cache(2, 8)
-    steps = [gpt(IDS[:, :first], cache=cache), *(gpt(IDS[:, i : i + 1], cache=cache) for i in range(first, 8))]
+    kv_cache = gpt.kv_cache(2, 8)
+    steps = [
+        gpt(IDS[:, :first], kv_cache=kv_cache),
+        *(gpt(IDS[:, i : i + 1], kv_cache=kv_cache) for i in range(first, 8)),
+    ]
     assert_close(torch.cat(steps, dim=1), gpt(IDS), atol=1e-5, rtol=1e-4)
 
 
 def test_padding_before_a_text_changes_nothing(gpt: GPT) -> None:
     alone = gpt(IDS[1:, 3:])
     assert_close(gpt(IDS, PADDED)[1:, 3:], alone, atol=1e-5, rtol=1e-4)
-    cache = gpt.cache(2, 8)
-    gpt(IDS[:, :6], PADDED[:, :6], cache)
-    steps = [gpt(IDS[:, i : i + 1], cache=cache) for i in (6, 7)]
+    kv_cache = gpt.kv_cache(2, 8)
+    gpt(IDS[:, :6], PADDED[:, :6], kv_cache)
+    steps = [gpt(IDS[:, i : i + 1], kv_cache=kv_cache) for i in (6, 7)]
     assert_close(torch.cat(steps, dim=1)[1:], alone[:, 3:], atol=1e-5, rtol=1e-4)
 
 
 @pytest.mark.parametrize("padded", [False, True])
 def test_steps_of_fixed_shape_give_the_same(gpt: GPT, padded: bool) -> None:
     mask = PADDED if padded else None
-    cache = gpt.cache(2, 11)  # more room than there are tokens
-    gpt(IDS[:, :5], None if mask is None else mask[:, :5], cache)
-    static = cache.static()
-    steps = [gpt(IDS[:, 5:6], cache=static), gpt(IDS[:, 6:8], cache=static)]
+    kv_cache = gpt.kv_cache(2, 11)  # more room than there are tokens
+    gpt(IDS[:, :5], None if mask is None else mask[:, :5], kv_cache)
+    static = kv_cache.static()
+    steps = [gpt(IDS[:, 5:6], kv_cache=static), gpt(IDS[:, 6:8], kv_cache=static)]
     assert_close(torch.cat(steps, dim=1), gpt(IDS, mask)[:, 5:], atol=1e-5, rtol=1e-4)
     assert static.length == 8
 

@@ -33,7 +33,7 @@ from course_lib.objectives.heads import (
 )
 from course_lib.objectives.labelled_data import IGNORED, LabelledBatch, LabelledText, collate_labelled, labelled_data
 from course_lib.objectives.losses import language_model_loss
-from course_lib.objectives.pretraining import MaskedWords
+from course_lib.objectives.pretraining import MaskedTokens
 from course_lib.recurrent import RecurrentConfig, RecurrentEncoder
 from course_lib.text.batches import Windows
 from course_lib.text.tokenization import join_pair
@@ -364,7 +364,7 @@ class TestLearning:
     def test_masked_language_modelling(self) -> None:
         joined = [join_pair(text, None, cls_id=CLS, sep_id=SEP) for text in counting(400).tolist()]
         texts = [LabelledText((text,), torch.tensor(0)) for text in joined]
-        hide = MaskedWords(WORDS, HIDDEN, (CLS, SEP))
+        hide = MaskedTokens(WORDS, HIDDEN, (CLS, SEP))
         model = MaskedLanguageModel(encoder(layers=1))
         config = TrainingConfig(150, linear_schedule(1e-2, 15, 150))
         train(model, labelled_data(texts, max_tokens=1000), hide.loss, config, "cpu")

@@ -15,7 +15,7 @@ from course_lib.objectives.labelled_data import IGNORED, LabelledBatch
 from course_lib.objectives.pretraining import (
     FOLLOWS,
     RANDOM,
-    MaskedWords,
+    MaskedTokens,
     encode_pairs,
     expected_counts,
     next_sentence_pairs,
@@ -24,7 +24,7 @@ from course_lib.objectives.pretraining import (
 )
 
 VOCABULARY, MASK_ID = 200, 199
-WORDS = MaskedWords(VOCABULARY, MASK_ID, special_ids=(0, 1, 2))
+WORDS = MaskedTokens(VOCABULARY, MASK_ID, special_ids=(0, 1, 2))
 
 
 def many_ids() -> torch.Tensor:
@@ -95,7 +95,7 @@ class TestMaskedWords:
     @pytest.mark.parametrize("share", [0.0, 1.5])
     def test_a_share_is_a_share(self, share: float) -> None:
         with pytest.raises(ValueError, match="above 0 and at most 1"):
-            MaskedWords(VOCABULARY, MASK_ID, (), share)
+            MaskedTokens(VOCABULARY, MASK_ID, (), share)
 
 
 class TestSentencePairs:

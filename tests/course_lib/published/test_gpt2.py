@@ -33,8 +33,8 @@ class TestGPT2:
         expected = theirs.generate(IDS[:1], max_new_tokens=20, do_sample=False, eos_token_id=None, pad_token_id=0)
         assert greedy_decode(ours, IDS[:1], max_new_tokens=20).tolist() == expected[:, 6:].tolist()
 
-    @pytest.mark.parametrize("cached", [True, False])
-    def test_prompts_filled_up_with_the_end_write_the_same_texts(self, tmp_path: Path, cached: bool) -> None:
+    @pytest.mark.parametrize("use_cache", [True, False])
+    def test_prompts_filled_up_with_the_end_write_the_same_texts(self, tmp_path: Path, use_cache: bool) -> None:
         """GPT-2 has no padding of its own: its tokenizer is commonly told to pad with the end of a text."""
         theirs, ours = gpt2(tmp_path, eos_token_id=50), GPT.from_pretrained(tmp_path)
         assert (ours.config.end_id, ours.config.padding_id) == (50, None)
@@ -44,7 +44,7 @@ class TestGPT2:
         expected = theirs.generate(
             prompts, attention_mask=mask.long(), max_new_tokens=12, do_sample=False, pad_token_id=50
         )[:, 6:]
-        assert greedy_decode(ours, prompts, max_new_tokens=12, cached=cached).tolist() == expected.tolist()
+        assert greedy_decode(ours, prompts, max_new_tokens=12, use_cache=use_cache).tolist() == expected.tolist()
 
     def test_of_its_true_size_gives_the_same_logits(self, tmp_path: Path) -> None:
         theirs = transformers.GPT2LMHeadModel(transformers.GPT2Config()).eval()

@@ -93,9 +93,12 @@ def test_the_same_logits_beside_padding(pair: tuple[transformers.PreTrainedModel
 
 def test_the_same_logits_with_a_cache(pair: tuple[transformers.PreTrainedModel, GPT]) -> None:
     theirs, ours = pair
-    cache = ours.cache(2, 6)
+    kv_cache = ours.kv_cache(2, 6)
     with torch.no_grad():
-        steps = [ours(IDS[:, :2], cache=cache), *(ours(IDS[:, i : i + 1], cache=cache) for i in range(2, 6))]
+        steps = [
+            ours(IDS[:, :2], kv_cache=kv_cache),
+            *(ours(IDS[:, i : i + 1], kv_cache=kv_cache) for i in range(2, 6)),
+        ]
         assert_close(torch.cat(steps, dim=1), theirs(IDS).logits, rtol=0, atol=1e-4)
 
 

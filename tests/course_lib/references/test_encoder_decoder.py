@@ -10,8 +10,8 @@ import torch.nn.functional as F
 from torch import nn
 from torch.testing import assert_close
 
-from course_lib.caching import Positions
 from course_lib.exercises.encoder_decoder.shared import MEOWED
+from course_lib.kv_cache import Positions
 from course_lib.masking import causal_mask
 from course_lib.models import Transformer, TransformerConfig
 from course_lib.references.encoder_decoder import (

@@ -14,7 +14,7 @@ from torch.testing import assert_close
 from course_lib.models import BERT
 from course_lib.objectives.heads import MaskedLanguageModel, NextSentencePredictor
 from course_lib.objectives.labelled_data import IGNORED, LabelledBatch, LabelledText, collate_labelled
-from course_lib.objectives.pretraining import MaskedWords, sentence_pairs
+from course_lib.objectives.pretraining import MaskedTokens, sentence_pairs
 from course_lib.text.fast_subwords import BERT_SPECIAL, SubwordVocabulary
 from course_lib.toys import small_bert
 from course_lib.toys.small_world import SMALL_BERT, texts
@@ -45,7 +45,7 @@ def test_its_vocabulary_fits(vocabulary: SubwordVocabulary) -> None:
 
 def test_it_guesses_masked_words_far_above_chance(vocabulary: SubwordVocabulary, batch: LabelledBatch) -> None:
     special = tuple(map(vocabulary.id, BERT_SPECIAL))
-    hidden = MaskedWords(len(vocabulary), vocabulary.id("[MASK]"), special).corrupt(
+    hidden = MaskedTokens(len(vocabulary), vocabulary.id("[MASK]"), special).corrupt(
         batch.ids, torch.Generator().manual_seed(0)
     )
     with torch.no_grad():

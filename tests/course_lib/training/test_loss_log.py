@@ -7,8 +7,8 @@ import math
 import pytest
 import torch
 
+from course_lib.training.distributed import World
 from course_lib.training.loss_log import READ_TOGETHER, DivergedError, LossLog
-from course_lib.training.processes import World
 from course_lib.training.progress import TrainingStep
 from course_lib.training.schedules import linear_schedule
 

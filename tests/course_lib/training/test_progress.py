@@ -8,7 +8,7 @@ from itertools import count
 import pytest
 from rich.console import Console
 
-from course_lib.ground import bars
+from course_lib.ground import progress_bar as bar_module
 from course_lib.training import progress
 from course_lib.training.progress import TrainingStep, progress_bar, track
 from tests.course_lib.page import Page
@@ -47,7 +47,7 @@ def page(monkeypatch: pytest.MonkeyPatch) -> Page:
 
 
 def test_a_notebook_sees_plain_html_that_is_gone_in_the_end(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bars, "BETWEEN", -1.0)
+    monkeypatch.setattr(bar_module, "BETWEEN", -1.0)
     with progress_bar(3, "<cats>", Console(force_jupyter=True)) as tell:
         for number in range(1, 4):
             tell(TrainingStep(number, 2.0, rate=0.1, tokens=10, seconds=1.0))
@@ -60,7 +60,7 @@ def test_a_notebook_sees_plain_html_that_is_gone_in_the_end(page: Page, monkeypa
 
 
 def test_a_notebook_sees_the_loss_while_it_falls(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bars, "BETWEEN", -1.0)
+    monkeypatch.setattr(bar_module, "BETWEEN", -1.0)
     with progress_bar(4, "cats", Console(force_jupyter=True)) as tell:
         for number, loss in enumerate((4.0, 2.0, 1.0, 0.5), 1):
             tell(TrainingStep(number, loss, rate=0.1, tokens=10, seconds=1.0))
@@ -73,7 +73,7 @@ def test_a_notebook_sees_the_loss_while_it_falls(page: Page, monkeypatch: pytest
 def slow_loop(page: Page, monkeypatch: pytest.MonkeyPatch) -> Page:
     """A notebook's page, on which every look at the clock takes two seconds."""
     seconds = count(0, 2)
-    monkeypatch.setattr(bars.time, "monotonic", lambda: float(next(seconds)))
+    monkeypatch.setattr(bar_module.time, "monotonic", lambda: float(next(seconds)))
     monkeypatch.setattr("rich.console.Console", lambda: Console(force_jupyter=True))
     return page
 

@@ -8,7 +8,7 @@ import torch
 from course_lib import show
 
 ALPHA = torch.tensor([[[[0.9, 0.1], [0.1234, 0.8766]], [[0.5, 0.5], [0.0, 1.0]]]])
-DANCE = show.WatchedTranslation(["<i>", "danced"], ["tanzte", "<e>"], [[("tanzte", 0.5)], [("<e>", 0.25)]], ALPHA)
+DANCE = show.TranslationAttention(["<i>", "danced"], ["tanzte", "<e>"], [[("tanzte", 0.5)], [("<e>", 0.25)]], ALPHA)
 
 
 def test_shares_are_written_in_thousandths(put_on_the_page) -> None:

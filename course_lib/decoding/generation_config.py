@@ -38,7 +38,7 @@ class Streamer(Protocol):
 
 
 @dataclass(frozen=True)
-class Settings:
+class GenerationConfig:
     """How to write. Without further settings it is greedy decoding.
 
     Any of `temperature`, `top_k`, `top_p` and `min_p` makes it sampling, and more beams than one beam search. Nothing

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from course_lib.training.checkpoints import read_checkpoint
-from course_lib.training.processes import World, join_processes
+from course_lib.training.distributed import World, join_processes
 from tests.course_lib.training.together import BATCHES, WAYS, Told, learn, tag, translate
 
 Launch = tuple[Path, Told, Told]

@@ -23,7 +23,7 @@ class BERTOutput(NamedTuple):
     pooled: Float[Tensor, "batch d_model"]
 
 
-class Reader(nn.Module, ABC):
+class Encoder(nn.Module, ABC):
     """A model that reads texts, as `BERT` does: every head on an encoder works on any of them.
 
     Attributes:
@@ -53,8 +53,8 @@ class Reader(nn.Module, ABC):
         """
         check_ids(ids, self.config.vocab_size, "ids")
         check_mask(mask, ids)
-        return self.read(ids, segments, mask)
+        return self.encode(ids, segments, mask)
 
     @abstractmethod
-    def read(self, ids: Tensor, segments: Tensor | None, mask: Tensor | None) -> BERTOutput:
+    def encode(self, ids: Tensor, segments: Tensor | None, mask: Tensor | None) -> BERTOutput:
         """The same, for ids and a mask already checked."""

@@ -13,10 +13,10 @@ from course_lib.multihead import MultiHeadAttention, MultiHeadOutput
 
 
 @contextmanager
-def watched_attention(model: nn.Module) -> Iterator[list[Float[Tensor, "batch heads queries keys"]]]:
+def record_attention(model: nn.Module) -> Iterator[list[Float[Tensor, "batch heads queries keys"]]]:
     """Collect the attention weights of a model of the course, or of any that is built from its blocks, while it runs.
 
-        with watched_attention(bert) as weights:
+        with record_attention(bert) as weights:
             bert(ids)
 
         alpha = torch.stack(weights)  # [layers, batch, heads, queries, keys]

@@ -3,7 +3,7 @@
 Decoding sees them as any `DecodingState`; a model's `begin` chooses which of them it is.
 
 In compiled steps torch compiles a step once for its shapes, and a GPU launches it as one CUDA graph. So every step must
-have the same shapes, and find its tensors where they were in the step before, in the next call too: a `StaticTextCache`
+have the same shapes, and find its tensors where they were in the step before, in the next call too: a `StaticKVCache`
 has one shape, and a model's last one is kept for its next texts of the same size. What is read at first, prompts or
 sources, is padded on the right to one of few widths. The tokens are the same as without any of this.
 """
@@ -21,83 +21,83 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from course_lib.caching import StaticTextCache, TextCache
 from course_lib.configurations import GPTConfig
-from course_lib.decoding.continuation import DecodingState, Next
+from course_lib.decoding.state import DecodingState
 from course_lib.ground.validation import check_at_least, check_ids, check_special_ids
+from course_lib.kv_cache import KVCache, StaticKVCache
 from course_lib.masking import at_last_token
 
 if TYPE_CHECKING:
     from course_lib.models import GPT, Encoded, Transformer
 
 
-class Translation(DecodingState):
+class TranslationState(DecodingState):
     """The target of an encoder-decoder, which goes on with a key-value cache, or by reading all its tokens again."""
 
     of_source = ("_encoded",)
     of_tokens = ("_tokens", "_cache")
 
-    def __init__(self, model: Transformer, source: Tensor, max_new_tokens: int, cached: bool) -> None:
+    def __init__(self, model: Transformer, source: Tensor, max_new_tokens: int, use_cache: bool) -> None:
         check_at_least(1, max_new_tokens=max_new_tokens)
         check_ids(source, model.config.source_vocab_size, "source", wait=True)
         self._model = model
         self._encoded = self._encode(source)
-        self._cache: TextCache | None = model.cache(self._encoded, max_new_tokens) if cached else None
+        self._cache: KVCache | None = model.kv_cache(self._encoded, max_new_tokens) if use_cache else None
         self.batch = len(source)
-        self.given = torch.full_like(source[:, :1], model.config.start_id)
+        self.prompt = torch.full_like(source[:, :1], model.config.start_id)
         self.end_ids, self.padding_id = (model.config.end_id,), model.config.padding_id
         self._tokens = torch.empty(self.batch, 0, dtype=torch.long, device=self.device)
 
     def _encode(self, source: Int[Tensor, "batch source"]) -> Encoded:
         return self._model.encode(source)
 
-    def start(self) -> Next:
+    def prefill(self) -> Tensor:
         """Read <s>."""
-        return self._read(self.given)
+        return self._read(self.prompt)
 
-    def read(self, tokens: Int[Tensor, " batch"]) -> Next:
+    def step(self, tokens: Int[Tensor, " batch"]) -> Tensor:
         """Read one more token of each translation."""
         return self._read(tokens.unsqueeze(1))
 
-    def _read(self, target: Int[Tensor, "batch 1"]) -> Next:
+    def _read(self, target: Int[Tensor, "batch 1"]) -> Tensor:
         if self._cache is None:
             target = self._tokens = torch.cat([self._tokens, target], dim=1)
         states = self._model.target_states(target, self._encoded, self._cache)
         return next_token(self._model, states.states)
 
 
-class _Text(DecodingState):
+class _PromptState(DecodingState):
     """A language model's text: its prompt, and where in it there is padding."""
 
     def __init__(self, model: GPT, prompt: Tensor, max_new_tokens: int, mask: Tensor | None) -> None:
         check_at_least(1, max_new_tokens=max_new_tokens)
         check_ids(prompt, model.config.vocab_size, "the prompt", wait=True)
         self._model = model
-        self.batch, self.given = len(prompt), prompt
+        self.batch, self.prompt = len(prompt), prompt
         self.end_ids = model.config.end_ids
         own = model.config.padding_id
         self.padding_id = next(iter(self.end_ids), 0) if own is None else own
         self._tokens = prompt
-        self._mask = prompt_mask(prompt, model.config) if mask is None else _where_there_is_padding(mask)
-        self.given_mask = self._mask
+        self._mask = find_padding(prompt, model.config) if mask is None else _where_there_is_padding(mask)
+        self.prompt_mask = self._mask
 
     def _append(self, tokens: Int[Tensor, " batch"]) -> None:
         self._tokens = torch.cat([self._tokens, tokens.unsqueeze(1)], dim=1)
         if self._mask is not None:
             self._mask = torch.cat([self._mask, self._mask.new_ones(self.batch, 1)], dim=1)
 
-    def _read_last(self, count: int) -> Next:
+    def _read_last(self, count: int) -> Tensor:
         mask = None if self._mask is None else self._mask[:, -count:]
         states = self._model.states(self._tokens[:, -count:], mask)
         return next_token(self._model, states.states, mask)
 
 
-class Writing(_Text):
+class GenerationState(_PromptState):
     """A text within the context, which goes on with a key-value cache, or by reading all its tokens again."""
 
     of_tokens = ("_tokens", "_mask", "_cache")
 
-    def __init__(self, model: GPT, prompt: Tensor, max_new_tokens: int, cached: bool, mask: Tensor | None) -> None:
+    def __init__(self, model: GPT, prompt: Tensor, max_new_tokens: int, use_cache: bool, mask: Tensor | None) -> None:
         super().__init__(model, prompt, max_new_tokens, mask)
         capacity = prompt.shape[-1] + max_new_tokens - 1  # nobody reads the last token
         if capacity > model.config.context_length:
@@ -105,9 +105,9 @@ class Writing(_Text):
                 f"a prompt of {prompt.shape[-1]} tokens leaves no room for {max_new_tokens} more in the context of "
                 f"{model.config.context_length}; model.generate goes on past it with past_context=True"
             )
-        self._cache: TextCache | None = model.cache(self.batch, self._room(capacity)) if cached else None
+        self._cache: KVCache | None = model.kv_cache(self.batch, self._room(capacity)) if use_cache else None
 
-    def start(self) -> Next:
+    def prefill(self) -> Tensor:
         """Read the prompts."""
         states = self._model.states(self._tokens, self._mask, self._cache)
         return next_token(self._model, states.states, self._mask)  # padding may come after the prompt
@@ -116,7 +116,7 @@ class Writing(_Text):
         """How many tokens the cache is made for."""
         return capacity
 
-    def read(self, tokens: Int[Tensor, " batch"]) -> Next:
+    def step(self, tokens: Int[Tensor, " batch"]) -> Tensor:
         """Read one more token of each text."""
         if self._cache is None:
             self._append(tokens)
@@ -125,7 +125,7 @@ class Writing(_Text):
         return next_token(self._model, states.states)
 
 
-class PastContext(_Text):
+class SlidingGenerationState(_PromptState):
     """A text of any length: each token is predicted from the last `context_length` tokens.
 
     While they are all there is, the text goes on as any other. From then on a token that leaves changes what every
@@ -134,29 +134,29 @@ class PastContext(_Text):
 
     of_tokens = ("_tokens", "_mask", "_within")
 
-    def __init__(self, model: GPT, prompt: Tensor, max_new_tokens: int, cached: bool, mask: Tensor | None) -> None:
+    def __init__(self, model: GPT, prompt: Tensor, max_new_tokens: int, use_cache: bool, mask: Tensor | None) -> None:
         super().__init__(model, prompt, max_new_tokens, mask)
         if self._mask is not None:
             self._tokens, self._mask = _padding_first(prompt, self._mask)
         self._context = model.config.context_length
         room = self._context - prompt.shape[1] + 1
         every = torch.ones_like(prompt, dtype=torch.bool) if self._mask is None else self._mask
-        keeps = cached and room >= 1
-        self._within = Writing(model, self._tokens, min(room, max_new_tokens), True, every) if keeps else None
+        keeps = use_cache and room >= 1
+        self._within = GenerationState(model, self._tokens, min(room, max_new_tokens), True, every) if keeps else None
 
-    def start(self) -> Next:
+    def prefill(self) -> Tensor:
         """Read the last tokens of the prompts."""
-        return self._read_last(self._context) if self._within is None else self._within.start()
+        return self._read_last(self._context) if self._within is None else self._within.prefill()
 
-    def read(self, tokens: Int[Tensor, " batch"]) -> Next:
+    def step(self, tokens: Int[Tensor, " batch"]) -> Tensor:
         """Read one more token of each text."""
         self._append(tokens)
         if self._tokens.shape[1] > self._context:
             self._within = None
-        return self._read_last(self._context) if self._within is None else self._within.read(tokens)
+        return self._read_last(self._context) if self._within is None else self._within.step(tokens)
 
 
-def prompt_mask(prompt: Int[Tensor, "batch tokens"], config: GPTConfig) -> Bool[Tensor, "batch tokens"] | None:
+def find_padding(prompt: Int[Tensor, "batch tokens"], config: GPTConfig) -> Bool[Tensor, "batch tokens"] | None:
     """Where the prompts' tokens are; None where there is no padding among them.
 
     GPT-2 has no padding of its own, so prompts of different lengths are filled up with the end of a text. Before or
@@ -194,9 +194,9 @@ def next_token(
     model: Transformer | GPT,
     states: Float[Tensor, "batch tokens d_model"],
     mask: Bool[Tensor, "batch tokens"] | None = None,
-) -> Next:
+) -> Tensor:
     """The logits of the token after the last one."""
-    return Next(model.logits(at_last_token(states, mask)))
+    return model.logits(at_last_token(states, mask))
 
 
 def end_with(text: DecodingState, end_ids: tuple[int, ...] | None, vocab_size: int) -> DecodingState:
@@ -218,7 +218,7 @@ SIZES_APART = 64
 """How far apart widths and caches are in size, in words: torch compiles anew for each."""
 
 
-_kept: WeakKeyDictionary[nn.Module, StaticTextCache] = WeakKeyDictionary()
+_kept: WeakKeyDictionary[nn.Module, StaticKVCache] = WeakKeyDictionary()
 """The cache of each model's last texts, unless others are being written in it."""
 
 
@@ -238,47 +238,47 @@ def _widened(rows: Tensor, width: int, value: int | bool) -> Tensor:
     return F.pad(rows, (0, width - rows.shape[1]), value=value)
 
 
-class _InCompiledSteps(DecodingState):
+class _CompiledSteps(DecodingState):
     """Texts that go on in compiled steps, from where they start."""
 
     _model: GPT | Transformer
-    _cache: TextCache | None
+    _cache: KVCache | None
 
-    def read(self, tokens: Int[Tensor, " batch"]) -> Next:
+    def step(self, tokens: Int[Tensor, " batch"]) -> Tensor:
         assert self._cache is not None
-        if not isinstance(self._cache, StaticTextCache):
+        if not isinstance(self._cache, StaticKVCache):
             self._cache = self._cache.static(_kept.pop(self._model, None))
         torch.compiler.cudagraph_mark_step_begin()  # the logits of the step before are not needed any more
-        return Next(self._step(tokens.contiguous().unsqueeze(1), self._cache))  # strides count as a shape
+        return self._step(tokens.contiguous().unsqueeze(1), self._cache)  # strides count as a shape
 
-    def _step(self, tokens: Int[Tensor, "batch 1"], cache: StaticTextCache) -> Float[Tensor, "batch vocab_size"]:
+    def _step(self, tokens: Int[Tensor, "batch 1"], kv_cache: StaticKVCache) -> Float[Tensor, "batch vocab_size"]:
         raise NotImplementedError
 
     def close(self) -> None:
-        if isinstance(self._cache, StaticTextCache):
+        if isinstance(self._cache, StaticKVCache):
             _kept[self._model] = self._cache
 
 
-class CompiledTranslation(_InCompiledSteps, Translation):
+class CompiledTranslationState(_CompiledSteps, TranslationState):
     """The target of an encoder-decoder."""
 
     _model: Transformer
 
     def __init__(self, model: Transformer, source: Int[Tensor, "batch source"], max_new_tokens: int) -> None:
-        super().__init__(model, source, _size(max_new_tokens), cached=True)
+        super().__init__(model, source, _size(max_new_tokens), use_cache=True)
 
     def _encode(self, source: Int[Tensor, "batch source"]) -> Encoded:
         source = _widened(source, _size(source.shape[1]), self._model.config.padding_id)
         encoded: Encoded = _compiled(type(self._model).encode, source.device.type)(self._model, source)
         return encoded
 
-    def _step(self, tokens: Int[Tensor, "batch 1"], cache: StaticTextCache) -> Float[Tensor, "batch vocab_size"]:
+    def _step(self, tokens: Int[Tensor, "batch 1"], kv_cache: StaticKVCache) -> Float[Tensor, "batch vocab_size"]:
         step = _compiled(type(self._model).decode, tokens.device.type, replayed=True)
-        logits: Tensor = step(self._model, tokens, self._encoded, cache)
+        logits: Tensor = step(self._model, tokens, self._encoded, kv_cache)
         return logits[:, -1]
 
 
-class CompiledWriting(_InCompiledSteps, Writing):
+class CompiledGenerationState(_CompiledSteps, GenerationState):
     """A language model's text, within its context."""
 
     _model: GPT
@@ -290,12 +290,12 @@ class CompiledWriting(_InCompiledSteps, Writing):
         max_new_tokens: int,
         mask: Bool[Tensor, "batch tokens"] | None,
     ) -> None:
-        super().__init__(model, prompt, max_new_tokens, cached=True, mask=mask)
+        super().__init__(model, prompt, max_new_tokens, use_cache=True, mask=mask)
 
     def _room(self, capacity: int) -> int:
         return min(_size(capacity), self._model.config.context_length)
 
-    def start(self) -> Next:
+    def prefill(self) -> Tensor:
         """Read the prompts with padding after them, which is forgotten at once."""
         assert self._cache is not None
         read = self._tokens.shape[1]
@@ -306,7 +306,7 @@ class CompiledWriting(_InCompiledSteps, Writing):
         self._cache.forget(width - read)
         return next_token(self._model, states[:, :read], self._mask)
 
-    def _step(self, tokens: Int[Tensor, "batch 1"], cache: StaticTextCache) -> Float[Tensor, "batch vocab_size"]:
+    def _step(self, tokens: Int[Tensor, "batch 1"], kv_cache: StaticKVCache) -> Float[Tensor, "batch vocab_size"]:
         step = _compiled(type(self._model).forward, tokens.device.type, replayed=True)
-        logits: Tensor = step(self._model, tokens, None, cache)
+        logits: Tensor = step(self._model, tokens, None, kv_cache)
         return logits[:, -1]

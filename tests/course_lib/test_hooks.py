@@ -7,8 +7,8 @@ import torch
 from torch import nn
 from torch.testing import assert_close
 
+from course_lib.hooks import record_attention
 from course_lib.models import BERT, GPT, BERTConfig, GPTConfig
-from course_lib.watching import watched_attention
 from tests.course_lib.writers import SOURCES, transformer
 
 IDS = torch.tensor([[4, 5, 6], [7, 8, 9]])
@@ -17,7 +17,7 @@ IDS = torch.tensor([[4, 5, 6], [7, 8, 9]])
 def test_the_weights_are_those_that_a_model_gives_itself() -> None:
     torch.manual_seed(0)
     gpt = GPT(GPTConfig(13, 16, 12, 3, 2, 20)).eval()
-    with watched_attention(gpt) as weights:
+    with record_attention(gpt) as weights:
         logits = gpt(IDS)
     for own, watched in zip(gpt.states(IDS, need_weights=True).self_alpha, weights, strict=True):
         assert_close(watched, own)
@@ -26,7 +26,7 @@ def test_the_weights_are_those_that_a_model_gives_itself() -> None:
 
 def test_a_model_without_weights_of_its_own_is_watched_too() -> None:
     bert = BERT(BERTConfig(13, 16, 12, 3, 2, 20)).eval()
-    with watched_attention(bert) as weights:
+    with record_attention(bert) as weights:
         bert(IDS, mask=torch.tensor([[True, True, False], [True, True, True]]))
     alpha = torch.stack(weights)
     assert alpha.shape == (2, 2, 3, 3, 3)
@@ -38,7 +38,7 @@ def test_a_model_without_weights_of_its_own_is_watched_too() -> None:
 def test_some_attentions_only() -> None:
     model = transformer().eval()
     crossed = nn.ModuleList(block.cross_attention for block in model.decoder)
-    with watched_attention(crossed) as weights:
+    with record_attention(crossed) as weights:
         model(SOURCES, torch.ones(3, 1, dtype=torch.long))
     assert len(weights) == len(crossed)
     assert all(alpha.shape[2] == 1 for alpha in weights)
@@ -46,7 +46,7 @@ def test_some_attentions_only() -> None:
 
 def test_nothing_is_watched_afterwards_even_where_the_model_fails() -> None:
     gpt = GPT(GPTConfig(13, 16, 12, 3, 2, 20)).eval()
-    with pytest.raises(ValueError, match="17 tokens are more than the context"), watched_attention(gpt) as weights:
+    with pytest.raises(ValueError, match="17 tokens are more than the context"), record_attention(gpt) as weights:
         gpt(torch.zeros(1, 17, dtype=torch.long))
     gpt(IDS)
     assert weights == []

@@ -10,7 +10,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
 from autograder.site.executed import execute_notebook
-from course_lib.ground.bars import NotebookBar
+from course_lib.ground.progress_bar import NotebookBar
 
 CELL = """
 import io, time

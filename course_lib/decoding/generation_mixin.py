@@ -7,10 +7,10 @@ from typing import Any, cast
 from jaxtyping import Bool, Int
 from torch import Tensor, nn
 
-from course_lib.decoding.settings import Settings, Streamer
+from course_lib.decoding.generation_config import GenerationConfig, Streamer
 
 
-class Generates:
+class GenerationMixin:
     """Adds `generate` to a model: greedy decoding, beam search and sampling, with the field's names of the settings."""
 
     def generate(
@@ -31,7 +31,7 @@ class Generates:
             attention_mask: 1 or True at tokens, 0 or False at padding. Without it, padding is what has the id of
                 padding; and where GPT-2 has none, the end of a text around prompts of different lengths.
             streamer: is given the tokens while they are written; not with beams.
-            settings: those of `course_lib.decoding.settings.Settings`: `max_new_tokens` and, say, `temperature`.
+            settings: those of `GenerationConfig`, as `max_new_tokens` and `temperature`.
 
         Returns:
             What that library returns: the prompts, or <s>, and the tokens written, with padding after each end.
@@ -50,4 +50,4 @@ class Generates:
                 f"withheld ({error.name})",
                 name=error.name,
             ) from None
-        return generate(cast(nn.Module, self), input_ids, attention_mask, Settings(**settings), streamer)
+        return generate(cast(nn.Module, self), input_ids, attention_mask, GenerationConfig(**settings), streamer)

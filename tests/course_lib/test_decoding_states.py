@@ -12,7 +12,7 @@ import pytest
 import torch
 from torch import Tensor, fx, nn
 
-from course_lib import writing
+from course_lib import decoding_states
 from course_lib.models import GPT, GPTConfig
 from tests.course_lib.writers import SOURCES, transformer
 
@@ -56,10 +56,10 @@ def graphs(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[fx.GraphModule]]:
         return graph
 
     torch.compiler.reset()
-    writing._compiled.cache_clear()
+    decoding_states._compiled.cache_clear()
     monkeypatch.setattr(torch, "compile", partial(torch.compile, backend=backend, fullgraph=True))
     yield found
-    writing._compiled.cache_clear()
+    decoding_states._compiled.cache_clear()
 
 
 def drawn(**settings: Any) -> dict[str, Any]:
@@ -98,7 +98,7 @@ def test_beam_search_changes_places_within_the_same_memory(
         settings: dict[str, Any] = {"num_beams": beams, "max_new_tokens": length, "early_stopping": early}
         expected = model.generate(inputs, **settings)
         assert torch.equal(model.generate(inputs, **settings, compiled=True), expected)
-        places.add(tuple(tensor.data_ptr() for tensor in writing._kept[model].tensors()))
+        places.add(tuple(tensor.data_ptr() for tensor in decoding_states._kept[model].tensors()))
     assert len(places) == 1
     assert len(graphs) == 2
 

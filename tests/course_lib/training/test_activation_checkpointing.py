@@ -9,8 +9,8 @@ from torch import Tensor, nn
 from course_lib.models import GPT, GPTConfig, Transformer, TransformerConfig
 from course_lib.objectives.losses import language_model_loss
 from course_lib.text.batches import Windows
+from course_lib.training.activation_checkpointing import recomputing
 from course_lib.training.loop import TrainingConfig, train
-from course_lib.training.recomputing import recomputing
 from course_lib.training.schedules import constant_schedule
 
 IDS = torch.randint(0, 9, (2, 16), generator=torch.Generator().manual_seed(0))

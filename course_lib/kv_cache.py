@@ -1,7 +1,7 @@
 """What a model has read so far, kept so that each token is read once: a key-value cache for every block.
 
-Two caches have the same contents. `TextCache` shows its blocks the columns that are filled, which is the least to
-compute with. `StaticTextCache` shows them all its columns and a mask, so that every step has the same shapes: it can be
+Two caches have the same contents. `KVCache` shows its blocks the columns that are filled, which is the least to
+compute with. `StaticKVCache` shows them all its columns and a mask, so that every step has the same shapes: it can be
 compiled once and replayed (on a GPU, as a CUDA graph), and never waits for the device.
 """
 
@@ -17,7 +17,7 @@ from torch import Tensor
 
 from course_lib.blocks import BlockConfig
 from course_lib.ground.text_state import TextState
-from course_lib.multihead import KeysAndValues, KeyValueCache
+from course_lib.multihead import KeysAndValues, LayerKVCache
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def _positions(seen: Bool[Tensor, "batch keys"]) -> Int[Tensor, "batch keys"]:
 
 
 @dataclass
-class TextCache(TextState):
+class KVCache(TextState):
     """The caches of a model's blocks, and where among the tokens there is padding.
 
     Attributes:
@@ -85,7 +85,7 @@ class TextCache(TextState):
         mask: True at tokens and at columns that are still free, False at padding; None while there is none.
     """
 
-    blocks: tuple[KeyValueCache, ...]
+    blocks: tuple[LayerKVCache, ...]
     batch: int
     capacity: int
     memory: tuple[KeysAndValues, ...] = ()
@@ -103,7 +103,7 @@ class TextCache(TextState):
         capacity: int,
         like: Tensor,
         memory: tuple[KeysAndValues, ...] = (),
-    ) -> TextCache:
+    ) -> KVCache:
         """Room for `capacity` tokens of `batch` texts in each of `layers` blocks, with the device and dtype of `like`.
 
         Raises:
@@ -112,7 +112,7 @@ class TextCache(TextState):
         if capacity < 1:
             raise ValueError(f"a cache needs room for at least one token, not for {capacity}")
         blocks = (
-            KeyValueCache(batch, config.kv_heads, capacity, config.head_dim, like.device, like.dtype)
+            LayerKVCache(batch, config.kv_heads, capacity, config.head_dim, like.device, like.dtype)
             for _ in range(layers)
         )
         return cls(tuple(blocks), batch, capacity, memory)
@@ -151,7 +151,7 @@ class TextCache(TextState):
         for block in self.blocks:
             block.length -= columns
 
-    def static(self, kept: StaticTextCache | None = None) -> StaticTextCache:
+    def static(self, kept: StaticKVCache | None = None) -> StaticKVCache:
         """The same texts, to go on with in steps of the same shapes; this cache itself is not to be used any more.
 
         Args:
@@ -161,8 +161,8 @@ class TextCache(TextState):
         tokens = torch.ones(self.batch, self.capacity, dtype=torch.bool, device=filled.device)
         mask = tokens if self.mask is None else self.mask
         mask[:, self.length :] = False  # the columns that are still free
-        blocks = tuple(StaticKeyValueCache(block, filled) for block in self.blocks)
-        new = StaticTextCache(blocks, self.batch, self.capacity, self.memory, mask, filled)
+        blocks = tuple(StaticLayerKVCache(block, filled) for block in self.blocks)
+        new = StaticKVCache(blocks, self.batch, self.capacity, self.memory, mask, filled)
         if kept is not None and kept.takes(new):
             return kept
         if filled.is_cuda:  # a CUDA graph reads and writes the same place in every replay
@@ -172,7 +172,7 @@ class TextCache(TextState):
 
 
 @dataclass
-class StaticTextCache(TextCache):
+class StaticKVCache(KVCache):
     """The same with fixed shapes: its blocks show all their columns, and `mask` is False at those still free.
 
     Attributes:
@@ -189,10 +189,10 @@ class StaticTextCache(TextCache):
     def tensors(self) -> list[Tensor]:
         """All that it holds."""
         assert self.mask is not None
-        pairs: tuple[KeyValueCache | KeysAndValues, ...] = (*self.blocks, *self.memory)
+        pairs: tuple[LayerKVCache | KeysAndValues, ...] = (*self.blocks, *self.memory)
         return [self.filled, self.mask, *(tensor for pair in pairs for tensor in (pair.keys, pair.values))]
 
-    def takes(self, other: StaticTextCache) -> bool:
+    def takes(self, other: StaticKVCache) -> bool:
         """Whether the other has the same shapes; then it is copied here."""
         pairs = list(zip(self.tensors(), other.tensors(), strict=True))
         same = all((mine.shape, mine.dtype, mine.device) == (new.shape, new.dtype, new.device) for mine, new in pairs)
@@ -221,10 +221,10 @@ class StaticTextCache(TextCache):
         return Positions(self.capacity - tokens, places, keys, before & self.mask.unsqueeze(1))
 
 
-class StaticKeyValueCache(KeyValueCache):
+class StaticLayerKVCache(LayerKVCache):
     """A block's keys and values, all columns in every step."""
 
-    def __init__(self, block: KeyValueCache, filled: Int[Tensor, " 1"]) -> None:
+    def __init__(self, block: LayerKVCache, filled: Int[Tensor, " 1"]) -> None:
         """Goes on with a cache's columns; `filled` counts them, those of the tokens being read included."""
         self.batch, self.capacity, self.keys, self.values = block.batch, block.capacity, block.keys, block.values
         self.length = 0

@@ -12,8 +12,8 @@ import pytest
 import torch
 
 from autograder.box.library import copy_library
-from course_lib.decoding.generates import Generates
-from course_lib.decoding.settings import Settings
+from course_lib.decoding.generation_config import GenerationConfig
+from course_lib.decoding.generation_mixin import GenerationMixin
 from course_lib.models import GPT, GPTConfig, Transformer
 
 WITHOUT_DECODING = """
@@ -24,8 +24,8 @@ GPT(GPTConfig(11, 8, 8, 2, 1, 12)).generate(torch.tensor([[4]]), max_new_tokens=
 
 
 def test_every_setting_says_what_it_means() -> None:
-    said = inspect.getdoc(Settings) or ""
-    for setting in dataclasses.fields(Settings):
+    said = inspect.getdoc(GenerationConfig) or ""
+    for setting in dataclasses.fields(GenerationConfig):
         assert f"    {setting.name}: " in said
     with pytest.raises(TypeError, match="unexpected keyword argument 'max_length'"):
         GPT(GPTConfig(11, 8, 8, 2, 1, 12)).generate(torch.tensor([[4]]), max_new_tokens=2, max_length=3)
@@ -33,7 +33,7 @@ def test_every_setting_says_what_it_means() -> None:
 
 @pytest.mark.parametrize("model", [GPT, Transformer])
 def test_both_kinds_of_model_have_it(model: type) -> None:
-    assert issubclass(model, Generates)
+    assert issubclass(model, GenerationMixin)
 
 
 @pytest.mark.usefixtures("processes")
