@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NoReturn
 from course_lib.judging.answer_key import PUBLIC_SEED, AnswerKey
 from course_lib.judging.exercise import Case, Exercise, Value
 from course_lib.judging.judge import judge, rule_broken
-from course_lib.judging.last_run import log_of_notebook, running_shell
+from course_lib.judging.last_run import RunLog, log_of_notebook, running_shell
 from course_lib.judging.observation import Observation, Outcome, Raised, observe, raised_by, with_article
 from course_lib.judging.recorded.reading import RecordedExercise
 from course_lib.judging.rules import Code
@@ -78,10 +78,24 @@ def _checked(exercise: Exercise, answer: Callable[..., Value] | None, hidden: bo
     if _is_blank(exercise, namespace):
         return new_kernel(exercise), []
     log = log_of_notebook()
-    failed = log.failed_to_define(exercise.name) if log is not None else None
-    if failed is not None:
-        return did_not_run(exercise, failed), []
+    missing = _not_in_the_cells(exercise, log, namespace) if log is not None else None
+    if missing is not None:
+        return missing, []
     return _verdict(exercise, namespace.get(exercise.name), cells, hidden), cells
+
+
+def _not_in_the_cells(exercise: Exercise, log: RunLog, namespace: Mapping[str, Value]) -> Verdict | None:
+    """The verdict where the cells, as they are now, give the answer's name no value, whatever the kernel holds."""
+    failed = log.failed_to_define(exercise.name)
+    if failed is not None:
+        return did_not_run(exercise, failed)
+    outdated = log.is_outdated(exercise.name)
+    if exercise.name in namespace and not outdated:
+        return None
+    answer_cell = log.marked(f"{exercise.id} answer")
+    if answer_cell is not None and answer_cell.defines and exercise.name not in answer_cell.defines:
+        return other_name(exercise, answer_cell.defines[0])
+    return no_longer_defined(exercise) if outdated else None
 
 
 class NoCase:
@@ -307,6 +321,21 @@ def did_not_run(exercise: Exercise, raised: Raised) -> Verdict:
     note = (
         f"The cell that defines {exercise.name} did not run: it stopped with {raised.type_name}{line}{said}. {meant}"
         "Nothing was checked. Mend that cell, run it, then check again."
+    )
+    return Verdict(exercise, Outcome.NEVER_DEFINED, 0.0, note=note)
+
+
+def other_name(exercise: Exercise, name: str) -> Verdict:
+    """The verdict where the answer's cell defines something else."""
+    note = f"Your answer cell defines `{name}`; the check looks for `{exercise.name}`."
+    return Verdict(exercise, Outcome.NEVER_DEFINED, 0.0, note=note)
+
+
+def no_longer_defined(exercise: Exercise) -> Verdict:
+    """The verdict where the cell that defined the answer has been run again without it."""
+    note = (
+        f"The cell that defined {exercise.name} no longer does. Define it there again, or run the cell that defines it "
+        "now; then check again."
     )
     return Verdict(exercise, Outcome.NEVER_DEFINED, 0.0, note=note)
 

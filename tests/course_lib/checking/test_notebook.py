@@ -103,6 +103,58 @@ def test_an_answer_is_judged_that_was_defined_before_something_else_failed(shell
     assert verdict_after(shell, *cells).passed
 
 
+MARKED = "# katze: sample.double answer\n"
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        ([MARKED + RIGHT, MARKED + "def doubled(x):\n    return x"], "Your answer cell defines `doubled`; the check"),
+        (
+            [MARKED + "class Doubled:\n    def double_it(x): pass"],
+            "Your answer cell defines `Doubled`; the check looks",
+        ),
+        ([MARKED + RIGHT, MARKED + "# double"], "The cell that defined double no longer does."),
+        ([MARKED + RIGHT, MARKED + "1 / 0"], "The cell that defined double no longer does."),
+        ([MARKED + "double = abs", MARKED + "twice = double"], "The cell that defined double no longer does."),
+        (
+            [MARKED + "def double(x) return x", MARKED + "def doubled(x):\n    return x"],
+            "Your answer cell defines `doubl",
+        ),
+    ],
+)
+def test_what_a_cell_defined_before_never_passes_for_it(shell: InteractiveShell, cells: list[str], said: str) -> None:
+    check("sample.double")
+    verdict = verdict_after(shell, *cells)
+    assert verdict.outcome is Outcome.NEVER_DEFINED
+    assert verdict.note.startswith(said)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [MARKED + "def doubled(x):\n    return x", RIGHT],  # in a cell of its own
+        [MARKED + RIGHT, MARKED + "# below", RIGHT],
+        [MARKED + "def double(x): return", MARKED + "def double(x) return x", MARKED + RIGHT],
+        [MARKED + "import operator\ndouble = lambda x: x + x", "# another"],
+        ["def helper(x):\n    return x + x", MARKED + "double = helper", MARKED + "double = helper"],
+    ],
+)
+def test_the_newest_run_of_each_cell_counts(shell: InteractiveShell, cells: list[str]) -> None:
+    check("sample.double")
+    assert verdict_after(shell, *cells).passed
+
+
+def test_the_front_end_s_id_tells_cells_apart(shell: InteractiveShell) -> None:
+    check("sample.double")
+    shell.run_cell(RIGHT, store_history=True, cell_id="first")
+    assert verdict_after(shell).passed
+    shell.run_cell("double_it = 2", store_history=True, cell_id="first")
+    assert verdict_after(shell).note.startswith("The cell that defined double no longer does.")
+    shell.run_cell(RIGHT, store_history=True, cell_id="second")
+    assert verdict_after(shell).passed
+
+
 def test_a_broken_rule_is_told_with_its_line_and_forgotten_once_mended(shell: InteractiveShell) -> None:
     broken = verdict_after(shell, "def double(x):\n    return x.clone().add_(x)")
     assert broken.outcome is Outcome.RULE_BROKEN
