@@ -21,5 +21,8 @@ def welcome() -> str:
 
 def _keeping() -> str:
     if COLAB.is_dir() and not DRIVE.is_dir():
-        return "Colab forgets your progress when it closes, unless you mount Drive (the folder on the left) before."
+        return (
+            "Choose File > Save a copy in Drive now: Colab forgets what you write here when it closes. Mount Drive "
+            "(the folder on the left), and it keeps your progress, too."
+        )
     return f"Your progress is kept in {learner_folder()}."

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+from contextlib import suppress
 from pathlib import Path
 
 import platformdirs
@@ -18,7 +20,8 @@ def learner_folder() -> Path:
     """The folder that keeps this learner's progress and answers; it need not be there yet.
 
     The one that `KATZE_WORK` names; else the nearest folder above this one that keeps some, which `katze learn` has
-    made; else one in Google Drive where that is mounted; else one in the home folder.
+    made; else one in Google Drive where that is mounted, which takes over what was done before; else one in the home
+    folder.
     """
     named = os.environ.get("KATZE_WORK")
     if named:
@@ -27,9 +30,23 @@ def learner_folder() -> Path:
     for folder in (here, *here.parents) if here is not None else ():
         if (folder / PROGRESS).is_file():
             return folder
-    if DRIVE.is_dir():
-        return DRIVE / "katze"
-    return Path(platformdirs.user_data_dir("katze"))
+    at_home = Path(platformdirs.user_data_dir("katze"))
+    if not DRIVE.is_dir():
+        return at_home
+    on_drive = DRIVE / "katze"
+    _carry_over(at_home, on_drive)
+    return on_drive
+
+
+def _carry_over(earlier: Path, folder: Path) -> None:
+    """Add what was done before Drive was mounted to what is there; where that cannot be, both stay as they are."""
+    if not (earlier / PROGRESS).is_file():
+        return
+    with suppress(OSError):
+        shutil.copytree(earlier, folder, ignore=shutil.ignore_patterns(PROGRESS), dirs_exist_ok=True)
+        with (folder / PROGRESS).open("ab") as kept:
+            kept.write(b"\n" + (earlier / PROGRESS).read_bytes())
+        (earlier / PROGRESS).unlink()
 
 
 def _here() -> Path | None:

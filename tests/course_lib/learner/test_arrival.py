@@ -29,7 +29,7 @@ def test_it_names_the_gpu_where_there_is_one(there: bool, monkeypatch: pytest.Mo
 def test_colab_without_drive_forgets(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(arrival, "COLAB", tmp_path)
     monkeypatch.setattr(arrival, "DRIVE", tmp_path / "drive")
-    assert "unless you mount Drive" in arrival.welcome()
+    assert "File > Save a copy in Drive" in arrival.welcome()
     (tmp_path / "drive").mkdir()
     assert "Your progress is kept in" in arrival.welcome()
 

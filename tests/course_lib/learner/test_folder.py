@@ -8,7 +8,8 @@ import platformdirs
 import pytest
 
 from course_lib.learner import folder
-from course_lib.learner.folder import learner_folder
+from course_lib.learner.folder import PROGRESS, learner_folder
+from course_lib.learner.progress_file import ProgressFile
 
 
 @pytest.fixture(autouse=True)
@@ -34,6 +35,26 @@ def test_then_the_working_folder_above(monkeypatch: pytest.MonkeyPatch, tmp_path
 def test_then_drive(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(folder, "DRIVE", tmp_path)
     assert learner_folder() == tmp_path / "katze"
+
+
+def test_drive_takes_over_what_was_done_before_it_was_mounted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(platformdirs, "user_data_dir", lambda name: str(tmp_path / "home"))
+    before = learner_folder()
+    (before / "answers").mkdir(parents=True)
+    (before / "answers" / "masking.causal_mask.py").write_text("newer")
+    ProgressFile(before / PROGRESS).note_check("masking.causal_mask", 2, True)
+
+    on_drive = tmp_path / "drive" / "katze"
+    (on_drive / "answers").mkdir(parents=True)
+    (on_drive / "answers" / "masking.causal_mask.py").write_text("older")
+    (on_drive / "answers" / "attention.scale.py").write_text("older")
+    ProgressFile(on_drive / PROGRESS).note_check("attention.scale", 1, True)
+    monkeypatch.setattr(folder, "DRIVE", tmp_path / "drive")
+    for _ in range(2):
+        assert learner_folder() == on_drive
+        assert [*ProgressFile(on_drive / PROGRESS).read()] == ["attention.scale", "masking.causal_mask"]
+    kept = {path.stem: path.read_text() for path in (on_drive / "answers").iterdir()}
+    assert kept == {"masking.causal_mask": "newer", "attention.scale": "older"}
 
 
 def test_then_the_home_folder() -> None:
