@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from html import escape
+
+from IPython.display import display
+
 
 def prediction(what: str, said: float | str | bool | None, found: float | str | bool, unit: str = "") -> None:
-    """Print what was found, and how near a prediction came to it.
+    """Print what was found, and how near a prediction came to it; folded away as long as there is none.
 
     Args:
         what: was predicted, a few words.
@@ -15,7 +20,7 @@ def prediction(what: str, said: float | str | bool | None, found: float | str | 
     counted = isinstance(found, (int, float)) and not isinstance(found, bool)
     truth = f"{_written(found)}{unit if counted else ''}"
     if said is None or said == "":
-        print(f"{what}: {truth}. (You made no prediction.)")
+        display(_Folded(what, truth))
     elif not counted:
         print(f"{what}: you said {said}, and it is {truth}. {'Right!' if said == found else 'Now find out why.'}")
     elif isinstance(said, (int, float)):
@@ -23,6 +28,20 @@ def prediction(what: str, said: float | str | bool | None, found: float | str | 
         print(f"{what}: you said {_written(said)}{unit}, and it is {truth}; off by {_written(missed)}{unit}.")
     else:
         print(f"{what}: {truth}. (Your prediction, {said!r}, is not a number.)")
+
+
+@dataclass(frozen=True)
+class _Folded:
+    """What was found, for a page to fold away; where nothing can be folded, it is not said."""
+
+    what: str
+    truth: str
+
+    def __repr__(self) -> str:
+        return f"{self.what}: what do you expect? Write it down above, run that cell, then this one."
+
+    def _repr_html_(self) -> str:
+        return f"<details><summary>{escape(repr(self))}</summary>{escape(self.truth)}</details>"
 
 
 def _written(value: float | str | bool) -> str:

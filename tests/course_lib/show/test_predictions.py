@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from course_lib.show import prediction
+from course_lib.show import prediction, predictions
 
 
 @pytest.mark.parametrize(
@@ -26,6 +28,11 @@ def test_it_says_how_near(
 
 
 @pytest.mark.parametrize("said", [None, ""])
-def test_without_one_it_says_what_was_found(said: str | None, capsys: pytest.CaptureFixture[str]) -> None:
-    prediction("reviews", said, 82.66, " %")
-    assert capsys.readouterr().out.startswith("reviews: 82.7 %. (You made no prediction.")
+def test_without_one_what_was_found_is_folded_away(said: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[Any] = []
+    monkeypatch.setattr(predictions, "display", shown.append)
+    prediction("reviews < 3", said, 82.66, " %")
+    (folded,) = shown
+    assert folded._repr_html_().endswith("then this one.</summary>82.7 %</details>")
+    assert "reviews &lt; 3" in folded._repr_html_()
+    assert "82.7" not in repr(folded)
